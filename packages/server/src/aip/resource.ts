@@ -18,7 +18,7 @@ import {
 } from "../store/index.ts";
 import { applyMask } from "./masks.ts";
 import { type Layout, type Stored, storedRow } from "../core/stored.ts";
-import { validate } from "./validate.ts";
+import { validateChange } from "./validate.ts";
 
 /** How a resource's message maps to its table. */
 export interface ResourceSpec<D extends DescMessage, T extends ResourceTable> {
@@ -106,7 +106,7 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
       const before = await get(call.tx, uid);
       const current = toMessage(before);
       const after = applyMask(spec.message, current, patch, mask);
-      validate(spec.message, after);
+      validateChange(spec.message, current, after);
       await check?.(before, after);
       const changes: Record<string, unknown> = { ...spec.toRow(after) };
       if ("update_time" in before) changes["update_time"] = call.nowMs;

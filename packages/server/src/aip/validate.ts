@@ -33,6 +33,23 @@ export function validate(schema: DescMessage, message: Message, path = ""): void
 }
 
 /**
+ * Throws INVALID_ARGUMENT for what a change makes wrong. A stored value that the rules of an earlier version allowed, and
+ * that the change leaves as it is, is no obstacle to changing other fields.
+ */
+export function validateChange(schema: DescMessage, before: Message, after: Message): void {
+  const found = violationsOf(schema, after);
+  if (found.length === 0) return;
+  const [from, to] = [reflect(schema, before), reflect(schema, after)];
+  const kept = new Set(
+    schema.fields
+      .filter((field) => field.fieldKind === "scalar" && from.get(field) === to.get(field))
+      .map(({ jsonName }) => jsonName),
+  );
+  const made = found.filter(({ field }) => !kept.has(field));
+  if (made.length > 0) throw invalidArgument(...made);
+}
+
+/**
  * Throws INVALID_ARGUMENT when a request lacks a message that it must have, such as the resource to create: to the
  * services it would look like one whose fields are all empty. Blames what such a resource lacks, as for an empty one,
  * and the field itself where it lacks nothing.

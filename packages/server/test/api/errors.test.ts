@@ -317,7 +317,7 @@ describe('docs/contract.md, "Errors"', () => {
   test("a parent that does not exist is NOT_FOUND; a request without a parent is INVALID_ARGUMENT on parent", async () => {
     const parent = `${root}/${"0".repeat(16)}`;
     for (const answer of [
-      await both(platform, GroupsService.method.createGroup, { parent, group: { name: "x" } }, token),
+      await both(platform, GroupsService.method.createGroup, { parent, group: { name: "xyz" } }, token),
       await both(platform, IdentitiesService.method.createIdentity, { parent, identity: { name: "x" } }, token),
       await both(platform, RolesService.method.createRole, { parent, role: { name: "x" } }, token),
       await both(platform, ReposService.method.createRepo, { parent, repo: { name: "x" } }, token),

@@ -32,7 +32,7 @@ after(() => platform.close());
 test("a number that no value of the enum has is refused over gRPC as over REST", async () => {
   const oidc = { issuer: "https://issuer.example.com", clientId: "c", correlationRule: 9 };
   const calls: [string, DescMethodUnary, object][] = [
-    ["kind", GroupsService.method.createGroup, { parent: group, group: { name: "a", kind: 99 } }],
+    ["kind", GroupsService.method.createGroup, { parent: group, group: { name: "abc", kind: 99 } }],
     ["kind", GroupsService.method.updateGroup, { group: { uid: group, kind: -1 }, updateMask: { paths: ["kind"] } }],
     ["catalogTier", ReposService.method.createRepo, { parent: group, repo: { name: "a", catalogTier: 99 } }],
     [
@@ -108,8 +108,8 @@ test("a time or a duration out of range is refused over gRPC, and nothing fails 
 
 test("Connect reads JSON as REST does: the other names of values, and nothing that it does not know", async () => {
   const rpc = (method: string, body: object) => platform.call("POST", `/moorage.iam.v2.${method}`, { token, body });
-  const named = (name: string, kind: string) =>
-    rpc("GroupsService/CreateGroup", { parent: group, group: { name, kind } });
+  // At the root: a subgroup is of its organization's kind.
+  const named = (name: string, kind: string) => rpc("GroupsService/CreateGroup", { group: { name, kind } });
   for (const [name, kind] of [
     ["bare", "CUSTOMER"],
     ["whole", "ORG_KIND_CUSTOMER"],

@@ -44,9 +44,9 @@ test("a body is valid by the document exactly if the server accepts it", async (
   const cases: [path: string, parent: string, body: object, isValid: boolean][] = [
     ["/iam/v2/groups/{uid}", group, { name: "" }, false],
     ["/iam/v2/groups/{uid}", group, {}, false],
-    ["/iam/v2/groups/{uid}", group, { name: "a", description: "🦀".repeat(4096) }, true],
-    ["/iam/v2/groups/{uid}", group, { name: "b", description: "🦀".repeat(4097) }, false],
-    ["/iam/v2/groups/{uid}", group, { name: "c", kind: "ORG_KIND_OTHER" }, false],
+    ["/iam/v2/groups/{uid}", group, { name: "abc", description: "🦀".repeat(4096) }, true],
+    ["/iam/v2/groups/{uid}", group, { name: "bcd", description: "🦀".repeat(4097) }, false],
+    ["/iam/v2/groups/{uid}", group, { name: "cde", kind: "ORG_KIND_OTHER" }, false],
     ["/iam/v2/identityProviders/{uid}", platform.organization, { name: "a" }, false],
     ["/iam/v2/identityProviders/{uid}", platform.organization, { name: "a", oidc: { ...oidc, clientId: "" } }, false],
     ["/iam/v2/identityProviders/{uid}", platform.organization, { name: "a", oidc }, true],

@@ -5,7 +5,8 @@ import type { Call } from "../../core/call.ts";
 import { createGroupNamed } from "../../iam/index.ts";
 import { createRepoNamed } from "../../registry/index.ts";
 import { blobUnknown, findBlob } from "./find.ts";
-import { RegistryError } from "../errors.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { RegistryError, rejected } from "../errors.ts";
 import { denied, pullableRepository, PUSH, resolveForPush, repositoryFor } from "../names.ts";
 import type { Resolved } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
@@ -36,12 +37,23 @@ export async function makeRepository(call: Call, { repo, group, missing }: Resol
     throw denied(call, missing.join("/"), [Capability.CAP_IAM_GROUPS_CREATE]);
   let parent = group;
   for (const subgroup of missing.slice(0, -1)) {
-    parent = await createGroupNamed(call, parent, subgroup);
+    parent = await makeGroup(call, parent, subgroup);
     await audit(call, { method: "registry.group.create", resource: parent, details: { name: subgroup } });
   }
   const made = await createRepoNamed(call, parent, image);
   await audit(call, { method: "registry.repo.create", resource: made, details: { name: image } });
   return made;
+}
+
+/** A part of an image's path can be a group's name only if groups may be called so. Throws NAME_INVALID. */
+async function makeGroup(call: Call, parent: string, name: string): Promise<string> {
+  try {
+    return await createGroupNamed(call, parent, name);
+  } catch (error) {
+    if (!(error instanceof MoorageError) || error.code !== Code.InvalidArgument) throw error;
+    const [{ description = "" } = {}] = error.details.fieldViolations ?? [];
+    throw rejected("NAME_INVALID", { field: "name", description: `group ${name} cannot be made: ${description}` });
+  }
 }
 
 /** Records an upload session of the repo and the identity. */
