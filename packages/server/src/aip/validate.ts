@@ -33,8 +33,8 @@ export function validate(schema: DescMessage, message: Message, path = ""): void
 }
 
 /**
- * Throws INVALID_ARGUMENT for what a change makes wrong. A stored value that the rules of an earlier version allowed, and
- * that the change leaves as it is, is no obstacle to changing other fields.
+ * Throws INVALID_ARGUMENT for what a change makes wrong. A stored value that the rules of an earlier version allowed,
+ * and that the change leaves as it is, is no obstacle to changing other fields.
  */
 export function validateChange(schema: DescMessage, before: Message, after: Message): void {
   const found = violationsOf(schema, after);
