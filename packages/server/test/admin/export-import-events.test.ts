@@ -76,7 +76,7 @@ async function fill(t: TestContext, { dataDir, env, config }: Place, sink: strin
     `/events/v2/subscriptions/${group}`,
     { sink },
   );
-  for (const name of ["a", "b", "c"]) await server.api("POST", `/iam/v2/groups/${group}`, { name });
+  for (const name of ["one", "two", "three"]) await server.api("POST", `/iam/v2/groups/${group}`, { name });
   await until(async () => (await eventsOf(server).deliveries(subscription)).length >= 3);
   await server.close();
   const store = await openStore(config);

@@ -32,7 +32,7 @@ export interface PutManifestInput extends StoredManifest {
 }
 
 /** Why a manifest was not stored; both are empty when it was. */
-interface Rejected {
+export interface Rejected {
   /** The digests that the manifest refers to and the repo does not hold. */
   missing: string[];
   /** Content of another size than the manifest states, with its size in bytes. */
