@@ -74,10 +74,11 @@ export function createClient<Dates extends boolean = false>(options: ClientOptio
 }
 
 type AnyUnary = (request: unknown, options?: CallOptions) => Promise<unknown>;
+type AnyPage = Page & Record<string, unknown>;
 type AnyStream = (request: unknown, options?: CallOptions) => AsyncIterable<unknown>;
 
 function serviceClient(service: DescService, transport: Transport, options: ClientOptions<boolean>): unknown {
-  const methods = createServiceClient(service, transport) as unknown as Record<string, AnyUnary & AnyStream>;
+  const methods = createServiceClient(service, transport) as Record<string, AnyUnary & AnyStream>;
   const [inbound, outbound] = options.dates ? [withTimestamps, withDates] : [same, same];
   return Object.fromEntries(
     service.methods.map((method) => {
@@ -96,8 +97,8 @@ function serviceClient(service: DescService, transport: Transport, options: Clie
           listed(
             (pageToken) =>
               // Only the first page may be asked for with `skip`: the page token stands for what was skipped.
-              unary(pageToken === undefined ? request : { ...request, pageToken, skip: 0 }, call) as Promise<Page>,
-            items,
+              unary(pageToken === undefined ? request : { ...request, pageToken, skip: 0 }, call) as Promise<AnyPage>,
+            (page) => page[items] as unknown[],
           ),
       ];
     }),

@@ -16,16 +16,19 @@ export type ItemOf<P> = { [Key in keyof P]-?: P[Key] extends readonly (infer Ite
 export type Listed<P, Item> = Promise<P> & AsyncIterable<Item>;
 
 /**
- * Lists by pages. `ask` answers the page of a token; without one, the page that the caller asked for. `field` is the
- * name of the page's field with the items. Source: AIP-158.
+ * Lists by pages. `ask` answers the page of a token; without one, the page that the caller asked for. `itemsOf` has
+ * the items of a page. Source: AIP-158.
  */
-export function listed<P extends Page, Item>(ask: (pageToken?: string) => Promise<P>, field: string): Listed<P, Item> {
+export function listed<P extends Page, Item>(
+  ask: (pageToken?: string) => Promise<P>,
+  itemsOf: (page: P) => readonly Item[],
+): Listed<P, Item> {
   const first = ask();
   return Object.assign(first, {
     async *[Symbol.asyncIterator]() {
       let page = await first;
       for (;;) {
-        yield* (page as unknown as Record<string, Item[]>)[field] ?? [];
+        yield* itemsOf(page);
         if (page.nextPageToken === "") return;
         page = await ask(page.nextPageToken);
       }

@@ -42,31 +42,27 @@ export async function openStorage(
   const { dataDir, eventsPrefix, baseUrl, allowPrivateNetwork, emailIssuers } = config;
   const admins = [bootstrap.identity.uid, ...config.admins];
   const blobs = observation.blobs(await openBlobsOf(config));
-  const methods = methodsOf({
+  const context = {
     pageTokenKey,
     ownerRole,
-    secrets,
     eventsPrefix,
     baseUrl,
     allowPrivateNetwork,
     emailIssuers,
     terms,
     admins,
+  };
+  const methods = methodsOf({
+    ...context,
+    secrets,
     readBlob: blobReader(blobs),
     providers: accountProviders(config, tokens),
   });
   const writer = await openTransactor(store, {
+    ...context,
     dataDir,
     methods,
-    pageTokenKey,
-    ownerRole,
-    admins,
     secretKeys,
-    eventsPrefix,
-    baseUrl,
-    allowPrivateNetwork,
-    emailIssuers,
-    terms,
     ...(config.databaseUrl === "" && { reserve: { dataDir, bytes: config.diskReserveBytes } }),
     onFault: health.writerDied,
     onDamage: health.damaged,

@@ -7,21 +7,16 @@ import { methodsOf } from "./methods.ts";
 import { commitTogether, type Database, isDamage, openWriter, type Work } from "../store/index.ts";
 import { diskReserve } from "../lib/disk-reserve.ts";
 import { runsWhileFull } from "./while-full.ts";
-import type { TermsDocument } from "../core/service.ts";
+import type { ServiceContext } from "../core/service.ts";
 
-/** The data that the thread starts with. */
-export interface WriterThreadData {
+/**
+ * The data that the thread starts with: what services are made with, but for what cannot be sent to a thread, or is not
+ * needed to write.
+ */
+export interface WriterThreadData extends Omit<ServiceContext, "secrets" | "readBlob" | "providers"> {
   path: string;
-  pageTokenKey: Uint8Array;
-  ownerRole: string;
   admins: readonly string[];
   secretKeys: readonly Uint8Array[];
-  eventsPrefix: string;
-  /** The URL of the installation. */
-  baseUrl?: string;
-  allowPrivateNetwork?: boolean;
-  emailIssuers?: readonly string[];
-  terms?: readonly TermsDocument[];
   /** The folder of the reserve, and its size in bytes. Defaults to none. */
   reserve?: { dataDir: string; bytes: number };
 }
@@ -46,38 +41,12 @@ const RESERVE_EVERY_MS = 10_000;
 
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
-function serve(
-  port: MessagePort,
-  {
-    path,
-    pageTokenKey,
-    ownerRole,
-    admins,
-    secretKeys,
-    eventsPrefix,
-    baseUrl,
-    allowPrivateNetwork,
-    emailIssuers,
-    terms,
-    reserve,
-  }: WriterThreadData,
-): void {
+function serve(port: MessagePort, { path, secretKeys, reserve, ...settings }: WriterThreadData): void {
   const { db, raw } = openWriter(path, { waits: false });
-  // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
   const secrets = createSecrets(secretKeys);
-  const methods = methodsOf({
-    pageTokenKey,
-    ownerRole,
-    secrets,
-    eventsPrefix,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(allowPrivateNetwork !== undefined && { allowPrivateNetwork }),
-    ...(emailIssuers !== undefined && { emailIssuers }),
-    terms,
-    admins,
-    readBlob: async () => undefined,
-  });
-  const context = commandContext({ methods, admins, secrets, terms });
+  // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
+  const methods = methodsOf({ ...settings, secrets, readBlob: async () => undefined });
+  const context = commandContext({ methods, admins: settings.admins, secrets, terms: settings.terms });
   const disk = diskReserve(reserve?.dataDir ?? "", reserve?.bytes ?? 0);
   if (reserve !== undefined) setInterval(() => disk.restore(), RESERVE_EVERY_MS).unref();
   const queue: WriteRequest[] = [];

@@ -54,10 +54,17 @@ export const putManifest = pushCommand(
       return { missing: manifest.references.map((reference) => reference.digest), wrongSizes: [] };
     const repo = await makeRepository(call, place);
     await checkTagRights(call, repo, input);
-    const wrongSizes = await differingSizes(call, repo, manifest);
+    const held = await heldReferences(call, repo, manifest);
+    const wrongSizes = manifest.references.flatMap(({ digest: target, size: stated }) => {
+      const size = held.get(target) ?? stated;
+      return size === stated ? [] : [{ digest: target, size }];
+    });
     if (wrongSizes.length > 0) return { missing: [], wrongSizes };
-    const { missing } = await storeManifest(call, repo, input, await allowsSparse(call, repo, manifest));
+    const lacking = manifest.references.filter((reference) => !held.has(reference.digest));
+    const isSparse = lacking.some(({ kind }) => kind === "manifest") && (await allowsSparse(call, repo));
+    const missing = lacking.filter(({ kind }) => kind === "blob" || !isSparse).map((reference) => reference.digest);
     if (missing.length > 0) return { missing, wrongSizes };
+    await insertManifest(call, repo, input);
     const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
     if (tags.length === 0) {
       await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
@@ -74,19 +81,25 @@ export const putManifest = pushCommand(
 
 /**
  * Stores a manifest in the repo unchanged, with the references it contains, and without a check of rights. `missing`
- * lists the references that the repo does not hold; if there are any, nothing is stored. With `isSparse` the repo need
- * not hold manifests. `isNew` is false when the repo
+ * lists the references that the repo does not hold; if there are any, nothing is stored. `isNew` is false when the repo
  * held the manifest before.
  */
 export async function storeManifest(
   call: Call,
   repo: string,
-  { digest, content, manifest, architecture }: StoredManifest,
-  isSparse = false,
+  stored: StoredManifest,
 ): Promise<{ missing: string[]; isNew: boolean }> {
-  const needed = isSparse ? manifest.references.filter(({ kind }) => kind === "blob") : manifest.references;
-  const missing = await missingReferences(call, repo, { references: needed });
+  const missing = await missingReferences(call, repo, stored.manifest);
   if (missing.length > 0) return { missing, isNew: false };
+  return { missing, isNew: await insertManifest(call, repo, stored) };
+}
+
+/** Answers whether the repo did not hold the manifest before. Its references must have been checked. */
+async function insertManifest(
+  call: Call,
+  repo: string,
+  { digest, content, manifest, architecture }: StoredManifest,
+): Promise<boolean> {
   const { mediaType, subject, artifactType, annotations, references } = manifest;
   const image = { architecture: architecture ?? null, image_size: manifest.image?.size ?? null };
   const row = {
@@ -120,12 +133,11 @@ export async function storeManifest(
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();
   }
-  return { missing: [], isNew };
+  return isNew;
 }
 
-/** Whether the repo's policy accepts the manifest without the manifests that it names. */
-async function allowsSparse(call: Call, repo: string, { references }: ParsedManifest): Promise<boolean> {
-  if (!references.some(({ kind }) => kind === "manifest")) return false;
+/** Whether the repo's policy accepts an index without the manifests that it names. */
+async function allowsSparse(call: Call, repo: string): Promise<boolean> {
   const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
   return policyOf(row?.tag_policy ?? null).allowsSparse;
 }
@@ -154,51 +166,51 @@ async function checkTagRights(call: Call, repo: string, { name, tags, digest }: 
 export async function missingReferences(
   call: Call,
   repo: string,
-  { references }: Pick<ParsedManifest, "references">,
+  manifest: Pick<ParsedManifest, "references">,
 ): Promise<string[]> {
-  const held = new Set<string>();
+  const held = await heldReferences(call, repo, manifest);
+  return manifest.references.map(({ digest }) => digest).filter((digest) => !held.has(digest));
+}
+
+/** The size in bytes of each of the references that the repo holds, by digest. */
+async function heldReferences(
+  call: Call,
+  repo: string,
+  { references }: Pick<ParsedManifest, "references">,
+): Promise<Map<string, number>> {
+  const held = new Map<string, number>();
   for (const kind of ["blob", "manifest"] as const) {
     const digests = references.filter((reference) => reference.kind === kind).map((reference) => reference.digest);
     for (let at = 0; at < digests.length; at += CHUNK) {
-      const rows = await call.tx
-        .selectFrom(kind === "blob" ? "repo_blobs" : "manifests")
-        .select("digest")
-        .where("repo", "=", repo)
-        .where("digest", "in", digests.slice(at, at + CHUNK))
-        .execute();
-      for (const { digest } of rows) held.add(digest);
+      const some = digests.slice(at, at + CHUNK);
+      const rows = kind === "blob" ? await heldBlobs(call, repo, some) : await heldManifests(call, repo, some);
+      for (const { digest, size } of rows) held.set(digest, size);
     }
   }
-  return references.map(({ digest }) => digest).filter((digest) => !held.has(digest));
+  return held;
 }
 
-/** The references that the repo holds and whose content has another size than the manifest states, with that size. */
-async function differingSizes(
-  call: Call,
+async function heldBlobs({ tx }: Call, repo: string, digests: string[]): Promise<{ digest: string; size: number }[]> {
+  return await tx
+    .selectFrom("repo_blobs as l")
+    .innerJoin("blobs as b", "b.digest", "l.digest")
+    .select(["b.digest", "b.size"])
+    .where("l.repo", "=", repo)
+    .where("l.digest", "in", digests)
+    .execute();
+}
+
+async function heldManifests(
+  { tx }: Call,
   repo: string,
-  { references }: ParsedManifest,
-): Promise<Rejected["wrongSizes"]> {
-  const stated = new Map(references.map(({ digest, size }) => [digest, size]));
-  const wrong: Rejected["wrongSizes"] = [];
-  for (let at = 0; at < references.length; at += CHUNK) {
-    const digests = references.slice(at, at + CHUNK).map(({ digest }) => digest);
-    const blobs = await call.tx
-      .selectFrom("repo_blobs as l")
-      .innerJoin("blobs as b", "b.digest", "l.digest")
-      .select(["b.digest", "b.size"])
-      .where("l.repo", "=", repo)
-      .where("l.digest", "in", digests)
-      .execute();
-    const manifests = await call.tx
-      .selectFrom("manifests")
-      .select(["digest", "size"])
-      .where("repo", "=", repo)
-      .where("digest", "in", digests)
-      .execute();
-    for (const { digest, size } of [...blobs, ...manifests])
-      if (stated.get(digest) !== size) wrong.push({ digest, size });
-  }
-  return wrong;
+  digests: string[],
+): Promise<{ digest: string; size: number }[]> {
+  return await tx
+    .selectFrom("manifests")
+    .select(["digest", "size"])
+    .where("repo", "=", repo)
+    .where("digest", "in", digests)
+    .execute();
 }
 
 /**
