@@ -7,14 +7,14 @@ export interface Totals {
   passed: number;
   failed: number;
   skipped: number;
-  /** The failed files, each with its engine. */
-  failures: Set<string>;
+  /** The failed files, each with its engine, and what failed in each: the test, and the first line of its error. */
+  failures: Map<string, string[]>;
   /** Why tests were skipped, and how many tests for each reason. */
   reasons: Map<string, number>;
 }
 
 export function newTotals(): Totals {
-  return { passed: 0, failed: 0, skipped: 0, failures: new Set(), reasons: new Map() };
+  return { passed: 0, failed: 0, skipped: 0, failures: new Map(), reasons: new Map() };
 }
 
 /** Prints a line for each file of the unit and every failure; with `verbose` each test, and its diagnostics. */
@@ -27,7 +27,8 @@ export function print({ unit, lines, broken, output }: Outcome, root: string, ve
     totals.skipped += skipped.length;
     totals.passed += tests.length - bad.length - skipped.length;
     for (const { skipped: reason = "" } of skipped) totals.reasons.set(reason, (totals.reasons.get(reason) ?? 0) + 1);
-    if (bad.length > 0) totals.failures.add(named(unit.engine, file));
+    const reasons = bad.map(({ names, error = "" }) => `${names.join(" › ")}: ${firstLine(error)}`);
+    if (bad.length > 0) totals.failures.set(named(unit.engine, file), reasons);
     const ms = mine.reduce((sum, line) => ("ms" in line && line.names.length === 1 ? sum + line.ms : sum), 0);
     const left = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
     const mark = bad.length > 0 ? "✖" : "✔";
@@ -43,7 +44,10 @@ export function print({ unit, lines, broken, output }: Outcome, root: string, ve
   }
   if (broken !== undefined) {
     totals.failed += 1;
-    for (const file of unit.files) totals.failures.add(named(unit.engine, file));
+    for (const file of unit.files) {
+      const key = named(unit.engine, file);
+      totals.failures.set(key, [...(totals.failures.get(key) ?? []), broken]);
+    }
     console.log(`✖ ${unit.engine}: ${broken} while it ran ${unit.files.join(" ")}`);
   }
   if ((broken !== undefined || lines.some(({ type }) => type === "fail")) && output !== "")
@@ -54,7 +58,8 @@ export function print({ unit, lines, broken, output }: Outcome, root: string, ve
 export function printTotals({ passed, failed, skipped, failures, reasons }: Totals, ms: number): void {
   if (reasons.size > 0) console.log("\nskipped:");
   for (const [reason, count] of reasons) console.log(`  ${count} × ${reason}`);
-  if (failures.size > 0) console.log(`\nfailed:\n${[...failures].map((file) => `  ✖ ${file}`).join("\n")}`);
+  if (failures.size > 0) console.log("\nfailed:");
+  for (const [file, errors] of failures) console.log([`  ✖ ${file}`, ...errors].join("\n    "));
   console.log(`\nℹ tests ${passed + failed + skipped}\nℹ pass ${passed}\nℹ fail ${failed}\nℹ skipped ${skipped}`);
   console.log(`ℹ duration_ms ${Math.round(ms)}`);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
@@ -73,6 +78,10 @@ function byFile({ files }: Outcome["unit"], lines: Outcome["lines"], root: strin
 
 function named(engine: Engine, file: string): string {
   return `${engine === "postgres" ? "PostgreSQL" : "SQLite"} ${file}`;
+}
+
+function firstLine(text: string): string {
+  return text.trimStart().split("\n", 1)[0] ?? "";
 }
 
 function indented(text: string): string {
