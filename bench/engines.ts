@@ -10,6 +10,7 @@ import type { Figure } from "./report.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
 import { eventSection } from "./rows-events.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
+import { pushSection } from "./rows-push.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
 import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
@@ -130,6 +131,7 @@ async function runEngine(
       () => sizeSection(bench),
       () => eventSection(bench, (close) => closers.push(close)),
       () => registrySection(bench),
+      () => pushSection(bench),
       () => pullEventSection(bench),
       ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
     ];

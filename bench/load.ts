@@ -24,6 +24,8 @@ export interface LoadResult {
   elapsedMs: number;
   /** The share of its core that the load generator used: near 1, the load generator was the limit of the row. */
   loadShare: number;
+  /** The time that 99 of 100 responses stayed below, in milliseconds. Undefined where times are not taken. */
+  p99Ms?: number;
 }
 
 /** The counts of a run so far. */
@@ -35,6 +37,8 @@ export interface Counts {
   isOver: boolean;
   underWay: number;
   onIdle(): void;
+  /** From sending each request to the end of its response, in milliseconds. */
+  times: number[];
 }
 
 /** The form of a response: another response with the same bytes at these positions has the same length. */
@@ -69,6 +73,7 @@ export async function measure(
     isOver: false,
     underWay: 0,
     onIdle: resolve,
+    times: [],
   };
   const began = performance.now();
   const used = process.cpuUsage();
@@ -84,8 +89,17 @@ export async function measure(
     if (counts.underWay > 0) await Promise.race([failed, idle, after(DRAIN_TIMEOUT_MS)]);
     const elapsedMs = performance.now() - began;
     const { user, system } = process.cpuUsage(used);
-    const { answers, failures, firstFailure, bytes } = counts;
-    return { answers, failures, firstFailure, bytes, elapsedMs, loadShare: (user + system) / 1000 / elapsedMs };
+    const { answers, failures, firstFailure, bytes, times } = counts;
+    const p99Ms = Float64Array.from(times).sort()[Math.ceil(times.length * 0.99) - 1];
+    return {
+      answers,
+      failures,
+      firstFailure,
+      bytes,
+      elapsedMs,
+      loadShare: (user + system) / 1000 / elapsedMs,
+      ...(p99Ms !== undefined && { p99Ms }),
+    };
   } finally {
     counts.isOver = true;
     for (const timer of timers) clearTimeout(timer);
@@ -146,9 +160,11 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
   let owed = -1;
   let head = Buffer.alloc(0);
   let shape: Shape | undefined;
+  let sentMs = 0;
   const next = (): void => {
     owed = -1;
     counts.underWay += 1;
+    sentMs = performance.now();
     socket.write(request());
   };
   const readHead = (view: Buffer): void => {
@@ -199,8 +215,10 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
         readHead(view);
       }
     }
-    if ((owed === 0 || (owed === -2 && view.subarray(-CHUNKED_END.length).equals(CHUNKED_END))) && answered(counts))
-      next();
+    if (owed === 0 || (owed === -2 && view.subarray(-CHUNKED_END.length).equals(CHUNKED_END))) {
+      counts.times.push(performance.now() - sentMs);
+      if (answered(counts)) next();
+    }
     return true;
   };
   const socket = connect({

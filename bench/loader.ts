@@ -7,14 +7,33 @@ import { type Transfer, transfer, type TransferResult } from "./blob.ts";
 import { type GrpcLoad, runGrpc } from "./grpc-load.ts";
 import { type Load, type LoadResult, runHttp } from "./load.ts";
 import { LOAD_CORE, start } from "./processes.ts";
+import { type PushLoad, runPush } from "./push.ts";
 
-type LoaderRequest = { kind: "http"; load: Load } | { kind: "grpc"; load: GrpcLoad } | { kind: "blob"; load: Transfer };
-type LoaderAnswer = { result: LoadResult | TransferResult } | { failure: string };
+/** Readers and pushes during the same time. */
+export interface MixedLoad {
+  readers: Load;
+  push: PushLoad;
+}
+export interface MixedResult {
+  readers: LoadResult;
+  push: LoadResult;
+}
+
+type LoaderRequest =
+  | { kind: "http"; load: Load }
+  | { kind: "grpc"; load: GrpcLoad }
+  | { kind: "blob"; load: Transfer }
+  | { kind: "push"; load: PushLoad }
+  | { kind: "mixed"; load: MixedLoad };
+type LoaderResult = LoadResult | TransferResult | MixedResult;
+type LoaderAnswer = { result: LoaderResult } | { failure: string };
 
 export interface Loader {
   http(load: Load): Promise<LoadResult>;
   grpc(load: GrpcLoad): Promise<LoadResult>;
   blob(load: Transfer): Promise<TransferResult>;
+  push(load: PushLoad): Promise<LoadResult>;
+  mixed(load: MixedLoad): Promise<MixedResult>;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -33,7 +52,7 @@ export function openLoader(): Loader {
     answers = createInterface({ input: started.stdout })[Symbol.asyncIterator]();
     return { child: started, answers };
   };
-  const ask = async <T extends LoadResult | TransferResult>(request: LoaderRequest): Promise<T> => {
+  const ask = async <T extends LoaderResult>(request: LoaderRequest): Promise<T> => {
     const running =
       child !== undefined && child.exitCode === null && child.signalCode === null && answers !== undefined
         ? { child, answers }
@@ -51,12 +70,26 @@ export function openLoader(): Loader {
     http: (load) => ask({ kind: "http", load }),
     grpc: (load) => ask({ kind: "grpc", load }),
     blob: (load) => ask({ kind: "blob", load }),
+    push: (load) => ask({ kind: "push", load }),
+    mixed: (load) => ask({ kind: "mixed", load }),
   };
 }
 
-function perform(request: LoaderRequest): Promise<LoadResult | TransferResult> {
-  if (request.kind === "http") return runHttp(request.load);
-  return request.kind === "grpc" ? runGrpc(request.load) : transfer(request.load);
+async function perform(request: LoaderRequest): Promise<LoaderResult> {
+  switch (request.kind) {
+    case "http":
+      return runHttp(request.load);
+    case "grpc":
+      return runGrpc(request.load);
+    case "blob":
+      return transfer(request.load);
+    case "push":
+      return runPush(request.load);
+    case "mixed": {
+      const [readers, push] = await Promise.all([runHttp(request.load.readers), runPush(request.load.push)]);
+      return { readers, push };
+    }
+  }
 }
 
 if (import.meta.main) {

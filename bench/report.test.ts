@@ -1,19 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { goalsOf, markdown, summarize } from "./report.ts";
-import type { Row, Sample } from "./rows.ts";
+import type { Against, Row, Sample } from "./rows.ts";
 import { pick } from "./run.ts";
 
 function row(title: string, against: Row["against"] = []): Row {
   return { title, unit: "/s", against, measure: () => Promise.reject(new Error("not measured here")) };
 }
 
-function measured(other: Sample[], ours: Sample[], goal: number) {
+function measured(other: Sample[], ours: Sample[], goal: number | Omit<Against, "title">) {
+  const wanted = typeof goal === "number" ? { goal } : goal;
   return summarize({
     title: "section",
     rows: [
       { row: row("other"), samples: other },
-      { row: row("ours", [{ title: "other", goal }]), samples: ours },
+      { row: row("ours", [{ title: "other", ...wanted }]), samples: ours },
     ],
   });
 }
@@ -41,6 +42,29 @@ test("processor time decides when the load generator was the limit", () => {
   assert.equal(line.against[0].reached, false);
   const [, calm] = measured([{ ...other, loadShare: 0.9 }], [{ rate: 90, cpuUs: 40, loadShare: 0.5 }], 0.35).lines;
   assert.equal(calm?.against[0]?.reached, true);
+});
+
+test("a goal for processor time is judged by it alone", () => {
+  const [other, ours] = [
+    { rate: 100, cpuUs: 10 },
+    { rate: 90, cpuUs: 20 },
+  ];
+  const [byRate, byCpu] = [{ goal: 0.6 }, { goal: 0.6, byCpu: true }].map((goal) => measured([other], [ours], goal));
+  assert.equal(byRate?.lines[1]?.against[0]?.reached, true);
+  assert.equal(byCpu?.lines[1]?.against[0]?.reached, false);
+});
+
+test("a time reaches its goal up to the maximum ratio", () => {
+  for (const [rate, reached] of [
+    [15, true],
+    [15.1, false],
+  ] as const) {
+    const section = measured([{ rate: 10 }], [{ rate }], { most: 1.5 });
+    assert.deepEqual(
+      goalsOf([section], []).map((goal) => [goal.aim, goal.reached]),
+      [["at most 1.5 ×", reached]],
+    );
+  }
 });
 
 test("a failed row reaches no goal, and neither does a row that is compared with it", () => {

@@ -1,6 +1,6 @@
 import { cpus, release, totalmem } from "node:os";
 import { median } from "./median.ts";
-import type { Sample } from "./rows.ts";
+import type { Against, Sample } from "./rows.ts";
 import type { Measured } from "./run.ts";
 import type { ZbRun } from "./zb.ts";
 
@@ -32,10 +32,13 @@ export interface Comparison {
   ratio: number;
   cpuRatio?: number;
   /**
-   * The ratio that counts: of rates, or of processor times when the load generator was the limit of one of the rows.
+   * The ratio that counts: of rates, or of processor times where the goal is about them, and when the load generator
+   * was the limit of one of the rows.
    */
   counts: number;
   goal?: number;
+  /** The goal is a maximum. */
+  isMost?: boolean;
   reached?: boolean;
 }
 
@@ -90,20 +93,20 @@ export function summarize({ title, rows }: Measured): { title: string; lines: Li
     title,
     lines: bare.map(({ wanted = [], ...line }) => ({
       ...line,
-      against: wanted.flatMap(({ title: other, goal }) => {
-        const found = bare.find((one) => one.title === other);
-        return found ? [compare(line, found, goal)] : [];
+      against: wanted.flatMap((against) => {
+        const found = bare.find((one) => one.title === against.title);
+        return found ? [compare(line, found, against)] : [];
       }),
     })),
   };
 }
 
-function compare(line: Line, other: Line, goal: number | undefined): Comparison {
+function compare(line: Line, other: Line, { goal, most, byCpu = false }: Against): Comparison {
   const ratio = line.median / other.median;
   const cpuRatio =
     line.cpuUs !== undefined && other.cpuUs !== undefined && line.cpuUs > 0 ? other.cpuUs / line.cpuUs : undefined;
   const isBounded = Math.max(line.loadShare ?? 0, other.loadShare ?? 0) > BUSY_SHARE;
-  const counts = isBounded && cpuRatio !== undefined ? cpuRatio : ratio;
+  const counts = (isBounded || byCpu) && cpuRatio !== undefined ? cpuRatio : ratio;
   const works = line.failure === undefined && other.failure === undefined;
   return {
     title: other.title,
@@ -111,6 +114,7 @@ function compare(line: Line, other: Line, goal: number | undefined): Comparison 
     counts,
     ...(cpuRatio !== undefined && { cpuRatio }),
     ...(goal !== undefined && { goal, reached: works && counts >= goal }),
+    ...(most !== undefined && { goal: most, isMost: true, reached: works && counts <= most }),
   };
 }
 
@@ -119,11 +123,18 @@ export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[]
     .flatMap(({ lines }) => lines)
     .flatMap((line) =>
       line.against.flatMap((comparison): Goal[] => {
-        const { goal, reached = false, counts, ratio, title } = comparison;
+        const { goal, isMost = false, reached = false, counts, ratio, title } = comparison;
         if (goal === undefined) return [];
         const found =
           line.failure === undefined ? `${figure(counts)} ×${counts === ratio ? "" : " by processor time"}` : "failed";
-        return [{ title: `${line.title}, against ${title}`, aim: `at least ${goal} ×`, found, reached }];
+        return [
+          {
+            title: `${line.title}, against ${title}`,
+            aim: `at ${isMost ? "most" : "least"} ${goal} ×`,
+            found,
+            reached,
+          },
+        ];
       }),
     );
   const ofRates = sections

@@ -24,13 +24,22 @@ export interface Round {
   durationMs: number;
 }
 
-/** A row of the report. `rate` is in `unit`. */
+/** A row to compare a row with, by its title, with the goal if there is one. */
+export interface Against {
+  title: string;
+  /** The minimum ratio: of the rates, or of the processor times with `byCpu`. */
+  goal?: number;
+  byCpu?: boolean;
+  /** The maximum ratio, where less is better. */
+  most?: number;
+}
+
+/** A row of the report. `rate` is in `unit`: in "ms" a time, of which less is better. */
 export interface Row {
   title: string;
-  unit: "/s" | "MB/s";
+  unit: "/s" | "MB/s" | "ms";
   measure(round: Round): Promise<Sample>;
-  /** The rows to compare it with, by title, each with the minimum ratio if there is a goal. */
-  against?: { title: string; goal?: number }[];
+  against?: Against[];
   /** The minimum rate, if there is a goal. */
   least?: number;
 }
@@ -90,19 +99,23 @@ export function post(path: string, authorization: string, type: string, body: st
   return `POST ${path} HTTP/1.1\r\nhost: bench\r\n${authorization}content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-async function sampled(server: Server, load: () => Promise<LoadResult>): Promise<Sample> {
+/** A sample of what the load generator counted, and of the processor time that the server used for it. */
+export function sampleOf(result: LoadResult, usedUs?: number): Sample {
+  const { answers, failures, firstFailure, elapsedMs, loadShare } = result;
+  return {
+    rate: (answers * 1000) / elapsedMs,
+    loadShare,
+    ...(usedUs !== undefined && answers > 0 && { cpuUs: usedUs / answers }),
+    ...(failures > 0 && { failure: `${failures} of ${answers} failed: ${firstFailure}` }),
+    ...(answers === 0 && { failure: "no answer at all" }),
+  };
+}
+
+export async function sampled(server: Server, load: () => Promise<LoadResult>): Promise<Sample> {
   const before = server.cpuUs();
   const result = await load();
   const after = server.cpuUs();
-  return {
-    rate: (result.answers * 1000) / result.elapsedMs,
-    loadShare: result.loadShare,
-    ...(before !== undefined &&
-      after !== undefined &&
-      result.answers > 0 && { cpuUs: (after - before) / result.answers }),
-    ...(result.failures > 0 && { failure: `${result.failures} of ${result.answers} failed: ${result.firstFailure}` }),
-    ...(result.answers === 0 && { failure: "no answer at all" }),
-  };
+  return sampleOf(result, before === undefined || after === undefined ? undefined : after - before);
 }
 
 /** The number of concurrent requests, if not the usual one, and the file of requests, if they differ each time. */
