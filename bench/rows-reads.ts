@@ -33,6 +33,9 @@ const PAGES = 3_000;
 // end are waited for.
 const SKIP_CALLERS = 1;
 const POSTGRES_CONNECTIONS = 10;
+// On PostgreSQL no answer is kept, so that a thousand repos are as good as more.
+const POSTGRES_PAGES = 20;
+export const POSTGRES_GOAL = 0.6;
 
 /** The query of a list, in the fields of ListReposRequest. */
 interface ListQuery {
@@ -138,15 +141,21 @@ function bothProtocols(
 
 function getRows(bench: Bench, served: Served, title: string, uids: string[]): Row[] {
   const isEmbedded = served.installation.engine === "SQLite";
+  const isAlone = !isEmbedded && served === bench.largest;
+  const statementAlone = `the statement of ${title}, PostgreSQL's client alone`;
   const asked = uids.map((uid) => ({
     path: `/registry/v2/repos/${uid}`,
     message: toBinary(GetRepoRequestSchema, create(GetRepoRequestSchema, { uid })),
   }));
-  return bothProtocols(bench, served, title, "GetRepo", asked, (protocol) =>
+  const rows = bothProtocols(bench, served, title, "GetRepo", asked, (protocol) => [
+    ...(isAlone ? [{ title: statementAlone, ...(protocol === "REST" && { goal: POSTGRES_GOAL }) }] : []),
     protocol === "REST"
-      ? [{ title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }]
-      : [{ title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) }],
-  );
+      ? { title: HELLO, ...(isEmbedded && { goal: GET_GOAL }) }
+      : { title: GRPC_HELLO, ...(isEmbedded && { goal: GRPC_GET_GOAL }) },
+  ]);
+  if (!isAlone) return rows;
+  const keys = uids.map((uid) => [uid]);
+  return [aloneByKeyRow(served, statementAlone, "get", keys), ...rows];
 }
 
 function listRows(
@@ -188,7 +197,24 @@ function aloneRow({ installation: { place, engine, repos }, moorage }: Served, t
             pages: Math.min(pages, fullPages),
           },
         };
-  return { title, unit: "/s", measure: alone(work) };
+  return { title, unit: "/s", measure: alone(work, engine === "PostgreSQL" ? moorage.cpuUs : undefined) };
+}
+
+/** PostgreSQL's client alone, which runs the statement of a read for each of the keys in turn. */
+export function aloneByKeyRow(
+  { installation: { place }, moorage }: Served,
+  title: string,
+  work: "get" | "manifest",
+  keys: string[][],
+): Row {
+  const input = {
+    work,
+    url: place.env["MOORAGE_DATABASE_URL"] ?? "",
+    ancestor: "",
+    connections: POSTGRES_CONNECTIONS,
+    keys,
+  };
+  return { title, unit: "/s", measure: alone({ script: "alone-postgres.ts", input }, moorage.cpuUs) };
 }
 
 /** The limits of the runtime, ping, and reads of repos over REST and gRPC at every size. */
@@ -241,7 +267,8 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
   if (total < repos) throw new Error(`the list counts ${total} of ${repos} repos`);
   // Only SQLite has the response cache, and only this size has more repos than fit.
   const isVaried = engine === "SQLite" && repos > PAGES;
-  const pages = isVaried ? Math.min(PAGES, Math.floor(repos / PAGE / 2)) : 2;
+  const isLargestPostgres = engine === "PostgreSQL" && isLargest;
+  const pages = isVaried ? Math.min(PAGES, Math.floor(repos / PAGE / 2)) : isLargestPostgres ? POSTGRES_PAGES : 2;
   const walked = await walk(served, below, pages);
   const deep = await walk(
     served,
@@ -265,7 +292,7 @@ async function sizeRows(bench: Bench, served: Served): Promise<Row[]> {
   ];
   const goal = (wanted: number, is = true): { goal?: number } => (is ? { goal: wanted } : {});
   return [
-    ...(isVaried
+    ...(isVaried || isLargestPostgres
       ? getRows(
           bench,
           served,

@@ -2,18 +2,22 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PLACE } from "./load.ts";
 import { api, findRepo } from "./moorage.ts";
-import { type Image, MANIFEST, pushImage, pushLayer, type Registry, tagImage } from "./registries.ts";
+import { type Image, MANIFEST, pushImage, pushLayer, type Registry, send, tagImage } from "./registries.ts";
+import { aloneByKeyRow, POSTGRES_GOAL } from "./rows-reads.ts";
 import { rested } from "./rows-pull-events.ts";
 import { type Bench, count, get, overHttp, type Row, type Section } from "./rows.ts";
 import { MANIFESTS, recordTimeMs, tagName, taggedName } from "./seed-sql.ts";
 
 const DOCKER_GOAL = 20;
 const ZOT_GOAL = 2;
+const POSTGRES_DOCKER_GOAL = 6;
 const PEER_TAGS = 1_000;
 const PUSH_CONCURRENCY = 8;
 const TAGS_PAGE = 200;
 // More blobs than the response cache can hold.
 const BLOBS = 7_000;
+// PostgreSQL is asked each time, whatever was asked before.
+const POSTGRES_MANIFESTS = 1_000;
 
 /** What the rows of a registry need to be pushed before. */
 interface Stocked {
@@ -79,7 +83,7 @@ export async function registrySection(bench: Bench): Promise<Section> {
     all.push(await stock(registry, moorage.organization.name, registry === moorage ? 0 : PEER_TAGS));
   return {
     title: `registry, ${engine}`,
-    rows: [...all.flatMap(rowsOf), ...(engine === "SQLite" ? await variedRows(bench) : [])],
+    rows: [...all.flatMap(rowsOf), ...(await variedRows(bench))],
   };
 }
 
@@ -111,9 +115,11 @@ async function variedRows(bench: Bench): Promise<Row[]> {
       against: peers.map((peer) => ({ title: `${what}, ${peer.name}`, ...goalOf(engine, what, peer) })),
     };
   };
+  const names = Array.from({ length: manifests }, (_, index) => tagName(index));
   const repo = await findRepo(moorage, taggedName(sizes.tags));
   const digests: string[] = [];
-  for (let token = ""; digests.length < manifests;) {
+  const wanted = engine === "SQLite" ? manifests : Math.min(manifests, POSTGRES_MANIFESTS);
+  for (let token = ""; digests.length < wanted;) {
     const page = await api<{ tags: { digest: string }[]; nextPageToken: string }>(
       platform,
       "GET",
@@ -122,6 +128,18 @@ async function variedRows(bench: Bench): Promise<Row[]> {
     digests.push(...page.tags.map(({ digest }) => digest));
     token = page.nextPageToken;
     if (token === "") break;
+  }
+  const byDigest = row("manifest by digest", repository, "manifests", digests.slice(0, wanted));
+  const statementAlone = `the statement of a manifest by digest, another each time, PostgreSQL's client alone`;
+  if (engine === "PostgreSQL") {
+    // The first pull by who may push writes that the manifest is in use.
+    for (const digest of digests) await send(moorage, "HEAD", `/v2/${repository}/manifests/${digest}`);
+    const keys = digests.map((digest) => [repo, digest]);
+    return [
+      aloneByKeyRow(bench.largest, statementAlone, "manifest", keys),
+      row("manifest by tag", repository, "manifests", names),
+      { ...byDigest, against: [{ title: statementAlone, goal: POSTGRES_GOAL }, ...(byDigest.against ?? [])] },
+    ];
   }
   const small = `${organization.name}/bench`;
   const layers: string[] = [];
@@ -132,21 +150,12 @@ async function variedRows(bench: Bench): Promise<Row[]> {
       )),
     );
   }
-  return [
-    row(
-      "manifest by tag",
-      repository,
-      "manifests",
-      Array.from({ length: manifests }, (_, index) => tagName(index)),
-    ),
-    row("manifest by digest", repository, "manifests", digests.slice(0, manifests)),
-    row("4 KiB blob", small, "blobs", layers),
-  ];
+  return [row("manifest by tag", repository, "manifests", names), byDigest, row("4 KiB blob", small, "blobs", layers)];
 }
 
-// The goals are for the default engine.
 function goalOf(engine: string, what: string, peer: Registry): { goal?: number } {
-  if (engine !== "SQLite") return {};
+  if (engine !== "SQLite")
+    return peer.name === "docker-registry" && what === "manifest by tag" ? { goal: POSTGRES_DOCKER_GOAL } : {};
   if (peer.name === "docker-registry") return { goal: DOCKER_GOAL };
   return what.startsWith("manifest") ? { goal: ZOT_GOAL } : {};
 }

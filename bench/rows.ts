@@ -169,15 +169,22 @@ export type AloneWork =
   | { script: "alone.ts"; input: WithoutTime<Alone> }
   | { script: "alone-postgres.ts"; input: WithoutTime<PostgresAlone> };
 
-/** The engine alone, in its own process on the servers' core. */
-export function alone({ script, input }: AloneWork): Row["measure"] {
+/**
+ * The engine alone, in its own process on the servers' core. `helpersCpuUs`: as in `startMoorage`, of an engine that
+ * has processes of its own.
+ */
+export function alone({ script, input }: AloneWork, helpersCpuUs: () => number | undefined = () => 0): Row["measure"] {
   return async ({ durationMs }) => {
+    const before = helpersCpuUs();
     const { perSecond, cpuUs } = await ask<AloneResult>(
       SERVER_CORE,
       script,
       { ...input, durationMs },
       durationMs + ALONE_TIMEOUT_MS,
     );
-    return { rate: perSecond, ...(cpuUs !== undefined && input.work === "list" && { cpuUs }) };
+    const after = helpersCpuUs();
+    if (cpuUs === undefined || before === undefined || after === undefined || input.work === "commit")
+      return { rate: perSecond };
+    return { rate: perSecond, cpuUs: cpuUs + ((after - before) * 1000) / (perSecond * durationMs) };
   };
 }
