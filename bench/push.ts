@@ -7,8 +7,8 @@ import { MANIFEST } from "./registries.ts";
 
 /**
  * How a client uploads a blob, after a HEAD that does not find it and a POST: containerd (and Docker with its image
- * store) sends one PUT with a length; the Docker Engine's own store sends a chunked PATCH, an empty PUT, and a HEAD that
- * asks whether it is there.
+ * store) sends one PUT with a length; the Docker Engine's own store sends a chunked PATCH, an empty PUT, and a HEAD
+ * that asks whether it is there.
  */
 export type Client = "containerd" | "Docker Engine";
 
