@@ -2,13 +2,14 @@ import { denyDevice, openDevice, pollDevice } from "./sign-in/device-commands.ts
 import { finishSignIn, openSignIn, takeSignIn } from "./sign-in/flow-commands.ts";
 import { redeemCode, revokeRefreshToken } from "./sign-in/grant-commands.ts";
 import { endSession, seeSession } from "./sign-in/session-commands.ts";
-import { noteSeen, rotateKeys, rotateRefreshToken, storeRefreshToken } from "./tokens/commands.ts";
+import { noteAllSeen, noteSeen, rotateKeys, rotateRefreshToken, storeRefreshToken } from "./tokens/commands.ts";
 
 /** All commands of authentication and sign-in. */
 export const authCommands = [
   denyDevice,
   endSession,
   finishSignIn,
+  noteAllSeen,
   noteSeen,
   openDevice,
   openSignIn,

@@ -230,7 +230,6 @@ export async function authenticate(
       if (credential === "malformed") throw badCredential(rejected);
       return (exchange.caller = await callerOf(deps.credentials, credential, {
         organizations: exchange.name === "" ? [] : organizationsOf([exchange.name]),
-        registryAudience: deps.config.registryAudience,
         authenticate: rejected,
         callData,
       }));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { Capability } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
 import { anyDigest, digestOf, OCI_INDEX, startRegistry } from "../support/registry-server.ts";
@@ -270,4 +271,41 @@ test("an anonymous token pulls what free-tier tags ever pointed to, and nothing 
   assert.equal(await status(`manifests/${now.digest}`), 200);
   assert.equal(await status("_service/history/latest"), 200);
   assert.equal(await status("manifests/latest"), 404);
+});
+
+test("a log-in writes no refresh token, and when the identity was seen soon after it", async (t) => {
+  const registry = await startRegistry(t);
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const jwk = { ...publicKey.export({ format: "jwk" }), kid: "k", alg: "ES256" };
+  const issuer = "https://issuer.example";
+  const robot = await registry.addIdentity("viewer", {
+    staticKeys: { issuer, subject: "robot", issuerKeys: JSON.stringify({ keys: [jwk] }) },
+  });
+  const password = await new SignJWT({})
+    .setProtectedHeader({ alg: "ES256", kid: "k" })
+    .setIssuer(issuer)
+    .setSubject("robot")
+    .setAudience(registry.baseUrl)
+    .setIssuedAt()
+    .setExpirationTime("5m")
+    .sign(privateKey);
+  const platform = await registry.mint(registry.viewer, { audiences: [registry.baseUrl] });
+  for (const [identity, headers] of [
+    [robot, basic(password, robot)],
+    [registry.viewer, basic(platform)],
+  ] as const) {
+    const { json } = await registry.ask("/token?scope=repository:acme/app:pull", { headers });
+    assert.equal(decodeJwt(json.token).sub, identity);
+    assert.equal((await registry.ask("/v2/", { token: json.token })).status, 200);
+    const seen = async (): Promise<number | null | undefined> =>
+      (
+        await registry.reader
+          .selectFrom("identities")
+          .select("last_seen_time")
+          .where("uid", "=", identity)
+          .executeTakeFirst()
+      )?.last_seen_time;
+    while ((await seen()) === null) await wait(50);
+  }
+  assert.deepEqual(await registry.reader.selectFrom("refresh_tokens").select("hash").execute(), []);
 });

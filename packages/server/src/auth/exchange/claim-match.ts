@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ClaimMatch, Identity, StaticKeys } from "@moorage/api";
 import { parseJson } from "../../lib/json.ts";
+import { createLru } from "../../lib/lru.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { audiencesOf, timeFault } from "../tokens/jwt.ts";
 import type { PatternMatcher } from "./pattern-budget.ts";
@@ -65,9 +66,19 @@ function rejected(reason: RejectionReason, claim: string): TokenRejection {
   return { reason, claim, why: "the token does not fit the identity" };
 }
 
-/** The verification keys that are part of the identity itself. */
-export function staticKeys({ issuerKeys }: StaticKeys): VerificationKey[] {
-  return usableKeys(parseJson(issuerKeys, 8));
+const MAX_KEYS_LENGTH = 2 ** 22;
+const parsedKeys = createLru<string, { text: string; keys: VerificationKey[] }>(
+  MAX_KEYS_LENGTH,
+  ({ text }) => text.length,
+);
+
+/** The verification keys that are part of the identity itself. The same text gives the same keys. */
+export function staticKeys({ issuerKeys: text }: StaticKeys): VerificationKey[] {
+  const known = parsedKeys.get(text);
+  if (known !== undefined) return known.keys;
+  const keys = usableKeys(parseJson(text, 8));
+  parsedKeys.set(text, { text, keys });
+  return keys;
 }
 
 /** When the relationship stops accepting tokens, in milliseconds since 1970; Infinity when it never does. */

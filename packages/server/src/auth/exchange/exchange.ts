@@ -1,16 +1,17 @@
-import type { AuditEvent, Auditor } from "../../audit/index.ts";
+import { randomUUID } from "node:crypto";
+import type { Auditor } from "../../audit/index.ts";
 import type { Caller, CallData } from "../../core/call.ts";
 import type { Config } from "../../config/index.ts";
 import { invalidArgument } from "../../errors.ts";
 import { auditRejections, exchangeEntry } from "../audit.ts";
 import { type Jwt, parseJwt, rejection } from "../tokens/jwt.ts";
 import { assumeIdentity, type AssumeDeps, type Requested } from "./assume.ts";
-import { findIdentity } from "./identity-rows.ts";
+import { findIdentity, type IdentityRow } from "./identity-rows.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
 import { createPatternBudgets } from "./pattern-budget.ts";
 import { heldByPassword } from "./registry-password.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
-import type { MintedToken, Tokens } from "../tokens/tokens.ts";
+import { endOfToken, type MintedToken, type Tokens } from "../tokens/tokens.ts";
 import { createLateNotes, isStorageFull, type LateNotes } from "./late-notes.ts";
 
 export interface ExchangeRequest extends NarrowingRequest {
@@ -25,12 +26,10 @@ export interface ExchangeRequest extends NarrowingRequest {
   organizations?: string[];
   /** Instead of an identity: the identity provider that the token was issued for; the token's person is signed in. */
   identityProvider?: string;
-  /**
-   * Whether the exchange is a step towards a registry token. Then it is not audited: there are as many of these as
-   * pulls, and the audit log has neither.
-   */
-  isForRegistry?: boolean;
 }
+
+/** A log-in to the registry: the password, and of the identity what an ExchangeRequest says of it. */
+export type RegistryLogIn = Pick<ExchangeRequest, "bearer" | "identity" | "organizations">;
 
 /**
  * The issued tokens. The refresh token is empty when a token of this issuer was exchanged, whose life must not become
@@ -56,6 +55,13 @@ export interface Exchanger {
    * narrower than the first one, never wider. Throws as `exchange` does.
    */
   refresh(request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer>;
+  /**
+   * The caller of the token for the registry that `exchange` would issue, without issuing any: nobody would get it, nor
+   * its refresh token. Every docker pull begins with one. The token of another issuer is audited, as log-ins are; a
+   * token of this issuer is not: there are as many of these as pulls, and the audit log has neither. Throws as
+   * `exchange` does.
+   */
+  registryCaller(request: RegistryLogIn, data: CallData): Promise<Caller>;
 }
 
 export interface ExchangeDeps extends Omit<AssumeDeps, "patterns"> {
@@ -91,6 +97,9 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
     exchange: auditRejections(auditor, "sts.exchange", ownCaller, (request: ExchangeRequest, data) =>
       exchange(context, request, data),
     ),
+    registryCaller: auditRejections(auditor, "sts.exchange", ownCaller, (request: RegistryLogIn, data) =>
+      registryCaller(context, request, data),
+    ),
     refresh: auditRejections(
       auditor,
       "sts.refresh",
@@ -100,8 +109,18 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
   };
 }
 
-async function exchange(context: Context, request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer> {
-  const { bearer, identity = "", identityProvider = "", isForRegistry = false, organizations = [] } = request;
+/** What an accepted token allows, before anything is issued for it. */
+interface Accepted {
+  caller: Caller & { audiences: string[] };
+  row: IdentityRow;
+  /** When what is issued for it ends at the latest, in milliseconds since 1970. */
+  end: number;
+  /** The id of the token of this issuer; undefined for the token of another one. */
+  own?: string;
+}
+
+async function accept(context: Context, request: ExchangeRequest, data: CallData): Promise<Accepted> {
+  const { bearer, identity = "", identityProvider = "", organizations = [] } = request;
   const wanted = parseNarrowing(request, context.audiences);
   if (identity !== "" && identityProvider !== "")
     throw invalidArgument({ field: "identity", description: "cannot be named together with an identity provider" });
@@ -109,45 +128,33 @@ async function exchange(context: Context, request: ExchangeRequest, data: CallDa
   if (!jwt) throw rejection();
   if (jwt.claims["iss"] !== context.config.baseUrl) {
     const requested = { identity, identityProvider, scopes: wanted.scopes ?? [], organizations };
-    return exchangeExternal(context, jwt, wanted, requested, data);
+    return acceptExternal(context, jwt, wanted, requested, data);
   }
   if (identityProvider !== "") throw rejection();
-  return exchangeOwn(context, jwt, wanted, { identity, isForRegistry }, data);
+  return acceptOwn(context, jwt, wanted, identity, data);
 }
 
-/** Exchanges a token of another issuer for an access token and a refresh token. */
-async function exchangeExternal(
+async function acceptExternal(
   context: Context,
   jwt: Jwt,
   wanted: Narrowing,
   requested: Requested,
   data: CallData,
-): Promise<ExchangeAnswer> {
+): Promise<Accepted> {
   const { row, end, ...carried } = await assumeIdentity(context, jwt, requested, data);
   const audiences = requestedAudiences(context, wanted);
   const held = heldByPassword(jwt, audiences, context.audiences.registry);
-  const caller = { identity: row.uid, ...narrow(held, wanted), audiences, ...carried };
-  const minted = await mint(context, caller, data.nowMs, end);
-  const event = exchangeEntry("sts.exchange", caller, minted.tokenId);
-  const [issued] = await Promise.all([
-    context.refreshTokens.issue(caller, row.relationship, end, data, event).catch((error: unknown) => {
-      if (!isStorageFull(error)) throw error;
-      context.notes.keep({ identity: row.uid, event }, data);
-      return { token: "", expiresAtMs: 0 };
-    }),
-    recordSeen(context, row.uid, row.last_seen_time, data),
-  ]);
-  return { ...minted, refreshToken: issued.token, refreshExpiresAtMs: issued.expiresAtMs };
+  return { caller: { identity: row.uid, ...narrow(held, wanted), audiences, ...carried }, row, end };
 }
 
-/** Exchanges a token of this issuer for one that allows at most the same and ends no later. */
-async function exchangeOwn(
+/** Accepts a token of this issuer for at most the same, and no longer. */
+async function acceptOwn(
   context: Context,
   jwt: Jwt,
   wanted: Narrowing,
-  { identity, isForRegistry }: { identity: string; isForRegistry: boolean },
+  identity: string,
   data: CallData,
-): Promise<ExchangeAnswer> {
+): Promise<Accepted> {
   const { audiences, tokens, reader } = context;
   const held = await tokens.read(jwt.token, data.nowMs);
   // A registry token stands for some repositories, not for the identity.
@@ -162,10 +169,38 @@ async function exchangeOwn(
     audiences: narrowAudiences(allowed, requestedAudiences(context, wanted)),
     ...narrow(held, wanted),
   };
-  const minted = await mint(context, { ...held, ...narrowing }, data.nowMs, held.expiresAtMs ?? 0);
-  const event = isForRegistry ? undefined : exchangeEntry("sts.exchange", held, minted.tokenId, held.tokenId);
-  await recordSeen(context, row.uid, row.last_seen_time, data, event);
-  return { ...minted, refreshToken: "", refreshExpiresAtMs: 0 };
+  return { caller: { ...held, ...narrowing }, row, end: held.expiresAtMs ?? 0, own: held.tokenId ?? "" };
+}
+
+async function exchange(context: Context, request: ExchangeRequest, data: CallData): Promise<ExchangeAnswer> {
+  const { caller, row, end, own } = await accept(context, request, data);
+  const minted = await mint(context, caller, data.nowMs, end);
+  const event = exchangeEntry("sts.exchange", caller, minted.tokenId, own);
+  if (own !== undefined) {
+    await context.notes.write({ identity: row.uid, event }, data);
+    return { ...minted, refreshToken: "", refreshExpiresAtMs: 0 };
+  }
+  const [issued] = await Promise.all([
+    context.refreshTokens.issue(caller, row.relationship, end, data, event).catch((error: unknown) => {
+      if (!isStorageFull(error)) throw error;
+      context.notes.keep({ identity: row.uid, event }, data);
+      return { token: "", expiresAtMs: 0 };
+    }),
+    recordSeen(context, row.uid, row.last_seen_time, data),
+  ]);
+  return { ...minted, refreshToken: issued.token, refreshExpiresAtMs: issued.expiresAtMs };
+}
+
+async function registryCaller(context: Context, request: RegistryLogIn, data: CallData): Promise<Caller> {
+  const { config, audiences, notes } = context;
+  const { caller, row, end, own } = await accept(context, { ...request, audiences: [audiences.registry] }, data);
+  const expiresAtMs = endOfToken({ nowMs: data.nowMs, ttlMs: config.accessTokenTtlMs, notAfterMs: end });
+  if (expiresAtMs <= data.nowMs) throw rejection();
+  const tokenId = randomUUID();
+  if (own === undefined)
+    await notes.write({ identity: row.uid, event: exchangeEntry("sts.exchange", caller, tokenId) }, data);
+  else if (isSeenDue(row.last_seen_time, data.nowMs)) notes.seen(row.uid, data.nowMs);
+  return { ...caller, tokenId, expiresAtMs };
 }
 
 async function refresh(
@@ -209,14 +244,16 @@ function mint(
   });
 }
 
-/** Writes when the identity was last seen, at most once a minute, and the audit entry when there is one. */
+/** Writes when the identity was last seen, at most once a minute. */
 async function recordSeen(
   { notes }: Context,
   identity: string,
   lastSeenMs: number | null,
   data: CallData,
-  event?: AuditEvent,
 ): Promise<void> {
-  const isDue = lastSeenMs === null || data.nowMs - lastSeenMs >= SEEN_EVERY_MS;
-  if (isDue || event !== undefined) await notes.write({ identity, ...(event && { event }) }, data);
+  if (isSeenDue(lastSeenMs, data.nowMs)) await notes.write({ identity }, data);
+}
+
+function isSeenDue(lastSeenMs: number | null, nowMs: number): boolean {
+  return lastSeenMs === null || nowMs - lastSeenMs >= SEEN_EVERY_MS;
 }

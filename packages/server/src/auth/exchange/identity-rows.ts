@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { organizationOf } from "../../lib/uid.ts";
-import type { Database, Row } from "../../store/index.ts";
+import { type Database, type Row, statement } from "../../store/index.ts";
 import { ASSUMABLE } from "./assumable.ts";
 
 const COLUMNS = ["uid", "relationship", "last_seen_time", "provider", "subject"] as const;
@@ -11,14 +11,13 @@ const MAX_CANDIDATES = 1_000;
 /** The columns of an identity that a token exchange reads. */
 export type IdentityRow = Pick<Row<"identities">, (typeof COLUMNS)[number]>;
 
+const selectIdentity = statement<IdentityRow>(
+  `select ${COLUMNS.join(", ")} from identities where uid = ? and ${ASSUMABLE}`,
+);
+
 /** The identity of that uid. Undefined when it does not exist or cannot be assumed. */
-export function findIdentity(reader: Database, uid: string): Promise<IdentityRow | undefined> {
-  return reader
-    .selectFrom("identities")
-    .select(COLUMNS)
-    .where("uid", "=", uid)
-    .where(sql.raw<boolean>(ASSUMABLE))
-    .executeTakeFirst();
+export async function findIdentity(reader: Database, uid: string): Promise<IdentityRow | undefined> {
+  return (await selectIdentity(reader, uid))[0];
 }
 
 /** The organization of an identity; of a person's, the one whose identity provider signed the person in. */

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { compactVerify } from "jose";
 import { FetchError, type GuardedFetch } from "../../lib/guarded-fetch.ts";
 import { isIssuerUrl } from "../../lib/issuer-url.ts";
@@ -34,6 +35,7 @@ interface Failure {
 }
 
 const MAX_ISSUERS = 256;
+const MAX_VERIFIED = 10_000;
 // Issuers whose keys were never read that are asked concurrently: for all organizations, and for one. Those whose keys
 // were read before are asked whatever the others do.
 const MAX_NEW = 64;
@@ -138,12 +140,19 @@ export function pickKey(keys: VerificationKey[], { alg, kid }: Record<string, un
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
+// By the digest of a token, the key that signed it: a signature that was verified stays good. Passwords for the
+// registry come with every pull.
+const verified = createLru<string, VerificationKey>(MAX_VERIFIED);
+
 /** Throws UNAUTHENTICATED unless the key signed the token. */
 export async function verifySignature(jwt: Jwt, key: VerificationKey | undefined): Promise<void> {
   if (!key) throw rejection();
+  const digest = hash("sha256", jwt.token, "base64url");
+  if (verified.get(digest) === key) return;
   await compactVerify(jwt.token, key.key, { algorithms: [...key.algorithms] }).catch(() => {
     throw rejection();
   });
+  verified.set(digest, key);
 }
 
 async function fetchKeys(fetch: GuardedFetch, issuer: string): Promise<VerificationKey[]> {

@@ -1,8 +1,9 @@
 import type { AuditEvent } from "../../audit/index.ts";
 import type { CallData } from "../../core/call.ts";
+import { systemCall } from "../../core/system-call.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { noteSeen } from "../tokens/commands.ts";
+import { noteAllSeen, noteSeen } from "../tokens/commands.ts";
 
 /** What is noted of an identity's use: when it was seen, and the audit entry if there is one. */
 export interface UseNote {
@@ -13,11 +14,14 @@ export interface UseNote {
 /** Writes notes; those that the storage has no space for are written later. */
 export interface LateNotes {
   write(note: UseNote, data: CallData): Promise<void>;
+  /** Notes that the identity was seen at this time, to be written within half a second together with others. */
+  seen(identity: string, timeMs: number): void;
   /** Keeps a note that could not be written. */
   keep(note: UseNote, data: CallData): void;
 }
 
 const MAX_KEPT = 10_000;
+const SEEN_WITHIN_MS = 500;
 const RETRY_MS = 5_000;
 
 /**
@@ -51,8 +55,23 @@ export function createLateNotes(
     }
     schedule();
   };
+  let seen = new Map<string, number>();
+  const flushSeen = async (): Promise<void> => {
+    const times = [...seen];
+    seen = new Map();
+    try {
+      await writer.write(noteAllSeen, systemCall(Math.max(...times.map(([, timeMs]) => timeMs))), { times });
+    } catch (error) {
+      // Whoever is seen again is noted again.
+      log.info({ err: error }, "when identities were last seen could not be written");
+    }
+  };
   return {
     keep,
+    seen(identity, timeMs) {
+      if (seen.size === 0) setTimeout(() => void flushSeen(), SEEN_WITHIN_MS).unref();
+      seen.set(identity, timeMs);
+    },
     async write(note, data) {
       try {
         await writer.write(noteSeen, data, note);

@@ -3,6 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import { rejection } from "./jwt.ts";
+import { statement } from "../../store/index.ts";
 import { rotateSigningKey } from "./keys.ts";
 import { command } from "../../core/command.ts";
 
@@ -21,18 +22,26 @@ export interface StoredRefreshToken {
 
 const MAX_PER_IDENTITY = 1000;
 
+const updateSeen = statement(
+  "update identities set last_seen_time = ? where uid = ? and (last_seen_time is null or last_seen_time < ?)",
+);
+
 /** Records that the identity got a token, and the audit entry when there is one. */
 export const noteSeen = command(
   "auth.noteSeen",
   async (call: Call, { identity, event }: { identity: string; event?: AuditEvent }): Promise<void> => {
     if (event) await audit(call, event);
-    await call.tx
-      .updateTable("identities")
-      .set({ last_seen_time: call.nowMs })
-      .where("uid", "=", identity)
-      .where((where) => where.or([where("last_seen_time", "is", null), where("last_seen_time", "<", call.nowMs)]))
-      .execute();
+    await updateSeen(call.tx, call.nowMs, identity, call.nowMs);
   },
+);
+
+/** Records when identities were last seen, as pairs of uid and milliseconds since 1970. */
+export const noteAllSeen = command(
+  "auth.noteAllSeen",
+  async (call: Call, { times }: { times: [identity: string, timeMs: number][] }): Promise<void> => {
+    for (const [identity, timeMs] of times) await updateSeen(call.tx, timeMs, identity, timeMs);
+  },
+  { wakesDelivery: false },
 );
 
 /**

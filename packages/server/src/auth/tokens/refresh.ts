@@ -1,10 +1,9 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
-import { sql } from "kysely";
 import { isObject, parseJson } from "../../lib/json.ts";
 import type { AuditEvent } from "../../audit/index.ts";
 import type { Caller, CallData } from "../../core/call.ts";
 import { permissionDenied } from "../../errors.ts";
-import type { Database } from "../../store/index.ts";
+import { type Database, type Row, statement } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { rejection } from "./jwt.ts";
@@ -42,9 +41,17 @@ export interface RefreshTokens {
   rotate(token: string, data: CallData, event: AuditEvent): Promise<string>;
 }
 
+type Stored = Pick<Row<"refresh_tokens">, "identity" | "caller" | "expire_time" | "used_time"> &
+  Pick<Row<"identities">, "relationship" | "last_seen_time">;
+
 /** The life of a refresh token, counted from when the first of its family was issued, in milliseconds. */
 export const REFRESH_TTL_MS = 30 * 24 * 3_600_000;
 const FORM = /^moorage_rt_[A-Za-z0-9_-]{43}$/;
+
+const selectStored = statement<Stored>(
+  `select r.identity, r.caller, r.expire_time, r.used_time, identities.relationship, identities.last_seen_time
+  from refresh_tokens as r join identities on identities.uid = r.identity where r.hash = ? and ${ASSUMABLE}`,
+);
 
 /** Whether the text has the form of a refresh token of ours. */
 export function isRefreshToken(text: string): boolean {
@@ -69,13 +76,7 @@ export function createRefreshTokens({ reader, writer }: { reader: Database; writ
     },
     async read(token, data) {
       if (!isRefreshToken(token)) throw rejection();
-      const row = await reader
-        .selectFrom("refresh_tokens")
-        .innerJoin("identities", "identities.uid", "refresh_tokens.identity")
-        .select(["refresh_tokens.identity", "caller", "expire_time", "used_time", "relationship", "last_seen_time"])
-        .where("hash", "=", sha256(token))
-        .where(sql.raw<boolean>(ASSUMABLE))
-        .executeTakeFirst();
+      const [row] = await selectStored(reader, sha256(token));
       if (!row || row.expire_time <= data.nowMs) throw rejection();
       if (row.used_time !== null) {
         await writer.write(rotateRefreshToken, data, {

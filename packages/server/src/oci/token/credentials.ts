@@ -7,8 +7,8 @@ import { RegistryError } from "../errors.ts";
 
 /** What checks credentials. */
 export interface CredentialDeps {
-  tokens: Pick<Tokens, "mint" | "read">;
-  exchanger: Pick<Exchanger, "exchange">;
+  tokens: Pick<Tokens, "mint">;
+  exchanger: Pick<Exchanger, "registryCaller">;
   refreshTokens: Pick<RefreshTokens, "read">;
 }
 
@@ -21,7 +21,6 @@ export interface Credential {
 /** What a credential is used for. */
 export interface CredentialUse {
   callData: CallData;
-  registryAudience: string;
   /** The names of the organizations whose repositories are wanted. */
   organizations: string[];
   /** The WWW-Authenticate header of a rejection. */
@@ -60,21 +59,14 @@ export function headerCredential(authorization: string | undefined): Credential 
  * UNAUTHORIZED for all others, registry tokens included; the error gives the reason for an external token only.
  */
 export async function callerOf(
-  { exchanger, refreshTokens, tokens }: CredentialDeps,
+  { exchanger, refreshTokens }: CredentialDeps,
   { user, secret }: Credential,
-  { authenticate, callData, organizations, registryAudience }: CredentialUse,
+  { authenticate, callData, organizations }: CredentialUse,
 ): Promise<Caller> {
   try {
     if (isRefreshToken(secret)) return await refreshTokens.read(secret, callData);
-    const request = {
-      bearer: secret,
-      ...(isUid(user) && { identity: user }),
-      organizations,
-      audiences: [registryAudience],
-      isForRegistry: true,
-    };
-    const { token } = await exchanger.exchange(request, callData);
-    return await tokens.read(token, callData.nowMs);
+    const request = { bearer: secret, ...(isUid(user) && { identity: user }), organizations };
+    return await exchanger.registryCaller(request, callData);
   } catch (error) {
     const isRejected =
       error instanceof MoorageError && (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied);

@@ -5,7 +5,7 @@ import { openExchange } from "../request.ts";
 import type { Exchange, RegistryDeps } from "../request.ts";
 import { RegistryError } from "../errors.ts";
 import { answerError } from "../router.ts";
-import { sendJson } from "../send.ts";
+import { send } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { badCredential, callerOf, type Credential, headerCredential, organizationsOf } from "./credentials.ts";
 import { grantedScopes } from "./grants.ts";
@@ -56,7 +56,6 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     credential
       ? callerOf(deps.credentials, credential, {
           organizations: organizationsOf(wanted.scopes.map(({ name }) => name)),
-          registryAudience: deps.config.registryAudience,
           authenticate: basicChallenge(deps),
           callData,
         })
@@ -101,7 +100,9 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     ...(wanted.catalog ? [CATALOG_SCOPE] : []),
   ].join(" ");
   const headers = { "content-type": "application/json", "cache-control": "no-store" };
-  sendJson(exchange, 200, headers, req.method === "POST" ? { ...body, scope, token_type: "Bearer" } : body);
+  const answer = req.method === "POST" ? { ...body, scope, token_type: "Bearer" } : body;
+  // Scopes, tokens and times are ASCII: as a string the body is sent together with the headers, in one write.
+  send(exchange, 200, headers, JSON.stringify(answer));
 }
 
 /** Undefined without credentials. Throws UNAUTHORIZED when the header is malformed. */
