@@ -15,7 +15,14 @@ export type {
 export { recordOutcomes } from "./deliveries/record.ts";
 export { expireEvents } from "./expire.ts";
 export { sequenceEvents } from "./sequencer.ts";
-export { hasBufferedPulls, keepPulls, notePulls, type BufferedPull, type PublishedPulls } from "./pulls.ts";
+export {
+  hasBufferedPulls,
+  keepPulls,
+  notePulls,
+  type BufferedPulls,
+  type PublishedPulls,
+  type PulledContent,
+} from "./pulls.ts";
 export { type Backlog, backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
 export { eventRetention, type EventRetentionDeps } from "./retention.ts";
 export { deliveriesService } from "./deliveries/service.ts";

@@ -10,16 +10,18 @@ import { bodyOf } from "./body.ts";
 import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
 
-/** Pulls that differ only in their time. */
-export interface BufferedPull extends Pick<
-  RegistryPull,
-  "repository" | "tag" | "digest" | "remoteAddress" | "userAgent"
-> {
+/** Pulls by one client from one repo, that differ only in their content and their time. */
+export interface BufferedPulls extends Pick<RegistryPull, "repository" | "remoteAddress" | "userAgent"> {
   /** The repo's uid. */
   repo: string;
   type: "manifest" | "blob";
   method: "GET" | "HEAD";
   actor: Actor;
+  contents: PulledContent[];
+}
+
+/** Content that was pulled. `tag`: empty when it was requested by digest. */
+export interface PulledContent extends Pick<RegistryPull, "tag" | "digest"> {
   /** When each pull was answered, in milliseconds since 1970. */
   timesMs: number[];
 }
@@ -36,14 +38,15 @@ const selectOldest = statement<{ id: string; pulls: string }>("select id, pulls 
 const removeBuffered = statement("delete from pull_notes where id = ?");
 
 /**
- * Stores pulls in one row, to be written as events later: writing the events takes a hundred times as long. `kept`:
- * false when too many rows wait already.
+ * Stores pulls in one row, to be written as events later: writing the events takes a hundred times as long. `pulls`:
+ * BufferedPulls as JSON, since a text is sent to the writer thread and stored as it is. `kept`: false when too many
+ * rows wait already.
  */
 export const keepPulls = command(
   "events.keepPulls",
-  async ({ tx, nowMs }: Call, { pulls }: { pulls: readonly BufferedPull[] }): Promise<{ kept: boolean }> => {
+  async ({ tx, nowMs }: Call, { pulls }: { pulls: string }): Promise<{ kept: boolean }> => {
     if ((await selectNth(tx, MAX_BUFFERED)).length > 0) return { kept: false };
-    await insertBuffered(tx, `${String(nowMs).padStart(15, "0")}-${randomUUID()}`, JSON.stringify(pulls));
+    await insertBuffered(tx, `${String(nowMs).padStart(15, "0")}-${randomUUID()}`, pulls);
     return { kept: true };
   },
   QUEUE,
@@ -66,7 +69,7 @@ export const notePulls = command(
     const [oldest] = await selectOldest(tx);
     if (oldest === undefined) return { count: 0, isMany: false };
     // Only `keepPulls` writes this column.
-    const rows = (JSON.parse(oldest.pulls) as BufferedPull[]).flatMap(rowsOf);
+    const rows = (JSON.parse(oldest.pulls) as BufferedPulls[]).flatMap(rowsOf);
     await appendRows(
       tx,
       rows.sort((one, other) => one.timeMs - other.timeMs),
@@ -82,21 +85,24 @@ export async function hasBufferedPulls(db: Database): Promise<boolean> {
   return (await selectNth(db, 0)).length > 0;
 }
 
-function rowsOf({ repo, actor, timesMs: [firstMs, ...otherMs], ...pull }: BufferedPull): OutboxRow[] {
-  if (firstMs === undefined) return [];
+function rowsOf({ repo, actor, contents, ...pulls }: BufferedPulls): OutboxRow[] {
   const row = { type: TYPE, subject: repo, group: parentOf(repo), target: "", actor: actorOf(actor) };
-  const body = bodyOf(
-    RegistryPullSchema,
-    create(RegistryPullSchema, { ...pull, repoId: repo, when: civilTime(firstMs) }),
-  );
-  // Quotation marks inside JSON strings are escaped, so the first match is this field. All times have the same length.
-  const at = body.indexOf(WHEN) + WHEN.length;
-  const [head, tail] = [body.slice(0, at), body.slice(body.indexOf('"', at))];
-  const rowAt = (timeMs: number): OutboxRow => ({
-    ...row,
-    id: randomUUID(),
-    timeMs,
-    body: head + civilTime(timeMs) + tail,
+  return contents.flatMap(({ timesMs: [firstMs, ...otherMs], ...content }) => {
+    if (firstMs === undefined) return [];
+    const body = bodyOf(
+      RegistryPullSchema,
+      create(RegistryPullSchema, { ...pulls, ...content, repoId: repo, when: civilTime(firstMs) }),
+    );
+    // Quotation marks inside JSON strings are escaped, so the first match is this field. All times have the same
+    // length.
+    const at = body.indexOf(WHEN) + WHEN.length;
+    const [head, tail] = [body.slice(0, at), body.slice(body.indexOf('"', at))];
+    const rowAt = (timeMs: number): OutboxRow => ({
+      ...row,
+      id: randomUUID(),
+      timeMs,
+      body: head + civilTime(timeMs) + tail,
+    });
+    return [{ ...row, id: randomUUID(), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
   });
-  return [{ ...row, id: randomUUID(), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
 }

@@ -20,7 +20,7 @@ import {
   expireEvents,
   keepPulls,
   notePulls,
-  type BufferedPull,
+  type BufferedPulls,
   recordOutcomes,
   releaseLeases,
   sequenceEvents,
@@ -41,17 +41,15 @@ import { takeLease } from "../../src/jobs/leases.ts";
 const SQLITE_ALONE = ENGINE === "sqlite" ? false : "nothing is cached on PostgreSQL";
 const GROUP = "a".repeat(40);
 const REPO = `${GROUP}/${"b".repeat(16)}`;
-const PULL: BufferedPull = {
+const PULL: BufferedPulls = {
   repository: "acme/app",
   repo: REPO,
-  tag: "v1",
-  digest: `sha256:${"c".repeat(64)}`,
   type: "manifest",
   method: "GET",
   actor: { identity: "", act: {} },
   remoteAddress: "192.0.2.1",
   userAgent: "client",
-  timesMs: [1, 2],
+  contents: [{ tag: "v1", digest: `sha256:${"c".repeat(64)}`, timesMs: [1, 2] }],
 };
 
 test(
@@ -71,7 +69,7 @@ test(
     };
     const claimed = async () => (await queue.claim(subscription, 10)) ?? [];
     const quiet: Record<string, () => Promise<unknown>> = {
-      [keepPulls.name]: () => queue.write(keepPulls, 1, { pulls: [PULL] }),
+      [keepPulls.name]: () => queue.write(keepPulls, 1, { pulls: JSON.stringify([PULL]) }),
       [notePulls.name]: () => queue.write(notePulls, 1, {}),
       [sequenceEvents.name]: () => queue.sequence(5),
       [claimDeliveries.name]: claimed,

@@ -220,20 +220,18 @@ test("numbering, claiming and recording do not conflict with each other or with 
   const pull = {
     repo: newUid(group),
     repository: "acme/app",
-    tag: "1",
-    digest: "sha256:0",
     remoteAddress: "192.0.2.1",
     userAgent: "test",
     type: "manifest" as const,
     method: "GET" as const,
     actor: { identity: "", act: {} },
-    timesMs: [1],
+    contents: [{ tag: "1", digest: "sha256:0", timesMs: [1] }],
   };
   let isWriting = true;
   const work = async (process: number): Promise<void> => {
     const holder = `holder ${process}`;
     while (isWriting) {
-      await queue.write(keepPulls, 1, { pulls: [pull] }, process);
+      await queue.write(keepPulls, 1, { pulls: JSON.stringify([pull]) }, process);
       await queue.write(notePulls, 1, {}, process);
       await queue.write(sequenceEvents, 1, { limit: 5, typePrefix: PREFIX }, process);
       const claimed = await queue.claim(subscription, 2, { holder, process, limit: 5 });

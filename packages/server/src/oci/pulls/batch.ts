@@ -1,13 +1,21 @@
 import type { Caller, CallData } from "../../core/call.ts";
-import type { BufferedPull } from "../../events/index.ts";
+import type { BufferedPulls, PulledContent } from "../../events/index.ts";
 import type { Pull } from "./recorder.ts";
 
-/** Pulls that are written together. Those that differ only in their time share one entry. */
+/** Pulls that are written together. What several of them have in common is in it once. */
 export interface Batch {
-  readonly pulls: Iterable<BufferedPull>;
-  /** The number of pulls, which may exceed the number of entries. */
+  readonly pulls: Iterable<BufferedPulls>;
+  /** The number of pulls. */
   readonly count: number;
-  add(data: CallData, caller: Caller, pull: Pull, method: BufferedPull["method"]): void;
+  add(data: CallData, caller: Caller, pull: Pull, method: BufferedPulls["method"]): void;
+}
+
+/** Pulls by one client from one repo. `byContent`: its contents, by tag and digest. */
+interface Shared {
+  pulls: BufferedPulls;
+  caller: Caller;
+  userAgent: string;
+  byContent: Map<string, PulledContent>;
 }
 
 // A client may send a user agent of any length.
@@ -15,44 +23,54 @@ const MAX_USER_AGENT_CHARS = 256;
 
 /** Creates an empty batch. `numberOf` gives a number for each caller, as `numberedCallers` does. */
 export function createBatch(numberOf: (caller: Caller) => number): Batch {
-  const entries = new Map<string, BufferedPull>();
-  // For each `Pull` object, the entry it was last added to, with the caller and user agent of that request.
-  const latest = new Map<Pull, { entry: BufferedPull; caller: Caller; userAgent: string }>();
+  const byClient = new Map<string, Shared>();
+  let last: Shared | undefined;
   let count = 0;
 
-  const entryOf = (data: CallData, caller: Caller, pull: Pull, method: BufferedPull["method"]): BufferedPull => {
+  const sharedBy = (data: CallData, caller: Caller, pull: Pull, method: BufferedPulls["method"]): Shared => {
     const { remoteAddress } = data;
+    const { repository, repo, type } = pull;
+    // Pulls mostly come in a row from the same client, and comparing is cheaper than the look-up.
+    if (
+      last !== undefined &&
+      last.caller === caller &&
+      last.userAgent === data.userAgent &&
+      last.pulls.method === method &&
+      last.pulls.type === type &&
+      last.pulls.repo === repo &&
+      last.pulls.repository === repository &&
+      last.pulls.remoteAddress === remoteAddress
+    )
+      return last;
     const userAgent = data.userAgent.slice(0, MAX_USER_AGENT_CHARS);
-    const key = `${pull.repo} ${pull.repository} ${pull.tag} ${pull.digest} ${pull.type} ${method} ${numberOf(caller)} ${remoteAddress} ${userAgent}`;
-    const known = entries.get(key);
-    if (known !== undefined) return known;
+    const key = `${repo} ${repository} ${type} ${method} ${numberOf(caller)} ${remoteAddress} ${userAgent}`;
+    const known = byClient.get(key);
+    if (known !== undefined) return (last = known);
     const { identity, act = {} } = caller;
-    const entry: BufferedPull = { ...pull, method, actor: { identity, act }, remoteAddress, userAgent, timesMs: [] };
-    entries.set(key, entry);
-    return entry;
+    const actor = { identity, act };
+    const pulls = { repository, repo, type, method, actor, remoteAddress, userAgent, contents: [] };
+    last = { pulls, caller, userAgent: data.userAgent, byContent: new Map() };
+    byClient.set(key, last);
+    return last;
   };
 
   return {
     get pulls() {
-      return entries.values();
+      return Array.from(byClient.values(), ({ pulls }) => pulls);
     },
     get count() {
       return count;
     },
     add(data, caller, pull, method) {
-      // A cached answer carries the same `Pull` object each time, and mostly goes to the same client.
-      const { remoteAddress, userAgent } = data;
-      const last = latest.get(pull);
-      const isAlike =
-        last !== undefined &&
-        last.caller === caller &&
-        last.userAgent === userAgent &&
-        last.entry.method === method &&
-        last.entry.remoteAddress === remoteAddress;
-      const entry = isAlike ? last.entry : entryOf(data, caller, pull, method);
-      if (!isAlike) latest.set(pull, { entry, caller, userAgent });
-      entry.timesMs.push(data.nowMs);
+      const { pulls, byContent } = sharedBy(data, caller, pull, method);
+      const { tag, digest } = pull;
+      const key = `${digest} ${tag}`;
+      const known = byContent.get(key);
       count += 1;
+      if (known !== undefined) return void known.timesMs.push(data.nowMs);
+      const content = { tag, digest, timesMs: [data.nowMs] };
+      byContent.set(key, content);
+      pulls.contents.push(content);
     },
   };
 }

@@ -5,23 +5,21 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openCall } from "../../runtime/open-call.ts";
-import { keepPulls, type BufferedPull } from "../../events/index.ts";
+import { keepPulls, type BufferedPulls } from "../../events/index.ts";
 import { openStore } from "../../store/index.ts";
 import { loadConfig } from "../../config/index.ts";
 import { startPullPublisher } from "./publisher.ts";
 import { systemCall } from "../../core/system-call.ts";
 
-const PULL: BufferedPull = {
+const PULL: BufferedPulls = {
   repository: "acme/app",
   repo: "a/b",
-  tag: "v1",
-  digest: "sha256:c",
   type: "manifest",
   method: "GET",
   actor: { identity: "ann", act: {} },
   remoteAddress: "192.0.2.1",
   userAgent: "client/1",
-  timesMs: [1, 2],
+  contents: [{ tag: "v1", digest: "sha256:c", timesMs: [1, 2] }],
 };
 const DATA = systemCall(5);
 
@@ -60,11 +58,11 @@ async function open(t: TestContext) {
     counts,
     logged,
     /** Buffers the pulls `times` times. Answers whether the last ones were accepted. */
-    keep: (pulls: BufferedPull[] = [PULL], times = 1) =>
+    keep: (pulls: BufferedPulls[] = [PULL], times = 1) =>
       store.transact(async (tx) => {
         let isKept = false;
         for (let at = 0; at < times; at += 1)
-          isKept = (await keepPulls.run(openCall(DATA, tx), { pulls }, undefined)).kept;
+          isKept = (await keepPulls.run(openCall(DATA, tx), { pulls: JSON.stringify(pulls) }, undefined)).kept;
         return isKept;
       }),
     async emitted(count: number): Promise<string[]> {
@@ -82,8 +80,13 @@ test("pulls buffered before the start are published, and later ones once it is w
   const publisher = start(false);
   assert.equal((await emitted(2)).length, 2);
   await keep([
-    { ...PULL, timesMs: [9, 7] },
-    { ...PULL, digest: "sha256:d", timesMs: [8] },
+    {
+      ...PULL,
+      contents: [
+        { tag: "v1", digest: "sha256:c", timesMs: [9, 7] },
+        { tag: "v1", digest: "sha256:d", timesMs: [8] },
+      ],
+    },
   ]);
   publisher.wake();
   const bodies = (await emitted(5)).slice(2).map((body) => JSON.parse(body) as { digest: string; when: string });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Caller } from "../../core/call.ts";
-import type { BufferedPull } from "../../events/index.ts";
+import type { BufferedPulls } from "../../events/index.ts";
 import { createPullRecorder, type Pull } from "./recorder.ts";
 
 const PULL: Pull = { repository: "acme/app", repo: "a/b", tag: "v1", digest: "sha256:c", type: "manifest" };
@@ -10,11 +10,8 @@ const ANN: Caller = { identity: "ann", act: { iss: "https://issuer.example.com",
 const BOB: Caller = { identity: "bob" };
 
 /** A recorder whose writer does what `write` says; `written` lists the batches that were written. */
-function open(
-  t: TestContext,
-  write: (pulls: BufferedPull[]) => Promise<{ kept: boolean }> = async () => ({ kept: true }),
-) {
-  const written: BufferedPull[][] = [];
+function open(t: TestContext, write: (pulls: string) => Promise<{ kept: boolean }> = async () => ({ kept: true })) {
+  const written: BufferedPulls[][] = [];
   const logged: object[] = [];
   const counts = { dropped: 0, kept: 0, attempts: 0 };
   const recorder = createPullRecorder({
@@ -22,7 +19,7 @@ function open(
       async write(_name, _data, { pulls }) {
         counts.attempts += 1;
         const answer = await write(pulls);
-        if (answer.kept) written.push(structuredClone(pulls));
+        if (answer.kept) written.push(JSON.parse(pulls) as BufferedPulls[]);
         return answer;
       },
     },
@@ -48,18 +45,22 @@ function open(
   return { recorder, note, written, logged, counts };
 }
 
-const times = (batch: BufferedPull[] = []): number[] =>
-  batch.flatMap(({ timesMs }) => timesMs).sort((one, other) => one - other);
+const times = (batch: BufferedPulls[] = []): number[] =>
+  batch
+    .flatMap(({ contents }) => contents)
+    .flatMap(({ timesMs }) => timesMs)
+    .sort((one, other) => one - other);
 
-test("pulls that differ only in their time share one entry, others do not", async (t) => {
+test("pulls share what they have in common, and each keeps its content and its time", async (t) => {
   const { recorder, note, written } = open(t);
   note(ANN, { nowMs: 1 });
   note(ANN, { nowMs: 2 });
   note(BOB, { nowMs: 3 });
   note({ ...BOB }, { nowMs: 4 });
+  note(BOB, { tag: "", nowMs: 5 });
+  note(BOB, { digest: "sha256:d", nowMs: 6 });
+  note(BOB, { nowMs: 7 });
   const others: Partial<Pull & { userAgent: string }>[] = [
-    { tag: "" },
-    { digest: "sha256:d" },
     { repo: "a/c" },
     { repository: "acme/other" },
     { type: "blob" },
@@ -70,11 +71,19 @@ test("pulls that differ only in their time share one entry, others do not", asyn
   await recorder.close();
   assert.equal(written.length, 1);
   const [first, second, third, ...rest] = written[0] ?? [];
-  const alike = { ...PULL, method: "GET", remoteAddress: "192.0.2.1", userAgent: "client/1" };
-  assert.deepEqual(first, { ...alike, actor: ANN, timesMs: [1, 2] });
-  assert.deepEqual(second, { ...alike, actor: { identity: "bob", act: {} }, timesMs: [3] });
-  assert.deepEqual(third, { ...second, timesMs: [4] }, "another token of the same identity");
-  assert.equal(rest.length, 7);
+  const { tag, digest, ...common } = PULL;
+  const alike = { ...common, method: "GET", remoteAddress: "192.0.2.1", userAgent: "client/1" };
+  assert.deepEqual(first, { ...alike, actor: ANN, contents: [{ tag, digest, timesMs: [1, 2] }] });
+  const bob = { ...alike, actor: { identity: "bob", act: {} } };
+  const several = [
+    { tag, digest, timesMs: [3, 7] },
+    { tag: "", digest, timesMs: [5] },
+    { tag, digest: "sha256:d", timesMs: [6] },
+  ];
+  assert.deepEqual(second, { ...bob, contents: several });
+  const another = { ...bob, contents: [{ tag, digest, timesMs: [4] }] };
+  assert.deepEqual(third, another, "another token of the same identity");
+  assert.equal(rest.length, 5);
   assert.equal(rest.at(-1)?.userAgent.length, 256);
 });
 
@@ -109,12 +118,12 @@ test("a repeated pull is recorded for each client, method and user agent", async
   ] as const;
   for (const [call, caller, method] of again) recorder.note(call, caller, PULL, method);
   await recorder.close();
-  const shown = written[0]?.map(({ actor, remoteAddress, userAgent, method, timesMs }) => [
+  const shown = written[0]?.map(({ actor, remoteAddress, userAgent, method, contents }) => [
     actor.identity,
     remoteAddress,
     userAgent,
     method,
-    timesMs.length,
+    contents[0]?.timesMs.length,
   ]);
   assert.deepEqual(shown, [
     ["ann", "192.0.2.1", "client/1", "GET", 3],

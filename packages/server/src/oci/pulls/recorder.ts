@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller, CallData } from "../../core/call.ts";
 import { systemCall } from "../../core/system-call.ts";
-import { keepPulls, type BufferedPull } from "../../events/index.ts";
+import { type BufferedPulls, keepPulls, type PulledContent } from "../../events/index.ts";
 import { type Batch, createBatch, numberedCallers } from "./batch.ts";
 import { createLosses } from "./losses.ts";
 
 /** The content that was pulled. `tag` is the reference of the request; empty when it was requested by digest. */
-export type Pull = Pick<BufferedPull, "repository" | "repo" | "tag" | "digest" | "type">;
+export type Pull = Pick<BufferedPulls, "repository" | "repo" | "type"> & Pick<PulledContent, "tag" | "digest">;
 
 /**
  * Records pulls in the pull buffer, from which their events are emitted. It does not use the transaction of a request:
@@ -17,14 +17,14 @@ export interface PullRecorder {
    * Records a pull, to be written within half a second. Never throws and never waits. `caller` is given apart, since
    * that of `data` may not be authenticated yet.
    */
-  note(data: CallData, caller: Caller, pull: Pull, method: BufferedPull["method"]): void;
+  note(data: CallData, caller: Caller, pull: Pull, method: BufferedPulls["method"]): void;
   /** Writes all pulls recorded so far. */
   close(): Promise<void>;
 }
 
 /** The part of the transactor that a recorder uses. */
 export interface PullWriter {
-  write(command: typeof keepPulls, data: CallData, input: { pulls: BufferedPull[] }): Promise<{ kept: boolean }>;
+  write(command: typeof keepPulls, data: CallData, input: { pulls: string }): Promise<{ kept: boolean }>;
 }
 
 export interface PullRecorderDeps {
@@ -48,8 +48,8 @@ const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 100;
 
 /**
- * Creates a recorder that writes pulls in batches: twice a second, and sooner when a batch is full. Pulls that differ
- * only in their time are one entry in the buffer, since a busy registry has many of these. A failed write is attempted
+ * Creates a recorder that writes pulls in batches: twice a second, and sooner when a batch is full. Pulls by one client
+ * from one repo share what they have in common, since a busy registry has many of these. A failed write is attempted
  * again, then its pulls are dropped and counted.
  */
 export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRecorderDeps): PullRecorder {
@@ -64,7 +64,7 @@ export function createPullRecorder({ writer, clock, log, kept, dropped }: PullRe
   const newCall = (): CallData => systemCall(clock.nowMs());
   const write = async (batch: Batch): Promise<void> => {
     const { count } = batch;
-    const pulls = [...batch.pulls];
+    const pulls = JSON.stringify([...batch.pulls]);
     for (let attempt = 1; ; attempt += 1) {
       try {
         const answer = await writer.write(keepPulls, newCall(), { pulls });
