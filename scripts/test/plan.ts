@@ -51,6 +51,7 @@ const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;
 export const FIRST = [
   "test/admin/export-import.",
   "cli/test/docs.",
+  "test/engines/fresh-answers",
   "test/faults/",
   "test/webhooks/many-sinks",
   "test/api/lists-during-writes",
@@ -66,7 +67,7 @@ export const FIRST = [
 const OWN_PROCESS = [
   /node:(child_process|cluster|worker_threads)/,
   /support\/(processes|replicas|browser|ci-jobs|statements|registry-endpoint-client)\.ts/,
-  /support\/(storm|race|emitted)\//,
+  /support\/(storm|race|emitted|fresh)\//,
   /^(before|after)Each\(/m,
   /process\.(env|memoryUsage|on|once|chdir)\b/,
   /\bmock\./,
