@@ -14,6 +14,7 @@ import { pushSection } from "./rows-push.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
 import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
+import { workersSection } from "./rows-workers.ts";
 import { writeSection } from "./rows-writes.ts";
 import { type Bench, count, type Section, type Sizes } from "./rows.ts";
 import { type Measured, runSection } from "./run.ts";
@@ -133,7 +134,9 @@ async function runEngine(
       () => registrySection(bench),
       () => pushSection(bench),
       () => pullEventSection(bench),
-      ...(engine === "SQLite" ? [async () => blobSection(bench)] : []),
+      ...(engine === "SQLite"
+        ? [async () => blobSection(bench), async () => workersSection(bench, (close) => closers.push(close))]
+        : []),
     ];
     // Parts that are not rows run only when asked for.
     const isRows = part.only === "" || !OTHERS.some((other) => isAsked(part, other));

@@ -42,11 +42,11 @@ const TIMEOUT_MS = 60_000;
  * Starts the process at its first use, and again after it was stopped because it took too long; stopAll ends it. One
  * request at a time.
  */
-export function openLoader(): Loader {
+export function openLoader(core: number = LOAD_CORE): Loader {
   let child: ChildProcess | undefined;
   let answers: AsyncIterator<string> | undefined;
   const launch = (): { child: ChildProcess; answers: AsyncIterator<string> } => {
-    const started = start(LOAD_CORE, process.execPath, [fileURLToPath(import.meta.url)], { output: "pipe" });
+    const started = start(core, process.execPath, [fileURLToPath(import.meta.url)], { output: "pipe" });
     if (!started.stdout) throw new Error("the load has no output");
     child = started;
     answers = createInterface({ input: started.stdout })[Symbol.asyncIterator]();

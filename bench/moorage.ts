@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cpuUsOf, freePort, SERVER_CORE, start, stop, untilAnswers } from "./processes.ts";
+import { type Cores, cpuUsOf, freePort, SERVER_CORE, start, stop, until, untilAnswers } from "./processes.ts";
 import { type Registry, send } from "./registries.ts";
 
 /**
@@ -33,12 +33,13 @@ const TTL = "1h";
 export interface Manner {
   logLevel?: string;
   helpersCpuUs?: () => number | undefined;
+  cores?: Cores;
 }
 
-/** Starts Moorage on the servers' core, without its access log: the other registries run without theirs. */
+/** Starts Moorage, on the servers' core and without its access log: the other registries run without theirs. */
 export async function startMoorage(
   { launcher, dataDir, env }: Place,
-  { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0 }: Manner = {},
+  { logLevel = QUIET_LOG_LEVEL, helpersCpuUs = () => 0, cores = SERVER_CORE }: Manner = {},
 ): Promise<Moorage> {
   const port = await freePort();
   const settings = {
@@ -54,14 +55,11 @@ export async function startMoorage(
     MOORAGE_RATE_LIMIT_ADDRESS: "10000000/s",
   };
   const began = performance.now();
-  const child = start(SERVER_CORE, process.execPath, [launcher, "serve"], { env: settings });
+  const child = start(cores, process.execPath, [launcher, "serve"], { env: settings });
   try {
     await untilAnswers(`http://127.0.0.1:${port}/readyz`, child, START_TIMEOUT_MS);
     const readyMs = performance.now() - began;
-    const bootstrap = JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")) as Pick<
-      Moorage,
-      "organization" | "publicOrganization" | "baseUrl"
-    >;
+    const bootstrap = await bootstrapOf(dataDir, port, child);
     const token = (audience: string): string => {
       const { status, stdout, stderr } = spawnSync(
         process.execPath,
@@ -91,6 +89,15 @@ export async function startMoorage(
     await stop(child);
     throw error;
   }
+}
+
+type Bootstrap = Pick<Moorage, "organization" | "publicOrganization" | "baseUrl">;
+
+/** What the server wrote at this start: with workers, the first one may be ready before that. */
+async function bootstrapOf(dataDir: string, port: number, child: ChildProcess): Promise<Bootstrap> {
+  const read = (): Bootstrap => JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")) as Bootstrap;
+  await until(async () => new URL(read().baseUrl).port === String(port), child, START_TIMEOUT_MS);
+  return read();
 }
 
 /** A request with JSON to the platform API, outside of the measurements. Throws for any status but 2xx. */

@@ -9,6 +9,9 @@ import { setTimeout as wait } from "node:timers/promises";
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 
+/** Where a program runs: one core, or several. */
+export type Cores = number | readonly number[];
+
 /** Whether processes can be bound to a core: taskset is installed, and there are two cores. */
 export const pinned = availableParallelism() > 1 && spawnSync("taskset", ["--version"]).status === 0;
 
@@ -28,14 +31,14 @@ const TICK_US = 10_000;
 
 const running = new Set<ChildProcess>();
 
-/** Starts a program on the core, without the Moorage settings of the environment. */
+/** Starts a program on the cores, without the Moorage settings of the environment. */
 export function start(
-  core: number,
+  cores: Cores,
   command: string,
   args: string[],
   options: { env?: Record<string, string>; output?: "pipe" | "ignore" } = {},
 ): ChildProcess {
-  const [file, all] = pinned ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
+  const [file, all] = pinned ? ["taskset", ["-c", String(cores), command, ...args]] : [command, args];
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_")));
   const child = spawn(file, all, {
     stdio: ["pipe", options.output ?? "ignore", "inherit"],
@@ -111,13 +114,18 @@ export function familyCpuUs(pid: number): number | undefined {
   try {
     const fields = statFields(pid);
     const own = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) * TICK_US;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
-      .split(" ")
-      .filter((text) => text !== "");
-    return children.reduce((sum, child) => sum + (cpuUsOf(Number(child)) ?? 0), own);
+    return childrenOf(pid).reduce((sum, child) => sum + (cpuUsOf(child) ?? 0), own);
   } catch {
     return undefined;
   }
+}
+
+/** The processes that a process started and that still run. Throws without /proc. */
+export function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .split(" ")
+    .filter((text) => text !== "")
+    .map(Number);
 }
 
 export function parentOf(pid: number): number {

@@ -31,30 +31,28 @@ const POSTGRES_MANIFESTS = 1_000;
 interface Stocked {
   registry: Registry;
   repository: string;
-  tagged: string;
   image: Image;
 }
 
 const stocked = new Map<Registry, Stocked>();
 
-/**
- * Pushes an image, and to other registries so many tags of it; Moorage has its tags from the seed. Once for each
- * registry.
- */
-async function stock(registry: Registry, organization: string, tags: number): Promise<Stocked> {
+/** Pushes an image, once for each registry. */
+async function stock(registry: Registry, organization: string): Promise<Stocked> {
   const known = stocked.get(registry);
   if (known) return known;
   const repository = `${organization}/bench`;
-  const image = await pushImage(registry, repository, "latest");
-  const tagged = `${organization}/tagged`;
-  if (tags > 0) await pushImage(registry, tagged, tagName(0));
-  for (let at = 1; at < tags; at += PUSH_CONCURRENCY) {
-    const names = Array.from({ length: Math.min(PUSH_CONCURRENCY, tags - at) }, (_, index) => tagName(at + index));
-    await Promise.all(names.map((name) => tagImage(registry, tagged, name, image.manifest)));
-  }
-  const made = { registry, repository, tagged, image };
+  const made = { registry, repository, image: await pushImage(registry, repository, "latest") };
   stocked.set(registry, made);
   return made;
+}
+
+/** Pushes so many tags to another registry; Moorage has its tags from the seed. */
+async function pushTags(registry: Registry, repository: string, tags: number): Promise<void> {
+  const image = await pushImage(registry, repository, tagName(0));
+  for (let at = 1; at < tags; at += PUSH_CONCURRENCY) {
+    const names = Array.from({ length: Math.min(PUSH_CONCURRENCY, tags - at) }, (_, index) => tagName(at + index));
+    await Promise.all(names.map((name) => tagImage(registry, repository, name, image.manifest)));
+  }
 }
 
 /** Manifests and small blobs: Moorage with a token that it verifies, the other registries without one. */
@@ -87,8 +85,7 @@ export async function registrySection(bench: Bench): Promise<Section> {
     ];
   };
   const all: Stocked[] = [];
-  for (const registry of [...peers, moorage])
-    all.push(await stock(registry, moorage.organization.name, registry === moorage ? 0 : PEER_TAGS));
+  for (const registry of [...peers, moorage]) all.push(await stock(registry, moorage.organization.name));
   return {
     title: `registry, ${engine}`,
     rows: [...all.flatMap(rowsOf), ...(await variedRows(bench))],
@@ -109,10 +106,10 @@ async function variedRows(bench: Bench): Promise<Row[]> {
   const { organization, authorization, platform } = moorage;
   const repository = `${organization.name}/${taggedName(sizes.tags)}`;
   const manifests = Math.min(MANIFESTS, sizes.tags);
-  const row = (what: string, from: string, kind: string, names: string[]): Row => {
+  const row = (what: string, from: string, kind: string, names: string[] | (() => Promise<string[]>)): Row => {
     const fill = join(scratch, `varied-${what}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
-    writeFileSync(fill, names.join("\n"));
     return {
+      prepare: async () => writeFileSync(fill, (typeof names === "function" ? await names() : names).join("\n")),
       title: `${what}, another each time, moorage on ${engine}`,
       unit: "/s",
       measure: rested(
@@ -149,14 +146,14 @@ async function variedRows(bench: Bench): Promise<Row[]> {
     ];
   }
   const small = `${organization.name}/bench`;
-  const layers: string[] = [];
-  for (let at = 0; at < Math.min(BLOBS, sizes.tags); at += PUSH_CONCURRENCY) {
-    layers.push(
-      ...(await Promise.all(
-        Array.from({ length: PUSH_CONCURRENCY }, (_, index) => pushLayer(moorage, small, `moorage ${at + index} `)),
-      )),
-    );
-  }
+  const layers = async (): Promise<string[]> => {
+    const pushed: string[] = [];
+    for (let at = 0; at < Math.min(BLOBS, sizes.tags); at += PUSH_CONCURRENCY) {
+      const indexes = Array.from({ length: PUSH_CONCURRENCY }, (_, index) => at + index);
+      pushed.push(...(await Promise.all(indexes.map((index) => pushLayer(moorage, small, `moorage ${index} `)))));
+    }
+    return pushed;
+  };
   return [row(TAGGED, repository, "manifests", names), byDigest, row("4 KiB blob", small, "blobs", layers)];
 }
 
@@ -200,12 +197,13 @@ export async function tagsSection(bench: Bench): Promise<Section> {
       title: tagsOf(peer),
       ...(peer.name === "docker-registry" && { goal, byCpu: true }),
     }));
-  const peerRows: Row[] = [];
-  for (const peer of peers) {
-    const { tagged } = await stock(peer, organization.name, PEER_TAGS);
-    const measure = overHttp(bench, peer, () => [[get(`/v2/${tagged}/tags/list`)]]);
-    peerRows.push({ title: tagsOf(peer), unit: "/s", measure });
-  }
+  const tagged = `${organization.name}/tagged`;
+  const peerRows = peers.map((peer): Row => ({
+    title: tagsOf(peer),
+    unit: "/s",
+    prepare: () => pushTags(peer, tagged, PEER_TAGS),
+    measure: overHttp(bench, peer, () => [[get(`/v2/${tagged}/tags/list`)]]),
+  }));
   const title = `1,000 of ${count(short)} tags`;
   const shortHistory = `1,000 of ${count(short)} records of a history`;
   return {

@@ -97,7 +97,7 @@ async function moveRows(bench: Bench): Promise<Row[]> {
 }
 
 /** The requests of each caller: it updates its own tags back and forth between two digests that no other round uses. */
-function moves(repo: string, authorization: string, callers: number, round: number): string[][] {
+export function moves(repo: string, authorization: string, callers: number, round: number): string[][] {
   const digests = ["a", "b"].map((side) => `sha256:${createHash("sha256").update(`${round}/${side}`).digest("hex")}`);
   return Array.from({ length: callers }, (_, caller) =>
     digests.flatMap((digest) => {

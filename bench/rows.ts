@@ -38,6 +38,8 @@ export interface Against {
 export interface Row {
   title: string;
   unit: "/s" | "MB/s" | "ms";
+  /** What takes time before the first round, and is not needed when the row is not measured. */
+  prepare?(): Promise<void>;
   measure(round: Round): Promise<Sample>;
   against?: Against[];
   /** The minimum rate, if there is a goal. */
@@ -74,6 +76,8 @@ export interface Bench {
   largest: { moorage: Moorage; installation: Installation };
   /** A folder for files with requests. */
   scratch: string;
+  /** The folder with the seeded databases. */
+  cacheFolder: string;
   peers: Registry[];
   /** A server on a copy of the smallest installation, with the default access log. */
   logged?: Moorage;

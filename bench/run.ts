@@ -39,6 +39,7 @@ export async function runSection(
     for (const { row, samples } of rows) {
       if (lost.has(row)) continue;
       try {
+        if (round === 0) await row.prepare?.();
         const sample = await row.measure({ round, durationMs: round === 0 ? warmMs : roundMs });
         if (sample.failure !== undefined) say(`${row.title}: ${sample.failure}`);
         if (round > 0 || sample.failure !== undefined) samples.push(sample);
