@@ -32,15 +32,21 @@ export interface AppendOptions {
    * to false.
    */
   givesChunks?: boolean;
+  /**
+   * The digest of the whole upload, when these are its last bytes: then it becomes a blob, as `finish` does, and
+   * `keepPartial` is false. Defaults to undefined.
+   */
+  finishAs?: string | undefined;
 }
 
 /**
  * The result of an append. Not accepted: the offset was not the end of the upload, and nothing was read. `size` is the
- * synced size of the upload.
+ * size of the upload. `blob`: what it became, with `finishAs`.
  */
 export interface Appended {
   accepted: boolean;
   size: number;
+  blob?: StoredBlob;
 }
 
 export interface StoredBlob {
@@ -75,12 +81,12 @@ export type ByteSink = (chunk: Buffer) => Promise<void>;
 export interface BlobStore {
   /** Creates an empty upload. The id is 32 hex characters. */
   startUpload(id: string): Promise<void>;
-  /** The number of synced bytes of an upload. */
+  /** The number of bytes of an upload, without those that are being added. */
   uploadSize(id: string): Promise<number>;
   /**
-   * Adds the source's bytes at the offset (defaults to the end) and syncs them. Only one append at a time: a concurrent
-   * one is ABORTED. When the source fails, its error is thrown after the bytes that arrived were kept or removed, by
-   * `keepPartial`.
+   * Adds the source's bytes at the offset (defaults to the end). They survive the end of the process; that they survive
+   * a power failure is sure from `finish` on. Only one append at a time: a concurrent one is ABORTED. When the source
+   * fails, its error is thrown after the bytes that arrived were kept or removed, by `keepPartial`.
    */
   append(id: string, offset: number | undefined, source: ByteSource, options?: AppendOptions): Promise<Appended>;
   /**

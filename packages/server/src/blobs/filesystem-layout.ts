@@ -1,5 +1,7 @@
-import { mkdir, open } from "node:fs/promises";
+import { closeSync, fsync, openSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { DigestAlgorithm } from "./blob-store.ts";
 import { blobName, checkedUploadId } from "./names.ts";
 
@@ -47,8 +49,14 @@ export async function createFolders(root: string): Promise<void> {
   for (const folder of [join(root, "blobs"), root]) await syncFolder(folder);
 }
 
-/** Makes new and removed names in a folder durable. */
+const sync = promisify(fsync);
+
+/** Makes new and removed names in a folder durable. Opening one changes nothing on the disk, and so does not wait. */
 export async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, "r");
-  await handle.sync();
+  const opened = openSync(folder, "r");
+  try {
+    await sync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { fstatSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import type { DiskReserve } from "../lib/disk-reserve.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { createLru } from "../lib/lru.ts";
 import { algorithmOf, copyHash, hashFile, MAX_IDLE_HASHES } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
@@ -14,6 +16,9 @@ import type { Appended, AppendOptions, ByteSource, DigestAlgorithm, StoredBlob }
 import { rejectionOf, writeFrom } from "./transfer.ts";
 import type { Written } from "./transfer.ts";
 import { lockHolder, removeLocks, takeLock } from "./upload-lock.ts";
+
+// A chunk of this size is synced when it is written, so that the end of a large upload does not wait for all of it.
+const SYNC_EARLY_BYTES = 1024 * 1024;
 
 /** The uploads of a store in files, as in `BlobStore`. */
 export class FilesystemUploads {
@@ -46,8 +51,8 @@ export class FilesystemUploads {
     return withFilesystemErrors("Upload", id, async () => {
       const path = this.#layout.upload(id);
       const { size } = await stat(path);
-      // During an append the file is longer than what is synced.
-      return (await lockHolder(path))?.syncedBytes ?? size;
+      // During an append the file is longer than what counts.
+      return (await lockHolder(path))?.bytes ?? size;
     });
   }
 
@@ -57,37 +62,68 @@ export class FilesystemUploads {
     source: ByteSource,
     options: AppendOptions = {},
   ): Promise<Appended> {
+    const { finishAs } = options;
+    const target = finishAs === undefined ? undefined : this.#target(finishAs);
     return this.#exclusively(id, async (path) => {
       this.#requireSpace();
       await using file = await open(path, "r+");
-      const { size } = await file.stat();
+      const { size } = fstatSync(file.fd);
       if (offset !== undefined && offset !== size) return { accepted: false, size };
       const state = this.#known(id, size) ?? (await hashFile(file, size, options.algorithm ?? "sha256"));
-      const { bytes, sourceError } = await writeSynced(file, { size, source, state, options });
+      const kept = target === undefined ? options : { ...options, keepPartial: false };
+      const { bytes, sourceError } = await write(file, { size, source, state, options: kept });
       this.#hashes.set(id, state);
       if (sourceError) throw sourceError.thrown;
-      return { accepted: true, size: size + bytes };
+      if (target === undefined) return { accepted: true, size: size + bytes };
+      return { accepted: true, size: size + bytes, blob: await this.#finish(id, { file, path, target }) };
     });
   }
 
   async finish(id: string, expectedDigest: string): Promise<StoredBlob> {
+    const target = this.#target(expectedDigest);
     return this.#exclusively(id, async (path) => {
-      const generation = randomBytes(8).toString("hex");
-      const target = this.#layout.blob(expectedDigest, generation);
-      const algorithm = algorithmOf(expectedDigest);
       await using file = await open(path, "r+");
-      const { size } = await file.stat();
-      const state = this.#known(id, size, algorithm) ?? (await hashFile(file, size, algorithm));
-      const digest = `${algorithm}:${state.hash.digest("hex")}`;
-      this.#hashes.delete(id);
-      if (digest !== expectedDigest) {
-        await rm(path, { force: true });
-        throw invalidArgument({ field: "digest", description: "is not the digest of the content" });
-      }
-      await file.sync();
-      await moveDurably(path, target);
-      return { digest, size, generation };
+      return await this.#finish(id, { file, path, target });
     });
+  }
+
+  /** Where a blob will be, under a new generation. NOT_FOUND when the digest is none. */
+  #target(digest: string): Target {
+    const generation = randomBytes(8).toString("hex");
+    return { digest, generation, ...this.#layout.blob(digest, generation) };
+  }
+
+  async #finish(id: string, { file, path, target }: { file: FileHandle; path: string; target: Target }) {
+    const { size } = fstatSync(file.fd);
+    const algorithm = algorithmOf(target.digest);
+    const state = this.#known(id, size, algorithm) ?? (await hashFile(file, size, algorithm));
+    const digest = `${algorithm}:${state.hash.digest("hex")}`;
+    if (digest !== target.digest) {
+      this.#hashes.delete(id);
+      await rm(path, { force: true });
+      throw invalidArgument({ field: "digest", description: "is not the digest of the content" });
+    }
+    await this.#moveDurably(file, path, target);
+    this.#hashes.delete(id);
+    return { digest, size, generation: target.generation };
+  }
+
+  /**
+   * Renames a file into its folder, which is created if needed. Content and name survive a power failure from then on;
+   * both are synced concurrently, in one commit of the file system's journal. A name without its content is harmless
+   * until then: a blob is only read when it has a record.
+   */
+  async #moveDurably(file: FileHandle, from: string, { folder, path }: Target): Promise<void> {
+    await rename(from, path).catch(async (error: unknown) => {
+      if (errorCode(error) !== "ENOENT") throw error;
+      if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(join(folder, ".."));
+      await rename(from, path);
+    });
+    const [content, name] = await Promise.allSettled([file.datasync(), syncFolder(folder)]);
+    if (content.status === "fulfilled" && name.status === "fulfilled") return;
+    // The upload is as before, so that the client can repeat its request.
+    await rename(path, from);
+    throw content.status === "rejected" ? content.reason : name.status === "rejected" ? name.reason : undefined;
   }
 
   async remove(id: string): Promise<void> {
@@ -111,7 +147,7 @@ export class FilesystemUploads {
     this.#busy.add(id);
     try {
       return await withFilesystemErrors("Upload", id, async () => {
-        const { size } = await stat(path);
+        const { size } = statSync(path);
         const lock = await takeLock(path, size);
         if (lock === undefined) throw inUse();
         try {
@@ -130,6 +166,14 @@ function inUse(): MoorageError {
   return new MoorageError(Code.Aborted, "Another request is working on this upload");
 }
 
+/** Where a blob will be. */
+interface Target {
+  digest: string;
+  generation: string;
+  folder: string;
+  path: string;
+}
+
 interface Append {
   /** The size of the file before. */
   size: number;
@@ -139,26 +183,18 @@ interface Append {
   options: AppendOptions;
 }
 
-/** Writes the source to the end of the file and syncs it. On an error the file is as before. */
-async function writeSynced(file: FileHandle, { size, source, state, options }: Append): Promise<Written> {
+/** Writes the source to the end of the file, and syncs much of it early. On an error the file is as before. */
+async function write(file: FileHandle, { size, source, state, options }: Append): Promise<Written> {
   const limit = options.length ?? Number.MAX_SAFE_INTEGER;
   try {
     const written = await writeFrom(file, size, source, state, { limit, freeChunks: options.givesChunks === true });
     const rejection = rejectionOf(written, options);
     if (rejection) throw rejection.thrown;
-    await file.datasync();
+    if (written.bytes >= SYNC_EARLY_BYTES) await file.datasync();
     return written;
   } catch (error) {
     // Back to the size before the append: a full disk has space again, and the client can repeat its request.
     await file.truncate(size);
     throw error;
   }
-}
-
-/** Renames a synced file into the folder, which is created if needed. The new name survives a power failure. */
-async function moveDurably(from: string, { folder, path }: { folder: string; path: string }): Promise<void> {
-  const made = await mkdir(folder, { recursive: true });
-  await rename(from, path);
-  await syncFolder(folder);
-  if (made !== undefined) await syncFolder(join(folder, ".."));
 }

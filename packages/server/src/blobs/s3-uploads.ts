@@ -62,7 +62,12 @@ export class S3Uploads {
   }
 
   append(id: string, offset: number | undefined, source: ByteSource, options: AppendOptions = {}): Promise<Appended> {
-    return this.#exclusively(id, () => this.#append(id, offset, source, options));
+    const { finishAs } = options;
+    return this.#exclusively(id, async () => {
+      if (finishAs === undefined) return this.#append(id, offset, source, options);
+      const appended = await this.#append(id, offset, source, { ...options, keepPartial: false });
+      return appended.accepted ? { ...appended, blob: await this.#finish(id, finishAs) } : appended;
+    });
   }
 
   finish(id: string, expectedDigest: string): Promise<StoredBlob> {

@@ -174,6 +174,27 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     await store.finish(id, digestOf(Buffer.from("abcd")));
   });
 
+  test(`${name}: the last bytes of an upload make it a blob in the same step, or leave it as it was`, async () => {
+    const { store } = await engine.open();
+    const id = await filled(store, [Buffer.from("ab")]);
+    const finishAs = digestOf(Buffer.from("abcd"));
+    assert.deepEqual(await store.append(id, 1, chunks(Buffer.from("cd")), { finishAs }), { accepted: false, size: 2 });
+    await assert.rejects(store.append(id, 2, failing(Buffer.from("c")), { finishAs }), /the client went away/);
+    await assert.rejects(
+      store.append(id, 2, chunks(Buffer.from("c")), { finishAs, length: 2 }),
+      isCode(Code.InvalidArgument),
+    );
+    assert.equal(await store.uploadSize(id), 2);
+    const { blob, ...appended } = await store.append(id, 2, chunks(Buffer.from("cd")), { finishAs });
+    assert.deepEqual(appended, { accepted: true, size: 4 });
+    assert.ok(blob);
+    assert.equal((await store.readWhole(finishAs, blob.generation)).toString(), "abcd");
+    const wrong = await filled(store, [Buffer.from("ab")]);
+    await assert.rejects(store.append(wrong, 2, chunks(Buffer.from("xx")), { finishAs }), isCode(Code.InvalidArgument));
+    for (const gone of [id, wrong]) await assert.rejects(store.uploadSize(gone), isCode(Code.NotFound));
+    assert.deepEqual(await listed(store.listUploads()), []);
+  });
+
   test(`${name}: an upload has one writer at a time`, async () => {
     const { store } = await engine.open();
     const id = await filled(store, []);

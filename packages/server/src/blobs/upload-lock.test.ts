@@ -23,7 +23,7 @@ function takenElsewhere(path: string): string {
 test("while one process has the lock, no other gets it", async (t) => {
   const { folder, path } = fileIn(t);
   const lock = await takeLock(path, 42);
-  assert.deepEqual(await lockHolder(path), { syncedBytes: 42 });
+  assert.deepEqual(await lockHolder(path), { bytes: 42 });
   assert.equal(takenElsewhere(path), "refused");
   assert.equal(await takeLock(path, 42), undefined);
   await lock?.release();

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { readlink, rename, rm, symlink } from "node:fs/promises";
+import { readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import { errorCode } from "../lib/error-code.ts";
 
 /** The state of the request that works on an upload, in this or another process of the machine. */
 export interface LockHolder {
-  syncedBytes: number;
+  bytes: number;
 }
 /** A lock that this process holds. */
 export interface Lock {
@@ -12,7 +12,7 @@ export interface Lock {
 }
 
 // A lock is a symbolic link without an existing target: it is created atomically, and its target text describes the
-// holder: <pid>.<when that process started>.<a unique number>.<synced bytes of the upload>
+// holder: <pid>.<when that process started>.<a unique number>.<bytes of the upload>
 const HOLDER = /^(\d+)\.(\d+)\.\d+\.(\d+)$/;
 const STARTED = startOf(process.pid);
 
@@ -23,16 +23,16 @@ let taken = 0;
  * reserved for it. The lock of a process that has ended is taken over. Undefined when another process holds it. Costs
  * two file operations when there is no contention.
  */
-export async function takeLock(path: string, syncedBytes: number): Promise<Lock | undefined> {
-  const mine = `${process.pid}.${STARTED ?? 0}.${taken++}.${syncedBytes}`;
+export async function takeLock(path: string, bytes: number): Promise<Lock | undefined> {
+  const mine = `${process.pid}.${STARTED ?? 0}.${taken++}.${bytes}`;
   if (!(await made(mine, lockOf(path))) && !(await takeOver(path, mine))) return undefined;
-  return { release: () => rm(lockOf(path), { force: true }) };
+  return { release: () => unlink(lockOf(path)).catch(ignoreMissing) };
 }
 
 /** The process that works on the file now. Undefined when there is none, or it has ended. */
 export async function lockHolder(path: string): Promise<LockHolder | undefined> {
   const holder = await read(lockOf(path));
-  return holder !== undefined && isAlive(holder) ? { syncedBytes: Number(HOLDER.exec(holder)?.[3] ?? 0) } : undefined;
+  return holder !== undefined && isAlive(holder) ? { bytes: Number(HOLDER.exec(holder)?.[3] ?? 0) } : undefined;
 }
 
 /** Removes the lock files of a file that was removed, whoever created them. */
@@ -73,6 +73,10 @@ async function made(target: string, path: string): Promise<boolean> {
     if (errorCode(error) === "EEXIST") return false;
     throw error;
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (errorCode(error) !== "ENOENT") throw error;
 }
 
 async function read(path: string): Promise<string | undefined> {

@@ -1,8 +1,9 @@
 import type { Tables } from "./tables.ts";
 
 /**
- * Tables that change constantly while events are delivered, and that only the event services read, whose responses are
- * not cached. A commit that changes only these invalidates no cached response: see `Embedded.version`.
+ * Tables that change constantly while events are delivered or images pushed, and that are read only by the event
+ * services and by the handlers of uploads, whose responses are not cached. A commit that changes only these invalidates
+ * no cached response: see `Embedded.version`.
  */
 export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "pull_notes",
@@ -11,6 +12,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "event_numbers",
   "subscription_leases",
   "deliveries",
+  "uploads",
 ];
 
 const uncached: ReadonlySet<string> = new Set(UNCACHED_TABLES);

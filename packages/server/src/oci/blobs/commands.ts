@@ -12,7 +12,20 @@ import type { Resolved } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
 import { emitDelete, emitPush } from "../events.ts";
 import { command } from "../../core/command.ts";
+import { statement } from "../../store/index.ts";
 import { pushCommand } from "../push-command.ts";
+
+const insertUpload = statement(
+  "insert into uploads (uid, repo, identity, create_time, update_time) values (?, ?, ?, ?, ?)",
+);
+const deleteUpload = statement("delete from uploads where uid = ?");
+const insertBlob = statement<{ digest: string }>(
+  "insert into blobs (digest, generation, size, create_time) values (?, ?, ?, ?) on conflict (digest) do nothing returning digest",
+);
+const selectGeneration = statement<{ generation: string }>("select generation from blobs where digest = ?");
+const upsertLink = statement(
+  "insert into repo_blobs (repo, digest, create_time, touch_time) values (?, ?, ?, ?) on conflict (repo, digest) do update set touch_time = excluded.touch_time",
+);
 
 /**
  * Answers the uid of the repo of that name. A missing repo is created, with the subgroups of its path that are missing;
@@ -60,14 +73,7 @@ async function makeGroup(call: Call, parent: string, name: string): Promise<stri
 export const startUpload = pushCommand(
   "oci.startUpload",
   async (call: Call, input: { repo: string; upload: string }): Promise<void> => {
-    const session = {
-      uid: input.upload,
-      repo: input.repo,
-      identity: call.caller.identity,
-      create_time: call.nowMs,
-      update_time: call.nowMs,
-    };
-    await call.tx.insertInto("uploads").values(session).execute();
+    await insertUpload(call.tx, input.upload, input.repo, call.caller.identity, call.nowMs, call.nowMs);
   },
 );
 
@@ -86,7 +92,7 @@ export const commitBlob = pushCommand(
     const repo = input.whole
       ? await makeRepository(call, await resolveForPush(call, input.name))
       : await repositoryFor(call, input.name, ...PUSH);
-    await call.tx.deleteFrom("uploads").where("uid", "=", input.upload).execute();
+    if (!input.whole) await deleteUpload(call.tx, input.upload);
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return keepBlob(call, repo, input);
   },
@@ -101,14 +107,12 @@ export async function keepBlob(
   repo: string,
   { digest, size, generation }: StoredBlob,
 ): Promise<{ generation: string }> {
-  const values = { digest, generation, size, create_time: call.nowMs };
-  await call.tx
-    .insertInto("blobs")
-    .values(values)
-    .onConflict((on) => on.column("digest").doNothing())
-    .execute();
+  const isNew = (await insertBlob(call.tx, digest, generation, size, call.nowMs)).length > 0;
   await link(call, repo, digest);
-  return call.tx.selectFrom("blobs").select("generation").where("digest", "=", digest).executeTakeFirstOrThrow();
+  if (isNew) return { generation };
+  const [stored] = await selectGeneration(call.tx, digest);
+  if (stored === undefined) throw new Error(`blob ${digest} is there and cannot be read`);
+  return stored;
 }
 
 /**
@@ -179,10 +183,5 @@ export const dropUploads = command(
 );
 
 async function link(call: Call, repo: string, digest: string): Promise<void> {
-  const values = { repo, digest, create_time: call.nowMs, touch_time: call.nowMs };
-  await call.tx
-    .insertInto("repo_blobs")
-    .values(values)
-    .onConflict((on) => on.columns(["repo", "digest"]).doUpdateSet({ touch_time: call.nowMs }))
-    .execute();
+  await upsertLink(call.tx, repo, digest, call.nowMs, call.nowMs);
 }

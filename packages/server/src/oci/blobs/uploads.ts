@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Appended, StoredBlob } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { authorize, tokenCovers } from "../request.ts";
 import type { Exchange } from "../request.ts";
@@ -51,13 +52,15 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
   await requireSession(exchange, upload);
   switch (req.method) {
     case "PATCH":
-      answerProgress(exchange, upload, 202, await takeChunk(exchange, upload, true));
+      answerProgress(exchange, upload, 202, (await takeChunk(exchange, upload)).size);
       return;
     case "PUT":
       requireDigest(digest);
-      // A request without a body may still carry a Content-Range that must be checked.
-      if (hasBody(req) || req.headers["content-range"] !== undefined) await takeChunk(exchange, upload, false, digest);
-      await complete(exchange, upload, digest);
+      await complete(exchange, upload, digest, async () => {
+        // A request without a body may still carry a Content-Range that must be checked.
+        if (!hasBody(req) && req.headers["content-range"] === undefined) return deps.blobs.finish(upload, digest);
+        return (await takeChunk(exchange, upload, digest)).blob;
+      });
       return;
     case "DELETE":
       await deps.transactor.write(dropUploads, exchange.callData, { uploads: [upload] });
@@ -102,11 +105,12 @@ async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
     const options = {
       algorithm: algorithmOf(digest),
       length: announcedLength(exchange.req),
-      keepPartial: false,
       givesChunks: true,
+      finishAs: digest,
     };
-    await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength);
-    await complete(exchange, upload, digest, true);
+    const store = async (): Promise<StoredBlob | undefined> =>
+      (await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength)).blob;
+    await complete(exchange, upload, digest, store, true);
   } catch (error) {
     await blobs.removeUpload(upload);
     throw error;
@@ -114,10 +118,10 @@ async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
 }
 
 /**
- * Appends the body to the upload and answers its new size in bytes. Throws 416 with the valid range when the chunk does
- * not begin at the end of the upload.
+ * Appends the body to the upload, which becomes a blob with it when `digest` is given. Throws 416 with the valid range
+ * when the chunk does not begin at the end of the upload.
  */
-async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolean, digest?: string): Promise<number> {
+async function takeChunk(exchange: Exchange, upload: string, digest?: string): Promise<Appended> {
   const { req, deps } = exchange;
   const header = req.headers["content-range"];
   const range = header === undefined ? undefined : parseContentRange(header);
@@ -130,14 +134,15 @@ async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolea
   const options = {
     algorithm: digest === undefined ? undefined : algorithmOf(digest),
     length,
-    keepPartial,
     givesChunks: true,
+    finishAs: digest,
   };
-  const { accepted, size } = await mapUnknownUpload(
+  const appended = await mapUnknownUpload(
     upload,
     deps.blobs.append(upload, range?.start, bodyOf(exchange), options).catch(wrongLength),
   );
-  if (accepted) return size;
+  if (appended.accepted) return appended;
+  const { size } = appended;
   const headers = {
     location: uploadLocation(exchange, upload),
     range: uploadRange(size),
@@ -150,15 +155,23 @@ async function takeChunk(exchange: Exchange, upload: string, keepPartial: boolea
   });
 }
 
-/** Makes the upload a blob of the repo: first durably in the blob store, then in one transaction. */
-async function complete(exchange: Exchange, upload: string, digest: string, whole = false): Promise<void> {
+/** Makes the upload a blob of the repo: first durably in the blob store, by `store`, then in one transaction. */
+async function complete(
+  exchange: Exchange,
+  upload: string,
+  digest: string,
+  store: () => Promise<StoredBlob | undefined>,
+  whole = false,
+): Promise<void> {
   const { deps, callData, name } = exchange;
   const { blobs, transactor } = deps;
-  const stored = await mapUnknownUpload(upload, blobs.finish(upload, digest)).catch(async (error: unknown) => {
-    if (!(error instanceof MoorageError) || error.code !== Code.InvalidArgument) throw error;
+  const stored = await mapUnknownUpload(upload, store()).catch(async (error: unknown) => {
+    if (!(error instanceof MoorageError) || error instanceof RegistryError || error.code !== Code.InvalidArgument)
+      throw error;
     await transactor.write(dropUploads, callData, { uploads: [upload] });
     throw new RegistryError("DIGEST_INVALID", "The digest is not that of the content", { detail: { digest } });
   });
+  if (stored === undefined) throw new Error("the upload did not become a blob");
   let generation: string;
   try {
     // The blob of a slow client counts as new when it is complete, not when its first byte arrived.
@@ -233,7 +246,11 @@ async function mapUnknownUpload<T>(upload: string, work: Promise<T>): Promise<T>
 }
 
 function wrongLength(error: unknown): never {
-  if (error instanceof MoorageError && error.code === Code.InvalidArgument)
+  if (
+    error instanceof MoorageError &&
+    error.code === Code.InvalidArgument &&
+    error.details.fieldViolations?.[0]?.field === "length"
+  )
     throw new RegistryError("SIZE_INVALID", "The body is not as long as announced");
   throw error;
 }

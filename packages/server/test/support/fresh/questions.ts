@@ -12,7 +12,7 @@ export interface About {
 const RARE = ["stranger", "pull token", "anonymous", "nobody"];
 const MAX_ASKED = 300;
 
-/** Something to ask, by anybody, about anything that there is, was, or may be; often something that was asked before. */
+/** Something to ask, by anybody, about anything that there is, was, or may be; often what was asked before. */
 export function questionOf(world: World, dice: Dice, about: About): Asked {
   const { asked } = world;
   const isAboutActor = about.actor !== undefined;
