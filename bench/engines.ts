@@ -11,6 +11,7 @@ import { blobPeaks, blobSection } from "./rows-blobs.ts";
 import { eventSection } from "./rows-events.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushSection } from "./rows-push.ts";
+import { pullSection } from "./rows-pulls.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
 import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
@@ -135,7 +136,11 @@ async function runEngine(
       () => pushSection(bench),
       () => pullEventSection(bench),
       ...(engine === "SQLite"
-        ? [async () => blobSection(bench), async () => workersSection(bench, (close) => closers.push(close))]
+        ? [
+            async () => pullSection(bench),
+            async () => blobSection(bench),
+            async () => workersSection(bench, (close) => closers.push(close)),
+          ]
         : []),
     ];
     // Parts that are not rows run only when asked for.

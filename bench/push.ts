@@ -53,6 +53,21 @@ export function runPush(load: PushLoad): Promise<LoadResult> {
 
 const EMPTY = Buffer.alloc(0);
 
+/** Pushes one image under each of the tags, one after another. */
+export async function pushTags(
+  load: Omit<PushLoad, "name" | "durationMs" | "repositories">,
+  repository: string,
+  tags: string[],
+): Promise<void> {
+  const connection = openConnection(load.port);
+  try {
+    for (const tag of tags)
+      await pushOver(connection, load, repository, tag, prepareImage(tag, load.layers, load.layerBytes));
+  } finally {
+    connection.socket.destroy();
+  }
+}
+
 type Ask = (method: string, path: string, statuses: number[], body?: Body) => Promise<string>;
 interface Body {
   type?: string;
@@ -62,7 +77,7 @@ interface Body {
 
 async function pushOver(
   connection: Connection,
-  { authorization, client }: PushLoad,
+  { authorization, client }: Pick<PushLoad, "authorization" | "client">,
   repository: string,
   tag: string,
   { layers, config, manifest }: PreparedImage,

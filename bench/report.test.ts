@@ -107,6 +107,17 @@ test("a figure reaches its goal up to its maximum", () => {
   );
 });
 
+test("the report says why zb did not run a test", () => {
+  const done = { name: "Push", perSecond: 10, failed: 0, p50: "1ms" };
+  const zb = [
+    { registry: "whole", tests: [done] },
+    { registry: "early", tests: [], aborted: "404 for the tags" },
+  ];
+  const text = markdown({ sections: [], figures: [], goals: [], zb });
+  assert.match(text, /\| Push +\| 10\.0 \/s, 1ms \| not run \|/);
+  assert.match(text, /^early: zb aborted: 404 for the tags$/m);
+});
+
 test("rows are selected by a word, together with all they are compared with", () => {
   const rows = [row("limit"), row("first", [{ title: "limit" }]), row("deep", [{ title: "first" }]), row("else")];
   const titles = (word: string): string[] => pick({ title: "Pages", rows }, word).map(({ title }) => title);

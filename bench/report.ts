@@ -220,7 +220,10 @@ function linesTable(lines: Line[]): string {
   );
 }
 
-/** A line for each test, a column for each registry: images a second, and the median of the time. */
+/**
+ * A line for each test, a column for each registry: images a second, and the median of the time. Below it why a run has
+ * not all tests.
+ */
 function zbTable(runs: ZbRun[]): string {
   const names = [...new Set(runs.flatMap(({ tests }) => tests.map(({ name }) => name)))];
   const cells = names.map((name) => [
@@ -228,11 +231,15 @@ function zbTable(runs: ZbRun[]): string {
     ...runs.map(({ tests }) => {
       const test = tests.find((one) => one.name === name);
       return test === undefined
-        ? ""
+        ? "not run"
         : `${figure(test.perSecond)} /s, ${test.failed > 0 ? `${test.failed} failed` : test.p50}`;
     }),
   ]);
-  return grid(["test", ...runs.map(({ registry }) => registry)], cells, [0]);
+  const reasons = runs.flatMap(({ registry, aborted, failure }) => {
+    const reason = aborted === undefined ? failure : `zb aborted: ${aborted}`;
+    return reason === undefined ? [] : [`${registry}: ${reason}`];
+  });
+  return [grid(["test", ...runs.map(({ registry }) => registry)], cells, [0]), ...reasons].join("\n\n");
 }
 
 /** The whole report as Markdown. */

@@ -15,11 +15,15 @@ export interface ZbTest {
   failed: number;
   p50: string;
 }
-/** `failure`: the run did not finish; the results of earlier tests are included. */
+/**
+ * `failure`: the run did not finish; the results of earlier tests are included. `aborted`: zb ended itself, with the
+ * last line that it printed: it does so at some answers, such as 404 for the tags of a repo that it has not pushed to.
+ */
 export interface ZbRun {
   registry: string;
   tests: ZbTest[];
   failure?: string;
+  aborted?: string;
 }
 
 const TIMEOUT_MS = 90_000;
@@ -45,7 +49,8 @@ export async function runZb(
   try {
     const url = `http://127.0.0.1:${relay?.port ?? registry.port}`;
     const args = ["-c", String(CONCURRENCY), "-n", String(requests), "-d", folder, "-r", `${organization}/zb`, url];
-    const child = start(LOAD_CORE, program, args, { output: "pipe" });
+    // It says on standard error why it aborts.
+    const child = start(LOAD_CORE, "sh", ["-c", 'exec "$@" 2>&1', "sh", program, ...args], { output: "pipe" });
     const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS);
     let text = "";
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -54,12 +59,22 @@ export async function runZb(
     const [code] = (await once(child, "close")) as [number | null];
     clearTimeout(timer);
     const tests = readTests(text);
-    // The exit status is 1 when a request of any test failed; each test reports how many did.
+    // The exit status is 1 when a request of any test failed, of which each test reports how many, and when zb aborts.
     const ended = code === 0 || code === 1;
-    return { registry: registry.name, tests, ...(!ended && { failure: `zb did not end in ${TIMEOUT_MS / 1000} s` }) };
+    const aborted = code === 1 && tests.every(({ failed }) => failed === 0);
+    return {
+      registry: registry.name,
+      tests,
+      ...(!ended && { failure: `zb did not end in ${TIMEOUT_MS / 1000} s` }),
+      ...(aborted && { aborted: lastLine(text) }),
+    };
   } finally {
     if (relay) await stop(relay.process);
   }
+}
+
+function lastLine(text: string): string {
+  return (text.trim().split("\n").at(-1) ?? "").slice(0, 300);
 }
 
 async function startRelay(registry: Registry): Promise<{ port: number; process: ReturnType<typeof start> }> {
