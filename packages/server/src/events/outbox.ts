@@ -29,6 +29,7 @@ export async function appendEvents(
   data: CallData,
   pendingEvents: readonly PendingEvent[],
 ): Promise<void> {
+  if (pendingEvents.length === 0) return;
   await appendRows(
     tx,
     pendingEvents.map((event) => rowOf(data, event)),
@@ -39,18 +40,18 @@ export async function appendEvents(
 export async function appendRows(tx: Database, rows: readonly OutboxRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
     const some = rows.slice(at, at + ROWS_PER_STATEMENT);
-    const values = some.flatMap(({ id, type, subject, group, target, timeMs, actor, body }) => [
-      id,
-      type,
-      subject,
-      group,
-      target,
-      timeMs,
-      actor,
-      body,
-    ]);
-    await select(tx, INSERT + some.map(() => ROW).join(", "), values);
+    const values: (string | number)[] = [];
+    for (const { id, type, subject, group, target, timeMs, actor, body } of some)
+      values.push(id, type, subject, group, target, timeMs, actor, body);
+    await select(tx, textOf(some.length), values);
   }
+}
+
+const texts: string[] = [];
+
+/** The statement for so many rows. */
+function textOf(rows: number): string {
+  return (texts[rows] ??= INSERT + Array.from({ length: rows }, () => ROW).join(", "));
 }
 
 /**

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { type RegistryPull, RegistryPullSchema } from "@moorage/api";
 import { civilTime } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
+import { uuidOf } from "../lib/uuid.ts";
 import type { Actor, Call } from "../core/call.ts";
 import { type Database, statement, takeAdvisoryLock } from "../store/index.ts";
 import { actorOf, appendRows, type OutboxRow } from "./outbox.ts";
@@ -99,10 +100,10 @@ function rowsOf({ repo, actor, contents, ...pulls }: BufferedPulls): OutboxRow[]
     const [head, tail] = [body.slice(0, at), body.slice(body.indexOf('"', at))];
     const rowAt = (timeMs: number): OutboxRow => ({
       ...row,
-      id: randomUUID(),
+      id: uuidOf(timeMs),
       timeMs,
       body: head + civilTime(timeMs) + tail,
     });
-    return [{ ...row, id: randomUUID(), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
+    return [{ ...row, id: uuidOf(firstMs), timeMs: firstMs, body }, ...otherMs.map(rowAt)];
   });
 }

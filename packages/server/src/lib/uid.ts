@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 
 // A uid contains the uids of all its ancestors: 20 random bytes in hex, then 8 more for each level below. Source:
 // docs/contract.md, "Resource names".
@@ -8,9 +8,21 @@ export function isUid(text: string): boolean {
   return FORM.test(text);
 }
 
+// Asking for a few random bytes costs as much as asking for a few hundred.
+const random = Buffer.alloc(4096);
+let used = random.length;
+
+function randomHex(bytes: number): string {
+  if (used + bytes > random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  return random.toString("hex", used, (used += bytes));
+}
+
 /** A new uid below the parent, or at the root when `parent` is empty. */
 export function newUid(parent: string): string {
-  return parent === "" ? randomBytes(20).toString("hex") : `${parent}/${randomBytes(8).toString("hex")}`;
+  return parent === "" ? randomHex(20) : `${parent}/${randomHex(8)}`;
 }
 
 /** The uid of the parent; empty at the root. */

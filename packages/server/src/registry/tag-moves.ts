@@ -31,6 +31,8 @@ export type TagBefore =
 export interface TagPlace {
   policy: string | null;
   tag: TagBefore;
+  /** The time of the last record of the tag's history; null without one. Undefined when it was not read. */
+  lastTime?: number | null;
 }
 
 export interface MovedTag {
@@ -46,9 +48,10 @@ export interface MovedTag {
   bundles: string;
 }
 
-type PlaceRow = { policy: string | null } & (NonNullable<TagBefore> | { uid: null });
+const LAST_TIME = "select time from tag_history where repo = ? and tag = ? order by time desc limit 1";
+type PlaceRow = { policy: string | null; last_time: number | null } & (NonNullable<TagBefore> | { uid: null });
 const selectPlace = statement<PlaceRow>(
-  `select r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles
+  `select r.tag_policy as policy, (${LAST_TIME}) as last_time, t.uid, t.digest, t.update_time, t.deprecated, t.bundles
     from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?`,
 );
 const SLICE = 1000;
@@ -58,9 +61,7 @@ const selectNames = statement<{ name: string }>(
 );
 const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?");
 const removeTag = statement("delete from tags where uid = ?");
-const selectLastTime = statement<{ time: number }>(
-  "select time from tag_history where repo = ? and tag = ? order by time desc limit 1",
-);
+const selectLastTime = statement<{ time: number }>(LAST_TIME);
 const selectLastDigest = statement<{ digest: string }>(
   "select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1",
 );
@@ -93,7 +94,7 @@ export async function moveTag(
   if (fixedAt !== undefined && fixedAt !== digest) throw failedPrecondition(immutableTag(name, fixedAt));
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
-  const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason) : before.update_time;
+  const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;
   const uid = before?.uid ?? newUid(repo);
   const changed =
     before === undefined || moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
@@ -137,9 +138,14 @@ export async function moveTag(
 
 /** The tag of that name as it is now, and the repo's policy. Throws NOT_FOUND when the repo does not exist. */
 export async function findTag(call: Call, repo: string, name: string): Promise<TagPlace> {
-  const [row] = await selectPlace(call.tx, name, repo);
-  if (row === undefined) throw notFound(RepoSchema.typeName, repo);
-  return { policy: row.policy, tag: row.uid === null ? undefined : row };
+  const place = await readPlace(call, repo, name);
+  if (place === undefined) throw notFound(RepoSchema.typeName, repo);
+  return place;
+}
+
+async function readPlace(call: Call, repo: string, name: string): Promise<TagPlace | undefined> {
+  const [row] = await selectPlace(call.tx, repo, name, name, repo);
+  return row && { policy: row.policy, tag: row.uid === null ? undefined : row, lastTime: row.last_time };
 }
 
 /**
@@ -180,12 +186,12 @@ export async function deleteTags(
 ): Promise<number> {
   let count = 0;
   for (const name of names) {
-    const [place] = await selectPlace(call.tx, name, repo);
-    if (place === undefined || place.uid === null) continue;
+    const place = await readPlace(call, repo, name);
+    if (place?.tag === undefined) continue;
     if (policyOf(place.policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
-    await removeTag(call.tx, place.uid);
-    await record(call, repo, name, "", reason);
-    const { uid, digest, deprecated, bundles } = place;
+    const { uid, digest, deprecated, bundles } = place.tag;
+    await removeTag(call.tx, uid);
+    await record(call, repo, name, "", reason, place);
     emitTag(call, "deleted", repo, {
       uid,
       name,
@@ -258,9 +264,16 @@ function emitTag(
 }
 
 /** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */
-async function record(call: Call, repo: string, tag: string, digest: string, reason: MoveReason): Promise<number> {
-  const [last] = await selectLastTime(call.tx, repo, tag);
-  const time = last ? Math.max(call.nowMs, last.time + 1) : call.nowMs;
+async function record(
+  call: Call,
+  repo: string,
+  tag: string,
+  digest: string,
+  reason: MoveReason,
+  { lastTime }: TagPlace,
+): Promise<number> {
+  const last = lastTime === undefined ? (await selectLastTime(call.tx, repo, tag))[0]?.time : lastTime;
+  const time = last === undefined || last === null ? call.nowMs : Math.max(call.nowMs, last + 1);
   await insertRecord(call.tx, repo, tag, time, digest, call.caller.identity, reason);
   return time;
 }

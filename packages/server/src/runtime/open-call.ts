@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
 import { Code, MoorageError } from "../errors.ts";
+import { uuidOf } from "../lib/uuid.ts";
 import type { Database } from "../store/index.ts";
 
 /** A call, with the events that it has emitted so far. */
@@ -25,7 +25,7 @@ export function openCall(data: CallData, tx: Database, hasLeft: () => boolean = 
     tx,
     pendingEvents,
     emit(schema, { body, ...event }) {
-      const id = randomUUID();
+      const id = uuidOf(data.nowMs);
       pendingEvents.push({ ...event, id, schema, body: create(schema, body) });
       return id;
     },

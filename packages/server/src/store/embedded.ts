@@ -1,4 +1,5 @@
 import type { Database } from "./store.ts";
+import type { Tables } from "./tables.ts";
 
 /** A value that SQLite can bind. */
 export type Bindable = string | number | bigint | Uint8Array | null;
@@ -24,6 +25,13 @@ export interface Embedded {
    * else.
    */
   versionAlone?(): number;
+  /**
+   * On a connection that writes, in a transaction: a number that has changed if rows of one of the tables may have, by
+   * this connection or another. Undefined outside of transactions.
+   */
+  versionOf?(tables: readonly (keyof Tables)[]): number | undefined;
+  /** On a connection that writes: how many statements it ran that may have changed anything. */
+  written?(): number;
 }
 
 const engines = new WeakMap<Database, Embedded>();

@@ -1,27 +1,32 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError } from "../errors.ts";
+import { embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
 
 /** A write that waits for a transaction. */
 export interface Work {
   run(tx: Database): Promise<unknown>;
   /** Called after the commit, with the result of the write or the reason why it did not happen. */
-  settle(result: { value: unknown } | { error: unknown }): void;
+  settle(result: Result): void;
 }
 
+type Result = { value: unknown } | { error: unknown };
+
 /**
- * Runs several writes in one transaction, each under its own savepoint: a write that fails changes nothing, and does
- * not affect the others. Nothing is settled before the commit. A commit costs one wait for the disk, however many
- * writes share it. The writes must not wait for anything but the database, which is synchronous here: so no two
- * transactions can overlap.
+ * Runs several writes in one transaction: a write that fails changes nothing, and does not affect the others. Nothing
+ * is settled before the commit. A commit costs one wait for the disk, however many writes share it. The writes must not
+ * wait for anything but the database, which is synchronous here: so no two transactions can overlap. One that shares a
+ * transaction may be run twice, so it must have no other effects.
  */
 export async function commitTogether(db: Database, raw: DatabaseSync, works: Work[]): Promise<void> {
-  const results: ({ value: unknown } | { error: unknown })[] = [];
+  let results: Result[];
   try {
     await begin(raw);
-    for (const work of works) results.push(await underSavepoint(db, raw, work));
-    raw.exec("commit");
+    const all = await runBare(db, raw, works);
+    if (all === undefined) await begin(raw);
+    results = all ?? (await runGuarded(db, raw, works));
+    if (raw.isTransaction) raw.exec("commit");
   } catch (error) {
     rollBack(raw);
     for (const work of works) work.settle({ error });
@@ -38,38 +43,46 @@ function rollBack(raw: DatabaseSync): void {
   }
 }
 
-const prepared = new WeakMap<DatabaseSync, Record<"savepoint" | "release" | "rollback", StatementSync>>();
-
-function savepointsOf(raw: DatabaseSync): Record<"savepoint" | "release" | "rollback", StatementSync> {
-  const known = prepared.get(raw);
-  if (known) return known;
-  const fresh = {
-    savepoint: raw.prepare("savepoint work"),
-    release: raw.prepare("release work"),
-    rollback: raw.prepare("rollback to work"),
-  };
-  prepared.set(raw, fresh);
-  return fresh;
+/**
+ * Runs the writes without savepoints: each savepoint copies every page that its write changes first. Few writes fail,
+ * and most of these before they changed anything, which leaves nothing to undo. Undefined when one failed later than
+ * that beside others: then the transaction is rolled back. A write that is alone is undone with its transaction.
+ */
+async function runBare(db: Database, raw: DatabaseSync, works: readonly Work[]): Promise<Result[] | undefined> {
+  const written = embeddedOf(db)?.written;
+  const results: Result[] = [];
+  for (const work of works) {
+    const before = written?.();
+    try {
+      results.push({ value: await work.run(db) });
+    } catch (error) {
+      // A full disk may already have ended the whole transaction: then nothing of it can be kept.
+      if (!raw.isTransaction) throw error;
+      if (before === undefined || written?.() !== before) {
+        raw.exec("rollback");
+        if (works.length > 1) return undefined;
+      }
+      results.push({ error });
+    }
+  }
+  return results;
 }
 
-async function underSavepoint(
-  db: Database,
-  raw: DatabaseSync,
-  work: Work,
-): Promise<{ value: unknown } | { error: unknown }> {
-  const { savepoint, release, rollback } = savepointsOf(raw);
-  savepoint.run();
-  try {
-    const value = await work.run(db);
-    release.run();
-    return { value };
-  } catch (error) {
-    // A full disk may already have ended the whole transaction: then nothing of it can be kept.
-    if (!raw.isTransaction) throw error;
-    rollback.run();
-    release.run();
-    return { error };
+/** Runs each write under its own savepoint. */
+async function runGuarded(db: Database, raw: DatabaseSync, works: readonly Work[]): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const work of works) {
+    raw.exec("savepoint work");
+    try {
+      results.push({ value: await work.run(db) });
+    } catch (error) {
+      if (!raw.isTransaction) throw error;
+      raw.exec("rollback to work");
+      results.push({ error });
+    }
+    raw.exec("release work");
   }
+  return results;
 }
 
 const SQLITE_BUSY = 5;

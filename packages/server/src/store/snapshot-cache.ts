@@ -1,6 +1,7 @@
 import { createLru } from "../lib/lru.ts";
 import { embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
+import type { Tables } from "./tables.ts";
 
 // A connection to SQLite knows without a read whether any other connection, of this process or another, has committed a
 // relevant change since it last checked (see `Embedded.version`). Until then, everything read from tables other than
@@ -31,17 +32,21 @@ export interface SnapshotCache<V> {
 }
 
 /**
- * A cache of at most `maxWeight`. An entry weighs 1, or what `weightOf` returns. On PostgreSQL, and on connections that
- * write, nothing is cached.
+ * A cache of at most `maxWeight`. An entry weighs 1, or what `weightOf` returns. On PostgreSQL nothing is cached. On a
+ * connection that writes, nothing is unless all that is read for a value is in `tables`: then it is kept until one of
+ * these changes.
  */
 export function createSnapshotCache<V>(
   db: Database,
   maxWeight: number,
   weightOf?: (value: V) => number,
+  tables?: readonly (keyof Tables)[],
 ): SnapshotCache<V> {
   const cached = createLru<string, V>(maxWeight, weightOf);
   let keptFor: Snapshot | undefined;
-  const { version: snapshot = () => undefined, versionAlone: alone = () => undefined } = embeddedOf(db) ?? {};
+  const { version, versionAlone, versionOf } = embeddedOf(db) ?? {};
+  const snapshot = version ?? (() => tables && versionOf?.(tables));
+  const alone = versionAlone ?? snapshot;
   /** Whether the cached values are of this state. If not, the cache is cleared. */
   const isOf = (now: Snapshot | undefined): boolean => {
     if (now === keptFor) return true;
@@ -78,13 +83,16 @@ export function createSnapshotCache<V>(
   };
 }
 
-/** A cache of that many entries for each database. */
-export function snapshotCaches<V>(maxEntries: number): (db: Database) => SnapshotCache<V> {
+/** A cache of that many entries for each database. `tables`: as of createSnapshotCache. */
+export function snapshotCaches<V>(
+  maxEntries: number,
+  tables?: readonly (keyof Tables)[],
+): (db: Database) => SnapshotCache<V> {
   const caches = new WeakMap<Database, SnapshotCache<V>>();
   return (db) => {
     const known = caches.get(db);
     if (known !== undefined) return known;
-    const made = createSnapshotCache<V>(db, maxEntries);
+    const made = createSnapshotCache<V>(db, maxEntries, undefined, tables);
     caches.set(db, made);
     return made;
   };

@@ -10,9 +10,10 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { countChanges } from "./changes.ts";
 import { isDamage } from "./damage.ts";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
-import { changesOnlyUncachedTables } from "./uncached-tables.ts";
+import { areUncached, changedTables, changesOnlyUncachedTables } from "./uncached-tables.ts";
 import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
@@ -37,23 +38,46 @@ export function connect(
   return database;
 }
 
+// Leave every table as it is. All other texts that `exec` runs may change any.
+const KEEPS_TABLES = /^(?:begin|commit|savepoint|release)\b[^;]*$/;
+
 // Transactions are ended by `exec`. Readers of the same thread must see them from then on, and must not block
 // checkpoints.
 class WritingDatabase extends DatabaseSync {
+  readonly changes = countChanges();
   #isChanged = false;
+  #isBegun = false;
+  #commitOfOthers: number | undefined;
 
   override exec(text: string): void {
     endSnapshots();
     if (this.#isChanged && /\bcommit\b/.test(text)) this.#count();
     super.exec(text);
-    if (!changesOnlyUncachedTables(text)) this.changed();
+    if (!KEEPS_TABLES.test(text)) this.changes.note(undefined);
+    if (/^begin\b/.test(text)) this.#begun();
+    if (text === "commit") this.#isBegun = false;
+    if (!changesOnlyUncachedTables(text)) this.#changed();
     else if (!this.isTransaction) this.#isChanged = false;
   }
 
-  /** Called after statements that were run by other means and changed more than uncached tables. */
-  changed(): void {
+  /** Called after statements that were run by other means. `tables`: as of Changes. */
+  ran(tables: ReadonlySet<string> | undefined): void {
+    this.changes.note(tables);
+    if (!areUncached(tables)) this.#changed();
+  }
+
+  #changed(): void {
     this.#isChanged = true;
     if (!this.isTransaction) this.#count();
+  }
+
+  // What other connections committed is known only here; in the transaction they commit nothing. The engine itself may
+  // have rolled back the transaction before.
+  #begun(): void {
+    const { data_version: newest } = this.prepare("pragma data_version").get() as { data_version: number };
+    if (this.#isBegun || newest !== this.#commitOfOthers) this.changes.note(undefined);
+    this.#commitOfOthers = newest;
+    this.#isBegun = true;
   }
 
   // A 32-bit number in the file's header that applications may use: every database has it, and it is committed with the
@@ -67,10 +91,13 @@ class WritingDatabase extends DatabaseSync {
 
 /** A Database over one open connection, whose transactions are opened by its owner, such as group-commit.ts. */
 export function sqliteDatabase(database: DatabaseSync): Database {
-  return databaseOf(
-    database,
-    engineOf(database, endSnapshots, () => database instanceof WritingDatabase && database.changed()),
-  );
+  if (!(database instanceof WritingDatabase)) return databaseOf(database, engineOf(database, endSnapshots));
+  const { changes } = database;
+  return databaseOf(database, {
+    ...engineOf(database, endSnapshots, (tables) => database.ran(tables)),
+    written: changes.written,
+    versionOf: (tables) => (database.isTransaction ? changes.versionOf(tables) : undefined),
+  });
 }
 
 /**
@@ -132,21 +159,25 @@ interface Engine extends Embedded {
   ): { rows: unknown[]; changes?: bigint; lastInsertRowid?: bigint };
 }
 
-type ReadingEngine = Engine & Required<Embedded>;
+type ReadingEngine = Engine & Required<Pick<Embedded, "version" | "versionAlone">>;
 
 interface Prepared {
   statement: StatementSync;
   answers: boolean;
-  uncached: boolean;
+  tables: ReadonlySet<string> | undefined;
 }
 
-/** Calls `changed` after every statement that may change other than uncached tables. */
-function engineOf(database: DatabaseSync, before: () => void, changed: () => void): Engine {
+/** Calls `after` with the tables that a statement may have changed; undefined when they are not known. */
+function engineOf(
+  database: DatabaseSync,
+  before: () => void,
+  after: (tables: ReadonlySet<string> | undefined) => void = () => {},
+): Engine {
   const objects = preparer(database, false);
   const arrays = preparer(database, true);
-  const rowsOf = ({ statement, uncached }: Prepared, parameters: readonly Bindable[]): unknown[] => {
+  const rowsOf = ({ statement, tables }: Prepared, parameters: readonly Bindable[]): unknown[] => {
     const rows = statement.all(...parameters);
-    if (!uncached) changed();
+    after(tables);
     return rows;
   };
   return {
@@ -163,7 +194,7 @@ function engineOf(database: DatabaseSync, before: () => void, changed: () => voi
       const prepared = objects(text);
       if (prepared.answers) return { rows: rowsOf(prepared, parameters) };
       const { changes, lastInsertRowid } = prepared.statement.run(...parameters);
-      if (!prepared.uncached) changed();
+      after(prepared.tables);
       return { rows: [], changes: BigInt(changes), lastInsertRowid: BigInt(lastInsertRowid) };
     },
   };
@@ -192,7 +223,7 @@ function readingEngine(database: DatabaseSync): ReadingEngine {
     return count;
   };
   return {
-    ...engineOf(database, before, () => {}),
+    ...engineOf(database, before),
     version() {
       before();
       return (version ??= versionAlone());
@@ -209,7 +240,7 @@ function preparer(database: DatabaseSync, asArrays: boolean): (text: string) => 
     const statement = database.prepare(text);
     if (asArrays) statement.setReturnArrays(true);
     // Reading a statement's columns costs as much as a point read, so it is done once.
-    const prepared = { statement, answers: statement.columns().length > 0, uncached: changesOnlyUncachedTables(text) };
+    const prepared = { statement, answers: statement.columns().length > 0, tables: changedTables(text) };
     if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? "");
     statements.set(text, prepared);
     return prepared;

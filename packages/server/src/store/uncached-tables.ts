@@ -24,12 +24,25 @@ const CHANGES_ROWS = /^(?:insert|replace|update|delete|with)\b/i;
 const CHANGED =
   /\b(?:(?:insert(?:\s+or\s+\w+)?|replace)\s+into|delete\s+from|(?<!\bdo\s+)update(?:\s+or\s+\w+)?)\s+("?)(\w+)\1/gi;
 
+/** The tables whose rows these statements may change. Undefined for statements that are not understood. */
+export function changedTables(text: string): ReadonlySet<string> | undefined {
+  const changed = new Set<string>();
+  for (const part of text.split(";")) {
+    const statement = part.trim();
+    if (CHANGES_NOTHING.test(statement)) continue;
+    const tables = [...statement.matchAll(CHANGED)].map(([, , table = ""]) => table);
+    if (!CHANGES_ROWS.test(statement) || tables.length === 0) return undefined;
+    for (const table of tables) changed.add(table);
+  }
+  return changed;
+}
+
+/** Whether these are uncached tables only. False when they are not known. */
+export function areUncached(tables: ReadonlySet<string> | undefined): boolean {
+  return tables !== undefined && [...tables].every((table) => uncached.has(table));
+}
+
 /** Whether these statements change only rows of uncached tables. False for statements that are not understood. */
 export function changesOnlyUncachedTables(text: string): boolean {
-  return text.split(";").every((part) => {
-    const statement = part.trim();
-    if (CHANGES_NOTHING.test(statement)) return true;
-    const tables = [...statement.matchAll(CHANGED)].map(([, , table = ""]) => table);
-    return CHANGES_ROWS.test(statement) && tables.length > 0 && tables.every((table) => uncached.has(table));
-  });
+  return areUncached(changedTables(text));
 }

@@ -332,7 +332,12 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
     },
     {
       title: "move of the tag with the history",
-      plans: ["SEARCH tag_history USING PRIMARY KEY (repo=? AND tag=?)"],
+      plans: [
+        "SEARCH r USING INDEX sqlite_autoindex_repos_1 (uid=?)",
+        "SEARCH t USING INDEX tags_parent (parent=? AND name=?) LEFT-JOIN",
+        "SCALAR SUBQUERY 1",
+        "SEARCH tag_history USING PRIMARY KEY (repo=? AND tag=?)",
+      ],
       async ask({ uid }) {
         const { moved } = await moveTag(openCall(data, db), {
           repo: uid,

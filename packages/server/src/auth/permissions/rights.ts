@@ -27,7 +27,7 @@ const selectGrants = statement<{ group_uid: string; capabilities: string }>(
 );
 
 const MAX_KNOWN = 10_000;
-const knownGrants = snapshotCaches<Grant[]>(MAX_KNOWN);
+const knownGrants = snapshotCaches<Grant[]>(MAX_KNOWN, ["role_bindings", "roles"]);
 
 /**
  * What the identity's role bindings grant it, never above its own parent group. The only binding that it may have

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { commitTogether, type Work } from "./group-commit.ts";
+import { databasePath, migrate, openReader, openWriter } from "./open.ts";
+import { createSnapshotCache } from "./snapshot-cache.ts";
+import { statement } from "./statement.ts";
+import type { Database } from "./store.ts";
+
+const addKey = statement("insert into installation (key, value) values (?, 'v')");
+const setValue = statement("update installation set value = ? where key = ?");
+const selectKeys = statement<{ key: string }>("select key from installation order by key");
+const selectValue = statement<{ value: string }>("select value from installation where key = ?");
+
+function open(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "moorage-group-"));
+  const path = databasePath(folder);
+  migrate(path);
+  const [writer, other, reader] = [openWriter(path), openWriter(path), openReader(path)];
+  t.after(async () => {
+    await reader.destroy();
+    for (const { db } of [writer, other]) await db.destroy();
+    rmSync(folder, { recursive: true });
+  });
+  /** Commits the works together. Returns what each was settled with, an error by its message. */
+  const commit = async (works: Work["run"][], { db, raw } = writer): Promise<unknown[]> => {
+    const settled: unknown[] = works.map(() => "never settled");
+    await commitTogether(
+      db,
+      raw,
+      works.map((run, at) => ({
+        run,
+        settle(result) {
+          settled[at] = "value" in result ? result.value : (result.error as Error).message;
+        },
+      })),
+    );
+    return settled;
+  };
+  const keys = async (): Promise<string[]> => (await selectKeys(reader)).map(({ key }) => key);
+  return { writer, other, commit, keys };
+}
+
+const add =
+  (key: string): Work["run"] =>
+  async (tx) => {
+    await addKey(tx, key);
+    return key;
+  };
+
+test("a write that fails changes nothing, before or after it has written, and the others are committed", async (t) => {
+  const { commit, keys } = open(t);
+  const failsEarly = async (tx: Database): Promise<void> => {
+    await selectKeys(tx);
+    throw new Error("early");
+  };
+  const failsLate = async (tx: Database): Promise<void> => {
+    await addKey(tx, "late");
+    throw new Error("late");
+  };
+  const failsInTheDatabase = async (tx: Database): Promise<void> => {
+    await addKey(tx, "twice");
+    await addKey(tx, "twice");
+  };
+  assert.deepEqual(await commit([add("a"), failsEarly, add("b")]), ["a", "early", "b"]);
+  assert.deepEqual(await keys(), ["a", "b"]);
+  assert.deepEqual(await commit([add("c"), failsLate, add("d"), failsEarly]), ["c", "late", "d", "early"]);
+  assert.deepEqual(await keys(), ["a", "b", "c", "d"]);
+  const [, message] = await commit([failsLate, failsInTheDatabase, add("e"), add("a")]);
+  assert.match(String(message), /UNIQUE/);
+  assert.deepEqual(await keys(), ["a", "b", "c", "d", "e"]);
+  // Alone.
+  assert.deepEqual(await commit([failsLate]), ["late"]);
+  assert.deepEqual(await commit([failsEarly]), ["early"]);
+  assert.deepEqual(await commit([add("f")]), ["f"]);
+  assert.deepEqual(await keys(), ["a", "b", "c", "d", "e", "f"]);
+});
+
+test("a write is run again only beside one that failed after it had written, and then once", async (t) => {
+  const { commit } = open(t);
+  const runs = { count: 0 };
+  const counted: Work["run"] = async (tx) => {
+    runs.count += 1;
+    await selectKeys(tx);
+  };
+  const failing =
+    (key: string | undefined): Work["run"] =>
+    async (tx) => {
+      await counted(tx);
+      if (key !== undefined) await addKey(tx, key);
+      throw new Error("on purpose");
+    };
+  const runsOf = async (works: Work["run"][]): Promise<number> => {
+    runs.count = 0;
+    await commit(works);
+    return runs.count;
+  };
+  assert.equal(await runsOf([counted, counted, failing(undefined), counted]), 4);
+  assert.equal(await runsOf([failing("k")]), 1);
+  assert.equal(await runsOf([counted, failing("k"), counted, failing("l")]), 2 + 4);
+});
+
+test("on a connection that writes, values are kept until one of their tables changes", async (t) => {
+  const { writer, other, commit } = open(t);
+  const cache = createSnapshotCache<string>(writer.db, 10, undefined, ["installation"]);
+  const loads = { count: 0 };
+  /** The value, and whether it was loaded. */
+  const read = async (tx: Database): Promise<[string | undefined, boolean]> => {
+    const before = loads.count;
+    const value = await cache.remember("k", async () => {
+      loads.count += 1;
+      return (await selectValue(tx, "k"))[0]?.value;
+    });
+    return [value, loads.count > before];
+  };
+  const set =
+    (value: string): Work["run"] =>
+    async (tx) =>
+      void (await setValue(tx, value, "k"));
+  const failing: Work["run"] = async (tx) => {
+    await setValue(tx, "failed", "k");
+    assert.deepEqual(await read(tx), ["failed", true]);
+    throw new Error("on purpose");
+  };
+  const event: Work["run"] = async (tx) =>
+    void (await tx.updateTable("deliveries").set({ state: 4 }).where("uid", "=", "x").execute());
+  await commit([add("k")]);
+  assert.deepEqual(await commit([read, read, event, read]), [["v", true], ["v", false], undefined, ["v", false]]);
+  assert.deepEqual(await commit([read, set("two"), read]), [["v", false], undefined, ["two", true]]);
+  assert.deepEqual(await commit([read, failing, read]), [["two", true], "on purpose", ["two", true]]);
+  await commit([failing]);
+  assert.deepEqual(await commit([read]), [["two", true]]);
+  await commit([set("three")], other);
+  assert.deepEqual(await commit([read, read]), [
+    ["three", true],
+    ["three", false],
+  ]);
+  writer.raw.exec("update installation set value = 'four'");
+  assert.deepEqual(await commit([read]), [["four", true]]);
+  // The engine itself ends the transaction, as it does when the disk is full.
+  await commit([
+    async (tx) => {
+      await setValue(tx, "lost", "k");
+      assert.deepEqual(await read(tx), ["lost", true]);
+      writer.raw.prepare("rollback").run();
+      throw new Error("the disk is full");
+    },
+    set("never"),
+  ]);
+  assert.deepEqual(await commit([read]), [["four", true]]);
+  // Outside of a transaction another connection may commit at any time.
+  assert.deepEqual(
+    [await read(writer.db), await read(writer.db)].map(([, isLoaded]) => isLoaded),
+    [true, true],
+  );
+});
