@@ -135,6 +135,8 @@ test("a statement is uncached only if it is understood", () => {
     "with due as (select uid from deliveries where state in (1, 3)) update deliveries set state = 2 where uid in (select uid from due) returning uid",
     "delete from subscription_leases where holder = ?",
     "update or ignore event_numbers set number = 2; delete from events",
+    "update manifests set touch_time = ? where repo = ? and digest in (?) returning digest",
+    "update repo_blobs set touch_time = ? where repo = ? and digest in (?, ?) returning digest",
   ])
     assert.equal(changesOnlyUncachedTables(text), true, text);
   for (const text of [
@@ -154,6 +156,10 @@ test("a statement is uncached only if it is understood", () => {
     "nonsense",
     "create trigger t after insert on events begin delete from tags; end",
     "insert into events_old values (1)",
+    "update manifests set touch_time = ?, subject = ? where repo = ?",
+    "update manifests set subject = ? where repo = ?",
+    "update tags set touch_time = ? where parent = ?",
+    "update manifests set touch_time = ? where repo = ?; delete from manifests",
   ])
     assert.equal(changesOnlyUncachedTables(text), false, text);
 });

@@ -15,7 +15,12 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "uploads",
 ];
 
-const uncached: ReadonlySet<string> = new Set(UNCACHED_TABLES);
+// When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it
+// matters (oci/gc/grace.ts), so that it counts as an uncached table of its own.
+const TOUCH_TIMES = "touch times";
+const TOUCHES = /^update (?:manifests|repo_blobs) set touch_time = \? where /;
+
+const uncached: ReadonlySet<string> = new Set<string>([...UNCACHED_TABLES, TOUCH_TIMES]);
 
 // Statements that change no rows, whatever follows.
 const CHANGES_NOTHING = /^(?:$|select\b|pragma\b|explain\b|begin\b|commit\b|rollback\b|savepoint\b|release\b)/i;
@@ -30,7 +35,9 @@ export function changedTables(text: string): ReadonlySet<string> | undefined {
   for (const part of text.split(";")) {
     const statement = part.trim();
     if (CHANGES_NOTHING.test(statement)) continue;
-    const tables = [...statement.matchAll(CHANGED)].map(([, , table = ""]) => table);
+    const tables = TOUCHES.test(statement)
+      ? [TOUCH_TIMES]
+      : [...statement.matchAll(CHANGED)].map(([, , table = ""]) => table);
     if (!CHANGES_ROWS.test(statement) || tables.length === 0) return undefined;
     for (const table of tables) changed.add(table);
   }

@@ -38,7 +38,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     const found = await findBlob(call, repo, digest);
     return found && { ...found, renews: await needsGrace(exchange, call, repo, found.touch_time) };
   });
-  if (!blob || (blob.renews && !(await renewGrace(exchange, "blob", digest)))) {
+  if (!blob || (blob.renews && !(await renewGrace(exchange, { repo, digest, kind: "blob" })))) {
     const found = await blobFromSource(exchange, repo, digest);
     if (found === "missing") throw blobUnknown(digest);
     // Another request has just copied it, so it is now served from the local blob store.

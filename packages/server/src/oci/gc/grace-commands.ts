@@ -1,30 +1,40 @@
 import type { Call } from "../../core/call.ts";
-import { PUSH, repositoryFor } from "../names.ts";
 import { command } from "../../core/command.ts";
+import { select } from "../../store/index.ts";
 
-/** Content that a client was answered with and may build a push on. */
+/** Content of a repo, by its uid, that a client was answered with and may build a push on. */
 export interface GraceContent {
-  name: string;
+  repo: string;
   digest: string;
   kind: "blob" | "manifest";
 }
 
+const TABLES = { blob: "repo_blobs", manifest: "manifests" } as const;
+
 /**
- * Starts a new grace for content: a client with the right to push was answered that it exists, and may leave it out of
- * its push. `held` is false when the content was removed meanwhile. Throws DENIED or NAME_UNKNOWN when the right or the
- * repo was removed.
+ * Starts a new grace for contents: clients with the right to push were answered that they exist, and may leave them out
+ * of their pushes. `gone` are the positions of those that were removed meanwhile.
  */
 export const extendGrace = command(
   "oci.extendGrace",
-  async (call: Call, { name, digest, kind }: GraceContent): Promise<{ held: boolean }> => {
-    const repo = await repositoryFor(call, name, ...PUSH);
-    const { numUpdatedRows } = await call.tx
-      .updateTable(kind === "blob" ? "repo_blobs" : "manifests")
-      .set({ touch_time: call.nowMs })
-      .where("repo", "=", repo)
-      .where("digest", "=", digest)
-      .executeTakeFirst();
-    return { held: numUpdatedRows > 0n };
+  async ({ tx, nowMs }: Call, { contents }: { contents: readonly GraceContent[] }): Promise<{ gone: number[] }> => {
+    const held = new Set<string>();
+    const together = Map.groupBy(contents, ({ repo, kind }) => `${kind} ${repo}`);
+    for (const some of together.values()) {
+      const [{ repo, kind } = { repo: "", kind: "manifest" } as const] = some;
+      const digests = [...new Set(some.map(({ digest }) => digest))];
+      // Padded to a power of two, so that few statements are prepared.
+      const padded = Array.from({ length: 2 ** Math.ceil(Math.log2(digests.length)) }, (_, at) => digests[at] ?? "");
+      const rows = await select<{ digest: string }>(
+        tx,
+        `update ${TABLES[kind]} set touch_time = ? where repo = ? and digest in (${padded.map(() => "?").join(", ")}) returning digest`,
+        [nowMs, repo, ...padded],
+      );
+      for (const { digest } of rows) held.add(`${kind} ${repo} ${digest}`);
+    }
+    return {
+      gone: contents.flatMap(({ repo, digest, kind }, at) => (held.has(`${kind} ${repo} ${digest}`) ? [] : [at])),
+    };
   },
 );
 

@@ -61,7 +61,10 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     return row && { ...row, renews: await needsGrace(exchange, call, repo, row.touch_time) };
   });
   const isGone =
-    found !== undefined && "renews" in found && found.renews && !(await renewGrace(exchange, "manifest", reference));
+    found !== undefined &&
+    "renews" in found &&
+    found.renews &&
+    !(await renewGrace(exchange, { repo, digest: reference, kind: "manifest" }));
   const local = isGone ? undefined : found;
   const pulled = local ?? (await manifestFromSource(exchange, repo, reference));
   if (pulled === undefined)
