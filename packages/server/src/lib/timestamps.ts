@@ -15,6 +15,32 @@ export function civilTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000");
 }
 
+const DAY_MS = 86_400_000;
+let textOfDay: { day: number; text: string } = { day: 0, text: "1970-01-01T" };
+
+/**
+ * A time in milliseconds since 1970 as `Date.prototype.toISOString` gives it, in a fifth of its time where many are of
+ * one day.
+ */
+export function isoTime(ms: number): string {
+  const day = Math.floor(ms / DAY_MS);
+  if (day !== textOfDay.day) {
+    const text = new Date(day * DAY_MS).toISOString();
+    textOfDay = { day, text: text.slice(0, text.indexOf("T") + 1) };
+  }
+  const inDay = ms - day * DAY_MS;
+  const seconds = Math.floor(inDay / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const rest = inDay - seconds * 1_000;
+  const zeros = rest < 10 ? "00" : rest < 100 ? "0" : "";
+  return `${textOfDay.text}${two(hours)}:${two(minutes % 60)}:${two(seconds % 60)}.${zeros}${rest}Z`;
+}
+
+function two(number: number): string {
+  return number < 10 ? `0${number}` : `${number}`;
+}
+
 /** The time of a Timestamp in milliseconds since 1970, rounded up, so that `>=` and `<` comparisons stay correct. */
 export function milliseconds(time: Timestamp): number {
   return Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1_000_000);

@@ -20,6 +20,8 @@ export interface PullAnswer {
 
 // The size of an entry beside its body and its key; the key holds a token and may be longer than the body.
 const ENTRY_BYTES = 1_000;
+// Of more bytes, copying takes longer than a second write.
+const MAX_TEXT_BYTES = 64 * 1024;
 
 /**
  * Creates the response cache of pulls. A cached answer stays valid while the path leads to the same repo, the caller
@@ -64,13 +66,17 @@ export function answerPull(
   exchange: Exchange,
   { pull, headers, body, isCacheable }: PullAnswer & { body: Uint8Array; isCacheable: boolean },
 ): void {
-  if (isCacheable)
-    exchange.steps.keep(body.length, () => {
-      // Node sends headers and body in one write when the body is a string, and in two when it is bytes.
-      const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-      return { pull, headers, body: text };
-    });
-  answer(exchange, { pull, headers, body }, exchange.caller);
+  const pulled = { pull, headers, body: body.length <= MAX_TEXT_BYTES ? textOf(body) : body };
+  if (isCacheable) exchange.steps.keep(body.length, () => pulled);
+  answer(exchange, pulled, exchange.caller);
+}
+
+/**
+ * A text with one character for each byte. Node sends headers and body in one write when the body is a text, and in two
+ * when it is bytes.
+ */
+function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
 }
 
 function answer(exchange: Exchange, { pull, headers, body }: PullAnswer, caller: Caller): void {

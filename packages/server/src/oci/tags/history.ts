@@ -1,15 +1,21 @@
 import { Capability } from "@moorage/api";
+import { isoTime } from "../../lib/timestamps.ts";
 import { authorize, DENY_OTHER_AUDIENCES } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { rejected, RegistryError } from "../errors.ts";
 import type { FieldViolation } from "../../errors.ts";
 import { pullableRepository } from "../names.ts";
-import { sendJson } from "../send.ts";
+import { selectArrays, statement } from "../../store/index.ts";
+import { send } from "../send.ts";
 import { parseIso8601 } from "./iso8601.ts";
 import type { Moment } from "./iso8601.ts";
 
 /** Source: docs/contract.md, "Limits". */
 const MAX_RECORDS = 1000;
+
+const RECORDS = `select time, digest from tag_history
+  where repo = ? and tag = ? and digest <> '' and time >= ? and time <= ? order by time limit ${MAX_RECORDS}`;
+const selectAny = statement("select 1 as one from tag_history where repo = ? and tag = ? and digest <> '' limit 1");
 
 /**
  * GET /v2/<organization>/<image>/_service/history/<tag>: the digests that the tag came to point to, oldest first, at
@@ -21,32 +27,20 @@ export async function handleHistory(exchange: Exchange, { tag }: { tag: string }
   await authorize(exchange, ["pull"], DENY_OTHER_AUDIENCES);
   const { deps, name } = exchange;
   const { startMs, endMs } = readWindow(exchange.query);
-  const history = await deps.transactor.read(exchange.callData, async (call) => {
+  const found = await deps.transactor.read(exchange.callData, async (call) => {
     const repo = await pullableRepository(call, deps.config, name, { tag }, [Capability.CAP_TAG_LIST]);
-    const records = call.tx
-      .selectFrom("tag_history")
-      .select(["time", "digest"])
-      .where("repo", "=", repo)
-      .where("tag", "=", tag)
-      .where("digest", "!=", "");
-    const found = await records
-      .where("time", ">=", startMs)
-      .where("time", "<=", endMs)
-      .orderBy("time")
-      .limit(MAX_RECORDS)
-      .execute();
+    const records = await selectArrays(call.tx, RECORDS, [repo, tag, startMs, endMs], ["time", "digest"]);
     // A window without records is answered as an empty list, a tag that never existed with 404.
-    if (found.length === 0 && !(await records.limit(1).executeTakeFirst())) {
+    if (records.length === 0 && (await selectAny(call.tx, repo, tag)).length === 0) {
       throw new RegistryError("MANIFEST_UNKNOWN", `Tag not found: ${tag}`, {
         details: { resource: { type: "moorage.registry.v2.Tag", name: tag } },
       });
     }
-    return found;
+    return records as [time: number, digest: string][];
   });
-  const body = {
-    history: history.map(({ time, digest }) => ({ updateTimestamp: new Date(time).toISOString(), digest })),
-  };
-  sendJson(exchange, 200, { "content-type": "application/json" }, body);
+  // Times and digests have no characters that JSON escapes.
+  const history = found.map(([time, digest]) => `{"updateTimestamp":"${isoTime(time)}","digest":"${digest}"}`);
+  send(exchange, 200, { "content-type": "application/json" }, `{"history":[${history.join(",")}]}`);
 }
 
 /** The window in milliseconds since 1970. Throws RANGE_INVALID 400 with all that is wrong with the query. */

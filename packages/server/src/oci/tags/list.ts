@@ -1,4 +1,5 @@
 import { Capability } from "@moorage/api";
+import { statement } from "../../store/index.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { rejected } from "../errors.ts";
@@ -7,6 +8,12 @@ import { sendJson } from "../send.ts";
 
 /** The most tags in a page; the rest follows by the Link. */
 const MAX_PAGE = 1000;
+
+// One text instead of a row for each: rows cost twice as much as finding them. The names of tags have no commas.
+const selectPage = statement<{ names: string | null }>(
+  `select string_agg(name, ',') as names
+    from (select name from tags where parent = ? and name > ? order by name limit ?) as page`,
+);
 
 /**
  * GET /v2/<name>/tags/list: the tags in the order of their bytes, `n` of them after `last`. Source: OCI distribution
@@ -19,19 +26,16 @@ export async function handleTags(exchange: Exchange): Promise<void> {
   const last = query.get("last") ?? "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     const repo = await repositoryFor(call, name, Capability.CAP_TAG_LIST);
-    if (count === 0) return [];
-    return call.tx
-      .selectFrom("tags")
-      .select("name")
-      .where("parent", "=", repo)
-      .where("name", ">", last)
-      .orderBy("name")
-      .limit(count + 1)
-      .execute();
+    if (count === 0) return "";
+    const [page] = await selectPage(call.tx, repo, last, count + 1);
+    return page?.names ?? "";
   });
-  const tags = found.slice(0, count).map((tag) => tag.name);
+  const names = found === "" ? [] : found.split(",");
+  // The engines put texts together in the order of the rows that they read, but only this promises it.
+  names.sort();
+  const tags = names.slice(0, count);
   const more =
-    found.length > count ? nextLink(`/v2/${name}/tags/list`, { n: String(count), last: tags.at(-1) ?? "" }) : {};
+    names.length > count ? nextLink(`/v2/${name}/tags/list`, { n: String(count), last: tags.at(-1) ?? "" }) : {};
   sendJson(exchange, 200, { "content-type": "application/json", ...more }, { name, tags });
 }
 
