@@ -7,6 +7,7 @@ import {
   type ResourceTable,
   select,
   selectArrays,
+  statement,
 } from "../store/index.ts";
 import type { Order } from "./order.ts";
 import { areGroups, type Condition, type Scope, within } from "./scope.ts";
@@ -135,8 +136,10 @@ async function settle(
   return { scope: { ...scope, parent: root, conditions: [...scope.conditions, sql`t.parent = ${root}`] }, filters };
 }
 
+const selectRepo = statement("select uid from repos where uid = ?", ["text"]);
+
 async function isRepo(db: Database, uid: string): Promise<boolean> {
-  return (await select(db, "select uid from repos where uid = ?", [uid])).length > 0;
+  return (await selectRepo(db, uid)).length > 0;
 }
 
 // The most frequent list, so its SQL is built by hand: compiling a query with Kysely takes as long as reading the page.
@@ -162,7 +165,14 @@ async function byAncestry<R>(
   return { rows, total: await counted(db, kind, roots) };
 }
 
+const selectCount = statement<{ n: number }>("select n from counters where kind = ? and ancestor = ?", [
+  "text",
+  "text",
+]);
+
 async function counted(db: Database, kind: Kind, ancestors: readonly string[]): Promise<number> {
+  const [only] = ancestors;
+  if (only !== undefined && ancestors.length === 1) return Number((await selectCount(db, kind, only))[0]?.n ?? 0);
   const rows = await select(db, `select n from counters where kind = ? and ancestor ${isIn(ancestors)}`, [
     kind,
     ...ancestors,

@@ -7,6 +7,7 @@ import type { Call } from "../core/call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
 import {
   addToAncestors,
+  declareMany,
   type Database,
   type Kind,
   removeFromAncestors,
@@ -69,7 +70,7 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
   const named = (row: Row<T>): Named => row as unknown as Named;
   const toMessage = (row: Row<T>): MessageShape<D> => create(spec.message, spec.toMessage(row));
 
-  const selectByUid = statement<Row<T>>(`select * from ${spec.table} where uid = ?`);
+  const selectByUid = statement<Row<T>>(`select * from ${spec.table} where uid = ?`, ["text"]);
   const selectByName = statement<{ uid: string }>(`select uid from ${spec.table} where parent = ? and name = ?`);
   const find = async (db: Database, uid: string): Promise<Row<T> | undefined> => {
     if (!isUid(uid)) return undefined;
@@ -136,6 +137,7 @@ export function storedGet<D extends DescMessage>(
   layout: Layout<D>,
 ): (db: Database, uid: string) => Promise<Stored<D>> {
   const text = `select ${layout.columns.join(", ")} from ${table} where uid = ?`;
+  declareMany(text, ["text"]);
   return async (db, uid) => {
     const [cells] = isUid(uid) ? await selectArrays(db, text, [uid], layout.columns) : [];
     if (cells === undefined) throw notFound(layout.message.typeName, uid);

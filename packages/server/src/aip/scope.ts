@@ -1,7 +1,7 @@
 import type { UIDPFilter } from "@moorage/api";
 import { type RawBuilder, sql } from "kysely";
 import { ancestorsOf, isUid, isWithin, parentOf } from "../lib/uid.ts";
-import { type Database, select, snapshotCaches } from "../store/index.ts";
+import { type Database, select, snapshotCaches, statement } from "../store/index.ts";
 
 /** A part of a WHERE clause over the table `t`. */
 export type Condition = RawBuilder<unknown>;
@@ -76,6 +76,7 @@ export function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 const MAX_KNOWN = 10_000;
+const selectGroup = statement("select uid from groups where uid = ?", ["text"]);
 const knownGroups = snapshotCaches<true>(MAX_KNOWN);
 
 /** Whether all the uids are those of groups: only below groups are the counters and the index by name complete. */
@@ -84,7 +85,9 @@ export async function areGroups(db: Database, uids: string[]): Promise<boolean> 
   if (uid === undefined) return false;
   // Most callers list from one group, the same in every request.
   if (uids.length === 1)
-    return (await knownGroups(db).remember(uid, async () => (await countGroups(db, uids)) === 1 || undefined)) ?? false;
+    return (
+      (await knownGroups(db).remember(uid, async () => (await selectGroup(db, uid)).length > 0 || undefined)) ?? false
+    );
   return (await countGroups(db, uids)) === uids.length;
 }
 

@@ -20,7 +20,10 @@ const MAX_NESTED = 8;
 const selectPath = Array.from({ length: MAX_NESTED + 1 }, (_, names) => {
   let group = "''";
   for (let at = 1; at < names; at += 1) group = `(select uid from groups where parent = ${group} and name = ?)`;
-  return statement<{ uid: string }>(`select uid from repos where parent = ${group} and name = ?`);
+  return statement<{ uid: string }>(
+    `select uid from repos where parent = ${group} and name = ?`,
+    Array.from({ length: Math.max(1, names) }, () => "text" as const),
+  );
 });
 
 /** Resolves `<organization>/<subgroup…>/<image>` by the current names. Source: docs/contract.md, "Registry". */

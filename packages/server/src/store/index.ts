@@ -3,6 +3,7 @@ export { isDamage } from "./damage.ts";
 export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";
+export { declareMany } from "./many.ts";
 export { NEWEST_VERSION } from "./migrations.ts";
 export { databasePath, lockDataDir, migrate, openReader, openStore, openWriter } from "./open.ts";
 export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";

@@ -19,6 +19,7 @@ export interface PostgresDialectOptions {
   /** For how long a read is retried after its connection failed or none was available, in milliseconds. */
   retryWindowMs: number;
   onRetry?(kind: TransientError["kind"]): void;
+  texts(sql: string): StatementText;
 }
 
 /** A connection of the pool while it is in use. */
@@ -33,10 +34,9 @@ interface Taken extends DatabaseConnection {
  * hand-written texts.
  */
 export function postgresDialect(pool: Pool, options: PostgresDialectOptions): Dialect {
-  const texts = statementTexts();
   const driver: Driver = {
     init: async () => {},
-    acquireConnection: () => take(pool, texts, options),
+    acquireConnection: () => take(pool, options),
     beginTransaction: (connection, { isolationLevel = "read committed", accessMode }) =>
       (connection as Taken).begin(accessMode === undefined ? isolationLevel : `${isolationLevel} ${accessMode}`),
     commitTransaction: (connection) => (connection as Taken).end("commit"),
@@ -52,7 +52,8 @@ export function postgresDialect(pool: Pool, options: PostgresDialectOptions): Di
   };
 }
 
-interface StatementText {
+/** A statement in PostgreSQL's form. */
+export interface StatementText {
   text: string;
   name?: string;
 }
@@ -61,7 +62,7 @@ interface StatementText {
  * The text in PostgreSQL's form, and the name to prepare it under; texts that come once the list is full are not
  * prepared.
  */
-function statementTexts(): (sql: string) => StatementText {
+export function statementTexts(): (sql: string) => StatementText {
   const known = new Map<string, StatementText>();
   return (sql) => {
     const found = known.get(sql);
@@ -75,11 +76,7 @@ function statementTexts(): (sql: string) => StatementText {
   };
 }
 
-async function take(
-  pool: Pool,
-  texts: (sql: string) => StatementText,
-  { retryWindowMs, onRetry }: PostgresDialectOptions,
-): Promise<Taken> {
+async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDialectOptions): Promise<Taken> {
   let client: PoolClient | undefined;
   let inTransaction = false;
   let broken = false;

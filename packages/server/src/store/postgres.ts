@@ -4,7 +4,8 @@ import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
 import { meaningOf, retried } from "./failures.ts";
 import { createGate } from "./collision-gate.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
-import { postgresDialect } from "./postgres-dialect.ts";
+import { postgresDialect, statementTexts } from "./postgres-dialect.ts";
+import { createReads, setReads } from "./read-together.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
@@ -25,8 +26,12 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
   // An idle connection may end: the pool removes it by itself, but without a listener the process would end.
   pool.on("error", (error) => log(error, "an idle database connection ended"));
+  // So does one that ends in the moment in which it was made; whoever gets it has its first statement fail.
+  pool.on("connect", (client) => client.on("error", () => {}));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
-  const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, { retryWindowMs: windowMs, onRetry }) });
+  const options = { retryWindowMs: windowMs, onRetry, texts: statementTexts() };
+  const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, options) });
+  setReads(reader, createReads(pool, { ...options, connections: Math.ceil(settings.databasePoolSize / 2) }));
   // One connection is always left for reading.
   const gate = createGate(Math.max(1, settings.databasePoolSize - 1), settings.databaseTimeoutMs);
   return {
@@ -98,6 +103,7 @@ function poolConfig(
     connectionString: url.href,
     max: databasePoolSize,
     application_name: "moorage",
+    pipeline: true,
     options: PLANS,
     keepAlive: true,
     idleTimeoutMillis: 60_000,

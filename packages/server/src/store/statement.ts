@@ -1,5 +1,7 @@
 import { CompiledQuery } from "kysely";
 import { type Bindable, embeddedOf } from "./embedded.ts";
+import { declareMany, type ParameterType } from "./many.ts";
+import { readsOf } from "./read-together.ts";
 import type { Database } from "./store.ts";
 
 /** A statement with its parameters, in the order of the question marks. Returns the rows. */
@@ -8,17 +10,20 @@ export type Statement<R> = (db: Database, ...parameters: (string | number | null
 /**
  * A hand-written statement for a hot path: building and compiling a query each time takes ten times as long as SQLite
  * needs to answer it, and the query builder's executor the same again, so the embedded engine is called directly. `R`
- * is the type of the selected columns; the tests of the services that use the statement verify it.
+ * is the type of the selected columns; the tests of the services that use the statement verify it. `many`: the types of
+ * the parameters, where PostgreSQL may be asked for many callers together; see declareMany.
  */
-export function statement<R = never>(text: string): Statement<R> {
-  return async (db, ...parameters) => {
-    const embedded = embeddedOf(db);
-    return (
-      embedded === undefined
-        ? (await db.executeQuery(CompiledQuery.raw(text, parameters))).rows
-        : embedded.all(text, parameters)
-    ) as R[];
-  };
+export function statement<R = never>(text: string, many?: readonly ParameterType[]): Statement<R> {
+  if (many !== undefined) declareMany(text, many);
+  return async (db, ...parameters) =>
+    (embeddedOf(db)?.all(text, parameters) ?? (await rowsOf(db, text, parameters))) as R[];
+}
+
+/** The rows that PostgreSQL returns. */
+async function rowsOf(db: Database, text: string, parameters: readonly Bindable[]): Promise<unknown[]> {
+  const reads = readsOf(db);
+  if (reads !== undefined) return await reads.all(text, parameters);
+  return (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows;
 }
 
 /**
@@ -30,8 +35,7 @@ export async function select<R = Record<string, unknown>>(
   text: string,
   parameters: readonly Bindable[],
 ): Promise<R[]> {
-  return (embeddedOf(db)?.all(text, parameters) ??
-    (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows) as R[];
+  return (embeddedOf(db)?.all(text, parameters) ?? (await rowsOf(db, text, parameters))) as R[];
 }
 
 /**
@@ -43,8 +47,9 @@ export async function selectArrays(
   parameters: readonly Bindable[],
   columns: readonly string[],
 ): Promise<unknown[][]> {
-  return (
-    embeddedOf(db)?.arrays(text, parameters) ??
-    (await select(db, text, parameters)).map((row) => columns.map((column) => row[column]))
-  );
+  const rows = embeddedOf(db)?.arrays(text, parameters);
+  if (rows !== undefined) return rows;
+  const reads = readsOf(db);
+  if (reads !== undefined) return await reads.arrays(text, parameters);
+  return (await select(db, text, parameters)).map((row) => columns.map((column) => row[column]));
 }

@@ -24,6 +24,7 @@ function parseCapabilities(text: string): ReadonlySet<number> {
 
 const selectGrants = statement<{ group_uid: string; capabilities: string }>(
   "select b.parent as group_uid, r.capabilities from role_bindings as b join roles as r on r.uid = b.role_uid where b.identity_uid = ?",
+  ["text"],
 );
 
 const MAX_KNOWN = 10_000;

@@ -107,7 +107,7 @@ interface Verified {
 
 const MAX_KNOWN = 10_000;
 const MAX_HEADERS_LENGTH = 4 * 1024 * 1024;
-const selectIdentity = statement(`select 1 from identities where uid = ? and ${ASSUMABLE}`);
+const selectIdentity = statement(`select 1 from identities where uid = ? and ${ASSUMABLE}`, ["text"]);
 
 async function exists(reader: Database, uid: string): Promise<true | undefined> {
   return (await selectIdentity(reader, uid)).length > 0 || undefined;

@@ -4,6 +4,7 @@ import { RegistryError } from "../errors.ts";
 
 const selectBlob = statement<{ size: number; generation: string; touch_time: number }>(
   "select b.size, b.generation, r.touch_time from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
+  ["text", "text"],
 );
 
 /**

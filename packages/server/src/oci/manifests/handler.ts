@@ -23,9 +23,11 @@ const MAX_TAGS = 100;
 
 const selectByDigest = statement<Pulled & { touch_time: number }>(
   "select digest, media_type, content, touch_time from manifests where repo = ? and digest = ?",
+  ["text", "text"],
 );
 const selectByTag = statement<Pulled>(
   "select m.digest, m.media_type, m.content from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?",
+  ["text", "text"],
 );
 
 /**
