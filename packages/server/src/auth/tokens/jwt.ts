@@ -1,11 +1,12 @@
 import { isObject, parseJson } from "../../lib/json.ts";
+import { createLru } from "../../lib/lru.ts";
 import { unauthenticated, type MoorageError } from "../../errors.ts";
 
 /** A decoded token. Nothing in it is trustworthy before its signature is verified over `token` itself. */
 export interface Jwt {
-  token: string;
-  header: Record<string, unknown>;
-  claims: Record<string, unknown>;
+  readonly token: string;
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 const FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
@@ -13,6 +14,11 @@ const MAX_DEPTH = 16;
 const SKEW_MS = 60_000;
 const OWN_AHEAD_MS = 3_600_000 + SKEW_MS;
 const MAX_TIME_S = 100_000_000_000;
+const UTF_8 = new TextDecoder("utf-8", { fatal: true });
+
+// The same token comes with every log-in. Nobody changes a decoded one.
+const MAX_PARSED_LENGTH = 2 ** 21;
+const parsed = createLru<string, Jwt>(MAX_PARSED_LENGTH, ({ token }) => token.length);
 
 /**
  * The answer to a token that is malformed, or that names this issuer but is not valid. It gives no reason, so that an
@@ -27,7 +33,16 @@ export function rejection(): MoorageError {
  * and for critical extensions, none of which are supported.
  */
 export function parseJwt(token: string, maxLength: number): Jwt | undefined {
-  if (token.length > maxLength || !FORM.test(token)) return undefined;
+  if (token.length > maxLength) return undefined;
+  const known = parsed.get(token);
+  if (known !== undefined) return known;
+  const jwt = parse(token);
+  if (jwt !== undefined) parsed.set(token, jwt);
+  return jwt;
+}
+
+function parse(token: string): Jwt | undefined {
+  if (!FORM.test(token)) return undefined;
   const parts = token.split(".");
   // Only the canonical base64url encoding is accepted: with spare bits set, several texts would decode to the same
   // token.
@@ -76,7 +91,7 @@ function isTime(value: unknown): value is number {
 
 function decode(part: string): unknown {
   try {
-    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(part, "base64url")), MAX_DEPTH);
+    return parseJson(UTF_8.decode(Buffer.from(part, "base64url")), MAX_DEPTH);
   } catch {
     return undefined;
   }
