@@ -224,8 +224,10 @@ test("a cached answer has the same bytes and headers, for every method and condi
       } = Object.fromEntries(response.headers);
       return { status: response.status, headers: rest, bytes: Buffer.from(await response.arrayBuffer()) };
     };
+    const notCached = await get("GET", { "if-none-match": "*" });
     const first = await get("GET");
     assert.deepEqual([first.status, first.bytes], [200, bytes]);
+    assert.deepEqual(await get("GET", { "if-none-match": "*" }), notCached);
     assert.deepEqual(await get("GET"), first);
     assert.deepEqual(await get("HEAD"), { ...first, bytes: Buffer.alloc(0) });
     for (const condition of [first.headers["etag"] ?? "", "*", `"other", W/${first.headers["etag"]}`]) {

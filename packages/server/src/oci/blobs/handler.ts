@@ -51,7 +51,8 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   res.setHeader("accept-ranges", "bytes");
   res.setHeader("cache-control", CACHE_CONTROL);
   if (matchesEtag(req.headers["if-none-match"], etag)) {
-    sendEmpty(exchange, 304, {});
+    // The same headers as when the answer is cached.
+    sendEmpty(exchange, 304, { "x-content-type-options": "nosniff" });
     return onAnswered();
   }
   const redirect = req.method === "GET" ? await redirectUrl(exchange, digest, generation) : undefined;
