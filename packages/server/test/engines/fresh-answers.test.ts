@@ -6,21 +6,22 @@ import { sized } from "../support/extent.ts";
 import { writerOf } from "../support/fresh/changes.ts";
 import { founded } from "../support/fresh/founding.ts";
 import { startHouse } from "../support/fresh/house.ts";
+import { themesOf, runTheme } from "../support/fresh/themes.ts";
 import { type Run, step } from "../support/fresh/steps.ts";
 
 // Whatever a process keeps of answers, rights and tokens: after each write that was answered, every process must answer
 // as one that keeps nothing. On SQLite two workers, on PostgreSQL three replicas.
 
 const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? randomInt(2 ** 31));
-const ANSWERS = Number(process.env["MOORAGE_TEST_ANSWERS"] ?? sized(2_000, 100_000));
-const LIMIT = { timeout: 600_000 };
+const ANSWERS = Number(process.env["MOORAGE_TEST_ANSWERS"] ?? sized(1_500, 100_000));
+const WRITES = sized(10, 150);
 
-test("after each write every answer is that of a server that keeps nothing", LIMIT, async (t) => {
+test("answers beside random writes", { timeout: 600_000 }, async (t) => {
   t.diagnostic(`MOORAGE_TEST_SEED=${SEED}`);
   const dice = diceOf(SEED);
-  const house = await startHouse(t);
-  // Of its own: writes at the same time come in no fixed order.
+  // Of its own: concurrent writes come in no fixed order.
   const writing = diceOf(SEED, 1);
+  const house = await startHouse(t);
   const connections = house.processes.flat();
   const tokens = {
     platform: await house.tokenOf("platform", house.owner),
@@ -28,14 +29,29 @@ test("after each write every answer is that of a server that keeps nothing", LIM
   };
   const writer = writerOf(tokens, () => writing.pick(connections));
   const world = await founded(house, writer, dice);
-  await house.uncached.renew();
-  const run: Run = { seed: SEED, house, world, writer, dice, compared: 0, statuses: new Map(), last: [] };
-  let steps = 0;
-  for (; run.compared < ANSWERS; steps += 1) await step(run, steps);
-  const byStatus = [...run.statuses].sort(([one], [other]) => one - other);
-  t.diagnostic(
-    `${run.compared} answers in ${steps} steps: ${byStatus.map(([status, count]) => `${count} of ${status}`).join(", ")}`,
+
+  await t.test("after each write every answer is that of a server that keeps nothing", async (steps) => {
+    await house.uncached.renew();
+    const run: Run = { seed: SEED, house, world, writer, dice, compared: 0, statuses: new Map(), last: [] };
+    let count = 0;
+    for (; run.compared < ANSWERS; count += 1) await step(run, count);
+    const found = [...run.statuses].sort(([one], [other]) => one - other);
+    const words = found.map(([status, times]) => `${times} of ${status}`).join(", ");
+    steps.diagnostic(`${run.compared} answers in ${count} steps: ${words}`);
+    for (const status of [200, 304, 403, 404]) assert.ok((run.statuses.get(status) ?? 0) > 0, `some are ${status}`);
+  });
+
+  await t.test(
+    "a read that begins after a write was answered shows it, while others write and read",
+    async (themes) => {
+      const all = await themesOf(house, writer, world);
+      const done = await Promise.all(all.map((theme) => runTheme(theme, WRITES, connections, writing)));
+      const wrong = done.flatMap((each) => each.wrong ?? []);
+      assert.deepEqual(wrong, [], `MOORAGE_TEST_SEED=${SEED}`);
+      themes.diagnostic(
+        `${done.reduce((sum, { answers }) => sum + answers, 0)} answers during ${all.length * WRITES} writes`,
+      );
+    },
   );
-  for (const status of [200, 304, 401, 403, 404]) assert.ok((run.statuses.get(status) ?? 0) > 0, `some are ${status}`);
   assert.deepEqual(house.complaints(), []);
 });

@@ -35,7 +35,7 @@ export async function founded(house: House, writer: Writer, dice: Dice): Promise
   const [first = imageOf("one"), second = first] = images;
 
   const { roles: found } = jsonOf<{ roles: { uid: string; name: string }[] }>(
-    await house.connection.ask({
+    await house.uncached.ask({
       method: "GET",
       path: "/iam/v2/roles?page_size=200",
       headers: { authorization: await house.tokenOf("platform", house.owner) },

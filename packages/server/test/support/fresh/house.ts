@@ -6,8 +6,9 @@ import { readBootstrap } from "../../../src/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../database.ts";
 import { UNLIMITED } from "../no-rate-limits.ts";
 import { startProcess } from "../processes.ts";
+import type { MintRequest } from "../../../src/auth/index.ts";
 import { type Connection, openConnection } from "./connections.ts";
-import { openUncached, type Uncached } from "./uncached.ts";
+import { startUncached, type UncachedServer } from "./uncached-process.ts";
 
 const REPLICAS = 3;
 const WORKERS = 2;
@@ -19,8 +20,7 @@ const BASE_URL = "http://moorage.test";
 export interface House {
   /** The connections to each process. On SQLite the processes accept connections in turn. */
   processes: Connection[][];
-  uncached: Uncached;
-  connection: Connection;
+  uncached: UncachedServer;
   /** The owner of everything. */
   owner: string;
   organization: { uid: string; name: string };
@@ -69,19 +69,16 @@ export async function startHouse(t: TestContext): Promise<House> {
     ENGINE === "postgres"
       ? servers.map((_, at) => connections.slice(at * EACH, (at + 1) * EACH))
       : Array.from({ length: WORKERS }, (_, worker) => connections.filter((_, at) => at % WORKERS === worker));
-  const uncached = await openUncached(envOf(first));
+  const uncached = await startUncached(envOf(first));
   t.after(() => uncached.close());
-  const connection = openConnection("the uncached server", uncached.port);
-  t.after(() => connection.close());
   const { organization, publicOrganization: open, identity } = readBootstrap(first);
-  const mint = async (request: Partial<Parameters<Uncached["tokens"]["mint"]>[0]>): Promise<string> => {
+  const mint = async (request: Partial<MintRequest>): Promise<string> => {
     const whole = { type: "access" as const, identity: "", audiences: [REGISTRY], ttlMs: 3_600_000, nowMs: Date.now() };
-    return `Bearer ${(await uncached.tokens.mint({ ...whole, ...request })).token}`;
+    return `Bearer ${await uncached.mint({ ...whole, ...request })}`;
   };
   return {
     processes,
     uncached,
-    connection,
     owner: identity.uid,
     organization,
     open,

@@ -1,5 +1,6 @@
 import { AssertionError } from "node:assert/strict";
 import type { Dice } from "../dice.ts";
+import { sized } from "../extent.ts";
 import { type Change, changeOf, type Writer } from "./changes.ts";
 import { saidBy, textOf } from "./compare.ts";
 import type { Connection, Reply } from "./connections.ts";
@@ -14,6 +15,8 @@ const DURING_THE_CHANGE = 6;
 const MAX_CONCURRENT = 3;
 const MAX_MOMENTS = 4;
 const STEPS_A_MOMENT = 10;
+/** After so many steps the server that keeps nothing is another process. */
+const STEPS_A_PROCESS = sized(5, 40);
 
 /** One run: random writes, and before and after each of them the same random reads. */
 export interface Run {
@@ -48,7 +51,7 @@ export async function step(run: Run, number: number): Promise<void> {
   await Promise.all(changes.map(({ run: write }) => write()));
   // Sometimes they are still under way when the next answer is asked for.
   if (dice.chance(0.5)) await Promise.all(during);
-  await house.uncached.renew();
+  await (number % STEPS_A_PROCESS === 0 ? house.uncached.restart() : house.uncached.renew());
   const again = asked.map((question) => revalidating(world, dice, question));
   await compare(run, number, [...again, ...several(ABOUT_ANYTHING, () => questionOf(world, dice, {}))]);
   await Promise.all(during);
@@ -96,9 +99,7 @@ async function compareOne(run: Run, question: Asked): Promise<Difference | undef
   const { house, dice, world } = run;
   // One process is asked once more: its second answer may be a kept one.
   const connections = [...house.processes.map((each) => dice.pick(each)), anyOf(run)];
-  const [uncached, ...replies] = await Promise.all(
-    [house.connection, ...connections].map((each) => each.ask(question)),
-  );
+  const [uncached, ...replies] = await Promise.all([house.uncached, ...connections].map((each) => each.ask(question)));
   if (uncached === undefined) throw new Error("there was no answer");
   const wanted = saidBy(uncached);
   run.compared += replies.length;
@@ -109,13 +110,17 @@ async function compareOne(run: Run, question: Asked): Promise<Difference | undef
   return connection === undefined || got === undefined ? undefined : { question, connection, got, uncached };
 }
 
-/** What later questions send back: the entity tag, and the token of the next page. */
+/** What later questions send back: the token of the next page, or the entity tag of an answer without one. */
 function remember({ etags, pages }: World, { actor, path, method }: Asked, { status, headers, body }: Reply): void {
   if (status !== 200 || method !== "GET") return;
   const key = `${actor} ${path}`;
-  if (headers["etag"] !== undefined) etags.set(key, headers["etag"]);
   const [, token = ""] = /"nextPageToken":"([^"]+)"/.exec(body.toString("latin1")) ?? [];
-  if (token !== "" && !path.includes("page_token")) pages.set(key, token);
+  // A page token holds the time of its issue, so the entity tag of such an answer is each time another.
+  if (token === "" && headers["etag"] !== undefined) etags.set(key, headers["etag"]);
+  if (token !== "") {
+    etags.delete(key);
+    if (!path.includes("page_token")) pages.set(key, token);
+  }
 }
 
 async function described(
@@ -125,7 +130,7 @@ async function described(
 ): Promise<AssertionError> {
   const later = await connection.ask(question);
   await house.uncached.renew();
-  const same = saidBy(later) === saidBy(await house.connection.ask(question));
+  const same = saidBy(later) === saidBy(await house.uncached.ask(question));
   return new AssertionError({
     message: [
       `MOORAGE_TEST_SEED=${seed}, step ${number}, ${connection.name}: not the answer of the server that keeps nothing`,

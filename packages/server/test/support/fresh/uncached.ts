@@ -8,7 +8,7 @@ import { openRegistry } from "../../../src/boot/registry.ts";
 import { createShutdown, type Shutdown } from "../../../src/boot/shutdown.ts";
 import { openStorage } from "../../../src/boot/storage.ts";
 import { withUrls } from "../../../src/config/index.ts";
-import type { Access } from "../../../src/auth/index.ts";
+import type { Access, MintRequest } from "../../../src/auth/index.ts";
 import { noteRejections } from "../../../src/audit/commands.ts";
 import type { Transactor } from "../../../src/core/transactor.ts";
 import { loadConfig } from "../../../src/index.ts";
@@ -19,21 +19,20 @@ import { listen } from "../../../src/transport/http/listen.ts";
 import { createRouter } from "../../../src/transport/http/router.ts";
 
 /**
- * A server of the installation in this process that knows nothing from before: what answers requests is composed anew,
+ * A server of the installation that knows nothing from before: what answers requests is composed anew,
  * on a new connection to the database, whenever a test says that something was written. So no answer, right or token
  * that it keeps can be older than the last write, however the server keeps them.
  */
 export interface Uncached {
   port: number;
-  /** Mints tokens of the installation. */
-  tokens: Access["tokens"];
+  /** A token of the installation. */
+  mint(request: MintRequest): Promise<string>;
   /** Forgets everything. Called when no request is under way. */
   renew(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Opens it beside the servers of `env`, which have created the installation. */
-export async function openUncached(env: Record<string, string>): Promise<Uncached> {
+export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
   const settings = loadConfig({ ...env, MOORAGE_PORT: "0", MOORAGE_EVENTS_PULLS: "0", MOORAGE_WORKERS: "1" });
   const config = withUrls(settings, settings.port);
   const log = pino({ level: "error" });
@@ -85,15 +84,8 @@ export async function openUncached(env: Record<string, string>): Promise<Uncache
   await renew();
   return {
     port: port.port,
-    get tokens() {
-      return tokensOf(current);
-    },
+    mint: async (request) => (await tokensOf(current).mint(request)).token,
     renew,
-    async close() {
-      draining.abort();
-      await current?.shutdown[Symbol.asyncDispose]();
-      await shutdown[Symbol.asyncDispose]();
-    },
   };
 }
 
