@@ -27,6 +27,9 @@ export interface PulledContent extends Pick<RegistryPull, "tag" | "digest"> {
   timesMs: number[];
 }
 
+/** How versions before pulls of one client were put together stored a content. */
+type BufferedPull = Omit<BufferedPulls, "contents"> & PulledContent;
+
 const TYPE = "registry.pull.v1";
 const WHEN = '"when":"';
 // Limits of the rows that wait, so that a server with more pulls than it can write as events does not fill its disk.
@@ -69,8 +72,10 @@ export const notePulls = command(
     await takeAdvisoryLock(tx, "pulls");
     const [oldest] = await selectOldest(tx);
     if (oldest === undefined) return { count: 0, isMany: false };
-    // Only `keepPulls` writes this column.
-    const rows = (JSON.parse(oldest.pulls) as BufferedPulls[]).flatMap(rowsOf);
+    // Only `keepPulls` writes this column, of this version or of an older one: before an upgrade, or beside it.
+    const rows = (JSON.parse(oldest.pulls) as (BufferedPulls | BufferedPull)[]).flatMap((pulls) =>
+      rowsOf("contents" in pulls ? pulls : together(pulls)),
+    );
     await appendRows(
       tx,
       rows.sort((one, other) => one.timeMs - other.timeMs),
@@ -84,6 +89,10 @@ export const notePulls = command(
 /** Whether there are pulls that have no event yet. */
 export async function hasBufferedPulls(db: Database): Promise<boolean> {
   return (await selectNth(db, 0)).length > 0;
+}
+
+function together({ tag, digest, timesMs, ...pulls }: BufferedPull): BufferedPulls {
+  return { ...pulls, contents: [{ tag, digest, timesMs }] };
 }
 
 function rowsOf({ repo, actor, contents, ...pulls }: BufferedPulls): OutboxRow[] {

@@ -65,6 +65,8 @@ async function open(t: TestContext) {
           isKept = (await keepPulls.run(openCall(DATA, tx), { pulls: JSON.stringify(pulls) }, undefined)).kept;
         return isKept;
       }),
+    /** Buffers pulls as an older version stored them. */
+    keepText: (pulls: string) => store.transact((tx) => keepPulls.run(openCall(DATA, tx), { pulls }, undefined)),
     async emitted(count: number): Promise<string[]> {
       for (; ; await wait(5)) {
         const rows = await store.reader.selectFrom("event_outbox").select("body").orderBy("n").execute();
@@ -98,6 +100,16 @@ test("pulls buffered before the start are published, and later ones once it is w
     bodies.map(({ digest }) => digest),
     ["sha256:c", "sha256:d", "sha256:c"],
   );
+});
+
+test("pulls that an older version buffered become events after the upgrade", async (t) => {
+  const { start, keep, keepText, emitted } = await open(t);
+  const { contents, ...client } = PULL;
+  await keepText(JSON.stringify(contents.map((content) => ({ ...client, ...content }))));
+  await keep();
+  start(false);
+  const bodies = await emitted(4);
+  assert.deepEqual(bodies.slice(0, 2), bodies.slice(2));
 });
 
 test("while requests keep a shared processor busy it publishes slowly, and catches up afterwards", async (t) => {
