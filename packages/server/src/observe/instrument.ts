@@ -30,7 +30,9 @@ export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">
     startUpload: (id) => watch("start_upload", () => store.startUpload(id)),
     uploadSize: (id) => watch("upload_size", () => store.uploadSize(id)),
     append: (id, offset, source, options) =>
-      watch("append", () => store.append(id, offset, counted(source, blobs.written), options)),
+      watch(options?.finishAs === undefined ? "append" : "append_and_finish", () =>
+        store.append(id, offset, counted(source, blobs.written), options),
+      ),
     finish: (id, expectedDigest) => watch("finish", () => store.finish(id, expectedDigest)),
     readWhole: (digest, generation) =>
       watch("read_whole", async () => {

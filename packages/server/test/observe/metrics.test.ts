@@ -180,8 +180,7 @@ test("the bytes of large blobs are counted in both directions, and so are the op
     await growth(installation, "moorage_blobs_operations_total", () => pushBlob("acme/app", "another")),
     {
       [`{operation="start_upload",outcome="OK"}`]: 1,
-      [`{operation="append",outcome="OK"}`]: 1,
-      [`{operation="finish",outcome="OK"}`]: 1,
+      [`{operation="append_and_finish",outcome="OK"}`]: 1,
     },
   );
   const wrong = ask("POST", `/v2/acme/app/blobs/uploads/?digest=${digestOf("right")}`, {
@@ -191,7 +190,7 @@ test("the bytes of large blobs are counted in both directions, and so are the op
   });
   assert.equal(
     (await growth(installation, "moorage_blobs_operations_total", () => wrong))[
-      `{operation="finish",outcome="INVALID_ARGUMENT"}`
+      `{operation="append_and_finish",outcome="INVALID_ARGUMENT"}`
     ],
     1,
   );

@@ -195,14 +195,15 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
   const COUNT_SINCE = "SEARCH t USING COVERING INDEX tags_update (parent=? AND update_time>?)";
   const OF_DIGEST = "SEARCH t USING INDEX tags_digest (parent=? AND digest=?)";
   const SINCE = "SEARCH t USING INDEX tags_update (parent=? AND update_time>?)";
-  const NAMES = "SEARCH tags USING COVERING INDEX tags_parent (parent=? AND name>?)";
+  // The page's names are read by the index, and only they are put together.
+  const NAMES = ["CO-ROUTINE page", "SEARCH tags USING COVERING INDEX tags_parent (parent=? AND name>?)", "SCAN page"];
   const COUNT_DIGEST = "SEARCH t USING COVERING INDEX tags_digest (parent=? AND digest=?)";
   return [
-    { title: "tags/list, first page", ask: get(() => `tags/list?n=${PAGE}`), plans: [NAMES] },
+    { title: "tags/list, first page", ask: get(() => `tags/list?n=${PAGE}`), plans: NAMES },
     {
       title: "tags/list, deep page",
       ask: get(({ size }) => `tags/list?n=${PAGE}&last=${name(size - 60)}`),
-      plans: [NAMES],
+      plans: NAMES,
     },
     ...listed("by name", "", [BY_NAME], ["SEARCH t USING INDEX tags_parent (parent=? AND name>?)"]),
     ...listed(
