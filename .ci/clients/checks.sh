@@ -55,6 +55,17 @@ copied() {
   copy=$(whole "$3" "$4") || fail "$1: the copy is whole"
   same "$1: every digest of the copy is the same, and can be read" "$copy" "$original"
 }
+# cataloged CLIENT REPOSITORIES COMMAND…: the command lists all repositories. Of the client's own, it must print these, sorted
+# by bytes; without credentials it must print names of the public organization alone.
+cataloged() {
+  local client=$1 expected=$2
+  shift 2
+  same "$client: the catalog has the repositories that the token may see" \
+    "$("$@" | grep "^$ORG/$client\|^$PUBLIC/$client" | LC_ALL=C sort | tr '\n' ' ')" "$expected "
+  nobody "$@" >"$WORK/out.log"
+  same "$client: without credentials the catalog has the public repository" "$(grep -c "^$PUBLIC/$client$" "$WORK/out.log")" 1
+  same "$client: without credentials the catalog has no private repository" "$(grep -vc "^$PUBLIC/" "$WORK/out.log")" 0
+}
 # document CLIENT: runs the commands that docs/clients.md shows for it, unchanged, with no earlier log-in.
 document() (
   commands=$(awk -v client="$1" '/^## / { here = $2 == client } /^```/ { shown = here && $1 == "```shell"; next } shown' "$ROOT/docs/clients.md")

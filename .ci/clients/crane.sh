@@ -50,10 +50,10 @@ check_crane() {
   refused "crane: the protected tag cannot be deleted" "tag stable is protected from deletion" crane delete "$kept:stable"
   refused "crane: the image of the protected tag cannot be deleted" "tag stable is protected from deletion" crane delete "$kept@$FIRST"
 
-  refused "crane: the catalog is not offered" UNSUPPORTED crane catalog "$HOST"
   refused "crane: an anonymous pull of a private image is denied" DENIED nobody crane manifest "$app:1.0"
   does "crane: a public image is pushed" crane push "$WORK/sample/build1" "$public:latest"
   does "crane: a public image is pushed to another tag" crane push "$WORK/sample/build2" "$public:2.0"
+  cataloged crane "$ORG/crane-kept $ORG/crane/app $ORG/crane/copies/app $PUBLIC/crane" crane catalog "$HOST"
   does "crane: latest is pulled anonymously" nobody crane pull --format oci "$public:latest" public
   does "crane: all blobs of latest are pulled anonymously" nobody crane validate --remote "$public:latest"
   refused "crane: an anonymous pull of the other tag is denied" DENIED nobody crane pull "$public:2.0" refused.tar

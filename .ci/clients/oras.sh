@@ -62,10 +62,11 @@ check_oras() {
   does "oras: the blob is deleted" oras blob delete $plain -f "$thing@$(sha lone.bin)"
   refused "oras: the deleted blob is not found" "not found" oras blob fetch $plain -o fetched/none.bin "$thing@$(sha lone.bin)"
   refused "oras: a blob that a manifest needs cannot be deleted" "needs this blob" oras blob delete $plain -f "$thing@$big"
-  refused "oras: the catalog is not offered" unsupported oras repo ls $plain "$HOST"
 
   public=$(image "$PUBLIC/oras:latest" 1)
   image "$PUBLIC/oras:2.0" 2 >/dev/null
+  cataloged oras "$ORG/oras/copies/images $ORG/oras/copies/thing $ORG/oras/images $ORG/oras/thing $ORG/oras/third $PUBLIC/oras" \
+    oras repo ls $plain "$HOST"
   does "oras: a referrer of a public image is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$public" sbom.json
   shown=$(nobody oras discover $plain --format json "$HOST/$PUBLIC/oras:latest" | json referrers.0.digest)
   does "oras: the referrer is found and pulled anonymously" nobody oras pull $plain -o fetched "$HOST/$PUBLIC/oras@$shown"

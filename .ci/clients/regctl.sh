@@ -67,10 +67,11 @@ check_regctl() {
   does "regctl: an image is deleted by its digest" regctl manifest delete "$copy@$FIRST"
   refused "regctl: the deleted image is not found" MANIFEST_UNKNOWN regctl manifest get "$copy@$FIRST"
   same "regctl: the original of the deleted copy is still there" "$(regctl image digest "$app:1.0")" "$FIRST"
-  refused "regctl: the list of repositories is not offered" "UNSUPPORTED" regctl repo ls "$HOST"
 
   public=$(image "$PUBLIC/regctl:latest" 1)
   image "$PUBLIC/regctl:2.0" 2 >/dev/null
+  cataloged regctl "$ORG/regctl-kept $ORG/regctl/all $ORG/regctl/app $ORG/regctl/copies/app $ORG/regctl/imported $ORG/regctl/restored $PUBLIC/regctl" \
+    regctl --host "reg=$HOST,tls=disabled" repo ls "$HOST"
   stranger() { nobody regctl --host "reg=$HOST,tls=disabled" "$@"; }
   same "regctl: a public image is read anonymously" "$(stranger image digest "$HOST/$PUBLIC/regctl:latest")" "$FIRST"
   does "regctl: a public image is pulled anonymously" stranger image copy "$public" ocidir://public:latest
