@@ -4,7 +4,6 @@ import {
   Capability,
   type PromoteTagsRequest,
   PromoteTagsRequestSchema,
-  RepoSchema,
   type RollbackTagsRequest,
   RollbackTagsRequestSchema,
   type TagPromotion,
@@ -22,13 +21,12 @@ import {
   type FieldViolation,
   invalidArgument,
   MoorageError,
-  notFound,
   permissionDenied,
   type PreconditionViolation,
 } from "../errors.ts";
 import { statement } from "../store/index.ts";
 import { immutableTag } from "./policies.ts";
-import { fixedDigest, moveTag, type TagMove, type TagPlace } from "./tag-moves.ts";
+import { findTag, fixedDigest, moveTag, type TagMove, type TagPlace } from "./tag-moves.ts";
 
 /** One of the moves of a request. */
 interface Move {
@@ -117,18 +115,15 @@ function requestViolations(list: string, requested: readonly Requested[]): Field
   });
 }
 
-/** Finds the tags of these names, as they are before any move. */
+/** Finds the tags of these names, as they are before any move. Throws NOT_FOUND if the repo does not exist. */
 async function findPlaces(call: Call, repo: string, names: string[]): Promise<(name: string) => TagPlace> {
-  const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
-  if (row === undefined) throw notFound(RepoSchema.typeName, repo);
-  const tags = await call.tx
-    .selectFrom("tags")
-    .select(["name", "uid", "digest", "update_time", "deprecated", "bundles"])
-    .where("parent", "=", repo)
-    .where("name", "in", [...new Set(names)])
-    .execute();
-  const byName = new Map(tags.map((tag) => [tag.name, tag]));
-  return (name) => ({ policy: row.tag_policy, tag: byName.get(name) });
+  const places = new Map<string, TagPlace>();
+  for (const name of new Set(names)) places.set(name, await findTag(call, repo, name));
+  return (name) => {
+    const place = places.get(name);
+    if (place === undefined) throw new Error(`tag ${name} was not looked for`);
+    return place;
+  };
 }
 
 /**

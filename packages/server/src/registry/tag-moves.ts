@@ -31,8 +31,8 @@ export type TagBefore =
 export interface TagPlace {
   policy: string | null;
   tag: TagBefore;
-  /** The time of the last record of the tag's history; null without one. Undefined when it was not read. */
-  lastTime?: number | null;
+  /** The time of the last record of the tag's history; null without one. */
+  lastTime: number | null;
 }
 
 export interface MovedTag {
@@ -48,10 +48,10 @@ export interface MovedTag {
   bundles: string;
 }
 
-const LAST_TIME = "select time from tag_history where repo = ? and tag = ? order by time desc limit 1";
 type PlaceRow = { policy: string | null; last_time: number | null } & (NonNullable<TagBefore> | { uid: null });
 const selectPlace = statement<PlaceRow>(
-  `select r.tag_policy as policy, (${LAST_TIME}) as last_time, t.uid, t.digest, t.update_time, t.deprecated, t.bundles
+  `select r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles,
+      (select time from tag_history where repo = ? and tag = ? order by time desc limit 1) as last_time
     from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?`,
 );
 const SLICE = 1000;
@@ -61,7 +61,6 @@ const selectNames = statement<{ name: string }>(
 );
 const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?");
 const removeTag = statement("delete from tags where uid = ?");
-const selectLastTime = statement<{ time: number }>(LAST_TIME);
 const selectLastDigest = statement<{ digest: string }>(
   "select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1",
 );
@@ -272,8 +271,7 @@ async function record(
   reason: MoveReason,
   { lastTime }: TagPlace,
 ): Promise<number> {
-  const last = lastTime === undefined ? (await selectLastTime(call.tx, repo, tag))[0]?.time : lastTime;
-  const time = last === undefined || last === null ? call.nowMs : Math.max(call.nowMs, last + 1);
+  const time = lastTime === null ? call.nowMs : Math.max(call.nowMs, lastTime + 1);
   await insertRecord(call.tx, repo, tag, time, digest, call.caller.identity, reason);
   return time;
 }

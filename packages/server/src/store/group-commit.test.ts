@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { commitTogether, type Work } from "./group-commit.ts";
-import { databasePath, migrate, openReader, openWriter } from "./open.ts";
+import { openWriters } from "../../test/support/writers.ts";
+import type { Work } from "./group-commit.ts";
 import { createSnapshotCache } from "./snapshot-cache.ts";
 import { statement } from "./statement.ts";
 import type { Database } from "./store.ts";
@@ -15,32 +12,9 @@ const selectKeys = statement<{ key: string }>("select key from installation orde
 const selectValue = statement<{ value: string }>("select value from installation where key = ?");
 
 function open(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "moorage-group-"));
-  const path = databasePath(folder);
-  migrate(path);
-  const [writer, other, reader] = [openWriter(path), openWriter(path), openReader(path)];
-  t.after(async () => {
-    await reader.destroy();
-    for (const { db } of [writer, other]) await db.destroy();
-    rmSync(folder, { recursive: true });
-  });
-  /** Commits the works together. Returns what each was settled with, an error by its message. */
-  const commit = async (works: Work["run"][], { db, raw } = writer): Promise<unknown[]> => {
-    const settled: unknown[] = works.map(() => "never settled");
-    await commitTogether(
-      db,
-      raw,
-      works.map((run, at) => ({
-        run,
-        settle(result) {
-          settled[at] = "value" in result ? result.value : (result.error as Error).message;
-        },
-      })),
-    );
-    return settled;
-  };
+  const { reader, ...writers } = openWriters(t);
   const keys = async (): Promise<string[]> => (await selectKeys(reader)).map(({ key }) => key);
-  return { writer, other, commit, keys };
+  return { ...writers, keys };
 }
 
 const add =

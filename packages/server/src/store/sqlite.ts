@@ -48,6 +48,7 @@ class WritingDatabase extends DatabaseSync {
   #isChanged = false;
   #isBegun = false;
   #commitOfOthers: number | undefined;
+  #selectCommit: StatementSync | undefined;
 
   override exec(text: string): void {
     endSnapshots();
@@ -74,7 +75,8 @@ class WritingDatabase extends DatabaseSync {
   // What other connections committed is known only here; in the transaction they commit nothing. The engine itself may
   // have rolled back the transaction before.
   #begun(): void {
-    const { data_version: newest } = this.prepare("pragma data_version").get() as { data_version: number };
+    this.#selectCommit ??= this.prepare("pragma data_version");
+    const { data_version: newest } = this.#selectCommit.get() as { data_version: number };
     if (this.#isBegun || newest !== this.#commitOfOthers) this.changes.note(undefined);
     this.#commitOfOthers = newest;
     this.#isBegun = true;

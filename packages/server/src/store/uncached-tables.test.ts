@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { openWriters } from "../../test/support/writers.ts";
 import { embeddedOf } from "./embedded.ts";
-import { commitTogether } from "./group-commit.ts";
-import { databasePath, migrate, openReader, openWriter } from "./open.ts";
 import { changesOnlyUncachedTables, UNCACHED_TABLES } from "./uncached-tables.ts";
 import { connect } from "./sqlite.ts";
 import { statement } from "./statement.ts";
@@ -23,15 +21,7 @@ const readNames = statement<{ name: string }>("select key as name from installat
 const take = statement<{ id: string }>("delete from event_outbox returning id");
 
 function open(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "moorage-uncached-"));
-  const path = databasePath(folder);
-  migrate(path);
-  const [writer, other, reader] = [openWriter(path), openWriter(path), openReader(path)];
-  t.after(async () => {
-    await reader.destroy();
-    for (const { db } of [writer, other]) await db.destroy();
-    rmSync(folder, { recursive: true });
-  });
+  const { path, writer, other, reader, commit } = openWriters(t);
   /** The version that a caller reads next. */
   const version = async (): Promise<number> => {
     await wait(0);
@@ -40,13 +30,9 @@ function open(t: TestContext) {
     return version ?? Number.NaN;
   };
   /** Whether the version changes by the works, committed together. */
-  const change = async (works: ((tx: Database) => Promise<unknown>)[], { db, raw } = writer): Promise<boolean> => {
+  const change = async (works: ((tx: Database) => Promise<unknown>)[], by = writer): Promise<boolean> => {
     const before = await version();
-    await commitTogether(
-      db,
-      raw,
-      works.map((run) => ({ run, settle: () => {} })),
-    );
+    await commit(works, by);
     return (await version()) !== before;
   };
   return { path, writer, other, version, change };

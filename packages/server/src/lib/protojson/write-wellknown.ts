@@ -1,12 +1,10 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { isoTime } from "../timestamps.ts";
 
 // The range of RFC 3339: the years 1 to 9999.
 const MIN_TIME_MS = -62_135_596_800_000;
 const MAX_TIME_MS = 253_402_300_799_999;
-const DAY_MS = 86_400_000;
-const MAX_DATES = 1024;
-const dates = new Map<number, string>();
 let lastTime = { ms: Number.NaN, text: "" };
 
 /** Whether the type has its own JSON form, instead of one key for each field. */
@@ -45,29 +43,9 @@ function writeTimestamp(time: Timestamp): string {
 export function writeTime(anyMs: number): string {
   const timeMs = Math.min(Math.max(anyMs, MIN_TIME_MS), MAX_TIME_MS);
   if (timeMs === lastTime.ms) return lastTime.text;
-  const day = Math.floor(timeMs / DAY_MS);
-  const ms = timeMs - day * DAY_MS;
-  const clock = `${twoDigits(Math.floor(ms / 3_600_000))}:${twoDigits(Math.floor(ms / 60_000) % 60)}:${twoDigits(Math.floor(ms / 1000) % 60)}`;
   // The last text is cached: a resource that was never updated has the same create and update time.
-  lastTime = { ms: timeMs, text: `"${dateOf(day)}T${clock}.${String(1000 + (ms % 1000)).slice(1)}Z"` };
+  lastTime = { ms: timeMs, text: `"${isoTime(timeMs)}"` };
   return lastTime.text;
-}
-
-/**
- * The date of a day counted from 1970. Dates are cached: without the cache, they took half the time of writing a page
- * of a list.
- */
-function dateOf(day: number): string {
-  const known = dates.get(day);
-  if (known !== undefined) return known;
-  if (dates.size >= MAX_DATES) dates.clear();
-  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  dates.set(day, date);
-  return date;
-}
-
-function twoDigits(value: number): string {
-  return value < 10 ? `0${value}` : String(value);
 }
 
 function writeDuration(duration: Duration): string {

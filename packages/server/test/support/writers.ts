@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { commitTogether, type Work } from "../../src/store/group-commit.ts";
+import { databasePath, migrate, openReader, openWriter } from "../../src/store/open.ts";
+
+/** An empty SQLite database of the test's own, with two connections that write and one that reads. */
+export function openWriters(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "moorage-writers-"));
+  const path = databasePath(folder);
+  migrate(path);
+  const [writer, other, reader] = [openWriter(path), openWriter(path), openReader(path)];
+  t.after(async () => {
+    await reader.destroy();
+    for (const { db } of [writer, other]) await db.destroy();
+    rmSync(folder, { recursive: true });
+  });
+  /** Commits the works together. Returns what each was settled with, an error by its message. */
+  const commit = async (works: Work["run"][], { db, raw } = writer): Promise<unknown[]> => {
+    const settled: unknown[] = works.map(() => "never settled");
+    await commitTogether(
+      db,
+      raw,
+      works.map((run, at) => ({
+        run,
+        settle(result) {
+          settled[at] = "value" in result ? result.value : (result.error as Error).message;
+        },
+      })),
+    );
+    return settled;
+  };
+  return { path, writer, other, reader, commit };
+}
