@@ -116,6 +116,7 @@ test("a statement is uncached only if it is understood", () => {
     "",
     "insert into event_outbox (id) select id from events",
     "update deliveries set state = 1",
+    "update uploads set time = ? where uid = ?",
     "insert or ignore into events values (1)",
     `insert into "deliveries" ("uid") values (?) on conflict ("uid") do update set "state" = ?`,
     "with due as (select uid from deliveries where state in (1, 3)) update deliveries set state = 2 where uid in (select uid from due) returning uid",
