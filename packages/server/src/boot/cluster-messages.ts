@@ -5,7 +5,9 @@ import type { Snapshot } from "../observe/index.ts";
 
 /** To a worker. */
 export type ToWorker =
-  | { type: "start"; settings: Config; number: number }
+  | { type: "start"; settings: Config; number: number; address: string }
+  /** Comes with a connection to serve. */
+  | { type: "connection" }
   /** Drain and exit. */
   | { type: "stop" }
   /** Asks for the worker's metrics. */
@@ -16,6 +18,12 @@ export type ToWorker =
 /** From a worker. */
 export type FromWorker =
   | { type: "ready" }
+  /** Takes connections from now on; before it is ready it answers that it starts. */
+  | { type: "accepting" }
+  /** Takes no more connections. */
+  | { type: "leaving" }
+  /** So many of its connections are closed. */
+  | { type: "closed"; count: number }
   /**
    * The worker could not start. `setting` is set when the operator has to change a setting, which the message names in
    * one line.

@@ -1,5 +1,6 @@
 // The program of a worker: serves the installation that its primary process has prepared, until the primary stops it or
 // ends.
+import type { Socket } from "node:net";
 import { ConfigError } from "../config/index.ts";
 import { createLog, mergeSnapshots, type Snapshot } from "../observe/index.ts";
 import { type Server, startServer } from "./server.ts";
@@ -9,6 +10,8 @@ import type { FromWorker, ToWorker } from "./cluster-messages.ts";
 /** The primary answers sooner than this. */
 const COLLECT_TIMEOUT_MS = 5_000;
 
+const SEND_AFTER_MS = 20;
+
 const pending = new Map<number, (snapshots: Snapshot[]) => void>();
 let nextId = 0;
 let started: Promise<Server> | undefined;
@@ -17,14 +20,36 @@ function send(message: FromWorker): void {
   process.send?.(message);
 }
 
-async function start({ settings, number }: ToWorker & { type: "start" }): Promise<Server> {
+async function start({ settings, number, address }: ToWorker & { type: "start" }): Promise<Server> {
   const server = await startServer(settings, {
     prepared: true,
     log: createLog(settings).child({ worker: number }),
     collectMetrics: collect,
+    source: { address, port: settings.port, start: takeConnections },
   });
   send({ type: "ready" });
   return server;
+}
+
+/** Serves the connections that the primary hands over, and counts for it those that are closed. */
+function takeConnections(accept: (socket: Socket) => void): void {
+  let count = 0;
+  const sendCount = (): void => {
+    send({ type: "closed", count });
+    count = 0;
+  };
+  const closed = (): void => {
+    count += 1;
+    if (count === 1) setTimeout(sendCount, SEND_AFTER_MS);
+  };
+  process.on("message", (message: ToWorker, socket: Socket | undefined) => {
+    if (message.type !== "connection") return;
+    // There is none when it was closed on the way.
+    if (socket === undefined) return closed();
+    socket.once("close", closed);
+    accept(socket);
+  });
+  send({ type: "accepting" });
 }
 
 /** The metrics of all workers; those of this one alone when the primary does not answer. */
@@ -41,6 +66,7 @@ async function collect(): Promise<string> {
 }
 
 async function stop(): Promise<void> {
+  send({ type: "leaving" });
   await started?.then(
     (server) => server.close(),
     () => {},
@@ -61,7 +87,7 @@ process.on("message", (message: ToWorker) => {
     void stop();
   } else if (message.type === "collected") {
     pending.get(message.id)?.(message.snapshots);
-  } else {
+  } else if (message.type === "count") {
     void started?.then(
       async (server) => send({ type: "counted", id: message.id, snapshot: await server.snapshot() }),
       () => {},

@@ -1,14 +1,14 @@
 import cluster, { type Worker } from "node:cluster";
-import { createServer } from "node:net";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { systemClock } from "../lib/clock.ts";
 import { writeBootstrap } from "../installation/bootstrap-file.ts";
-import { type Config, ConfigError, settingError, withUrls } from "../config/index.ts";
+import { type Config, ConfigError, withUrls } from "../config/index.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import { prepareInstallation } from "../installation/open.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
+import { openSharedPort } from "./shared-port.ts";
 
 /** Several processes that serve one port together. */
 export interface Workers {
@@ -43,13 +43,18 @@ interface Counting {
 
 /**
  * Starts `settings.workers` processes that serve one port, and replaces one that dies, after a growing pause. This
- * process locks the data folder, accepts the connections and distributes them to the workers in turn; it answers no
+ * process locks the data folder, accepts the connections and hands them to the workers (shared-port.ts); it answers no
  * requests itself. Resolves when all workers are ready. Throws a ConfigError or StoreError that says in one line what
  * the operator has to change.
  */
 export async function startWorkers(settings: Config, log: Logger = createLog(settings)): Promise<Workers> {
-  const chosen = settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
-  const { installation, release } = await prepareInstallation(chosen, systemClock.nowMs());
+  const { installation, release } = await prepareInstallation(settings, systemClock.nowMs());
+  const port = await openSharedPort(settings).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  const chosen = { ...settings, port: port.port };
+  const config = withUrls(chosen, port.port);
   const running = new Map<number, Running>();
   const counting = new Map<number, Counting>();
   const pauses = new Set<NodeJS.Timeout>();
@@ -61,6 +66,14 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   let closing: Promise<void> | undefined;
   let serving = false;
 
+  // Whoever learns that the server is ready finds the URLs: no connection is handed out before.
+  let isAnnounced = false;
+  const announce = (): void => {
+    if (isAnnounced) return;
+    const { baseUrl, registryUrl, dataDir } = config;
+    writeBootstrap(dataDir, { baseUrl, registryUrl, ...installation.bootstrap });
+    isAnnounced = true;
+  };
   const collect = async (): Promise<Snapshot[]> => {
     const id = nextCount++;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -74,7 +87,9 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     return count.snapshots;
   };
   const take = ({ worker, number }: Running, message: FromWorker): void => {
-    if (message.type === "collect") {
+    if (message.type === "leaving") port.leave(worker);
+    else if (message.type === "closed") port.closed(worker, message.count);
+    else if (message.type === "collect") {
       void collect().then((snapshots) => send(worker, { type: "collected", id: message.id, snapshots }));
     } else if (message.type === "counted") {
       const count = counting.get(message.id);
@@ -89,18 +104,28 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     const self: Running = { worker, number, readyMs: undefined };
     running.set(number, self);
     const { promise, resolve } = Promise.withResolvers<Error | undefined>();
-    worker.on("online", () => send(worker, { type: "start", settings: chosen, number }));
+    worker.on("online", () => send(worker, { type: "start", settings: chosen, number, address: port.address }));
     worker.on("error", (error) => log.error({ err: error, worker: number }, "talking to a worker failed"));
     worker.on("message", (message: FromWorker) => {
       if (message.type === "ready") {
         self.readyMs = performance.now();
+        port.join(worker);
         resolve(undefined);
       } else if (message.type === "failed")
         resolve(message.setting ? new ConfigError(message.message) : new Error(message.message));
+      else if (message.type === "accepting")
+        try {
+          announce();
+          // Beside others it gets connections once it is ready.
+          if (!port.isServed()) port.join(worker);
+        } catch (error) {
+          resolve(error instanceof Error ? error : new Error(String(error)));
+        }
       else take(self, message);
     });
     worker.once("exit", (code, signal) => {
       running.delete(number);
+      port.leave(worker);
       for (const count of counting.values()) if (count.missing.delete(number) && count.missing.size === 0) count.done();
       resolve(new Error(`worker ${number} ended before it answered`));
       died(self, code, signal);
@@ -126,6 +151,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   };
   const close = async (): Promise<void> => {
     for (const pause of pauses) clearTimeout(pause);
+    port.close();
     await Promise.all(
       [...running.values()].map(({ worker }) => ended(worker, settings.drainTimeoutMs + STOP_GRACE_MS)),
     );
@@ -150,12 +176,6 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     throw fault;
   }
   serving = true;
-  const config = withUrls(chosen, chosen.port);
-  writeBootstrap(config.dataDir, {
-    baseUrl: config.baseUrl,
-    registryUrl: config.registryUrl,
-    ...installation.bootstrap,
-  });
   log.info({ url: config.baseUrl, workers: settings.workers }, "workers serve");
   return { config, failed: failed.promise, close: () => (closing ??= close()) };
 }
@@ -190,18 +210,4 @@ async function ended(worker: Worker, withinMs: number): Promise<void> {
   const timer = setTimeout(() => worker.process.kill("SIGKILL"), withinMs);
   await exit;
   clearTimeout(timer);
-}
-
-// Chooses a free port for all workers: those that ask for any port get the same one only while one of them lives.
-async function freePort(host: string): Promise<number> {
-  const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject).listen({ host, port: 0 }, resolve);
-  await promise.catch((error: unknown) => {
-    throw settingError("host", `cannot listen on ${host}: ${error instanceof Error ? error.message : String(error)}`);
-  });
-  const bound = server.address();
-  await new Promise((done) => server.close(done));
-  if (bound === null || typeof bound === "string") throw new Error("the server listens on no port");
-  return bound.port;
 }

@@ -5,6 +5,7 @@ import { type Clock, clockOf, systemClock } from "../lib/clock.ts";
 import { openAgreedTime } from "../jobs/agreed-time.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import type { RegistryDeps } from "../oci/index.ts";
+import type { ConnectionSource } from "../transport/http/listen.ts";
 import { type Api, openApi } from "./api.ts";
 import { startBackground, type Wakers } from "./background.ts";
 import { type Base, openBase } from "./base.ts";
@@ -30,6 +31,8 @@ export interface CompositionOptions {
    * (cluster.ts).
    */
   prepared?: boolean;
+  /** Connections that another process accepts. Defaults to a port of its own. */
+  source?: ConnectionSource;
 }
 
 /** An installation that answers requests in this process, and the parts it is made of. */
@@ -58,7 +61,7 @@ export interface Composition extends AsyncDisposable, Base, Storage, Api {
  */
 export async function compose(
   settings: Config,
-  { clock: given, log = createLog(settings), collectMetrics, prepared = false }: CompositionOptions = {},
+  { clock: given, log = createLog(settings), collectMetrics, prepared = false, source }: CompositionOptions = {},
 ): Promise<Composition> {
   const checked = preflight(settings);
   const shutdown = createShutdown();
@@ -71,7 +74,7 @@ export async function compose(
     const { router, port, config, draining } = await openPort(
       settings,
       checked,
-      { clock: ownClock, log, observation, health },
+      { clock: ownClock, log, observation, health, source },
       shutdown,
     );
     if (!prepared) writeBootstrap(config.dataDir, { ...urlsOf(config), ...installation.bootstrap });

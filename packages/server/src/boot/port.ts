@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import { type Config, settingError, withUrls } from "../config/index.ts";
+import { type Config, type ConfigError, settingError, withUrls } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Observation } from "../observe/index.ts";
 import { createConnectionLimit } from "../transport/http/connections.ts";
 import { PORT_LIMITS } from "../transport/http/limits.ts";
-import { type Listening, listen } from "../transport/http/listen.ts";
+import { type ConnectionSource, type Listening, listen } from "../transport/http/listen.ts";
 import { createAdmission } from "../transport/http/rate-limits.ts";
 import { type Router, createRouter } from "../transport/http/router.ts";
 import type { Health } from "./health.ts";
@@ -26,13 +26,15 @@ export interface PortOptions {
   log: Logger;
   observation: Observation;
   health: Health;
+  /** Defaults to a port of its own. */
+  source?: ConnectionSource | undefined;
 }
 
 /** Listens at the address of the settings. Throws a ConfigError that names the setting at fault. */
 export async function openPort(
   settings: Config,
   { tls, addressOf, isProxy }: Preflight,
-  { clock, log, observation, health }: PortOptions,
+  { clock, log, observation, health, source }: PortOptions,
   shutdown: Shutdown,
 ): Promise<OpenedPort> {
   const { host, errorDomain } = settings;
@@ -66,8 +68,9 @@ export async function openPort(
     takeStream: router.takeStream,
     errorDomain,
     log,
+    source,
   }).catch((error: unknown) => {
-    throw settingError(settingAtFault(error), `cannot listen on ${host}:${settings.port}: ${messageOf(error)}`);
+    throw cannotListen(settings, error);
   });
   const draining = new AbortController();
   shutdown.at("requests", async () => {
@@ -75,6 +78,11 @@ export async function openPort(
     await port.close(settings.drainTimeoutMs);
   });
   return { router, port, config: withUrls(settings, port.port), draining: draining.signal };
+}
+
+/** The error of an address that cannot be listened on, with the setting at fault. */
+export function cannotListen({ host, port }: Pick<Config, "host" | "port">, error: unknown): ConfigError {
+  return settingError(settingAtFault(error), `cannot listen on ${host}:${port}: ${messageOf(error)}`);
 }
 
 function settingAtFault(error: unknown): "host" | "port" {

@@ -12,9 +12,11 @@ export interface Http1 {
   server: Server;
   /** Serves HTTP/1.1 on the socket, clear text or TLS. */
   accept(socket: Socket): void;
+  /** Treats a connection that another process accepted as one of the port. */
+  adopt(socket: Socket): void;
   /**
-   * Stops listening and closes each connection once it has no answer under way. Resolves when all connections of the
-   * port are closed.
+   * Stops listening and closes each connection once it has no answer under way. Resolves when all connections that the
+   * port has accepted itself are closed.
    */
   drain(): Promise<void>;
 }
@@ -33,6 +35,7 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
     if (draining && left === 1) socket.destroySoon();
   };
   let draining = false;
+  let adopts = false;
   const server = createServer(
     {
       maxHeaderSize: limits.maxHeaderBytes,
@@ -68,6 +71,15 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
     socket.once("close", () => answering.delete(socket));
     listener.call(server, socket);
   };
+  const adopt = (socket: Socket): void => {
+    // The server's time-outs run from this event on. Source: Node's lib/_http_server.js, setupConnectionsTracking.
+    if (!adopts) server.emit("listening");
+    adopts = true;
+    // What the server sets on connections that it accepts itself.
+    socket.setNoDelay(true);
+    socket.allowHalfOpen = true;
+    server.emit("connection", socket);
+  };
   const drain = async (): Promise<void> => {
     draining = true;
     // The server's own close() destroys connections whose answer is written but not yet sent (observed with Node 26):
@@ -78,7 +90,7 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
     // No connection is left to destroy; this ends the server's timers.
     server.close();
   };
-  return { server, accept, drain };
+  return { server, accept, adopt, drain };
 }
 
 /** The answer to bytes that are not a readable HTTP/1.1 request. */

@@ -5,14 +5,14 @@ import type { IncomingMessage, RequestOptions } from "node:http";
 import { connect as http2Connect } from "node:http2";
 import type { ClientHttp2Session } from "node:http2";
 import { request as httpsRequest } from "node:https";
-import { connect } from "node:net";
-import type { Socket } from "node:net";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, test } from "node:test";
 import { pino } from "pino";
 import { selfSigned } from "../../../test/support/certificate.ts";
 import { listen } from "./listen.ts";
-import type { Handler, ListenOptions, Listening } from "./listen.ts";
+import type { ConnectionSource, Handler, ListenOptions, Listening } from "./listen.ts";
 
 const log = pino({ level: "silent" });
 const pair = selfSigned();
@@ -341,6 +341,57 @@ test(
     assert.match(await text(socket), /^HTTP\/1\.1 400 /);
   },
 );
+
+/** A port that another part of the program accepts connections of, as the first process does for its workers. */
+async function acceptedElsewhere(): Promise<ConnectionSource> {
+  const server = createServer({ pauseOnConnect: true });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  clients.add({ destroy: () => server.close() });
+  const { port, address } = server.address() as AddressInfo;
+  return { port, address, start: (accept) => void server.on("connection", accept) };
+}
+
+test("connections that were accepted elsewhere are served, limited and drained like its own", LIMIT, async () => {
+  const arrived = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const handler: Handler = async (request, response) => {
+    if (request.url === "/wait") {
+      arrived.resolve();
+      await release.promise;
+    }
+    if (request.url === "/half") await once(request.socket, "end");
+    await echo(request, response);
+  };
+  const port = await start(handler, {
+    source: await acceptedElsewhere(),
+    tls: pair,
+    limits: { headersTimeoutMs: 50, peekTimeoutMs: 50 },
+  });
+  assert.match((await overHttp1(httpRequest, { port, path: "/one" })).body, /POST \/one/);
+  assert.match((await overHttp2(session(`https://localhost:${port}`), "/two")).body, /POST \/two/);
+  await gone(raw(port).resume());
+  const slow = raw(port);
+  slow.write("GET / HTTP/1.1\r\nHost:");
+  assert.match(await text(slow), /^HTTP\/1\.1 408 /);
+  // The client has closed its side and still gets the answer.
+  const halfClosed = raw(port);
+  halfClosed.end("GET /half HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+  assert.match(await text(halfClosed), /GET \/half/);
+
+  const answer = overHttp1(httpRequest, { port, path: "/wait" });
+  await arrived.promise;
+  let isClosed = false;
+  const closed = running?.close(60_000).then(() => {
+    isClosed = true;
+  });
+  const late = raw(port);
+  late.write(HELLO);
+  assert.equal(await text(late).catch(() => ""), "");
+  assert.ok(!isClosed);
+  release.resolve();
+  assert.match((await answer).body, /POST \/wait/);
+  await closed;
+});
 
 test("answers over TLS demand TLS from then on, but those on clear text and of localhost do not", LIMIT, async () => {
   const port = await start(echo, { tls: pair });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { constants, createServer as createHttp2Server } from "node:http2";
 import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import type { Socket } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Server as TlsServer } from "node:tls";
 import type { Request, Response } from "../../core/http.ts";
@@ -44,6 +44,16 @@ export interface ListenOptions {
   errorDomain: string;
   log: ErrorLog;
   limits?: Partial<PortLimits>;
+  /** Serves its connections, and does not listen itself. */
+  source?: ConnectionSource | undefined;
+}
+
+/** Connections that another process accepted. */
+export interface ConnectionSource {
+  address: string;
+  port: number;
+  /** Begins to pass connections, which may have been read from but whose bytes nobody has taken. */
+  start(accept: (socket: Socket) => void): void;
 }
 
 export interface Listening {
@@ -65,6 +75,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const undecided = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   let draining = false;
+  let emptied = (): void => {};
+  const track = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      if (sockets.size === 0) emptied();
+    });
+  };
 
   const serve: Handler = (request, response) => {
     cutUnreadBody(request, response, limits.lingerTimeoutMs);
@@ -82,7 +100,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const tls =
     options.tls &&
     tlsServer(options.tls, limits, (socket, protocol) => {
-      track(sockets, socket);
+      track(socket);
       if (protocol === "h2") h2.emit("connection", socket);
       else h1.accept(socket);
     });
@@ -92,7 +110,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       if (closed === undefined) return void socket.destroy();
       socket.once("close", closed);
     }
-    track(sockets, socket);
+    track(socket);
     undecided.add(socket);
     peek(socket, limits.peekTimeoutMs, (protocol) => {
       undecided.delete(socket);
@@ -104,15 +122,11 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     });
   });
 
-  await new Promise<void>((resolve, reject) => {
-    h1.server.once("error", reject);
-    h1.server.listen({ host: options.host, port: options.port }, () => {
-      h1.server.off("error", reject).on("error", (error) => options.log.error({ err: error }, "port failed"));
-      resolve();
-    });
+  const bound = options.source ?? (await listenItself(h1.server, options));
+  options.source?.start((socket) => {
+    if (draining) return void socket.destroy();
+    h1.adopt(socket);
   });
-  const bound = h1.server.address();
-  if (bound === null || typeof bound === "string") throw new Error("the server listens on no port");
 
   const close = async (graceMs: number): Promise<void> => {
     draining = true;
@@ -124,10 +138,24 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       for (const socket of sockets) socket.destroy();
     }, graceMs);
     await drained;
+    if (sockets.size > 0) await new Promise<void>((resolve) => (emptied = resolve));
     clearTimeout(cut);
   };
   let closing: Promise<void> | undefined;
   return { port: bound.port, address: bound.address, close: (graceMs) => (closing ??= close(graceMs)) };
+}
+
+async function listenItself(server: Server, { host, port, log }: ListenOptions): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject).on("error", (error) => log.error({ err: error }, "port failed"));
+      resolve();
+    });
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new Error("the server listens on no port");
+  return bound;
 }
 
 const NO_TLS = "this port speaks plain HTTP\n";
@@ -272,9 +300,4 @@ function tlsServer(pair: KeyPair, limits: PortLimits, accept: (socket: Socket, p
   server.on("secureConnection", (socket) => accept(socket, socket.alpnProtocol || "http/1.1"));
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   return server;
-}
-
-function track(sockets: Set<Socket>, socket: Socket): void {
-  sockets.add(socket);
-  socket.once("close", () => sockets.delete(socket));
 }

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { databaseEnv, dropDatabase } from "../support/database.ts";
+import { type ServerProcess, startProcess } from "../support/processes.ts";
+
+const LIMIT = { timeout: 150_000 };
+
+/** The settings of two workers on an installation that does not exist yet. */
+async function twoWorkers(t: TestContext): Promise<Record<string, string> & { MOORAGE_DATA_DIR: string }> {
+  const dataDir = mkdtempSync(join(tmpdir(), "moorage-workers-"));
+  t.after(async () => {
+    await dropDatabase(dataDir);
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return { MOORAGE_DATA_DIR: dataDir, MOORAGE_WORKERS: "2", ...(await databaseEnv(dataDir)) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+test("a server that is ready for the first time has written its bootstrap file", LIMIT, async (t) => {
+  const env = await twoWorkers(t);
+  const port = await freePort();
+  const starting = startProcess(t, { ...env, MOORAGE_PORT: String(port) });
+  const isReady = async (): Promise<boolean> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await answer?.body?.cancel();
+    return answer?.status === 200;
+  };
+  while (!(await isReady())) await wait(5);
+  assert.ok(existsSync(join(env.MOORAGE_DATA_DIR, "bootstrap.json")));
+  assert.equal(await (await starting).stop(), 0);
+});
+
+/** Opens a connection and waits for an answer on it, so that a worker has it. */
+async function opened(t: TestContext, { port }: ServerProcess): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  await once(socket, "connect");
+  socket.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  await once(socket, "data");
+  return socket;
+}
+
+/** How many connections of the port the process has open. */
+function held(pid: number, port: number): number {
+  // Source: proc_net_tcp.rst of the Linux kernel: the local address is the second column, the inode the tenth.
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const ofPort = new Set(
+    readFileSync("/proc/net/tcp", "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, address]) => address?.endsWith(local))
+      .map(([, , , , , , , , , inode]) => `socket:[${inode}]`),
+  );
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((fd) => {
+    try {
+      return ofPort.has(readlinkSync(join(folder, fd)));
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+test(
+  "each connection goes to the worker that has the fewest open",
+  { ...LIMIT, skip: !existsSync("/proc/net/tcp") },
+  async (t) => {
+    const server = await startProcess(t, await twoWorkers(t));
+    const listening = () => server.lines.filter(({ msg }) => msg === "listening");
+    while (listening().length < 2) await wait(20);
+    const pids = listening().map(({ pid }) => pid);
+    const shares = (): number[] => pids.map((pid) => held(pid, server.port));
+    // The first process hears of closed connections a moment later.
+    const heard = (): Promise<void> => wait(1_000);
+
+    const together = await Promise.all(Array.from({ length: 40 }, () => opened(t, server)));
+    assert.deepEqual(shares(), [20, 20]);
+    for (const socket of together) socket.destroy();
+    while (shares().some((count) => count > 0)) await wait(20);
+    await heard();
+
+    const inTurn: Socket[] = [];
+    for (let at = 0; at < 20; at += 1) inTurn.push(await opened(t, server));
+    assert.deepEqual(shares(), [10, 10]);
+    // All of one worker.
+    inTurn.forEach((socket, at) => at % 2 === 0 && socket.destroy());
+    while (Math.min(...shares()) > 0) await wait(20);
+    await heard();
+    for (let at = 0; at < 10; at += 1) await opened(t, server);
+    assert.deepEqual(shares(), [10, 10], "those of the other stayed open");
+    assert.equal(await server.stop(), 0);
+  },
+);
