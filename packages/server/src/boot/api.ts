@@ -34,6 +34,7 @@ export function openApi(
   const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
   shutdown.at("auditor", () => auditor.close());
   const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
+  shutdown.at("auditor", () => access.exchanger.close());
   const sts = createSecurityTokenService(access.exchanger);
   const checkSink = createSinkCheck(config);
   const dispatch = createDispatch({

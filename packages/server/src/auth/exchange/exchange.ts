@@ -62,6 +62,8 @@ export interface Exchanger {
    * `exchange` does.
    */
   registryCaller(request: RegistryLogIn, data: CallData): Promise<Caller>;
+  /** Writes what was noted and not written yet. Call it when no request is under way any more. */
+  close(): Promise<void>;
 }
 
 export interface ExchangeDeps extends Omit<AssumeDeps, "patterns"> {
@@ -106,6 +108,7 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
       async () => undefined,
       (request: ExchangeRequest, data) => refresh(context, request, data),
     ),
+    close: () => context.notes.close(),
   };
 }
 

@@ -18,6 +18,8 @@ export interface LateNotes {
   seen(identity: string, timeMs: number): void;
   /** Keeps a note that could not be written. */
   keep(note: UseNote, data: CallData): void;
+  /** Writes what waits; what cannot be written then is lost. */
+  close(): Promise<void>;
 }
 
 const MAX_KEPT = 10_000;
@@ -34,6 +36,7 @@ export function createLateNotes(
 ): LateNotes {
   const kept: { note: UseNote; data: CallData }[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
   const flush = async (): Promise<void> => {
     timer = undefined;
     try {
@@ -46,6 +49,7 @@ export function createLateNotes(
     }
   };
   const schedule = (): void => {
+    if (closed) return;
     timer ??= setTimeout(() => void flush(), RETRY_MS).unref();
   };
   const keep = (note: UseNote, data: CallData): void => {
@@ -57,6 +61,7 @@ export function createLateNotes(
   };
   let seen = new Map<string, number>();
   const flushSeen = async (): Promise<void> => {
+    if (seen.size === 0) return;
     const times = [...seen];
     seen = new Map();
     try {
@@ -68,6 +73,12 @@ export function createLateNotes(
   };
   return {
     keep,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await flushSeen();
+      await flush();
+    },
     seen(identity, timeMs) {
       if (seen.size === 0) setTimeout(() => void flushSeen(), SEEN_WITHIN_MS).unref();
       seen.set(identity, timeMs);
