@@ -55,6 +55,10 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "event_numbers", key: ["subject"] },
   { name: "subscriptions", key: ["uid"] },
   { name: "deliveries", key: ["uid"] },
+  { name: "advisories", key: ["uid"], weight: "length(severities) + length(component_location)" },
+  { name: "advisory_events", key: ["uid"], weight: "length(content) + length(findings)" },
+  { name: "advisory_aliases", key: ["advisory", "alias"] },
+  { name: "advisory_suffixes", key: ["organization", "suffix", "advisory"] },
   { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },
   { name: "counters", key: ["kind", "ancestor"] },
 ];

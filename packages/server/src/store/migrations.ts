@@ -259,6 +259,26 @@ export const MIGRATIONS: Migration[] = [
       `update groups set kind = (select o.kind from groups as o where o.uid = substr(groups.uid, 1, 40)) where parent <> '' and exists (select 1 from groups as o where o.uid = substr(groups.uid, 1, 40))`,
     ],
   },
+  {
+    version: 20,
+    name: "advisories",
+    statements: [
+      `create table advisories (uid KEY primary key, parent KEY not null, advisory_id KEY not null, author KEY not null, artifact_name KEY not null, artifact_type KEY not null, artifact_architecture KEY not null, component_name KEY not null, component_location KEY not null, component_type KEY not null, aliases KEY not null, legacy_advisory_id KEY not null, severities text not null, origin KEY not null, latest_type INT8 not null, create_time INT8 not null, update_time INT8 not null, delete_time INT8)`,
+      `create unique index advisories_id on advisories (advisory_id)`,
+      `create index advisories_parent on advisories (parent, create_time, uid)`,
+      `create index advisories_artifact on advisories (artifact_name)`,
+      `create index advisories_component on advisories (component_name)`,
+      `create index advisories_origin on advisories (origin) where origin <> ''`,
+      `create index advisories_legacy on advisories (legacy_advisory_id) where legacy_advisory_id <> ''`,
+      `create table advisory_events (uid KEY primary key, parent KEY not null, type INT8 not null, content text not null, findings text not null, issue text not null, author KEY not null, reviewer KEY not null, review_state INT8 not null, review_time INT8, create_time INT8 not null)`,
+      `create unique index advisory_events_time on advisory_events (parent, create_time)`,
+      `create table advisory_aliases (advisory KEY not null, alias KEY not null, subject KEY not null, primary key (advisory, alias)) WITHOUT_ROWID`,
+      `create unique index advisory_aliases_subject on advisory_aliases (subject, alias)`,
+      `create index advisory_aliases_alias on advisory_aliases (alias, advisory)`,
+      `create table advisory_suffixes (organization KEY not null, suffix KEY not null, advisory KEY not null, primary key (organization, suffix, advisory)) WITHOUT_ROWID`,
+      `create index advisory_suffixes_advisory on advisory_suffixes (advisory)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -1,9 +1,10 @@
 import type { Generated, Selectable } from "kysely";
+import type { SecurityTables } from "./security-tables.ts";
 
 // Columns are text, integer, blob. Times are integer milliseconds since 1970. Booleans are 0 and 1. Lists and objects
 // are JSON text.
 
-export interface Tables {
+export interface Tables extends SecurityTables {
   /** Key-value pairs that identify the installation. */
   installation: { key: string; value: string };
   signing_keys: {
@@ -407,6 +408,8 @@ export type ResourceTable =
   | "repos"
   | "tags"
   | "subscriptions"
+  | "advisories"
+  | "advisory_events"
   | "deliveries";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;
