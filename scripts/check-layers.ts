@@ -15,7 +15,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["aip", "audit", "observe"],
   ["ping", "iam"],
   ["registry", "events", "auth"],
-  ["oci", "webhooks"],
+  ["oci", "security", "webhooks"],
   ["mirroring", "jobs"],
   ["runtime"],
   ["transport", "installation"],

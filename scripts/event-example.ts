@@ -2,7 +2,17 @@
 import { createHash } from "node:crypto";
 import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { access, Capability, OrgKind, OrgStatus, ResourceDeletedSchema, TagChangeSchema } from "@moorage/api";
+import {
+  access,
+  AdvisoryEvent_DetectionSchema,
+  Capability,
+  OrgKind,
+  OrgStatus,
+  ResourceDeletedSchema,
+  ReviewState,
+  Severity_Type,
+  TagChangeSchema,
+} from "@moorage/api";
 import type { EventType } from "../packages/server/src/events/types.ts";
 
 const TIME = time("2026-01-15T10:00:00Z");
@@ -10,6 +20,7 @@ const ORGANIZATION = hex("organization", 40);
 const GROUP = `${ORGANIZATION}/${hex("group", 16)}`;
 const REPO = `${GROUP}/${hex("repo", 16)}`;
 const PROVIDER = `${GROUP}/${hex("provider", 16)}`;
+const ADVISORY = `${GROUP}/${hex("advisory", 16)}`;
 const PERSON = hex("person", 40);
 const ROLE = hex("role", 40);
 const DIGEST = `sha256:${hex("digest", 64)}`;
@@ -82,6 +93,20 @@ const VALUES: Readonly<Record<string, unknown>> = {
   expiration_time: time("2026-01-22T10:00:00Z"),
   account: "123456789012",
   document_ids: "terms-of-use",
+  "Advisory.uid": ADVISORY,
+  "AdvisoryEvent.uid": `${ADVISORY}/${hex("event", 16)}`,
+  "Severity.type": Severity_Type.CVSS_V3,
+  advisory_id: "MRG-2345-6789-cfgh",
+  author: PERSON,
+  reviewer: PERSON,
+  "AdvisoryEvent.review_state": ReviewState.APPROVED,
+  "AdvisoryEvent.detection": create(AdvisoryEvent_DetectionSchema, { type: { case: "manual", value: {} } }),
+  artifact_name: "acme/team-a/api",
+  artifact_type: "OCI_IMAGE",
+  component_name: "openssl",
+  component_type: "apk",
+  "Advisory.aliases": "CVE-2026-1234",
+  score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
   sink: "https://hooks.example.com/moorage",
 };
 /** Optional fields of resources that are rarely set; examples leave them out to stay short. */
@@ -93,6 +118,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "sync_config",
   "tag_policy",
   "old_secret_expire_time",
+  "delete_time",
 ]);
 // Events that the server causes by itself.
 const BY_SYSTEM: ReadonlySet<string> = new Set(["registry.collect.v1"]);

@@ -16,10 +16,12 @@ import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
 import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
+import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
 
 /** The services of a client, by name. */
 export const SERVICES = {
   accountAssociations: AccountAssociationsService,
+  advisories: AdvisoriesService,
   auditEntries: AuditEntriesService,
   deliveries: DeliveriesService,
   events: EventsService,

@@ -3,6 +3,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
   type Access,
   AccountAssociationSchema,
+  AdvisoryEventSchema,
   ExternalGroupRoleMappingSchema,
   GroupSchema,
   IdentitySchema,
@@ -54,7 +55,8 @@ export function groupOf(typeName: string, uid: string): string {
       return uid;
     case TagSchema.typeName:
     case ExternalGroupRoleMappingSchema.typeName:
-      // Their parents are a repo and an identity provider.
+    case AdvisoryEventSchema.typeName:
+      // Their parents are a repo, an identity provider and an advisory.
       return parentOf(parentOf(uid));
     default:
       return parentOf(uid);

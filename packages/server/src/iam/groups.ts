@@ -63,6 +63,7 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
       if (left.length > 0) throw failedPrecondition(...left);
       for (const table of ["role_bindings", "terms_acceptances"] as const)
         await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
+      await removeDeletedAdvisories(call, uid);
       await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
       // Mappings of a provider further up that give a role on this group are deleted like its bindings.
       const mappings = await call.tx
@@ -163,8 +164,27 @@ async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation
   const violations: PreconditionViolation[] = [];
   for (const [table, words] of BELOW) {
     const n = await countBelow(call.tx, table, uid);
-    if (n > 0)
-      violations.push({ type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` });
+    if (n > 0) violations.push(notEmpty(uid, words, n));
   }
+  const { n } = await call.tx
+    .selectFrom("advisories")
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .where("parent", "=", uid)
+    .where("delete_time", "is", null)
+    .executeTakeFirstOrThrow();
+  if (Number(n) > 0) violations.push(notEmpty(uid, "advisories", Number(n)));
   return violations;
+}
+
+function notEmpty(uid: string, words: string, n: number): PreconditionViolation {
+  return { type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` };
+}
+
+// Those that were deleted before stay as rows until their group goes.
+async function removeDeletedAdvisories({ tx }: Call, group: string): Promise<void> {
+  await tx
+    .deleteFrom("advisory_events")
+    .where("parent", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
+    .execute();
+  await tx.deleteFrom("advisories").where("parent", "=", group).execute();
 }

@@ -3,6 +3,7 @@ import { create, getOption } from "@bufbuild/protobuf";
 import {
   type Access,
   AccountAssociationsService,
+  AdvisoriesService,
   AuditEntriesService,
   DeliveriesService,
   EventsService,
@@ -41,6 +42,7 @@ import {
 } from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
 import { imagesService, reposService, tagsService } from "../registry/index.ts";
+import { advisoriesService } from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 
 interface Ruled {
@@ -80,6 +82,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ReposService, reposService(context)),
     ...methods(TagsService, tagsService(context)),
     ...methods(ImagesService, imagesService(context)),
+    ...methods(AdvisoriesService, advisoriesService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(PingService, pingService()),
     ...methods(SubscriptionsService, subscriptionsService(context)),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
+import { ADVISORIES, newAdvisory } from "../support/advisories.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 import { checkAnswer, REST_SERVICES } from "../support/openapi.ts";
 
@@ -56,13 +57,15 @@ test("order_by names the fields that the server sorts by, and no others", async 
       { get?: { parameters: { name: string; description?: string; schema: { default?: string } }[] } }
     >;
   };
+  const advisory = await newAdvisory(platform, platform.organization);
   let lists = 0;
   for (const [path, { get }] of Object.entries(paths)) {
     const order = get?.parameters.find(({ name }) => name === "order_by");
     if (order === undefined) continue;
     lists += 1;
     const [, names = ""] = /There are ([^,]+(?:, [a-zA-Z]+)*), each/.exec(order.description ?? "") ?? [];
-    const wrong = `${path.replace(/\{[^}]+\}/, platform.organization)}?order_by=`;
+    const parent = path.startsWith(ADVISORIES) ? advisory.uid : platform.organization;
+    const wrong = `${path.replace(/\{[^}]+\}/, parent)}?order_by=`;
     const rejected = await platform.call("GET", `${wrong}nonsense`, { token });
     assert.ok(rejected.body.message.includes(`there are ${names}`), `${path}: ${names}: ${rejected.text}`);
     assert.ok(names.split(", ").includes(order.schema.default?.split(" ")[0] ?? ""), path);

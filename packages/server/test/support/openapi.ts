@@ -1,6 +1,7 @@
 import { AssertionError } from "node:assert/strict";
 import {
   AccountAssociationsService,
+  AdvisoriesService,
   AuditEntriesService,
   DeliveriesService,
   EventsService,
@@ -43,6 +44,7 @@ export const REST_SERVICES = [
   SubscriptionsService,
   DeliveriesService,
   EventsService,
+  AdvisoriesService,
 ];
 
 const document = openApiDocument({

@@ -1,6 +1,7 @@
 import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   AccountAssociationsService,
+  AdvisoriesService,
   AuditEntriesService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType,
@@ -14,6 +15,7 @@ import {
   ImagesService,
   PingService,
   ReposService,
+  ReviewState,
   RoleBindingsService,
   RolesService,
   SecurityTokenService,
@@ -243,6 +245,39 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(DeliveriesService.method.listDeliveries, () => everywhere);
   add(DeliveriesService.method.redeliverEvent, async () => ({ uid: await delivery() }));
   add(subscriptions.redeliverEvents, async () => ({ uid: await subscription(), startTime: { seconds: 0n } }));
+
+  const advisories = AdvisoriesService.method;
+  const manual = { detection: { manual: {} } };
+  const advisory = (): Promise<Json> =>
+    platform.ok("POST", `/vulnerabilities/v2/advisories/${group}`, {
+      artifactName: name(),
+      aliases: ["CVE-2026-1234"],
+      events: [manual],
+    });
+  const ofAdvisory = (): Promise<string> => uidOf(advisory());
+  add(advisories.getAdvisory, async () => ({ uid: await ofAdvisory() }));
+  add(advisories.listAdvisories, () => everywhere);
+  add(advisories.createAdvisory, () => ({
+    parent: group,
+    advisory: { artifactName: name(), aliases: ["CVE-2026-1"] },
+  }));
+  add(advisories.updateAdvisory, async () => ({
+    advisory: { uid: await ofAdvisory(), origin: "asked" },
+    updateMask: { paths: ["origin"] },
+  }));
+  add(advisories.deleteAdvisory, async () => ({ uid: await ofAdvisory() }));
+  add(advisories.createAdvisoryEvent, async () => ({
+    parent: await ofAdvisory(),
+    advisoryEvent: { type: { case: "fixed" as const, value: { fixedVersion: "1.2.3" } } },
+  }));
+  add(advisories.listAdvisoryEvents, async () => ({ parent: await ofAdvisory() }));
+  add(advisories.updateAdvisoryEvent, async () => ({
+    advisoryEvent: {
+      uid: ((await advisory())["events"] as Json[])[0]?.uid ?? "",
+      reviewState: ReviewState.APPROVED,
+    },
+    updateMask: { paths: ["review_state"] },
+  }));
 
   add(PingService.method.ping, () => ({}));
   add(SecurityTokenService.method.exchange, () => ({}));

@@ -1,4 +1,5 @@
 import { ask, type PlainRow } from "../tables.ts";
+import { writeLookups } from "../../security/index.ts";
 import type { Database } from "../../store/index.ts";
 
 /** A check that needs only SQL statements. */
@@ -42,6 +43,10 @@ const DESCENT = `with recursive below (kind, uid, name, ancestor) as (
   union all select 'identities', uid, name, parent from identities where parent <> ''
   union all select 'repos', uid, name, parent from repos where parent <> ''
   union all select below.kind, below.uid, below.name, g.parent from below join groups as g on g.uid = below.ancestor where g.parent <> '' and below.uid <> below.ancestor
+)`;
+
+const LATEST_TYPES = `with latest (uid, latest_type, really) as (
+  select a.uid, a.latest_type, coalesce((select e.type from advisory_events as e where e.parent = a.uid and e.review_state = 2 order by e.create_time desc limit 1), 0) from advisories as a
 )`;
 
 const REAL_COUNTS = `with real (kind, ancestor, n) as (
@@ -153,14 +158,48 @@ export const ROW_CHECKS: readonly RowCheck[] = [
   {
     kind: "resource-without-parent",
     meaning:
-      "a group, a repo, an identity, a role or an identity provider is below a group that is gone: delete it, or restore the group from a backup",
-    find: ["groups", "repos", "identities", "roles", "identity_providers"]
+      "a group, a repo, an identity, a role, an identity provider or an advisory is below a group that is gone: delete it, or restore the group from a backup",
+    find: ["groups", "repos", "identities", "roles", "identity_providers", "advisories"]
       .map(
         (table) =>
           `select '${table}' as kind, x.uid as uid from ${table} as x where x.parent <> '' and not exists (select 1 from groups as g where g.uid = x.parent)`,
       )
       .join(" union all "),
     show: ["kind", "uid"],
+  },
+  {
+    kind: "advisory-event-without-advisory",
+    meaning: "an event belongs to an advisory that is gone",
+    find: "select e.uid from advisory_events as e where not exists (select 1 from advisories as a where a.uid = e.parent)",
+    show: ["uid"],
+    repair: remove("advisory_events", ["uid"]),
+  },
+  {
+    kind: "advisory-latest-event-wrong",
+    meaning: "lists by the latest approved event would not show the advisory, or show one too many",
+    find: `${LATEST_TYPES} select l.uid, l.latest_type, l.really from latest as l where l.latest_type <> l.really`,
+    show: ["uid", "latest_type", "really"],
+    async repair(tx, { uid, really }) {
+      await ask(tx, "update advisories set latest_type = ? where uid = ?", [really, uid]);
+    },
+  },
+  ...["advisory_aliases", "advisory_suffixes"].map((table): RowCheck => ({
+    kind: `${table.replaceAll("_", "-")}-stale`,
+    meaning: `a row of ${table} belongs to an advisory that is gone or deleted`,
+    find: `select distinct x.advisory from ${table} as x where not exists (select 1 from advisories as a where a.uid = x.advisory and a.delete_time is null)`,
+    show: ["advisory"],
+    repair: remove(table, ["advisory"]),
+  })),
+  {
+    kind: "advisory-not-searchable",
+    meaning: "lists by alias or by query would not show an advisory",
+    find: `select a.uid from advisories as a where a.delete_time is null and (not exists (select 1 from advisory_aliases as x where x.advisory = a.uid)
+      or not exists (select 1 from advisory_suffixes as x where x.advisory = a.uid))`,
+    show: ["uid"],
+    async repair(tx, { uid }) {
+      const row = await tx.selectFrom("advisories").selectAll().where("uid", "=", String(uid)).executeTakeFirst();
+      if (row !== undefined) await writeLookups({ tx }, row);
+    },
   },
   {
     kind: "ancestry-stale",

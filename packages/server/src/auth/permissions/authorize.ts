@@ -10,6 +10,8 @@ import {
   type Access,
   access as accessOption,
   AccountAssociationSchema,
+  AdvisoryEventSchema,
+  AdvisorySchema,
   Capability,
   CapabilitySchema,
   DeliverySchema,
@@ -42,6 +44,8 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [TagSchema.typeName]: "tags",
   [SubscriptionSchema.typeName]: "subscriptions",
   [DeliverySchema.typeName]: "deliveries",
+  [AdvisorySchema.typeName]: "advisories",
+  [AdvisoryEventSchema.typeName]: "advisory_events",
 };
 
 /** The access rule of a method. Throws for a method without one: it must not be served. */
@@ -157,5 +161,16 @@ async function exists(call: Call, type: string, uid: string): Promise<boolean> {
   if (table === undefined) return false;
   // The remaining deliveries of a deleted subscription are answered as deleted with it.
   if (table === "deliveries" && !(await exists(call, SubscriptionSchema.typeName, parentOf(uid)))) return false;
+  // A deleted advisory keeps its row and its events.
+  if (table === "advisory_events" && !(await exists(call, AdvisorySchema.typeName, parentOf(uid)))) return false;
+  if (table === "advisories")
+    return (
+      (await call.tx
+        .selectFrom(table)
+        .select("uid")
+        .where("uid", "=", uid)
+        .where("delete_time", "is", null)
+        .executeTakeFirst()) !== undefined
+    );
   return (await call.tx.selectFrom(table).select("uid").where("uid", "=", uid).executeTakeFirst()) !== undefined;
 }

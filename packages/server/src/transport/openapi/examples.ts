@@ -62,6 +62,17 @@ const BODIES: Readonly<Record<string, object>> = {
   "SubscriptionsService.TestSubscription": {},
   "SubscriptionsService.RedeliverEvents": { startTime: "2026-07-04T00:00:00Z", endTime: "2026-07-05T00:00:00Z" },
   "DeliveriesService.RedeliverEvent": {},
+  "AdvisoriesService.CreateAdvisory": {
+    artifactName: "acme/web",
+    artifactType: "OCI_IMAGE",
+    componentName: "openssl",
+    componentType: "apk",
+    aliases: ["CVE-2026-1234"],
+    events: [{ detection: { manual: {} } }],
+  },
+  "AdvisoriesService.UpdateAdvisory": { aliases: ["CVE-2026-1234", "GHSA-2345-6789-cfgh"] },
+  "AdvisoriesService.CreateAdvisoryEvent": { fixed: { fixedVersion: "3.1.5-r0", note: "Fixed by the distribution." } },
+  "AdvisoriesService.UpdateAdvisoryEvent": { reviewState: "REVIEW_STATE_APPROVED" },
 };
 
 /** An example of the method's body. Undefined for a method that has none here, which a test does not allow. */

@@ -1,0 +1,183 @@
+import { create } from "@bufbuild/protobuf";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { type AdvisoryEvent, AdvisoryEventSchema, Capability, ReviewState } from "@moorage/api";
+import { applyMask } from "../../aip/masks.ts";
+import type { Call } from "../../core/call.ts";
+import { failedPrecondition, invalidArgument, notFound, permissionDenied } from "../../errors.ts";
+import { isUid, newUid, parentOf } from "../../lib/uid.ts";
+import type { Database, Row } from "../../store/index.ts";
+import { checkChangedEvent } from "./check.ts";
+import { advisories, eventColumns, eventOf, WITHOUT_FINDINGS } from "./rows.ts";
+
+type EventRow = Row<"advisory_events">;
+
+// A page of 200 advisories holds all their events.
+const MAX_EVENTS = 100;
+const MAX_CHARS = 64 << 10;
+
+/**
+ * Adds events to an advisory in their order, and notes them there. Throws PERMISSION_DENIED for an event that is to be
+ * reviewed already, if the caller may not review, and FAILED_PRECONDITION for more than an advisory holds.
+ */
+export async function addEvents(
+  call: Call,
+  advisory: string,
+  added: readonly AdvisoryEvent[],
+): Promise<AdvisoryEvent[]> {
+  const before = await heldBy(call.tx, advisory);
+  const rows: EventRow[] = [];
+  for (const event of added) {
+    const state = event.reviewState === ReviewState.UNSPECIFIED ? ReviewState.PENDING : event.reviewState;
+    if (state !== ReviewState.PENDING) await requireReviewer(call, advisory);
+    rows.push({
+      uid: newUid(advisory),
+      parent: advisory,
+      ...eventColumns(event),
+      author: call.caller.identity,
+      ...reviewed(call, state),
+      // Times of one advisory strictly increase, so that one of its events is the latest.
+      create_time: Math.max(call.nowMs, ((rows.at(-1) ?? before.at(-1))?.create_time ?? 0) + 1),
+    });
+  }
+  requireWithinLimits(advisory, [...before, ...rows]);
+  if (rows.length > 0) await call.tx.insertInto("advisory_events").values(rows).execute();
+  await noteEvents(call, advisory);
+  return rows.map((row) => create(AdvisoryEventSchema, eventOf(row)));
+}
+
+/**
+ * Reviews an event or changes it. An event that was approved or rejected is not changed, and one that is changed waits
+ * for another review. Throws FAILED_PRECONDITION, PERMISSION_DENIED, INVALID_ARGUMENT or NOT_FOUND.
+ */
+export async function changeEvent(
+  call: Call,
+  patch: AdvisoryEvent,
+  mask: FieldMask | undefined,
+): Promise<AdvisoryEvent> {
+  const before = await getEvent(call.tx, patch.uid);
+  const { uid, parent } = before;
+  const current = create(AdvisoryEventSchema, eventOf(before));
+  const after = applyMask(AdvisoryEventSchema, current, patch, mask);
+  checkChangedEvent(current, after);
+  if (after.reviewState === ReviewState.UNSPECIFIED)
+    throw invalidArgument({ field: "reviewState", description: "must be a state" });
+  const columns = eventColumns(after);
+  const isChanged = (["content", "issue", "findings"] as const).some((column) => columns[column] !== before[column]);
+  if (isChanged && (before.review_state === ReviewState.APPROVED || before.review_state === ReviewState.REJECTED))
+    throw failedPrecondition({
+      type: "EVENT_REVIEWED",
+      subject: uid,
+      description: "an event that was approved or rejected cannot be changed: add another one",
+    });
+  const isAsked = after.reviewState !== before.review_state;
+  const state = isChanged && !isAsked ? ReviewState.PENDING : after.reviewState;
+  // An author who has made the changes that were asked for has the event wait again.
+  const isResubmitted = before.review_state === ReviewState.REQUEST_CHANGES && state === ReviewState.PENDING;
+  if (state !== before.review_state && !isResubmitted) await requireReviewer(call, uid);
+  const changes = { ...columns, ...(state === before.review_state ? {} : reviewed(call, state)) };
+  const others = (await heldBy(call.tx, parent)).filter((event) => event.uid !== uid);
+  requireWithinLimits(parent, [...others, { ...before, ...changes }]);
+  await call.tx.updateTable("advisory_events").set(changes).where("uid", "=", uid).execute();
+  await noteEvents(call, parent);
+  return create(AdvisoryEventSchema, eventOf({ ...before, ...changes }));
+}
+
+/** The events of an advisory, oldest first. */
+export async function eventsOf(db: Database, advisory: string): Promise<AdvisoryEvent[]> {
+  const rows = await db
+    .selectFrom("advisory_events")
+    .selectAll()
+    .where("parent", "=", advisory)
+    .orderBy("create_time")
+    .execute();
+  return rows.map((row) => create(AdvisoryEventSchema, eventOf(row)));
+}
+
+/** The events of several advisories without their findings, by advisory, oldest first. */
+export async function eventsByAdvisory(
+  db: Database,
+  uids: readonly string[],
+): Promise<ReadonlyMap<string, AdvisoryEvent[]>> {
+  if (uids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("advisory_events")
+    .select(WITHOUT_FINDINGS)
+    .where("parent", "in", uids)
+    .orderBy("parent")
+    .orderBy("create_time")
+    .execute();
+  const found = new Map<string, AdvisoryEvent[]>();
+  for (const row of rows) {
+    const event = create(AdvisoryEventSchema, eventOf(row));
+    const known = found.get(row.parent);
+    if (known === undefined) found.set(row.parent, [event]);
+    else known.push(event);
+  }
+  return found;
+}
+
+/** Throws NOT_FOUND, also for an event of a deleted advisory. */
+async function getEvent(db: Database, uid: string): Promise<EventRow> {
+  const advisory = isUid(uid) ? await advisories.find(db, parentOf(uid)) : undefined;
+  const row =
+    advisory === undefined || advisory.delete_time !== null
+      ? undefined
+      : await db.selectFrom("advisory_events").selectAll().where("uid", "=", uid).executeTakeFirst();
+  if (row === undefined) throw notFound(AdvisoryEventSchema.typeName, uid);
+  return row;
+}
+
+/** The events of an advisory without what may be large, oldest first. */
+async function heldBy(
+  db: Database,
+  advisory: string,
+): Promise<Pick<EventRow, "uid" | "content" | "issue" | "create_time">[]> {
+  return await db
+    .selectFrom("advisory_events")
+    .select(["uid", "content", "issue", "create_time"])
+    .where("parent", "=", advisory)
+    .orderBy("create_time")
+    .execute();
+}
+
+/** Throws FAILED_PRECONDITION if these events are more than an advisory holds. */
+function requireWithinLimits(advisory: string, events: readonly Pick<EventRow, "content" | "issue">[]): void {
+  const chars = events.reduce((sum, { content, issue }) => sum + content.length + issue.length, 0);
+  if (events.length <= MAX_EVENTS && chars <= MAX_CHARS) return;
+  throw failedPrecondition({
+    type: "TOO_MANY_EVENTS",
+    subject: advisory,
+    description: `an advisory has at most ${MAX_EVENTS} events, of ${MAX_CHARS} characters in all`,
+  });
+}
+
+/** Brings what the advisory's row says of its events up to date. */
+async function noteEvents({ tx, nowMs }: Call, advisory: string): Promise<void> {
+  const latest = await tx
+    .selectFrom("advisory_events")
+    .select("type")
+    .where("parent", "=", advisory)
+    .where("review_state", "=", ReviewState.APPROVED)
+    .orderBy("create_time", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  await tx
+    .updateTable("advisories")
+    .set({ update_time: nowMs, latest_type: latest?.type ?? 0 })
+    .where("uid", "=", advisory)
+    .execute();
+}
+
+/** What a review by the caller writes. A state of waiting forgets the last review. */
+function reviewed(
+  { caller, nowMs }: Call,
+  state: ReviewState,
+): Pick<EventRow, "review_state" | "reviewer" | "review_time"> {
+  if (state === ReviewState.PENDING) return { review_state: state, reviewer: "", review_time: null };
+  return { review_state: state, reviewer: caller.identity, review_time: nowMs };
+}
+
+async function requireReviewer(call: Call, uid: string): Promise<void> {
+  if (await call.may(Capability.CAP_ADVISORIES_APPROVE, uid)) return;
+  throw permissionDenied("the caller may not review events here", { missing: "CAP_ADVISORIES_APPROVE" });
+}

@@ -1,0 +1,70 @@
+import type { ListAdvisoriesRequest } from "@moorage/api";
+import { sql } from "kysely";
+import { columnIs, columnIsIfSet } from "../../aip/list.ts";
+import type { Condition } from "../../aip/scope.ts";
+import { folded, MAX_SEARCHED } from "./lookups.ts";
+
+/** Greater than every character that a text goes on with. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
+/**
+ * The conditions of a list of advisories. Within one filter any value matches, and all filters must; those about events
+ * are about one event. `organizations`: those that the caller sees anything of.
+ */
+export function filtersOf(request: ListAdvisoriesRequest, organizations: readonly string[]): Condition[] {
+  const { origin, latestEventType, aliases, query } = request;
+  return [
+    sql`t.delete_time is null`,
+    ...columnIn("advisory_id", request.advisoryIds),
+    ...columnIn("legacy_advisory_id", request.legacyAdvisoryIds),
+    ...columnIn("artifact_name", request.artifactNames),
+    ...columnIn("artifact_type", request.artifactTypes),
+    ...columnIn("artifact_architecture", request.artifactArchitectures),
+    ...columnIn("component_name", request.componentNames),
+    ...columnIn("component_type", request.componentTypes),
+    ...columnIn("component_location", request.componentLocations),
+    ...(aliases.length === 0
+      ? []
+      : [sql`t.uid in (select advisory from advisory_aliases where alias in (${sql.join(aliases.map(folded))}))`]),
+    ...(origin === "" ? [] : [sql`(${columnIs("origin", origin)} or (t.origin = '' and t.artifact_name = ${origin}))`]),
+    ...columnIsIfSet("latest_type", latestEventType),
+    ...eventConditions(request),
+    ...(query === "" ? [] : [contains(query, organizations)]),
+  ];
+}
+
+/** The column that finds few advisories for the request; undefined when none of its filters does. */
+export function foundBy(request: ListAdvisoriesRequest): string | undefined {
+  const { aliases, query, advisoryIds, legacyAdvisoryIds, artifactNames, componentNames } = request;
+  if (aliases.length > 0 || query !== "") return "uid";
+  if (advisoryIds.length > 0) return "advisory_id";
+  if (legacyAdvisoryIds.length > 0) return "legacy_advisory_id";
+  if (artifactNames.length > 0) return "artifact_name";
+  return componentNames.length > 0 ? "component_name" : undefined;
+}
+
+function columnIn(column: string, values: readonly (string | number)[], table = "t"): Condition[] {
+  return values.length === 0 ? [] : [sql`${sql.ref(`${table}.${column}`)} in (${sql.join(values)})`];
+}
+
+function eventConditions(request: ListAdvisoriesRequest): Condition[] {
+  const { excludeEventAuthors: excluded } = request;
+  const wanted = [
+    ...columnIn("review_state", request.eventReviewStates, "e"),
+    ...columnIn("author", request.eventAuthors, "e"),
+    ...columnIn("reviewer", request.eventReviewers, "e"),
+    ...columnIn("type", request.eventTypes, "e"),
+  ];
+  const by = sql`e.author in (${sql.join(excluded)})`;
+  const exists = (...conditions: Condition[]): Condition =>
+    sql`exists (select 1 from advisory_events as e where ${sql.join([sql`e.parent = t.uid`, ...conditions], sql` and `)})`;
+  if (wanted.length > 0) return [exists(...wanted, ...(excluded.length === 0 ? [] : [sql`not ${by}`]))];
+  return excluded.length === 0 ? [] : [sql`(not ${exists(by)} or ${exists(sql`not ${by}`)})`];
+}
+
+function contains(query: string, organizations: readonly string[]): Condition {
+  if (organizations.length === 0) return sql`1 = 0`;
+  const text = [...folded(query)].slice(0, MAX_SEARCHED).join("");
+  return sql`t.uid in (select advisory from advisory_suffixes where organization in (${sql.join(organizations)})
+    and suffix >= ${text} and suffix < ${text + LAST_CHARACTER})`;
+}
