@@ -37,7 +37,26 @@ const MAX_RESOURCE_CHARS = 40 + 17 * 16;
 
 const COLUMNS =
   "uid, parent, organization, create_time, identity, token_id, act, method, decision, code, reason, details, request_id, remote_address, user_agent";
-const insert = statement(`insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+const insert = statement(
+  `insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  [
+    "text", // uid
+    "text",
+    "text",
+    "bigint", // create_time
+    "text",
+    "text",
+    "text",
+    "text",
+    "bigint", // decision
+    "bigint",
+    "text",
+    "text",
+    "text",
+    "text",
+    "text",
+  ],
+);
 
 /** Writes an entry in the call's transaction, so that it is committed or rolled back together with the change. */
 export async function audit(call: Call, event: AuditEvent): Promise<void> {

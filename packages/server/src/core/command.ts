@@ -13,6 +13,8 @@ export interface Command<Input, Output, Context = unknown> {
   readonly isolation: Isolation;
   /** Whether its commit may include events to deliver. */
   readonly wakesDelivery: boolean;
+  /** See CommandOptions. */
+  keyOf(input: Input): string | undefined;
   readonly run: CommandFunction<Input, Output, Context>;
 }
 
@@ -27,18 +29,24 @@ export type CommandFunction<Input, Output, Context = unknown> = (
   context: Context,
 ) => Promise<Output>;
 
-export interface CommandOptions {
+export interface CommandOptions<Input = never> {
   /** Defaults to serializable. */
   isolation?: Isolation;
   /** Defaults to true. */
   wakesDelivery?: boolean;
+  /**
+   * What a command of this input changes, where it may share a transaction on PostgreSQL: of two inputs with different
+   * keys, whatever their commands, neither may read what the other one writes. Both run concurrently there, statement
+   * by statement. Undefined, the default, for a transaction of its own.
+   */
+  keyOf?(input: Input): string | undefined;
 }
 
 /** Declares a command. */
 export function command<Input, Output, Context = unknown>(
   name: string,
   run: CommandFunction<Input, Output, Context>,
-  { isolation = "serializable", wakesDelivery = true }: CommandOptions = {},
+  { isolation = "serializable", wakesDelivery = true, keyOf = () => undefined }: CommandOptions<Input> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, wakesDelivery, run };
+  return { name, isolation, wakesDelivery, keyOf, run };
 }

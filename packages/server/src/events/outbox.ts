@@ -1,9 +1,10 @@
 import type { Actor, CallData, PendingEvent } from "../core/call.ts";
-import { type Database, select } from "../store/index.ts";
+import { type Database, declareMany, select } from "../store/index.ts";
 import { bodyOf } from "./body.ts";
 
 const INSERT = "insert into event_outbox (id, type, subject, parent, target, time, actor, body) values ";
 const ROW = "(?, ?, ?, ?, ?, ?, ?, ?)";
+declareMany(INSERT + ROW, ["text", "text", "text", "text", "text", "bigint", "text", "text"]);
 // Keeps the parameters of a statement below the limits of both databases.
 const ROWS_PER_STATEMENT = 100;
 const SYSTEM: Actor = { identity: "", act: { actor: "system" } };

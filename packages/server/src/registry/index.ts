@@ -9,4 +9,4 @@ export { passwordPlace, resealMirrors, type SyncSettings, syncSettings } from ".
 export { deleteTag, moveTag, type MovedTag, type MoveReason, type TagMove } from "./tag-moves.ts";
 export { expireTags, registryCommands } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
-export { tagsService } from "./tags.ts";
+export { keyOfCreateTag, tagsService } from "./tags.ts";

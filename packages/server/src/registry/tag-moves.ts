@@ -53,19 +53,27 @@ const selectPlace = statement<PlaceRow>(
   `select r.tag_policy as policy, t.uid, t.digest, t.update_time, t.deprecated, t.bundles,
       (select time from tag_history where repo = ? and tag = ? order by time desc limit 1) as last_time
     from repos as r left join tags as t on t.parent = r.uid and t.name = ? where r.uid = ?`,
+  ["text", "text", "text", "text"],
 );
 const SLICE = 1000;
 const MAX_NAMED = 10;
 const selectNames = statement<{ name: string }>(
   `select name from tags where parent = ? and name > ? order by name limit ${SLICE}`,
 );
-const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?");
+const updateTag = statement("update tags set digest = ?, update_time = ?, deprecated = ?, bundles = ? where uid = ?", [
+  "text",
+  "bigint",
+  "bigint",
+  "text",
+  "text",
+]);
 const removeTag = statement("delete from tags where uid = ?");
 const selectLastDigest = statement<{ digest: string }>(
   "select digest from tag_history where repo = ? and tag = ? and digest <> '' order by time desc limit 1",
 );
 const insertRecord = statement(
   "insert into tag_history (repo, tag, time, digest, actor, reason) values (?, ?, ?, ?, ?, ?)",
+  ["text", "text", "bigint", "text", "text", "text"],
 );
 
 /**

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, TagSchema, TagsService } from "@moorage/api";
+import { Capability, type CreateTagRequest, TagSchema, TagsService } from "@moorage/api";
 import { sql } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
@@ -67,6 +67,14 @@ export function tagsService({ pageTokenKey }: ServiceContext): Service<typeof Ta
     promoteTags: async (call, request) => ({ tags: await promoteTags(call, request) }),
     rollbackTags: async (call, request) => ({ tags: await rollbackTags(call, request) }),
   };
+}
+
+/**
+ * What a call of CreateTag changes. It reads rights, the repo, and the tag and its history; it writes the tag, its
+ * history and what is only appended to or counted, so calls for different tags do not meet.
+ */
+export function keyOfCreateTag({ parent, tag }: CreateTagRequest): string | undefined {
+  return tag === undefined ? undefined : `${parent}/${tag.name}`;
 }
 
 // The method's rule requires the right to create tags; to change an existing tag takes the right to move tags as well.

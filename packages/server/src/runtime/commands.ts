@@ -46,6 +46,8 @@ export function commandContext({ terms = [], ...settings }: CommandSettings): Co
 export interface MethodCall {
   method: string;
   request: string;
+  /** See UnaryMethod.keyOf. */
+  key: string | undefined;
 }
 
 /**
@@ -67,6 +69,7 @@ export const callMethod = command(
     if (!isDryRun(message)) context.events.get(method.desc)?.(call, places[0] ?? "", answer);
     return packed(toBinary(method.desc.output, answer));
   },
+  { keyOf: ({ key }: MethodCall) => key },
 );
 
 /** Whether the call is a dry run. Source: AIP-163. */

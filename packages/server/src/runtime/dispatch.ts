@@ -96,7 +96,11 @@ export function createDispatch({
       return fromBinary(
         desc.output,
         unpacked(
-          await transactor.write(callMethod, data, { method: name, request: packed(toBinary(desc.input, message)) }),
+          await transactor.write(callMethod, data, {
+            method: name,
+            request: packed(toBinary(desc.input, message)),
+            key: method.keyOf?.(message),
+          }),
         ),
       );
     } catch (error) {

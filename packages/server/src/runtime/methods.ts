@@ -1,5 +1,13 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
-import { create, getOption } from "@bufbuild/protobuf";
+import type {
+  DescMessage,
+  DescMethod,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  Message,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import { create, getOption, isMessage } from "@bufbuild/protobuf";
 import {
   type Access,
   AccountAssociationsService,
@@ -41,7 +49,7 @@ import {
   termsService,
 } from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
-import { imagesService, reposService, tagsService } from "../registry/index.ts";
+import { imagesService, keyOfCreateTag, reposService, tagsService } from "../registry/index.ts";
 import { advisoriesService } from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 
@@ -53,6 +61,8 @@ export interface UnaryMethod extends Ruled {
   kind: "unary";
   desc: DescMethodUnary;
   run(call: Call, request: Message): Promise<Message | Stored>;
+  /** What a call changes, where it may share a transaction; see CommandOptions. */
+  keyOf?: KeyOf | undefined;
 }
 export interface StreamMethod extends Ruled {
   kind: "stream";
@@ -90,6 +100,18 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
   ]);
 }
 
+type KeyOf = (request: Message) => string | undefined;
+
+/** The methods that may share a transaction. */
+const KEYS: ReadonlyMap<DescMethod, KeyOf> = new Map([keyed(TagsService.method.createTag, keyOfCreateTag)]);
+
+function keyed<I extends DescMessage>(
+  method: DescMethodUnary<I>,
+  keyOf: (request: MessageShape<I>) => string | undefined,
+): [DescMethod, KeyOf] {
+  return [method, (request) => (isMessage(request, method.input) ? keyOf(request) : undefined)];
+}
+
 const names = new WeakMap<DescMethod, string>();
 
 /** The method's full name, its key in the table. Cached, because every call needs it. */
@@ -108,7 +130,8 @@ function methods<S extends DescService>(service: S, implementation: Service<S>):
     const answer = functions[desc.localName];
     if (answer === undefined) throw new Error(`${desc.toString()} is not served`);
     const ruled = { access: accessOf(desc), transaction: getOption(desc, transaction) };
-    if (isUnary(desc)) return [nameOf(desc), { kind: "unary", desc, ...ruled, run: running(desc, answer) }];
+    if (isUnary(desc))
+      return [nameOf(desc), { kind: "unary", desc, ...ruled, run: running(desc, answer), keyOf: KEYS.get(desc) }];
     if (isServerStreaming(desc)) return [nameOf(desc), { kind: "stream", desc, ...ruled, open: opening(desc, answer) }];
     throw new Error(`${desc.toString()} cannot be served: its caller streams`);
   });

@@ -2,16 +2,19 @@ import { openCall } from "./open-call.ts";
 import { commandContext, commandNamed, type CommandSettings, runCommand } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Database, Store } from "../store/index.ts";
+import { sharedCommits } from "./shared-commits.ts";
 import type { Writer } from "./sqlite-transactor.ts";
 
 /** How many commands may be running or wait for a connection. Further ones are rejected with UNAVAILABLE. */
 const MAX_WAITING = 10_000;
 
 /**
- * The transactor over PostgreSQL: each command is its own transaction, which is retried when it conflicts with another.
+ * The transactor over PostgreSQL: each command is its own transaction, or shares one with others that are known not to
+ * meet it. It is done again when it collides with another.
  */
 export function postgresTransactor(store: Store, settings: CommandSettings): Writer {
   const context = commandContext(settings);
+  const share = sharedCommits(store);
   let waiting = 0;
   let closing = false;
   let idle: (() => void) | undefined;
@@ -26,9 +29,10 @@ export function postgresTransactor(store: Store, settings: CommandSettings): Wri
       waiting += 1;
       try {
         const { isolation } = command;
+        const key = command.keyOf(input as never);
         const work = (tx: Database): Promise<unknown> => runCommand(command, { data, input, tx, context });
         // The signature of Transactor.write says that the output is this command's.
-        return (await store.transact(work, { isolation })) as never;
+        return (await (key === undefined ? store.transact(work, { isolation }) : share(key, work))) as never;
       } finally {
         waiting -= 1;
         if (waiting === 0) idle?.();

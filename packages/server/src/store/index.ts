@@ -6,6 +6,7 @@ export { commitTogether, type Work } from "./group-commit.ts";
 export { declareMany } from "./many.ts";
 export { NEWEST_VERSION } from "./migrations.ts";
 export { databasePath, lockDataDir, migrate, openReader, openStore, openWriter } from "./open.ts";
+export { type Member, shareTransaction } from "./shared-transaction.ts";
 export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";
 export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";

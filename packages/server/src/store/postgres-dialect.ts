@@ -22,8 +22,14 @@ export interface PostgresDialectOptions {
   texts(sql: string): StatementText;
 }
 
+/** A connection whose statements need not wait for each other's answers. */
+export interface PipelinedConnection extends DatabaseConnection {
+  /** Sends the statements that `work` asks for in one packet. */
+  together(work: () => void): void;
+}
+
 /** A connection of the pool while it is in use. */
-interface Taken extends DatabaseConnection {
+interface Taken extends PipelinedConnection {
   begin(isolation: string): Promise<void>;
   end(command: "commit" | "rollback"): Promise<void>;
   release(): void;
@@ -150,6 +156,15 @@ async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDiale
         throw new Error("the transaction could not be committed, since a statement in it had failed");
     },
     release,
+    together(work) {
+      const stream = client?.connection.stream;
+      stream?.cork();
+      try {
+        work();
+      } finally {
+        stream?.uncork();
+      }
+    },
     // eslint-disable-next-line require-yield -- Kysely asks for it; nothing here streams
     async *streamQuery() {
       throw new Error("streaming is not offered");

@@ -73,7 +73,7 @@ export function createReads(pool: Pool, options: ReadsOptions): Reads {
   const find = (text: string, parameters: readonly unknown[]): Promise<Found> =>
     new Promise((resolve, reject) => {
       const caller = { resolve, reject };
-      if (manyFormOf(text) === undefined)
+      if (manyFormOf(text)?.reads !== true)
         return void answered(pool, options, [{ text, asked: [{ parameters, callers: [caller] }] }]);
       let same = gathered.get(text);
       if (same === undefined) gathered.set(text, (same = new Map()));

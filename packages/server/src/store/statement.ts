@@ -2,6 +2,7 @@ import { CompiledQuery } from "kysely";
 import { type Bindable, embeddedOf } from "./embedded.ts";
 import { declareMany, type ParameterType } from "./many.ts";
 import { readsOf } from "./read-together.ts";
+import { memberOf } from "./shared-transaction.ts";
 import type { Database } from "./store.ts";
 
 /** A statement with its parameters, in the order of the question marks. Returns the rows. */
@@ -23,6 +24,8 @@ export function statement<R = never>(text: string, many?: readonly ParameterType
 async function rowsOf(db: Database, text: string, parameters: readonly Bindable[]): Promise<unknown[]> {
   const reads = readsOf(db);
   if (reads !== undefined) return await reads.all(text, parameters);
+  const member = memberOf(db);
+  if (member !== undefined) return await member(text, parameters);
   return (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows;
 }
 

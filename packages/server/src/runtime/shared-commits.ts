@@ -1,0 +1,157 @@
+import { Code, MoorageError } from "../errors.ts";
+import { type Database, shareTransaction, type Store, TransientError } from "../store/index.ts";
+
+// A commit waits for the disk and costs a dozen round trips, and transactions that change neighbouring rows collide
+// (ADR 5). So commands that are known not to meet each other share one: whatever arrives while it is under way goes
+// into the next one. ADR 14.
+
+/** How many commands share a transaction at most. */
+const MOST = 64;
+// Who has just been answered commonly asks for the next; one transaction costs less than two that take turns.
+const GATHER_MS = 2;
+// After this time the next ones begin beside it: it may wait for a lock that they do not need.
+const PATIENCE_MS = 100;
+// How often a transaction is tried that collides with others, each time with half of the commands. Those that are left
+// then go on by themselves.
+const ATTEMPTS = 3;
+// How long a command waits for its turn at most: collisions put it back, and those with its key go one by one.
+const LONGEST_WAIT_MS = 30_000;
+
+/** A command that waits for its transaction. */
+interface Waiting {
+  key: string;
+  sinceMs: number;
+  run(tx: Database): Promise<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** What a command came to, inside a transaction that is not committed yet. */
+type Outcome = { value: unknown } | { error: unknown; hasWritten: boolean };
+
+/**
+ * Runs commands in shared transactions, each time those that wait. Of one key there is at most one in a transaction. A
+ * command that fails before it has written does not affect the others; otherwise the transaction is done again without
+ * it, and the command in one of its own. After a collision it is done again with half of the commands, those that have
+ * waited longest. Throws what the command throws, and UNAVAILABLE for one whose turn does not come in time.
+ */
+export function sharedCommits(
+  store: Pick<Store, "transact">,
+  { longestWaitMs = LONGEST_WAIT_MS }: { longestWaitMs?: number } = {},
+): (key: string, run: (tx: Database) => Promise<unknown>) => Promise<unknown> {
+  let waiting: Waiting[] = [];
+  let isBusy = false;
+  let isScheduled = false;
+  const startSoon = (later: (start: () => void) => unknown): void => {
+    if (isBusy || isScheduled) return;
+    isScheduled = true;
+    later(start);
+  };
+  const start = (): void => {
+    isScheduled = false;
+    if (isBusy || waiting.length === 0) return;
+    isBusy = true;
+    const batch = takeFirst();
+    let isCurrent = true;
+    const next = (): void => {
+      if (isCurrent) isBusy = false;
+      isCurrent = false;
+      startSoon((later) => (batch.length < 2 ? later() : setTimeout(later, GATHER_MS)));
+    };
+    const timer = setTimeout(next, PATIENCE_MS);
+    void commit(batch).finally(() => {
+      clearTimeout(timer);
+      // Those that it has put back are waiting again, even when others have begun in the meantime.
+      next();
+    });
+  };
+  /** Those that have waited longest, of each key one. */
+  const takeFirst = (): Waiting[] => {
+    const untilMs = performance.now() - longestWaitMs;
+    const keys = new Set<string>();
+    const batch: Waiting[] = [];
+    waiting = waiting.filter((one) => {
+      if (one.sinceMs < untilMs) {
+        one.reject(
+          new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 }),
+        );
+        return false;
+      }
+      if (batch.length === MOST || keys.has(one.key)) return true;
+      keys.add(one.key);
+      batch.push(one);
+      return false;
+    });
+    return batch;
+  };
+  const commit = async (batch: Waiting[]): Promise<void> => {
+    const [first] = batch;
+    if (batch.length < 2) return first && (await commitAlone(first));
+    let attempts = 0;
+    let members = batch;
+    try {
+      const outcomes = await store.transact(async (tx) => {
+        // Every process takes the locks of rows in the same order.
+        members = batch.slice(0, batch.length >> attempts).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+        attempts += 1;
+        if (attempts > ATTEMPTS || members.length < 2) throw new Spoiled(() => true);
+        return await runTogether(tx, members);
+      });
+      for (const [at, outcome] of outcomes.entries())
+        if ("value" in outcome) members[at]?.resolve(outcome.value);
+        else members[at]?.reject(outcome.error);
+    } catch (error) {
+      if (error instanceof Spoiled) {
+        members = members.filter((_, at) => error.by(at));
+        for (const one of members) void commitAlone(one);
+      } else for (const one of members) one.reject(error);
+    }
+    // The others have had no part in it.
+    const done = new Set(members);
+    waiting.unshift(...batch.filter((one) => !done.has(one)));
+  };
+  const commitAlone = async ({ run, resolve, reject }: Waiting): Promise<void> => {
+    try {
+      resolve(await store.transact(run));
+    } catch (error) {
+      reject(error);
+    }
+  };
+  return (key, run) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ key, sinceMs: performance.now(), run, resolve, reject });
+      // All commands of one turn of the event loop.
+      startSoon(setImmediate);
+    });
+}
+
+/** The transaction cannot be committed because of some of its commands, which are to be done by themselves. */
+class Spoiled extends Error {
+  readonly by: (at: number) => boolean;
+
+  constructor(by: (at: number) => boolean) {
+    super("a shared transaction failed");
+    this.by = by;
+  }
+}
+
+async function runTogether(tx: Database, members: readonly Waiting[]): Promise<Outcome[]> {
+  const outcomes = await shareTransaction(tx, (join) =>
+    Promise.all(
+      members.map(async ({ run }): Promise<Outcome> => {
+        const member = join();
+        try {
+          return { value: await run(member.db) };
+        } catch (error) {
+          return { error, hasWritten: member.hasWritten };
+        }
+      }),
+    ),
+  ).catch((error: unknown) => {
+    throw error instanceof TransientError ? error : new Spoiled(() => true);
+  });
+  const spoils = (outcome: Outcome | undefined): boolean =>
+    outcome !== undefined && "error" in outcome && outcome.hasWritten;
+  if (outcomes.some(spoils)) throw new Spoiled((at) => spoils(outcomes[at]));
+  return outcomes;
+}
