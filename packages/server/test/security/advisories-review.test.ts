@@ -176,6 +176,7 @@ test("an advisory has at most 100 events, and 64 KiB of them", async () => {
       issue: "i".repeat(1024),
     }),
   );
+  event(await change(author, events[0]?.uid ?? "", { fixNotPlanned: { note: "m".repeat(2048) } }));
   event(await change(author, events[0]?.uid ?? "", { fixNotPlanned: { note: "short" } }));
   event(await add(author, other, { fixNotPlanned: { note: "n".repeat(1024) } }));
 });
