@@ -268,6 +268,8 @@ function sameOrder<I extends DescMessage>(
 
 /** The condition `t.column = value`, for the filters of a service. */
 export function columnIs(column: string, value: string | number): Condition {
+  // No stored text has a null character, and PostgreSQL takes none as a parameter.
+  if (typeof value === "string" && value.includes("\0")) return sql`1 = 0`;
   return sql`${sql.ref(`t.${column}`)} = ${value}`;
 }
 

@@ -2,6 +2,7 @@
 // docs/contract.md, "Listing".
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { ADVISORIES, newAdvisory } from "../support/advisories.ts";
 import { blamed, DIGEST, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
 interface List {
@@ -101,6 +102,15 @@ before(async () => {
           name: `account-${(at * 7) % 101}-${at}`,
           description: `about ${at % 2}`,
         }),
+    },
+    {
+      path: ADVISORIES,
+      plural: "advisories",
+      fields: ["createTime", "updateTime", "advisoryId", "artifactName", "componentName", "aliases", "author", "uid"],
+      scope: () => group,
+      make: (at) =>
+        newAdvisory(platform, group, { artifactName: `artifact-${at % 2}`, componentName: `component-${at % 3}` }),
+      remove: (uid) => platform.ok("DELETE", `${ADVISORIES}/${uid}`),
     },
   ];
   for (const list of lists) for (let at = 0; at < MADE; at++) await list.make(at);
@@ -239,6 +249,17 @@ test("a name is matched exactly", () =>
     assert.deepEqual(await rows(get(list, { name, ...scoped(list) }), list.plural), [first]);
     assert.equal((await get(list, { name: name.slice(0, -1), ...scoped(list) })).totalCount, "0");
   }));
+
+test("a text with a null character, which no database stores, matches nothing", async () => {
+  for (const [path, filter, plural] of [
+    ["/iam/v2/groups", "name", "groups"],
+    ["/iam/v2/roleBindings", "role", "roleBindings"],
+    ["/iam/v2/groupInvites", "key_id", "groupInvites"],
+    ["/registry/v2/repos", "name", "repos"],
+    ["/registry/v2/tags", "digest", "tags"],
+  ] as const)
+    assert.deepEqual(await rows(platform.ok("GET", `${path}?${filter}=a%00`), plural), [], path);
+});
 
 test("a page token of another list or of other filters, forged or malformed, is INVALID_ARGUMENT on page_token", () =>
   each(async (list) => {
