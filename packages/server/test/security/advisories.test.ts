@@ -208,6 +208,11 @@ test("an update changes what its mask names, and never the events or the id", as
   }
   const cleared = await platform.call("PATCH", `${path}?updateMask=aliases`, { token: owner, body: {} });
   assert.deepEqual(blamed(cleared), ["aliases"]);
+  for (const [aliases, field] of [
+    [["not an id"], "aliases[0]"],
+    [["CVE-1", "cve-1"], "aliases[1]"],
+  ] as const)
+    assert.deepEqual(blamed(await platform.call("PATCH", path, { token: owner, body: { aliases } })), [field]);
 });
 
 test("a deleted advisory is gone from Get and lists, its events too; its group can go, one with an advisory cannot", async () => {
