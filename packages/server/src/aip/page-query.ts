@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Awaitable } from "../lib/awaitable.ts";
 import {
   type Bindable,
   type Database,
@@ -39,7 +40,7 @@ export interface FoundPage<R> {
 /** The columns to select from the table `t`, and the function that runs the query. */
 interface Selection<R> {
   list: string;
-  ask(text: string, parameters: readonly Bindable[]): Promise<R[]>;
+  ask(text: string, parameters: readonly Bindable[]): Awaitable<R[]>;
 }
 
 const USUAL_LIMIT = DEFAULT_PAGE_SIZE + 1;

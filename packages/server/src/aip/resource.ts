@@ -2,6 +2,7 @@ import type { DescMessage, Message, MessageInitShape, MessageShape } from "@bufb
 import { create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Kysely } from "kysely";
+import { after, type Awaitable } from "../lib/awaitable.ts";
 import { isUid, newUid } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
@@ -135,14 +136,14 @@ export function resource<D extends DescMessage, T extends ResourceTable>(spec: R
 export function storedGet<D extends DescMessage>(
   table: ResourceTable,
   layout: Layout<D>,
-): (db: Database, uid: string) => Promise<Stored<D>> {
+): (db: Database, uid: string) => Awaitable<Stored<D>> {
   const text = `select ${layout.columns.join(", ")} from ${table} where uid = ?`;
   declareMany(text, ["text"]);
-  return async (db, uid) => {
-    const [cells] = isUid(uid) ? await selectArrays(db, text, [uid], layout.columns) : [];
-    if (cells === undefined) throw notFound(layout.message.typeName, uid);
-    return storedRow(layout, cells);
-  };
+  return (db, uid) =>
+    after(isUid(uid) ? selectArrays(db, text, [uid], layout.columns) : [], ([cells]) => {
+      if (cells === undefined) throw notFound(layout.message.typeName, uid);
+      return storedRow(layout, cells);
+    });
 }
 
 /** How many rows of the table are direct children of the parent. */

@@ -1,5 +1,6 @@
 import type { DescMessage, Message, MessageInitShape } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
+import type { Awaitable } from "../lib/awaitable.ts";
 import type { Database } from "../store/index.ts";
 
 /**
@@ -63,12 +64,12 @@ export interface Call extends CallData {
   /** The transaction of a writing call, otherwise a reader. The only access to the database. */
   tx: Database;
   /** Whether the caller holds the capability on the resource or any of its ancestors. */
-  may(capability: Capability, uid: string): Promise<boolean>;
+  may(capability: Capability, uid: string): Awaitable<boolean>;
   /**
    * The outermost groups at and below which the caller holds all the capabilities. Lists return resources of these
    * groups.
    */
-  visible(...capabilities: Capability[]): Promise<string[]>;
+  visible(...capabilities: Capability[]): Awaitable<string[]>;
   /**
    * Emits an event: it is appended at the end of the call's transaction, so it exists if and only if the change does. A
    * call that only reads emits nothing. Returns the event's id. Source: docs/contract.md, "Events".
@@ -83,7 +84,7 @@ export interface Call extends CallData {
    * Whether another identity holds the capability there, by its bindings: for work that an identity requested earlier
    * and that is done only now.
    */
-  heldBy(identity: string, capability: Capability, uid: string): Promise<boolean>;
+  heldBy(identity: string, capability: Capability, uid: string): Awaitable<boolean>;
 }
 
 /** An event to emit. */

@@ -1,3 +1,4 @@
+import { after, type Awaitable } from "../lib/awaitable.ts";
 import type { Snapshot } from "../store/index.ts";
 import { ANONYMOUS, type Caller } from "./call.ts";
 import type { RequestData } from "./http.ts";
@@ -43,12 +44,14 @@ export class RequestSteps<A> {
    * Authenticates the caller with `authenticate` and counts its request. Throws RESOURCE_EXHAUSTED when the caller sent
    * too many, and the errors of `authenticate`.
    */
-  async identify(authenticate: () => Promise<Caller>): Promise<Caller> {
+  identify(authenticate: () => Awaitable<Caller>): Awaitable<Caller> {
     this.#snapshot = this.#key === undefined ? undefined : this.#cache?.snapshot();
-    this.#caller = await authenticate();
-    if (this.#caller.identity !== "") this.#data.authenticated?.();
-    this.#data.admit?.(this.#caller.identity);
-    return this.#caller;
+    return after(authenticate(), (caller) => {
+      this.#caller = caller;
+      if (caller.identity !== "") this.#data.authenticated?.();
+      this.#data.admit?.(caller.identity);
+      return caller;
+    });
   }
 
   /** Caches the answer, of `bytes` bytes, under the request's key; `make` gives its cached form. */

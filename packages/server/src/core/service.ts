@@ -7,6 +7,7 @@ import type {
 } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api";
 import type { Stored } from "./stored.ts";
+import type { Awaitable } from "../lib/awaitable.ts";
 import type { GuardedFetch } from "../lib/guarded-fetch.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { Call } from "./call.ts";
@@ -19,7 +20,7 @@ import { permissionDenied } from "../errors.ts";
  */
 export type Service<S extends DescService> = {
   [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
-    ? (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O> | Stored<O>>
+    ? (call: Call, request: MessageShape<I>) => Awaitable<MessageInitShape<O> | Stored<O>>
     : S["method"][K] extends DescMethodServerStreaming<infer I, infer O>
       ? (call: Call, request: MessageShape<I>, signal: AbortSignal) => AsyncIterable<MessageInitShape<O>>
       : never;

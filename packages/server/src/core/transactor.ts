@@ -1,10 +1,11 @@
+import type { Awaitable } from "../lib/awaitable.ts";
 import type { Call, CallData } from "./call.ts";
 import type { Command } from "./command.ts";
 
 /** The access to the database for everything that is not a method of the API. */
 export interface Transactor extends CommandWriter {
   /** Runs the work on a reader. It must not write. */
-  read<T>(data: CallData, work: (call: Call) => Promise<T>): Promise<T>;
+  read<T>(data: CallData, work: (call: Call) => Awaitable<T>): Promise<T>;
 }
 
 /** The writing part of a transactor. */

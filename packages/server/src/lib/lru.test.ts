@@ -17,6 +17,19 @@ test("the least recently used entry is removed first", () => {
   assert.equal(lru.size, 0);
 });
 
+test("an entry that is used in turn with another counts as used each time", () => {
+  const lru = createLru<string, number>(2);
+  lru.set("a", 1);
+  lru.set("b", 2);
+  for (const key of ["b", "a", "b", "b"]) lru.get(key);
+  lru.set("c", 3);
+  assert.deepEqual([lru.get("a"), lru.get("b"), lru.get("c")], [undefined, 2, 3]);
+  lru.delete("c");
+  lru.set("c", 4);
+  lru.set("d", 5);
+  assert.deepEqual([lru.get("b"), lru.get("c"), lru.get("d")], [undefined, 4, 5]);
+});
+
 test("with weighted entries, the least recently used are removed until the new one fits", () => {
   const lru = createLru<string, string>(10, (text) => text.length);
   lru.set("a", "1234");

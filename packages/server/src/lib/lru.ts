@@ -16,6 +16,8 @@ export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => numbe
   // A Map iterates in insertion order: a used entry is moved to the end, and the first entry is removed first.
   const entries = new Map<K, V>();
   let weight = 0;
+  // The key at the end. A map that is asked for one key again and again need not move it each time.
+  let newest: K | undefined;
   const drop = (key: K): void => {
     const value = entries.get(key);
     if (value === undefined) return;
@@ -25,9 +27,10 @@ export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => numbe
   return {
     get(key) {
       const value = entries.get(key);
-      if (value === undefined) return undefined;
+      if (value === undefined || key === newest) return value;
       entries.delete(key);
       entries.set(key, value);
+      newest = key;
       return value;
     },
     set(key, value) {
@@ -35,6 +38,7 @@ export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => numbe
       const added = weightOf(value);
       if (added > maxWeight) return;
       entries.set(key, value);
+      newest = key;
       weight += added;
       for (const oldest of entries.keys()) {
         if (weight <= maxWeight) break;
@@ -44,6 +48,7 @@ export function createLru<K, V>(maxWeight: number, weightOf: (value: V) => numbe
     delete: drop,
     clear() {
       entries.clear();
+      newest = undefined;
       weight = 0;
     },
     get size() {

@@ -6,6 +6,7 @@ import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
 import { withRejectedCaller } from "../auth/index.ts";
 import type { Auditor } from "../audit/index.ts";
+import type { Awaitable } from "../lib/awaitable.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
 import { Code, type ErrorDetails, MoorageError } from "../errors.ts";
@@ -77,7 +78,7 @@ export interface RegistryDeps {
    * and `repositories`. Throws UNAUTHENTICATED without a valid token, PERMISSION_DENIED for a token of another
    * audience.
    */
-  authenticate(authorization: string | undefined, audience: "registry", nowMs: number): Promise<Caller>;
+  authenticate(authorization: string | undefined, audience: "registry", nowMs: number): Awaitable<Caller>;
   /** Checks user names and passwords. */
   credentials: CredentialDeps;
   config: RegistryConfig;

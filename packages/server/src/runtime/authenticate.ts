@@ -4,6 +4,7 @@ import { type Authenticator, isWrongAudience, rejectedCaller } from "../auth/ind
 import { ANONYMOUS, type Caller } from "../core/call.ts";
 import type { RequestData } from "../core/http.ts";
 import { Code, unauthenticated } from "../errors.ts";
+import { attempt, type Awaitable } from "../lib/awaitable.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Method, nameOf } from "./methods.ts";
 
@@ -12,7 +13,7 @@ export type MethodAuthenticator = (
   authorization: string | undefined,
   method: DescMethod,
   data: RequestData,
-) => Promise<Caller>;
+) => Awaitable<Caller>;
 
 export interface MethodAuthenticatorDeps {
   methods: ReadonlyMap<string, Method>;
@@ -28,23 +29,24 @@ export interface MethodAuthenticatorDeps {
  */
 export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): MethodAuthenticator {
   const { methods, authenticate, auditor, clock } = deps;
-  return async (authorization, method, { requestId, remoteAddress }) => {
+  return (authorization, method, { requestId, remoteAddress }) => {
     if (methods.get(nameOf(method))?.access.public ?? true) return ANONYMOUS;
     const nowMs = clock.nowMs();
-    try {
-      return await authenticate(authorization, "platform", nowMs);
-    } catch (error) {
-      // A request without a token gets a challenge, which is not recorded as a rejection.
-      const rejection = authorization === undefined ? undefined : rejectionOf(error, {});
-      const caller = rejectedCaller(error) ?? ANONYMOUS;
-      if (rejection)
-        auditor.note(
-          { caller, requestId, nowMs, remoteAddress, userAgent: "" },
-          { method: nameOf(method), resource: caller.identity, ...rejection, code: Code.Unauthenticated },
-        );
-      // To the platform a token for another audience is the same as an invalid one; only the registry distinguishes the
-      // two.
-      throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;
-    }
+    return attempt(
+      () => authenticate(authorization, "platform", nowMs),
+      (error) => {
+        // A request without a token gets a challenge, which is not recorded as a rejection.
+        const rejection = authorization === undefined ? undefined : rejectionOf(error, {});
+        const caller = rejectedCaller(error) ?? ANONYMOUS;
+        if (rejection)
+          auditor.note(
+            { caller, requestId, nowMs, remoteAddress, userAgent: "" },
+            { method: nameOf(method), resource: caller.identity, ...rejection, code: Code.Unauthenticated },
+          );
+        // To the platform a token for another audience is the same as an invalid one; only the registry distinguishes
+        // the two.
+        throw isWrongAudience(error) ? unauthenticated("the token is for another audience") : error;
+      },
+    );
   };
 }

@@ -16,7 +16,8 @@ import type { CallData } from "../core/call.ts";
 import { callMethod } from "./commands.ts";
 import { openCall } from "./open-call.ts";
 import { Code, MoorageError } from "../errors.ts";
-import { type Method, nameOf } from "./methods.ts";
+import { after, attempt, type Awaitable } from "../lib/awaitable.ts";
+import { type Method, nameOf, type UnaryMethod } from "./methods.ts";
 import type { Database } from "../store/index.ts";
 import { createSlots, guarded } from "./stream-limits.ts";
 import type { Transactor } from "../core/transactor.ts";
@@ -36,7 +37,7 @@ export interface Dispatch {
     data: CallData,
     message: Message,
     extra?: { authorization?: string; hasLeft?: (() => boolean) | undefined },
-  ): Promise<Message | Stored>;
+  ): Awaitable<Message | Stored>;
   /** Calls a streaming method. The caller's rights are checked when it begins and again while it runs. */
   stream(
     method: DescMethodServerStreaming,
@@ -77,36 +78,36 @@ export function createDispatch({
   admins,
   auditor,
 }: DispatchDeps): Dispatch {
-  const answer: Dispatch["answer"] = async (desc, data, message, extra) => {
+  const answer: Dispatch["answer"] = (desc, data, message, extra) => {
     const name = nameOf(desc);
     const loose = outside.get(name);
-    if (loose !== undefined) return await loose(data, message, extra?.authorization);
+    if (loose !== undefined) return loose(data, message, extra?.authorization);
     const method = methods.get(name);
     if (method?.kind !== "unary") throw unknown(name);
     requireKnownValues(desc, message);
     const call = openCall(data, reader, extra?.hasLeft);
     const writes = method.transaction === Transaction.WRITE;
     let isAuthorized = false;
-    try {
-      await authorize(desc, method.access, call, message, admins.includes(data.caller.identity));
-      isAuthorized = true;
-      requireMessages(desc.input, message);
-      if (!writes) return await method.run(call, message);
-      await checks?.get(name)?.(data, message);
-      return fromBinary(
-        desc.output,
-        unpacked(
-          await transactor.write(callMethod, data, {
-            method: name,
-            request: packed(toBinary(desc.input, message)),
-            key: method.keyOf?.(message),
-          }),
-        ),
-      );
-    } catch (error) {
-      note(method, data, message, error, { hides: !isAuthorized, writes });
-      throw error;
-    }
+    return attempt<Message | Stored>(
+      () =>
+        after(authorize(desc, method.access, call, message, admins.includes(data.caller.identity)), () => {
+          isAuthorized = true;
+          requireMessages(desc.input, message);
+          return writes ? write(method, data, message) : method.run(call, message);
+        }),
+      (error) => {
+        note(method, data, message, error, { hides: !isAuthorized, writes });
+        throw error;
+      },
+    );
+  };
+  const write = async (method: UnaryMethod, data: CallData, message: Message): Promise<Message> => {
+    const { desc } = method;
+    const name = nameOf(desc);
+    await checks?.get(name)?.(data, message);
+    const request = packed(toBinary(desc.input, message));
+    const written = await transactor.write(callMethod, data, { method: name, request, key: method.keyOf?.(message) });
+    return fromBinary(desc.output, unpacked(written));
   };
   const note = (
     { desc, access }: Method,

@@ -34,6 +34,7 @@ import {
 import { accessOf } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
 import { isStored, type Stored } from "../core/stored.ts";
+import { after, type Awaitable } from "../lib/awaitable.ts";
 import type { Call } from "../core/call.ts";
 import { deliveriesService, eventsService, subscriptionsService } from "../events/index.ts";
 import {
@@ -60,7 +61,7 @@ interface Ruled {
 export interface UnaryMethod extends Ruled {
   kind: "unary";
   desc: DescMethodUnary;
-  run(call: Call, request: Message): Promise<Message | Stored>;
+  run(call: Call, request: Message): Awaitable<Message | Stored>;
   /** What a call changes, where it may share a transaction; see CommandOptions. */
   keyOf?: KeyOf | undefined;
 }
@@ -137,14 +138,14 @@ function methods<S extends DescService>(service: S, implementation: Service<S>):
   });
 }
 
-type Answer = (call: Call, request: Message) => Promise<Record<string, unknown>>;
+type Answer = (call: Call, request: Message) => Awaitable<Record<string, unknown>>;
 type Opening = (call: Call, request: Message, signal: AbortSignal) => AsyncIterable<Record<string, unknown>>;
 
 function running(desc: DescMethodUnary, answer: Answer): UnaryMethod["run"] {
-  return async (call, request) => {
-    const answered = await answer(call, request);
-    return isStored(answered) ? answered : create(desc.output, answered);
-  };
+  return (call, request) =>
+    after(answer(call, request), (answered): Message | Stored =>
+      isStored(answered) ? answered : create(desc.output, answered),
+    );
 }
 
 function opening(desc: DescMethodServerStreaming, open: Opening): StreamMethod["open"] {

@@ -2,6 +2,7 @@ import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts"
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
 import { Code, MoorageError } from "../errors.ts";
+import { after, type Awaitable } from "../lib/awaitable.ts";
 import { uuidOf } from "../lib/uuid.ts";
 import type { Database } from "../store/index.ts";
 
@@ -17,8 +18,10 @@ export interface OpenCall extends Call {
 export function openCall(data: CallData, tx: Database, hasLeft: () => boolean = () => false): OpenCall {
   const pendingEvents: PendingEvent[] = [];
   let rights: Rights | undefined;
-  const read = async (): Promise<Rights> =>
-    (rights ??= rightsOf(data.caller, await callerGrants(tx, data.caller, data.nowMs)));
+  const held = <T>(ask: (rights: Rights) => T): Awaitable<T> =>
+    rights !== undefined
+      ? ask(rights)
+      : after(callerGrants(tx, data.caller, data.nowMs), (grants) => ask((rights ??= rightsOf(data.caller, grants))));
   return {
     ...data,
     agreedMs: data.agreedMs ?? data.nowMs,
@@ -32,9 +35,9 @@ export function openCall(data: CallData, tx: Database, hasLeft: () => boolean = 
     requireCaller() {
       if (hasLeft()) throw new MoorageError(Code.Aborted, "Aborted: the caller has left");
     },
-    may: async (capability, uid) => (rights ?? (await read())).may(capability, uid),
-    visible: async (...capabilities) => (rights ?? (await read())).visible(capabilities),
-    heldBy: async (identity, capability, uid) =>
-      rightsOf({ identity }, await grantsOf(tx, identity)).may(capability, uid),
+    may: (capability, uid) => held((rights) => rights.may(capability, uid)),
+    visible: (...capabilities) => held((rights) => rights.visible(capabilities)),
+    heldBy: (identity, capability, uid) =>
+      after(grantsOf(tx, identity), (grants) => rightsOf({ identity }, grants).may(capability, uid)),
   };
 }

@@ -5,6 +5,7 @@ import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
 import { messageOf, type Stored } from "../core/stored.ts";
 import { unauthenticated } from "../errors.ts";
+import { after, type Awaitable } from "../lib/awaitable.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { MethodAuthenticator } from "./authenticate.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -27,9 +28,9 @@ export interface UnaryCodec<B> {
    */
   key: string | undefined;
   /** The caller, where it was authenticated earlier; the answer must not be cached then. */
-  verified?: Promise<Caller> | undefined;
+  verified?: Awaitable<Caller> | undefined;
   /** Reads the message; called when the caller is authenticated. Undefined when no answer is wanted any more. */
-  decode(): Promise<Message | undefined>;
+  decode(): Awaitable<Message | undefined>;
   encode(answer: Message | Stored): B;
   /** Converts an answer to the form of the response cache, and back. */
   toCached(answer: B): Answered;
@@ -47,14 +48,14 @@ export interface Pipeline {
    * Authenticates the caller, for protocols that must do so before they receive a large message. Throws
    * UNAUTHENTICATED.
    */
-  verify(head: CallHead): Promise<Caller>;
+  verify(head: CallHead): Awaitable<Caller>;
   /**
    * Authenticates the caller and counts the request for its rate limit, for protocols whose library reads messages and
    * answers.
    */
-  identify(head: CallHead): Promise<Caller>;
+  identify(head: CallHead): Awaitable<Caller>;
   /** Runs a unary call from authentication to the answer. Undefined when `decode` gives no message. */
-  answer<B>(head: CallHead<DescMethodUnary>, codec: UnaryCodec<B>): Promise<B | undefined>;
+  answer<B>(head: CallHead<DescMethodUnary>, codec: UnaryCodec<B>): Awaitable<B | undefined>;
   /** Runs a unary call of an identified caller. */
   unary(head: CallHead<DescMethodUnary>, caller: Caller, message: Message): Promise<Message>;
   /**
@@ -78,11 +79,11 @@ export interface PipelineDeps {
 }
 
 export function createPipeline({ dispatch, authenticate, clock, cache }: PipelineDeps): Pipeline {
-  const verify = async ({ authorization, method, data }: CallHead): Promise<Caller> => {
-    const caller = await authenticate(authorization, method, data);
-    if (caller.identity !== "") data.authenticated?.();
-    return caller;
-  };
+  const verify = ({ authorization, method, data }: CallHead): Awaitable<Caller> =>
+    after(authenticate(authorization, method, data), (caller) => {
+      if (caller.identity !== "") data.authenticated?.();
+      return caller;
+    });
   const callData = ({ data, userAgent }: CallHead, caller: Caller): CallData => ({
     caller,
     requestId: data.requestId,
@@ -91,7 +92,7 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
     remoteAddress: data.remoteAddress,
     userAgent,
   });
-  const dispatched = (head: CallHead<DescMethodUnary>, caller: Caller, message: Message): Promise<Message | Stored> =>
+  const dispatched = (head: CallHead<DescMethodUnary>, caller: Caller, message: Message): Awaitable<Message | Stored> =>
     dispatch.answer(head.method, callData(head, caller), message, {
       authorization: head.authorization ?? "",
       hasLeft: head.data.hasLeft,
@@ -100,19 +101,25 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
     admit: (data) => new RequestSteps(data).admit(),
     verify,
     identify: (head) => new RequestSteps(head.data).identify(() => verify(head)),
-    async answer(head, codec) {
+    answer(head, codec) {
       const steps = new RequestSteps(head.data, cache);
       const known = steps.cached(codec.key, clock.nowMs());
       if (known !== undefined) return codec.ofCached(known.answer);
-      const caller = await steps.identify(() => codec.verified ?? verify(head));
-      const message = await codec.decode();
-      if (message === undefined) return undefined;
-      const answer = codec.encode(await dispatched(head, caller, message));
-      if (codec.key !== undefined) {
-        const answered = codec.toCached(answer);
-        steps.keep(answered.text.length, () => answered);
-      }
-      return answer;
+      const encoded = (answered: Message | Stored): ReturnType<typeof codec.encode> => {
+        const answer = codec.encode(answered);
+        if (codec.key !== undefined) {
+          const kept = codec.toCached(answer);
+          steps.keep(kept.text.length, () => kept);
+        }
+        return answer;
+      };
+      return after(
+        steps.identify(() => codec.verified ?? verify(head)),
+        (caller) =>
+          after(codec.decode(), (message) =>
+            message === undefined ? undefined : after(dispatched(head, caller, message), encoded),
+          ),
+      );
     },
     unary: async (head, caller, message) => messageOf(await dispatched(head, caller, message)),
     stream: (head, caller, message, signal) =>

@@ -1,3 +1,4 @@
+import { after, type Awaitable } from "../lib/awaitable.ts";
 import { createLru } from "../lib/lru.ts";
 import { embeddedOf } from "./embedded.ts";
 import type { Database } from "./store.ts";
@@ -28,7 +29,7 @@ export interface SnapshotCache<V> {
    */
   keep(snapshot: Snapshot | undefined, key: string, value: V): void;
   /** The value of the key, or the result of `load`, which is cached unless it is undefined. */
-  remember<L extends V | undefined>(key: string, load: () => Promise<L>): V | Promise<L>;
+  remember<L extends V | undefined>(key: string, load: () => Awaitable<L>): V | Awaitable<L>;
 }
 
 /**
@@ -59,15 +60,15 @@ export function createSnapshotCache<V>(
     isOf(since);
     cached.set(key, value);
   };
-  const loaded = async <L extends V | undefined>(
+  const loaded = <L extends V | undefined>(
     since: Snapshot | undefined,
     key: string,
-    load: () => Promise<L>,
-  ): Promise<L> => {
-    const value = await load();
-    if (value !== undefined) keep(since, key, value);
-    return value;
-  };
+    load: () => Awaitable<L>,
+  ): Awaitable<L> =>
+    after(load(), (value) => {
+      if (value !== undefined) keep(since, key, value);
+      return value;
+    });
   return {
     snapshot,
     keep,

@@ -118,5 +118,5 @@ test("a reader can be closed in the middle of a call", async (t) => {
   await selectValue(reader, "a");
   await reader.destroy();
   await turn();
-  await assert.rejects(selectValue(reader, "a"));
+  await assert.rejects(async () => await selectValue(reader, "a"));
 });

@@ -1,12 +1,16 @@
 import { CompiledQuery } from "kysely";
+import type { Awaitable } from "../lib/awaitable.ts";
 import { type Bindable, embeddedOf } from "./embedded.ts";
 import { declareMany, type ParameterType } from "./many.ts";
 import { readsOf } from "./read-together.ts";
 import { memberOf } from "./shared-transaction.ts";
 import type { Database } from "./store.ts";
 
-/** A statement with its parameters, in the order of the question marks. Returns the rows. */
-export type Statement<R> = (db: Database, ...parameters: (string | number | null)[]) => Promise<R[]>;
+/**
+ * A statement with its parameters, in the order of the question marks. Returns the rows; on the embedded engine without
+ * a promise.
+ */
+export type Statement<R> = (db: Database, ...parameters: (string | number | null)[]) => Awaitable<R[]>;
 
 /**
  * A hand-written statement for a hot path: building and compiling a query each time takes ten times as long as SQLite
@@ -16,8 +20,7 @@ export type Statement<R> = (db: Database, ...parameters: (string | number | null
  */
 export function statement<R = never>(text: string, many?: readonly ParameterType[]): Statement<R> {
   if (many !== undefined) declareMany(text, many);
-  return async (db, ...parameters) =>
-    (embeddedOf(db)?.all(text, parameters) ?? (await rowsOf(db, text, parameters))) as R[];
+  return (db, ...parameters) => select<R>(db, text, parameters);
 }
 
 /** The rows that PostgreSQL returns. */
@@ -33,25 +36,33 @@ async function rowsOf(db: Database, text: string, parameters: readonly Bindable[
  * The rows of a text made for this call, as objects. Parameters are question marks, or the placeholders of the query
  * builder. `R` is the type of the selected columns, as for `statement`.
  */
-export async function select<R = Record<string, unknown>>(
+export function select<R = Record<string, unknown>>(
   db: Database,
   text: string,
   parameters: readonly Bindable[],
-): Promise<R[]> {
-  return (embeddedOf(db)?.all(text, parameters) ?? (await rowsOf(db, text, parameters))) as R[];
+): Awaitable<R[]> {
+  return (embeddedOf(db)?.all(text, parameters) ?? rowsOf(db, text, parameters)) as Awaitable<R[]>;
 }
 
 /**
  * Like `select`, with each row as an array of these columns, which must be those that the text selects, in its order.
  */
-export async function selectArrays(
+export function selectArrays(
+  db: Database,
+  text: string,
+  parameters: readonly Bindable[],
+  columns: readonly string[],
+): Awaitable<unknown[][]> {
+  return embeddedOf(db)?.arrays(text, parameters) ?? arraysOf(db, text, parameters, columns);
+}
+
+/** The rows that PostgreSQL returns, as arrays. */
+async function arraysOf(
   db: Database,
   text: string,
   parameters: readonly Bindable[],
   columns: readonly string[],
 ): Promise<unknown[][]> {
-  const rows = embeddedOf(db)?.arrays(text, parameters);
-  if (rows !== undefined) return rows;
   const reads = readsOf(db);
   if (reads !== undefined) return await reads.arrays(text, parameters);
   return (await select(db, text, parameters)).map((row) => columns.map((column) => row[column]));

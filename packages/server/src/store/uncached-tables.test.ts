@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openWriters } from "../../test/support/writers.ts";
+import type { Awaitable } from "../lib/awaitable.ts";
 import { embeddedOf } from "./embedded.ts";
 import { changesOnlyUncachedTables, UNCACHED_TABLES } from "./uncached-tables.ts";
 import { connect } from "./sqlite.ts";
@@ -30,9 +31,12 @@ function open(t: TestContext) {
     return version ?? Number.NaN;
   };
   /** Whether the version changes by the works, committed together. */
-  const change = async (works: ((tx: Database) => Promise<unknown>)[], by = writer): Promise<boolean> => {
+  const change = async (works: ((tx: Database) => Awaitable<unknown>)[], by = writer): Promise<boolean> => {
     const before = await version();
-    await commit(works, by);
+    await commit(
+      works.map((run) => async (tx) => await run(tx)),
+      by,
+    );
     return (await version()) !== before;
   };
   return { path, writer, other, version, change };
@@ -81,11 +85,11 @@ test("writes outside of a transaction are counted too", async (t) => {
   await addEvent(db);
   assert.equal(await version(), before);
   for (const write of [
-    () => addName(db, "one"),
+    async () => await addName(db, "one"),
     () => db.deleteFrom("installation").execute(),
     async () => raw.exec("create table more (n integer)"),
     async () => raw.exec("begin immediate; update installation set value = ''; commit"),
-    () => db.transaction().execute((tx) => addName(tx, "two")),
+    () => db.transaction().execute(async (tx) => await addName(tx, "two")),
   ]) {
     const old = await version();
     await write();

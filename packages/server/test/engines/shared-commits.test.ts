@@ -90,7 +90,7 @@ test("a command that fails leaves nothing, and the others are not affected", LIM
     );
   const first = await run(failing, 0);
   // A statement that fails ends the transaction of all.
-  const second = await run({ 3: (tx) => insert(tx, "taken", 9) }, 100);
+  const second = await run({ 3: async (tx) => await insert(tx, "taken", 9) }, 100);
   for (const [at, result] of first.entries())
     if (at in failing) assert.equal(result.status, "rejected");
     else assert.deepEqual(result, { status: "fulfilled", value: 1 });

@@ -10,14 +10,15 @@ import {
   type SecurityTokenService,
 } from "../../src/auth/index.ts";
 import type { AuditEvent } from "../../src/audit/index.ts";
-import { ANONYMOUS, type CallData } from "../../src/core/call.ts";
+import { ANONYMOUS, type CallData, type Caller } from "../../src/core/call.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import type { Database } from "../../src/store/index.ts";
 import { openComposition } from "./composition.ts";
 import { dropDatabase } from "./database.ts";
 
 /** Authentication and the token exchange of a server, with a clock that tests move. */
-export interface AccessHouse extends Access {
+export interface AccessHouse extends Omit<Access, "authenticate"> {
+  authenticate(...asked: Parameters<Access["authenticate"]>): Promise<Caller>;
   baseUrl: string;
   registryAudience: string;
   db: Database;
@@ -52,6 +53,7 @@ export async function openAccess({
   };
   return {
     ...access,
+    authenticate: async (...asked) => await access.authenticate(...asked),
     baseUrl: config.baseUrl,
     registryAudience: config.registryAudience,
     db,

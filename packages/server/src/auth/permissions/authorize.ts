@@ -26,6 +26,7 @@ import {
   SubscriptionSchema,
   TagSchema,
 } from "@moorage/api";
+import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isUid, parentOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
 import { invalidArgument, notFound, permissionDenied, unauthenticated } from "../../errors.ts";
@@ -62,13 +63,13 @@ export function accessOf(method: DescMethod): Access {
  * the caller may not see is answered as one that does not exist. Throws UNAUTHENTICATED, NOT_FOUND, PERMISSION_DENIED,
  * or INVALID_ARGUMENT for a missing scope. Source: docs/contract.md, "Errors" and "Capabilities and roles".
  */
-export async function authorize(
+export function authorize(
   method: DescMethod,
   rule: Access,
   call: Call,
   message: Message,
   mayMakeOrganizations: boolean,
-): Promise<void> {
+): Awaitable<void> {
   if (rule.public) return;
   if (call.caller.identity === "") throw unauthenticated("a token is required");
   if (rule.authenticated || rule.scope === "") return;
@@ -84,6 +85,16 @@ export async function authorize(
   }
   if (uid === "") throw invalidArgument({ field: rule.scope.split(".").at(-1) ?? "", description: "is required" });
   if (!isUid(uid)) throw notFound(rule.resource, uid);
+  return after(holdsAll(call, rule, uid), (isHeld) => (isHeld ? undefined : requireAll(call, rule, uid)));
+}
+
+function holdsAll(call: Call, rule: Access, uid: string, from = 0): Awaitable<boolean> {
+  const capability = rule.capabilities[from];
+  if (capability === undefined) return true;
+  return after(holds(call, rule, capability, uid), (isHeld) => isHeld && holdsAll(call, rule, uid, from + 1));
+}
+
+async function requireAll(call: Call, rule: Access, uid: string): Promise<void> {
   const missing: string[] = [];
   for (const capability of rule.capabilities)
     if (!(await holds(call, rule, capability, uid))) missing.push(CapabilitySchema.value[capability]?.name ?? "");
@@ -93,17 +104,18 @@ export async function authorize(
   throw notFound(rule.resource, uid);
 }
 
-async function holds(call: Call, rule: Access, capability: Capability, uid: string): Promise<boolean> {
+function holds(call: Call, rule: Access, capability: Capability, uid: string): Awaitable<boolean> {
   // Built-in roles are above all groups. Every caller sees them, and a caller that may change roles anywhere passes
   // this check, so that it is answered that built-in roles cannot be changed.
   if (rule.resource === RoleSchema.typeName && parentOf(uid) === "") {
-    return capability === Capability.CAP_IAM_ROLES_LIST || (await call.visible(capability)).length > 0;
+    return (
+      capability === Capability.CAP_IAM_ROLES_LIST || after(call.visible(capability), (groups) => groups.length > 0)
+    );
   }
   // An identity always sees itself.
   if (capability === Capability.CAP_IAM_IDENTITY_LIST && uid === call.caller.identity) return true;
-  if (rule.resource === IdentitySchema.typeName && parentOf(uid) === "")
-    return await holdsOfPerson(call, capability, uid);
-  return await call.may(capability, uid);
+  if (rule.resource === IdentitySchema.typeName && parentOf(uid) === "") return holdsOfPerson(call, capability, uid);
+  return call.may(capability, uid);
 }
 
 const OF_PEOPLE: readonly Capability[] = [Capability.CAP_IAM_IDENTITY_LIST, Capability.CAP_IAM_IDENTITY_DELETE];

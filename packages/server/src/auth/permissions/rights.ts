@@ -1,4 +1,5 @@
 import type { Capability } from "@moorage/api";
+import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";
 import { type Database, snapshotCaches, statement } from "../../store/index.ts";
@@ -35,19 +36,20 @@ const knownGrants = snapshotCaches<Grant[]>(MAX_KNOWN, ["role_bindings", "roles"
  * elsewhere is on an organization that it created as an administrator. Source: docs/contract.md, "Capabilities and
  * roles".
  */
-export function grantsOf(db: Database, identity: string): Grant[] | Promise<Grant[]> {
+export function grantsOf(db: Database, identity: string): Awaitable<Grant[]> {
   return identity === "" ? [] : knownGrants(db).remember(identity, () => readGrants(db, identity));
 }
 
-async function readGrants(db: Database, identity: string): Promise<Grant[]> {
-  const rows = await selectGrants(db, identity);
+function readGrants(db: Database, identity: string): Awaitable<Grant[]> {
   const home = parentOf(identity);
-  return rows
-    .filter(
-      ({ group_uid: group }) =>
-        home === "" || isWithin(group, home) || (parentOf(group) === "" && !isWithin(home, group)),
-    )
-    .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) }));
+  return after(selectGrants(db, identity), (rows) =>
+    rows
+      .filter(
+        ({ group_uid: group }) =>
+          home === "" || isWithin(group, home) || (parentOf(group) === "" && !isWithin(home, group)),
+      )
+      .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) })),
+  );
 }
 
 /**
@@ -65,7 +67,7 @@ const knownStatements = new Map<number, ReturnType<typeof mappedGrants>>();
  * What the caller's role bindings grant it, and, until its provider's token ends, what its groups grant. The latter is
  * read at every call.
  */
-export function callerGrants(db: Database, { identity, external }: Caller, nowMs: number): Grant[] | Promise<Grant[]> {
+export function callerGrants(db: Database, { identity, external }: Caller, nowMs: number): Awaitable<Grant[]> {
   const hold = external !== undefined && nowMs < external.untilMs && external.groups.length > 0;
   return hold ? withGroups(db, identity, external) : grantsOf(db, identity);
 }

@@ -1,3 +1,4 @@
+import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { createLru } from "../../lib/lru.ts";
 import type { Caller } from "../../core/call.ts";
 import type { Config } from "../../config/index.ts";
@@ -12,7 +13,7 @@ export type Authenticator = (
   authorization: string | undefined,
   audience: "platform" | "registry",
   nowMs: number,
-) => Promise<Caller>;
+) => Awaitable<Caller>;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
@@ -66,16 +67,22 @@ export function createAuthenticator(deps: {
     if (header !== undefined) verified[audience].set(header, { header, caller });
     return caller;
   };
-  return async (authorization, audience, nowMs) => {
+  const requireExisting = (caller: Caller): Awaitable<Caller> =>
+    caller.identity === ""
+      ? caller
+      : after(
+          existing.remember(caller.identity, () => exists(reader, caller.identity)),
+          (isThere) => {
+            if (isThere !== true) throw withCaller(caller, rejection());
+            return caller;
+          },
+        );
+  return (authorization, audience, nowMs) => {
     // A header that was verified before for this audience: only what changes with time is checked again.
     const known = authorization === undefined ? undefined : verified[audience].get(authorization);
-    const caller =
-      known !== undefined && tokens.isStillGood(known.caller, nowMs)
-        ? known.caller
-        : await verify(authorization, audience, nowMs);
-    if (caller.identity !== "" && !(await existing.remember(caller.identity, () => exists(reader, caller.identity))))
-      throw withCaller(caller, rejection());
-    return caller;
+    return known !== undefined && tokens.isStillGood(known.caller, nowMs)
+      ? requireExisting(known.caller)
+      : verify(authorization, audience, nowMs).then(requireExisting);
   };
 }
 
@@ -109,6 +116,6 @@ const MAX_KNOWN = 10_000;
 const MAX_HEADERS_LENGTH = 4 * 1024 * 1024;
 const selectIdentity = statement(`select 1 from identities where uid = ? and ${ASSUMABLE}`, ["text"]);
 
-async function exists(reader: Database, uid: string): Promise<true | undefined> {
-  return (await selectIdentity(reader, uid)).length > 0 || undefined;
+function exists(reader: Database, uid: string): Awaitable<true | undefined> {
+  return after(selectIdentity(reader, uid), (rows) => rows.length > 0 || undefined);
 }

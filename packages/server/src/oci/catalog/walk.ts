@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../lib/awaitable.ts";
 import { isRepositoryName } from "../digests.ts";
 import { type Database, statement } from "../../store/index.ts";
 
@@ -111,11 +112,11 @@ class Walk {
     return true;
   }
 
-  #reposAfter(parent: string, name: string, limit: number): Promise<Child[]> {
+  #reposAfter(parent: string, name: string, limit: number): Awaitable<Child[]> {
     return selectRepos(this.#tx, parent, name, limit);
   }
 
-  #groupsFrom(parent: string, name: string): Promise<(Child & { n: number | null })[]> {
+  #groupsFrom(parent: string, name: string): Awaitable<(Child & { n: number | null })[]> {
     return selectGroups(this.#tx, parent, name, SLICE);
   }
 }

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../lib/awaitable.ts";
 import { type Database, select } from "../../store/index.ts";
 
 /** The rules by which content of a repo is needed. Times in milliseconds since 1970. */
@@ -165,7 +166,7 @@ async function reasonsFor(
   withReferrers: boolean,
 ): Promise<Reason[]> {
   if (digests.length === 0) return [];
-  const query = (text: string): Promise<Reason[]> =>
+  const query = (text: string): Awaitable<Reason[]> =>
     select(tx, `${text} in (${placeholders(digests)}) limit ${MAX_VISITED + 1}`, [repo, ...digests]);
   const parents = await query(
     "select digest as reason, target as digest from manifest_references where repo = ? and target",

@@ -5,6 +5,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Server as TlsServer } from "node:tls";
 import type { Request, Response } from "../../core/http.ts";
+import { attempt, type Awaitable } from "../../lib/awaitable.ts";
 import type { TakeConnection } from "./connections.ts";
 import { http1 } from "./http1.ts";
 import { PORT_LIMITS } from "./limits.ts";
@@ -14,7 +15,7 @@ import { asMoorageError, statusJson } from "../status.ts";
 import type { ErrorLog } from "../status.ts";
 
 /** Answers a request of either HTTP version. */
-export type Handler = (request: Request, response: Response) => Promise<void> | void;
+export type Handler = (request: Request, response: Response) => Awaitable<void>;
 
 /** Answers an HTTP/2 stream completely and returns true; or returns false, and the handler gets it as a request. */
 export type TakeStream = (
@@ -211,25 +212,22 @@ function cutUnreadBody(request: Request, response: Response, lingerTimeoutMs: nu
 }
 
 /** Catches what the handler throws. Handlers answer their own errors, so an error that arrives here is a defect. */
-async function answer(
-  request: Request,
-  response: Response,
-  { handler, errorDomain, log }: ListenOptions,
-): Promise<void> {
-  try {
-    await handler(request, response);
-  } catch (thrown) {
-    const error = asMoorageError(thrown, log, randomUUID());
-    if (!response.headersSent) {
-      response.statusCode = 500;
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(statusJson(error, "http", errorDomain)));
-    } else if ("stream" in response) {
-      response.stream.destroy();
-    } else {
-      response.destroy();
-    }
-  }
+function answer(request: Request, response: Response, { handler, errorDomain, log }: ListenOptions): Awaitable<void> {
+  return attempt(
+    () => handler(request, response),
+    (thrown) => {
+      const error = asMoorageError(thrown, log, randomUUID());
+      if (!response.headersSent) {
+        response.statusCode = 500;
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify(statusJson(error, "http", errorDomain)));
+      } else if ("stream" in response) {
+        response.stream.destroy();
+      } else {
+        response.destroy();
+      }
+    },
+  );
 }
 
 function http2Server(serve: Handler, limits: PortLimits): Http2Server {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Logger } from "pino";
 import { Code, invalidArgument, MoorageError, unauthenticated } from "../../errors.ts";
+import { attempt, type Awaitable, lastly } from "../../lib/awaitable.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import type { Observed, ObservedHead, RequestObserver } from "../../core/observed.ts";
 import { logWhenDone } from "./access-log.ts";
@@ -75,33 +76,42 @@ export function createRouter(options: RouterOptions): Router {
   };
 }
 
-async function handleRequest(routing: Routing, request: Request, response: Response): Promise<void> {
+function handleRequest(routing: Routing, request: Request, response: Response): Awaitable<void> {
   const { log, observer, answerError } = routing;
   const data = identify(routing, request.socket.remoteAddress, request.headers);
   data.hasLeft = () => hasLeft(request);
-  response.setHeader("x-request-id", data.requestId);
-  const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+  const path = pathOf(request.url ?? "/");
   if (path === "/healthz" || path === "/readyz") {
+    response.setHeader("x-request-id", data.requestId);
     logWhenDone(log, request, response, data);
     return answerHealth(routing, path, response);
   }
-  const { name, handle, answersRejection } = routeOf(routing, path, request, data);
+  const { name, handle, answersRejection, sendsRequestId } = routeOf(routing, path, request, data);
+  if (sendsRequestId !== true) response.setHeader("x-request-id", data.requestId);
   if (name !== "metrics" && !path.startsWith(UNLIMITED_PATHS)) limit(routing, data, name);
   const observed = observe(observer, request, name, data);
   logWhenDone(log, request, response, data);
   const arrived = awaitsBody(request) ? limitBodyOf(routing, request, response, data) : undefined;
-  try {
-    if (data.rejection !== undefined && answersRejection !== true) throw data.rejection;
-    await within(observed, () => handle(request, response, data));
-  } catch (error) {
-    answerError(response, error, data);
-  } finally {
+  const answer = (): Awaitable<void> =>
+    attempt(
+      () => {
+        if (data.rejection !== undefined && answersRejection !== true) throw data.rejection;
+        return within(observed, () => handle(request, response, data));
+      },
+      (error) => answerError(response, error, data),
+    );
+  return lastly(answer, () => {
     arrived?.();
     const { authorization } = request.headers;
     if (isFailedAuthentication(name, data, authorization, response.statusCode))
       routing.admission?.failed(data.remoteAddress);
     observed?.end(response.headersSent ? String(response.statusCode) : "aborted");
-  }
+  });
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf("?");
+  return mark < 0 ? url : url.slice(0, mark);
 }
 
 /** Answers and ends a request whose body is late. */
@@ -180,7 +190,7 @@ function starting(): MoorageError {
 }
 
 function rejecting(answerError: Routing["answerError"], error: MoorageError): RequestHandler {
-  return async (_request, response, data) => answerError(response, error, data);
+  return (_request, response, data) => answerError(response, error, data);
 }
 
 /** Counts the request at its address; its handler counts it at its identity, with `data.admit`. */

@@ -31,6 +31,8 @@ export interface Route {
   handle: RequestHandler;
   /** Set where the handler itself answers a rejection by a rate limit, in its protocol's form. */
   answersRejection?: true;
+  /** Set where the handler itself sends the request's id, with its other headers. */
+  sendsRequestId?: true;
 }
 
 /** The handler that takes the request, by its path, its content type and its client's address. */
@@ -38,24 +40,23 @@ export function selectRoute(handlers: Handlers, path: string, request: Request, 
   const { paths, registryPaths, distribution, rpc, metrics, rest } = handlers;
   const endpoint = Object.hasOwn(paths, path) ? paths[path] : undefined;
   if (endpoint !== undefined) return { name: path, handle: endpoint };
-  for (const name of treesOf(paths)) {
-    const handle = path.startsWith(name.slice(0, -1)) ? paths[name] : undefined;
-    if (handle !== undefined) return { name, handle };
-  }
+  for (const [start, route] of treesOf(paths)) if (path.startsWith(start)) return route;
   const registryEndpoint = Object.hasOwn(registryPaths, path) ? registryPaths[path] : undefined;
   if (registryEndpoint !== undefined) return { name: path, handle: registryEndpoint, answersRejection: true };
   if (distribution.matches(path)) return { name: "registry", handle: distribution.handle, answersRejection: true };
   if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
   if (metrics?.matches(path, request, data) === true) return { name: "metrics", handle: metrics.handle };
-  return { name: "rest", handle: rest.handle };
+  return { name: "rest", handle: rest.handle, sendsRequestId: true };
 }
 
-const knownTrees = new WeakMap<Handlers["paths"], readonly string[]>();
+const knownTrees = new WeakMap<Handlers["paths"], readonly [start: string, route: Route][]>();
 
-function treesOf(paths: Handlers["paths"]): readonly string[] {
+function treesOf(paths: Handlers["paths"]): readonly [start: string, route: Route][] {
   const known = knownTrees.get(paths);
   if (known !== undefined) return known;
-  const trees = Object.keys(paths).filter((path) => path.endsWith("/*"));
+  const trees = Object.entries(paths)
+    .filter(([name]) => name.endsWith("/*"))
+    .map(([name, handle]): [string, Route] => [name.slice(0, -1), { name, handle }]);
   knownTrees.set(paths, trees);
   return trees;
 }

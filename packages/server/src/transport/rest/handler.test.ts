@@ -371,7 +371,7 @@ test("a caller that disconnects before its answer, or during its body, does not 
         }),
       });
       const call = late.handle(request, response, { requestId: "r", remoteAddress: "" });
-      calls.push(call);
+      calls.push(Promise.resolve(call));
       reached?.();
       return call;
     },

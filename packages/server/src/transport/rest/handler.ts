@@ -1,5 +1,6 @@
 import type { DescMessage, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { after, attempt, type Awaitable } from "../../lib/awaitable.ts";
 import { etagOf } from "../../lib/etags.ts";
 import { jsonWriter } from "../../lib/protojson/write.ts";
 import { isStored, type Stored } from "../../core/stored.ts";
@@ -61,34 +62,30 @@ export function restHandler(options: RestOptions): RestHandler {
   const routes = compileRoutes(bindingsOf(options.services), (binding) => routeOf(binding, options.violationsOf));
   return {
     matches: (path) => routes.area(path) !== undefined,
-    handle: async (request, response, data) => {
+    handle: (request, response, data) => {
       const url = request.url ?? "";
       const mark = url.indexOf("?");
       const path = mark < 0 ? url : url.slice(0, mark);
       const context = { requestId: data.requestId, headersOnly: request.method === "HEAD" };
       const match = routes.match(request.method ?? "", path);
-      try {
-        if (match !== undefined && "target" in match) {
-          const query = mark < 0 ? "" : url.slice(mark + 1);
-          data.observed?.beginRpc(match.target.name);
-          const answered = await call(match.target, match.values, query, request, data, options);
-          data.observed?.endRpc(0);
-          if (answered !== undefined) answerOk(response, answered, context, request.headers["if-none-match"]);
-        } else
-          answerError(
-            response,
-            unrouted(match),
-            routes.area(path) ?? "platform",
-            options.errorDomain,
-            context,
-            match?.allow,
-          );
-      } catch (error) {
-        const area = match !== undefined && "target" in match ? match.target.area : "platform";
-        const shown = asMoorageError(error, options.log, data.requestId);
-        data.observed?.endRpc(shown.code);
-        answerError(response, shown, area, options.errorDomain, context);
+      if (match === undefined || "allow" in match) {
+        const area = routes.area(path) ?? "platform";
+        return answerError(response, unrouted(match), area, options.errorDomain, context, match?.allow);
       }
+      const { target, values } = match;
+      data.observed?.beginRpc(target.name);
+      return attempt(
+        () =>
+          after(call(target, values, mark < 0 ? "" : url.slice(mark + 1), request, data, options), (answered) => {
+            data.observed?.endRpc(0);
+            if (answered !== undefined) answerOk(response, answered, context, request.headers["if-none-match"]);
+          }),
+        (error) => {
+          const shown = asMoorageError(error, options.log, data.requestId);
+          data.observed?.endRpc(shown.code);
+          answerError(response, shown, target.area, options.errorDomain, context);
+        },
+      );
     },
   };
 }
@@ -114,23 +111,24 @@ function encoder(output: DescMessage): Route["encode"] {
   return (answer) => (isStored(answer) ? writeStored(answer) : write(answer));
 }
 
-async function call(
+function call(
   { method, decode, encode, isCached, isTagged, takesBody }: Route,
   values: string[],
   query: string,
   request: Request,
   data: RequestData,
   options: RestOptions,
-): Promise<Answered | undefined> {
+): Awaitable<Answered | undefined> {
   const { authorization, "user-agent": userAgent = "" } = request.headers;
   const head = { method, data, authorization, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) };
   return options.pipeline.answer(head, {
     ...AS_CACHED,
     key: isCached && authorization !== undefined ? `${request.url} ${authorization}` : undefined,
-    async decode() {
+    decode() {
+      if (!takesBody) return decode(values, query, undefined);
       const { maxBodyBytes: maxBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS } =
         options;
-      return decode(values, query, takesBody ? await readJsonBody(request, { maxBytes, timeoutMs }) : undefined);
+      return after(readJsonBody(request, { maxBytes, timeoutMs }), (json) => decode(values, query, json));
     },
     encode(answer) {
       const text = encode(answer);

@@ -1,7 +1,7 @@
 import { matchesEtag } from "../../lib/etags.ts";
 import { Code, type MoorageError } from "../../errors.ts";
 import type { Answered } from "../../runtime/response-cache.ts";
-import type { Response } from "../../core/http.ts";
+import { type Response, writeHead } from "../../core/http.ts";
 import { httpStatus, statusJson } from "../status.ts";
 
 /** The parts of a request that every answer needs. */
@@ -26,19 +26,16 @@ export function answerOk(
   context: AnswerContext,
   ifNoneMatch: string | undefined,
 ): void {
+  const headers = ["x-request-id", context.requestId];
   if (etag !== undefined) {
-    response.setHeader("etag", etag);
-    response.setHeader("cache-control", "private, no-cache");
-    response.setHeader("vary", "authorization");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return writeNotModified(response, context);
+    headers.push("etag", etag, "cache-control", "private, no-cache", "vary", "authorization");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) {
+      writeHead(response, 304, headers);
+      response.end();
+      return;
+    }
   }
-  write(response, 200, text, context);
-}
-
-function writeNotModified(response: Response, { requestId }: AnswerContext): void {
-  response.statusCode = 304;
-  response.setHeader("x-request-id", requestId);
-  response.end();
+  write(response, 200, headers, text, context);
 }
 
 /**
@@ -56,33 +53,38 @@ export function answerError(
   status?: number,
 ): void {
   if (response.headersSent) return;
-  if (error.code === Code.Unauthenticated) response.setHeader("www-authenticate", "Bearer");
+  const headers = ["x-request-id", context.requestId];
+  if (error.code === Code.Unauthenticated) headers.push("www-authenticate", "Bearer");
   const { retryAfterMs } = error.details;
   if (error.code === Code.ResourceExhausted || (error.code === Code.Unavailable && retryAfterMs !== undefined)) {
-    response.setHeader(
-      "retry-after",
-      String(retryAfterMs === undefined ? DEFAULT_RETRY_AFTER_S : Math.ceil(retryAfterMs / 1000)),
-    );
+    const seconds = retryAfterMs === undefined ? DEFAULT_RETRY_AFTER_S : Math.ceil(retryAfterMs / 1000);
+    headers.push("retry-after", String(seconds));
   }
-  if (allow !== undefined) response.setHeader("allow", allow);
-  response.setHeader("cache-control", "no-store");
+  if (allow !== undefined) headers.push("allow", allow);
+  headers.push("cache-control", "no-store");
   write(
     response,
     status ?? (allow === undefined ? httpStatus(error.code) : 405),
+    headers,
     JSON.stringify(statusJson(error, area, errorDomain)),
     context,
   );
 }
 
-function write(response: Response, status: number, text: string, context: AnswerContext): void {
-  response.statusCode = status;
-  // The router has set it already, and checking for a header costs less than setting it.
-  if (!response.hasHeader("x-request-id")) response.setHeader("x-request-id", context.requestId);
-  if (text !== "") response.setHeader("content-type", "application/json");
+// Headers as a list of names and values cost Node a fraction of headers that are set one by one.
+function write(
+  response: Response,
+  status: number,
+  headers: string[],
+  text: string,
+  { headersOnly }: AnswerContext,
+): void {
   const bytes = Buffer.byteLength(text);
-  response.setHeader("content-length", bytes);
+  if (text !== "") headers.push("content-type", "application/json");
+  headers.push("content-length", String(bytes));
+  writeHead(response, status, headers);
   // Two calls, because the two APIs overload end() differently. A text of ASCII alone needs no UTF-8 encoding, which
   // would take longer than all the rest.
-  if (context.headersOnly || text === "") response.end();
+  if (headersOnly || text === "") response.end();
   else response.end(text, bytes === text.length ? "latin1" : "utf8");
 }

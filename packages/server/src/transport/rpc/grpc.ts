@@ -66,7 +66,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
       // Without a token nothing is read of a message that needs one.
       let verified = authorization === undefined ? pipeline.verify(head) : undefined;
       await verified;
-      const body = await bodyOf(stream, maxMessageBytes, () => (verified ??= pipeline.verify(head)));
+      const body = await bodyOf(stream, maxMessageBytes, async () => await (verified ??= pipeline.verify(head)));
       if (body === undefined) return;
       const key =
         isCached && authorization !== undefined && verified === undefined
