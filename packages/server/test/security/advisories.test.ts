@@ -152,7 +152,7 @@ test("what is wrong with an advisory is all said, for its events too", async () 
     token: owner,
     body: {
       artifactType: "an image",
-      aliases: ["CVE-1", "cve-1", "not an id"],
+      aliases: ["cve-1", "CVE-1", "not an id"],
       severities: [{ score: "1" }],
       events: [
         { issue: "none" },
