@@ -93,8 +93,8 @@ interface Answer {
   trailers: IncomingHttpHeaders | undefined;
 }
 
-function begin(headers: OutgoingHttpHeaders = {}): ClientHttp2Stream {
-  return session.request({
+function begin(headers: OutgoingHttpHeaders = {}, on = session): ClientHttp2Stream {
+  return on.request({
     ":method": "POST",
     ":path": PATH,
     "content-type": "application/grpc",
@@ -228,6 +228,15 @@ test("messages may be compressed, and are answered with the same compression", L
   assert.equal((await call([asked("long")], { "grpc-accept-encoding": "gzip" })).headers["grpc-encoding"], undefined);
   assert.equal(groupIn(await call([asked("plain")], { "grpc-encoding": "gzip" })).uid, "plain");
   assert.equal((await call([enveloped(Buffer.alloc(0), true)], { "grpc-encoding": "gzip" })).status, "0");
+});
+
+test("a call that ends without a message is answered when all of it arrives with its connection", LIMIT, async (t) => {
+  const fresh = connect(`http://127.0.0.1:${port.port}`);
+  t.after(() => fresh.destroy());
+  // Asked for before the connection is made, so that everything is in its first packet.
+  const stream = begin({}, fresh);
+  stream.end(Buffer.alloc(0));
+  assert.equal((await answerOf(stream)).status, "12");
 });
 
 test("wrong compression is rejected", LIMIT, async () => {

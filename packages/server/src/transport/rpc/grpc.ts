@@ -128,7 +128,10 @@ function bodyOf(
     stream.pause();
     verify().then(() => stream.resume(), reject);
   });
-  stream.on("end", () => resolve(stream.aborted ? undefined : body));
+  const ended = (): void => resolve(stream.aborted ? undefined : body);
+  // An empty body that came with the headers has ended before anybody listens.
+  if (stream.readableEnded) ended();
+  stream.on("end", ended);
   stream.on("close", () => resolve(undefined));
   return promise;
 }
