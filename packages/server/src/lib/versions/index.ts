@@ -1,0 +1,38 @@
+import { compareApk, isApkVersion } from "./apk.ts";
+import { compareDpkg, isDpkgVersion } from "./dpkg.ts";
+import { compareMaven, isMavenVersion } from "./maven.ts";
+import { comparePypi, isPypiVersion } from "./pypi.ts";
+import { compareRpm, isRpmVersion } from "./rpm.ts";
+import { compareSemver, isSemver } from "./semver.ts";
+import type { Sign } from "./text.ts";
+
+/**
+ * How versions follow each other: `dpkg` for Debian and Ubuntu, `apk` for Alpine and Wolfi, `rpm` for Red Hat, Rocky
+ * and Alma, `semver` for npm, crates.io and Go, `pypi`, `maven`.
+ */
+export type VersionOrder = "dpkg" | "apk" | "rpm" | "semver" | "pypi" | "maven";
+
+const ORDERS: Readonly<
+  Record<VersionOrder, { compare: (a: string, b: string) => Sign; isVersion: (text: string) => boolean }>
+> = {
+  dpkg: { compare: compareDpkg, isVersion: isDpkgVersion },
+  apk: { compare: compareApk, isVersion: isApkVersion },
+  rpm: { compare: compareRpm, isVersion: isRpmVersion },
+  semver: { compare: compareSemver, isVersion: isSemver },
+  pypi: { compare: comparePypi, isVersion: isPypiVersion },
+  maven: { compare: compareMaven, isVersion: isMavenVersion },
+};
+
+/**
+ * Negative when `a` is earlier than `b`, 0 when they are the same version, positive when it is later. Every order takes
+ * every text and is antisymmetric; all but Maven's are transitive, too. Where texts stand that are no versions, each
+ * order's function says. The time is linear in the length.
+ */
+export function compareVersions(order: VersionOrder, a: string, b: string): number {
+  return Math.sign(ORDERS[order].compare(a, b));
+}
+
+/** Whether the text is a version by the rules of its ecosystem. */
+export function isVersion(order: VersionOrder, text: string): boolean {
+  return ORDERS[order].isVersion(text);
+}
