@@ -118,13 +118,13 @@ test("the report says why zb did not run a test", () => {
   assert.match(text, /^early: zb aborted: 404 for the tags$/m);
 });
 
-test("rows are selected by a word, together with all they are compared with", () => {
+test("rows are selected by words, together with all they are compared with", () => {
   const rows = [row("limit"), row("first", [{ title: "limit" }]), row("deep", [{ title: "first" }]), row("else")];
-  const titles = (word: string): string[] => pick({ title: "Pages", rows }, word).map(({ title }) => title);
-  assert.deepEqual(titles("DEEP"), ["limit", "first", "deep"]);
-  assert.deepEqual(
-    titles("pages"),
-    rows.map(({ title }) => title),
-  );
+  const titles = (...words: string[]): string[] => pick({ title: "Pages", rows }, words).map(({ title }) => title);
+  const all = rows.map(({ title }) => title);
+  assert.deepEqual(titles("deep"), ["limit", "first", "deep"]);
+  assert.deepEqual(titles("else", "fir"), ["limit", "first", "else"]);
+  assert.deepEqual(titles("pages"), all);
+  assert.deepEqual(titles(), all);
   assert.deepEqual(titles("nothing"), []);
 });

@@ -107,7 +107,7 @@ async function variedRows(bench: Bench): Promise<Row[]> {
   const repository = `${organization.name}/${taggedName(sizes.tags)}`;
   const manifests = Math.min(MANIFESTS, sizes.tags);
   const row = (what: string, from: string, kind: string, names: string[] | (() => Promise<string[]>)): Row => {
-    const fill = join(scratch, `varied-${what}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
+    const fill = join(scratch, `varied-${what}-${engine}`.replaceAll(/[^a-zA-Z0-9]+/g, "-"));
     return {
       prepare: async () => writeFileSync(fill, (typeof names === "function" ? await names() : names).join("\n")),
       title: `${what}, another each time, moorage on ${engine}`,

@@ -8,11 +8,11 @@ export interface Measured {
 }
 
 /**
- * The rows whose title, or the title of whose section, contains the word, and those they are compared with. All rows
- * without a word.
+ * The rows whose title, or the title of whose section, contains one of the words, and those they are compared with. All
+ * rows without words, which are in lower case.
  */
-export function pick({ title, rows }: Section, word: string): Row[] {
-  const has = (text: string): boolean => text.toLowerCase().includes(word.toLowerCase());
+export function pick({ title, rows }: Section, words: readonly string[]): Row[] {
+  const has = (text: string): boolean => words.length === 0 || words.some((word) => text.toLowerCase().includes(word));
   const wanted = new Set(has(title) ? rows : rows.filter((row) => has(row.title)));
   // A row may be compared with one that is itself compared with another.
   for (const row of wanted)
@@ -29,9 +29,9 @@ export function pick({ title, rows }: Section, word: string): Row[] {
 export async function runSection(
   section: Section,
   { rounds, roundMs, warmMs }: Sizes,
-  word: string,
+  words: readonly string[],
 ): Promise<Measured> {
-  const rows = pick(section, word).map((row) => ({ row, samples: [] as Sample[] }));
+  const rows = pick(section, words).map((row) => ({ row, samples: [] as Sample[] }));
   const lost = new Set<Row>();
   for (let round = 0; round <= rounds; round += 1) {
     if (rows.length > 0)

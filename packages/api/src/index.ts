@@ -1,29 +1,5 @@
-// Everything that a client needs: messages, services and the error details.
-export * from "./gen/moorage/common/capabilities_pb.ts";
-export * from "./gen/moorage/common/names_pb.ts";
-export * from "./gen/moorage/common/options_pb.ts";
-export * from "./gen/moorage/common/uidp_pb.ts";
-export * from "./gen/moorage/iam/v2/groups_pb.ts";
-export * from "./gen/moorage/iam/v2/identities_pb.ts";
-export * from "./gen/moorage/iam/v2/roles_pb.ts";
-export * from "./gen/moorage/iam/v2/role_bindings_pb.ts";
-export * from "./gen/moorage/iam/v2/group_invites_pb.ts";
-export * from "./gen/moorage/iam/terms_pb.ts";
-export * from "./gen/moorage/iam/v2/terms_pb.ts";
-export * from "./gen/moorage/iam/v2/account_associations_pb.ts";
-export * from "./gen/moorage/iam/v2/audit_pb.ts";
-export * from "./gen/moorage/iam/v2/identity_providers_pb.ts";
-export * from "./gen/moorage/iam/v2/external_group_role_mappings_pb.ts";
-export * from "./gen/moorage/registry/v2/repos_pb.ts";
-export * from "./gen/moorage/registry/v2/tags_pb.ts";
-export * from "./gen/moorage/registry/v2/images_pb.ts";
-export * from "./gen/moorage/events/v2/subscriptions_pb.ts";
-export * from "./gen/moorage/events/v2/deliveries_pb.ts";
-export * from "./gen/moorage/events/v2/events_pb.ts";
-export * from "./gen/moorage/events/v2/event_bodies_pb.ts";
-export * from "./gen/moorage/vulnerabilities/v2/advisories_pb.ts";
-export * from "./gen/moorage/ping/v2/ping_pb.ts";
-export * from "./gen/moorage/oidc/sts_pb.ts";
+// Everything that a client needs: messages, services, the client and its errors.
+export * from "./messages.ts";
 export { type ClientOptions, createClient, type MoorageClient, type ServiceClient } from "./client/client.ts";
 export { type Credentials, exchangeCredentials, type ExchangeOptions } from "./client/credentials.ts";
 export { ApiError, type FieldViolation, type PreconditionViolation } from "./client/errors.ts";

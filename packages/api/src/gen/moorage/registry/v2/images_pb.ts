@@ -2,18 +2,90 @@
 // @generated from file moorage/registry/v2/images.proto (package moorage.registry.v2, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/registry/v2/images.proto.
  */
 export const file_moorage_registry_v2_images: GenFile = /*@__PURE__*/
-  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiKoAQoXR2V0QXJjaGl0ZWN0dXJlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiIxChhHZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2USFQoNYXJjaGl0ZWN0dXJlcxgBIAMoCSK1AQoOR2V0U2l6ZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkiNQoPR2V0U2l6ZVJlc3BvbnNlEgwKBHNpemUYASABKAMSFAoMYXJjaGl0ZWN0dXJlGAIgASgJMssDCg1JbWFnZXNTZXJ2aWNlEu0BChBHZXRBcmNoaXRlY3R1cmVzEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBotLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXJjaGl0ZWN0dXJlc1Jlc3BvbnNlInyiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQRI/L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hcmNoaXRlY3R1cmVzEskBCgdHZXRTaXplEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVxdWVzdBokLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2l6ZVJlc3BvbnNlInOiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCOBI2L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9zaXplYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_moorage_common_options]);
+  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiLmAQoOR2V0U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIvCgZmb3JtYXQYAyABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSFAoMYXJjaGl0ZWN0dXJlGAQgASgJImIKBFNib20SLwoGZm9ybWF0GAEgASgOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tRm9ybWF0EikKCGRvY3VtZW50GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKoAQoXR2V0QXJjaGl0ZWN0dXJlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiIxChhHZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2USFQoNYXJjaGl0ZWN0dXJlcxgBIAMoCSK1AQoOR2V0U2l6ZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkiNQoPR2V0U2l6ZVJlc3BvbnNlEgwKBHNpemUYASABKAMSFAoMYXJjaGl0ZWN0dXJlGAIgASgJKnMKClNib21Gb3JtYXQSGwoXU0JPTV9GT1JNQVRfVU5TUEVDSUZJRUQQABIoChVTQk9NX0ZPUk1BVF9DWUNMT05FRFgQARoNkr0YCUNZQ0xPTkVEWBIeChBTQk9NX0ZPUk1BVF9TUERYEAIaCJK9GARTUERYMssDCg1JbWFnZXNTZXJ2aWNlEu0BChBHZXRBcmNoaXRlY3R1cmVzEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBotLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXJjaGl0ZWN0dXJlc1Jlc3BvbnNlInyiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQRI/L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hcmNoaXRlY3R1cmVzEskBCgdHZXRTaXplEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVxdWVzdBokLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2l6ZVJlc3BvbnNlInOiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCOBI2L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9zaXplMtEBCgxTYm9tc1NlcnZpY2USwAEKB0dldFNib20SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFNib21SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tInWiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI4EjYvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Nib21iBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_moorage_common_names, file_moorage_common_options]);
+
+/**
+ * GetSbomRequest names an image by digest.
+ *
+ * @generated from message moorage.registry.v2.GetSbomRequest
+ */
+export type GetSbomRequest = Message<"moorage.registry.v2.GetSbomRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The image or index.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * The format of the document. Unspecified: CycloneDX.
+   *
+   * @generated from field: moorage.registry.v2.SbomFormat format = 3;
+   */
+  format: SbomFormat;
+
+  /**
+   * Which image of an index, such as "amd64" or "arm/v7". Empty: all of them together.
+   *
+   * @generated from field: string architecture = 4;
+   */
+  architecture: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.GetSbomRequest.
+ * Use `create(GetSbomRequestSchema)` to create a new message.
+ */
+export const GetSbomRequestSchema: GenMessage<GetSbomRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 0);
+
+/**
+ * Sbom is a software bill of materials.
+ *
+ * @generated from message moorage.registry.v2.Sbom
+ */
+export type Sbom = Message<"moorage.registry.v2.Sbom"> & {
+  /**
+   * Which format the document has.
+   *
+   * @generated from field: moorage.registry.v2.SbomFormat format = 1;
+   */
+  format: SbomFormat;
+
+  /**
+   * The document.
+   *
+   * @generated from field: google.protobuf.Struct document = 2;
+   */
+  document?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message moorage.registry.v2.Sbom.
+ * Use `create(SbomSchema)` to create a new message.
+ */
+export const SbomSchema: GenMessage<Sbom> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 1);
 
 /**
  * GetArchitecturesRequest names an image by digest.
@@ -41,7 +113,7 @@ export type GetArchitecturesRequest = Message<"moorage.registry.v2.GetArchitectu
  * Use `create(GetArchitecturesRequestSchema)` to create a new message.
  */
 export const GetArchitecturesRequestSchema: GenMessage<GetArchitecturesRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 0);
+  messageDesc(file_moorage_registry_v2_images, 2);
 
 /**
  * GetArchitecturesResponse lists architectures.
@@ -62,7 +134,7 @@ export type GetArchitecturesResponse = Message<"moorage.registry.v2.GetArchitect
  * Use `create(GetArchitecturesResponseSchema)` to create a new message.
  */
 export const GetArchitecturesResponseSchema: GenMessage<GetArchitecturesResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 1);
+  messageDesc(file_moorage_registry_v2_images, 3);
 
 /**
  * GetSizeRequest names an image by digest.
@@ -97,7 +169,7 @@ export type GetSizeRequest = Message<"moorage.registry.v2.GetSizeRequest"> & {
  * Use `create(GetSizeRequestSchema)` to create a new message.
  */
 export const GetSizeRequestSchema: GenMessage<GetSizeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 2);
+  messageDesc(file_moorage_registry_v2_images, 4);
 
 /**
  * GetSizeResponse is the size of one image.
@@ -125,7 +197,48 @@ export type GetSizeResponse = Message<"moorage.registry.v2.GetSizeResponse"> & {
  * Use `create(GetSizeResponseSchema)` to create a new message.
  */
 export const GetSizeResponseSchema: GenMessage<GetSizeResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 3);
+  messageDesc(file_moorage_registry_v2_images, 5);
+
+/**
+ * SbomFormat is the format of a document.
+ *
+ * @generated from enum moorage.registry.v2.SbomFormat
+ */
+export const SbomFormat = {
+  /**
+   * CycloneDX.
+   *
+   * @generated from enum value: SBOM_FORMAT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * CycloneDX 1.6 as JSON.
+   *
+   * @generated from enum value: SBOM_FORMAT_CYCLONEDX = 1;
+   */
+  CYCLONEDX: 1,
+
+  /**
+   * SPDX 2.3 as JSON.
+   *
+   * @generated from enum value: SBOM_FORMAT_SPDX = 2;
+   */
+  SPDX: 2,
+} as const;
+
+/**
+ * SbomFormat is the format of a document.
+ *
+ * @generated from enum moorage.registry.v2.SbomFormat
+ */
+export type SbomFormat = (typeof SbomFormat)[keyof typeof SbomFormat] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.registry.v2.SbomFormat.
+ */
+export const SbomFormatSchema: GenEnum<SbomFormat> = /*@__PURE__*/
+  enumDesc(file_moorage_registry_v2_images, 0);
 
 /**
  * ImagesService says what an image is made of.
@@ -155,4 +268,25 @@ export const ImagesService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_moorage_registry_v2_images, 0);
+
+/**
+ * SbomsService says which packages an image holds.
+ *
+ * @generated from service moorage.registry.v2.SbomsService
+ */
+export const SbomsService: GenService<{
+  /**
+   * GetSbom answers the software bill of materials of an image; of an index that of all its images together, each
+   * package with its platforms. FAILED_PRECONDITION with the reason while an image waits to be read, and when it could
+   * not be.
+   *
+   * @generated from rpc moorage.registry.v2.SbomsService.GetSbom
+   */
+  getSbom: {
+    methodKind: "unary";
+    input: typeof GetSbomRequestSchema;
+    output: typeof SbomSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_moorage_registry_v2_images, 1);
 
