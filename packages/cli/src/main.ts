@@ -5,6 +5,7 @@ import { Command, CommanderError } from "commander";
 import { addBackup } from "./backup.ts";
 import { addCall } from "./call.ts";
 import { addExport } from "./export.ts";
+import { addFeeds } from "./feeds.ts";
 import { addFsck } from "./fsck.ts";
 import { addGc } from "./gc.ts";
 import { addHints } from "./hints.ts";
@@ -40,6 +41,7 @@ for (const add of [
   addImport,
   addFsck,
   addGc,
+  addFeeds,
   addLogin,
   addLogout,
   addWhoami,

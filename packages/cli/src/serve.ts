@@ -14,13 +14,14 @@ export function addServe(program: Command): void {
 }
 
 async function serve(settings: Config): Promise<void> {
-  const { hasBootstrap, startServer, startWorkers } = await import("@moorage/server");
+  const { hasBootstrap, releaseMemory, startServer, startWorkers } = await import("@moorage/server");
   // A log that something else reads has nothing but its lines.
   const wantsHints = process.stdout.isTTY && !hasBootstrap(settings.dataDir);
   const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } =
     settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
   const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
+  releaseMemory();
   if (wantsHints) process.stdout.write(await hintsFor(server.config));
   try {
     await Promise.race([signalled, ...(server.failed ? [server.failed] : [])]);

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
-import { LAUNCHER, type Outcome, run, temporaryFolder } from "./commands.ts";
+import { LAUNCHER, type Outcome, run, startServing, temporaryFolder, terminate } from "./commands.ts";
 
 // Resolved to their real paths, workspace packages are below packages/, and the others below node_modules/.
 const SERVER = /\/packages\/server\//;
@@ -14,14 +14,17 @@ const API = /\/packages\/api\/|\/node_modules\/@(?:bufbuild|connectrpc)\//;
 // What only a running server needs.
 const SERVING = /\/packages\/server\/src\/(?:transport|oci|admin|webhooks|mirroring|runtime)\/|\/node_modules\/pino\//;
 
+// What a server loads at its first use, if at all: each costs memory in every server, most of it in two threads.
+const AT_FIRST_USE =
+  /\/packages\/api\/src\/(?:client|index)|\/node_modules\/(?:@connectrpc|@aws-sdk|ae-cvss-calculator|ajv|jose|pg|tar|undici|yaml|yauzl)\/|deps\/undici/;
+
 const SERVER_URL = "https://moorage.example";
 
-/** Runs a command. Returns its exit code, with the URL of every module that it loaded. */
-async function loadedBy(
-  t: TestContext,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Outcome & { modules: string[] }> {
+/**
+ * Options of Node by which a process writes down the URL of every module that it loads, in all its threads, and at the
+ * end the names of Node's own.
+ */
+function recorder(t: TestContext): { options: string[]; modules(): string[] } {
   const folder = temporaryFolder(t);
   const [list, hooks] = [join(folder, "modules.txt"), join(folder, "hooks.mjs")];
   writeFileSync(list, "");
@@ -34,13 +37,28 @@ async function loadedBy(
         appendFileSync(${JSON.stringify(list)}, url + "\\n");
         return next(url, context);
       },
-    });`,
+    });
+    process.on("exit", () => appendFileSync(${JSON.stringify(list)}, process.moduleLoadList.join("\\n") + "\\n"));`,
   );
-  const outcome = await run(process.execPath, ["--import", pathToFileURL(hooks).href, LAUNCHER, ...args], {
+  return {
+    options: ["--import", pathToFileURL(hooks).href],
+    modules: () => readFileSync(list, "utf8").trimEnd().split("\n"),
+  };
+}
+
+/** Runs a command. Returns its exit code, with what it loaded. */
+async function loadedBy(
+  t: TestContext,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Outcome & { modules: string[] }> {
+  const folder = temporaryFolder(t);
+  const { options, modules } = recorder(t);
+  const outcome = await run(process.execPath, [...options, LAUNCHER, ...args], {
     cwd: folder,
     env: { XDG_CONFIG_HOME: folder, ...env },
   });
-  return { ...outcome, modules: readFileSync(list, "utf8").trimEnd().split("\n") };
+  return { ...outcome, modules: modules() };
 }
 
 function matching(modules: readonly string[], pattern: RegExp): string[] {
@@ -98,6 +116,19 @@ test("the help of serve has a flag for each setting, and only the settings are l
   assert.deepEqual(matching(modules, SERVING), []);
   const asked = await loadedBy(t, ["help", "serve"]);
   assert.equal(asked.stdout, stdout);
+});
+
+test("a server that nobody has asked for anything has not loaded what waits for its first use", async (t) => {
+  const { options, modules } = recorder(t);
+  const args = [...options, LAUNCHER, "serve", "--port", "0"];
+  const server = await startServing(t, process.execPath, args, { cwd: temporaryFolder(t) });
+  // What answers also handles signals.
+  assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
+  assert.equal(await terminate(server), 0);
+  const loaded = modules();
+  assert.equal(matching(loaded, /\/sqlite-writer-thread\.ts$/).length, 1, "the list holds what the thread loaded");
+  assert.equal(matching(loaded, /^NativeModule _http_server$/).length, 1, "the list holds Node's own modules");
+  assert.deepEqual(matching(loaded, AT_FIRST_USE), []);
 });
 
 test("compiled code is cached for the next start, unless Node is set not to", async (t) => {

@@ -8,6 +8,7 @@ export {
   checkInstallation,
   collectInstallation,
   exportInstallation,
+  type FeedsAdmin,
   type ExportManifest,
   type Finding,
   type FsckOptions,
@@ -19,8 +20,11 @@ export {
   type Progress,
   type Report,
   restoreInstallation,
+  withFeeds,
 } from "./admin/index.ts";
 export { type Server, type ServerOptions, startServer } from "./boot/server.ts";
 export { signToken, type SignTokenRequest } from "./boot/sign-token.ts";
+export { releaseMemory } from "./lib/release-memory.ts";
+export { FEED_FORMATS, type Imported } from "./security/index.ts";
 export { StoreError } from "./store/index.ts";
 export { startWorkers, type Workers } from "./boot/cluster.ts";

@@ -1,5 +1,5 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { access, Capability, CapabilitySchema } from "@moorage/api";
+import { access, Capability, CapabilitySchema } from "@moorage/api/messages";
 import type { Call } from "../core/call.ts";
 import { permissionDenied } from "../errors.ts";
 

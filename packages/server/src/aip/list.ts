@@ -10,7 +10,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
-import type { Capability, UIDPFilter } from "@moorage/api";
+import type { Capability, UIDPFilter } from "@moorage/api/messages";
 import { sql } from "kysely";
 import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";

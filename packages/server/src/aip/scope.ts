@@ -1,4 +1,4 @@
-import type { UIDPFilter } from "@moorage/api";
+import type { UIDPFilter } from "@moorage/api/messages";
 import { type RawBuilder, sql } from "kysely";
 import { ancestorsOf, isUid, isWithin, parentOf } from "../lib/uid.ts";
 import { type Database, select, snapshotCaches, statement } from "../store/index.ts";

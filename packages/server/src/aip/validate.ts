@@ -8,7 +8,7 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
-import { type Rule, rule as ruleOption } from "@moorage/api";
+import { type Rule, rule as ruleOption } from "@moorage/api/messages";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { compilePattern } from "../lib/patterns.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";

@@ -1,5 +1,5 @@
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
-import { GroupSchema } from "@moorage/api";
+import { GroupSchema } from "@moorage/api/messages";
 import { Code, MoorageError } from "../errors.ts";
 import { type AuditEvent, reasonOf } from "./entry.ts";
 

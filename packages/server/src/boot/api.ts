@@ -4,7 +4,7 @@ import {
   type ExchangeRequest,
   SecurityTokenService,
   SubscriptionsService,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import type { Logger } from "pino";
 import { type Auditor, createAuditor } from "../audit/index.ts";
 import { type Access, createAccess, createSecurityTokenService } from "../auth/index.ts";

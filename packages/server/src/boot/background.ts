@@ -6,6 +6,7 @@ import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Mirroring } from "../mirroring/index.ts";
 import { startPullPublisher } from "../oci/index.ts";
+import { feedStates, startCatalogs } from "../security/index.ts";
 import { startDispatcher } from "../webhooks/index.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -23,7 +24,10 @@ export interface Wakers {
 /** The number of subscriptions whose backlogs `/metrics` has. */
 const MAX_BACKLOGS = 500;
 
-/** Starts the background work of this process: the jobs, the copying of mirrors, and the delivery of events. */
+/**
+ * Starts the background work of this process: the jobs, the reading of images, the copying of mirrors, and the delivery
+ * of events.
+ */
 export async function startBackground(
   config: Config,
   { observation, store, secrets }: Base,
@@ -39,6 +43,7 @@ export async function startBackground(
     nowMs: clock.nowMs(),
     backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }),
   }));
+  observation.feeds.watch(async () => ({ nowMs: clock.nowMs(), feeds: await feedStates(reader) }));
   // On PostgreSQL this thread turns pulls into events; on SQLite the writer thread does, which may have a processor of
   // its own.
   const isShared = store.engine === "postgres" || availableParallelism() <= config.workers;
@@ -56,6 +61,10 @@ export async function startBackground(
     collected: observation.gc.ran,
   });
   shutdown.at("jobs", () => jobs.stop());
+  if (config.catalogImages) {
+    const catalogs = startCatalogs({ transactor, clock, log, config, metrics: observation.catalogs });
+    shutdown.at("jobs", () => catalogs.stop());
+  }
   mirroring.start();
   const dispatcher = startDispatcher({
     transactor,

@@ -2,6 +2,7 @@
 // ends.
 import type { Socket } from "node:net";
 import { ConfigError } from "../config/index.ts";
+import { releaseMemory } from "../lib/release-memory.ts";
 import { createLog, mergeSnapshots, type Snapshot } from "../observe/index.ts";
 import { type Server, startServer } from "./server.ts";
 import { StoreError } from "../store/index.ts";
@@ -28,6 +29,7 @@ async function start({ settings, number, address }: ToWorker & { type: "start" }
     source: { address, port: settings.port, start: takeConnections },
   });
   send({ type: "ready" });
+  releaseMemory();
   return server;
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
 import { writeBootstrap } from "../installation/bootstrap-file.ts";
+import { keepFeeds, readFeedsFile } from "../installation/feeds-file.ts";
 import { type Clock, clockOf, systemClock } from "../lib/clock.ts";
 import { openAgreedTime } from "../jobs/agreed-time.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
@@ -64,6 +65,7 @@ export async function compose(
   { clock: given, log = createLog(settings), collectMetrics, prepared = false, source }: CompositionOptions = {},
 ): Promise<Composition> {
   const checked = preflight(settings);
+  const feeds = await readFeedsFile(settings);
   const shutdown = createShutdown();
   const health = createHealth(log);
   const ownClock = given === undefined ? systemClock : clockOf(() => given.nowMs());
@@ -84,6 +86,7 @@ export async function compose(
       { health, terms: checked.terms, tokens: () => api.access.tokens, written: () => wakers.written() },
       shutdown,
     );
+    await keepFeeds(storage.transactor, feeds, ownClock.nowMs());
     const clock = given === undefined ? await openClock(base, storage, log, shutdown) : ownClock;
     const api = openApi(config, base, storage, { clock, log }, shutdown);
     const { registry, mirroring } = openRegistry(

@@ -1,4 +1,4 @@
-import { SecurityTokenService } from "@moorage/api";
+import { SecurityTokenService } from "@moorage/api/messages";
 import type { Logger } from "pino";
 import { violationsOf } from "../aip/validate.ts";
 import { createSignInEndpoints, createStsEndpoints } from "../auth/index.ts";

@@ -219,6 +219,18 @@ export const TABLE = {
     "24h",
     "How long content is kept after nothing needs it any more.",
   ),
+  catalogImages: setting(
+    flag,
+    "MOORAGE_CATALOG_IMAGES",
+    "1",
+    "1 reads from the layers of pushed images which packages they hold, one image at a time in each process.",
+  ),
+  catalogTimeoutMs: setting(
+    duration({ maxMs: HOUR_MS }),
+    "MOORAGE_CATALOG_TIMEOUT",
+    "10m",
+    "Longest time for reading the layers of one image.",
+  ),
   auditRetentionMs: setting(
     duration({ maxMs: 3650 * DAY_MS }),
     "MOORAGE_AUDIT_RETENTION",
@@ -270,6 +282,13 @@ export const TABLE = {
     "MOORAGE_TERMS_FILE",
     "",
     "JSON file with the documents that groups accept: a list of {id, label, url, required}. required is false, true (blocks creating repos, identities and subscriptions, and pushing, until accepted), or a list of what it blocks: API areas such as registry, methods such as CreateRepo, and push.",
+  ),
+  /** Empty when feeds are set by the command alone. */
+  feedsFile: setting(
+    text,
+    "MOORAGE_FEEDS_FILE",
+    "",
+    "YAML or JSON file with the feeds of security data that the server keeps: a list of {name, format, address, licence, interval, products}. Read at the start.",
   ),
   awsStsUrl: setting(
     origin,

@@ -1,5 +1,5 @@
 import type { DescMessage, Message, MessageInitShape } from "@bufbuild/protobuf";
-import type { Capability } from "@moorage/api";
+import type { Capability } from "@moorage/api/messages";
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { Database } from "../store/index.ts";
 

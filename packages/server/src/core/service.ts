@@ -5,7 +5,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import type { Capability } from "@moorage/api";
+import type { Capability } from "@moorage/api/messages";
 import type { Stored } from "./stored.ts";
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { GuardedFetch } from "../lib/guarded-fetch.ts";

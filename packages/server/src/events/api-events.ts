@@ -9,7 +9,7 @@ import {
   IdentitySchema,
   ResourceDeletedSchema,
   TagSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { milliseconds } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";

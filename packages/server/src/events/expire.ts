@@ -1,4 +1,4 @@
-import { DeliveryState } from "@moorage/api";
+import { DeliveryState } from "@moorage/api/messages";
 import type { Call } from "../core/call.ts";
 import { type Database, statement } from "../store/index.ts";
 import { OVERDUE } from "./deliveries/attempts.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { type RegistryPull, RegistryPullSchema } from "@moorage/api";
+import { type RegistryPull, RegistryPullSchema } from "@moorage/api/messages";
 import { civilTime } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import { uuidOf } from "../lib/uuid.ts";

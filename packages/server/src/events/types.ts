@@ -5,7 +5,7 @@ import {
   event_types as typesOption,
   file_moorage_events_v2_event_bodies as bodiesFile,
   ResourceDeletedSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 
 /** A type of events, as the `.proto` files declare it. */
 export interface EventType {

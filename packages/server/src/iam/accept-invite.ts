@@ -7,7 +7,7 @@ import {
   GroupInvitesService,
   InviteAcceptedSchema,
   type RoleBindingSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { neededFor } from "../aip/access.ts";
 import { validate } from "../aip/validate.ts";
 import { isWithin } from "../lib/uid.ts";

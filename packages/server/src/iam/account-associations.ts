@@ -6,7 +6,7 @@ import {
   Capability,
   CheckAccountAssociationRequest_AccountProviderType as Provider,
   CheckAccountAssociationResponse_CheckStatus as CheckStatus,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";

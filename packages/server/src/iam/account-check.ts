@@ -1,4 +1,7 @@
-import { type AccountAssociation, CheckAccountAssociationRequest_AccountProviderType as Provider } from "@moorage/api";
+import {
+  type AccountAssociation,
+  CheckAccountAssociationRequest_AccountProviderType as Provider,
+} from "@moorage/api/messages";
 import { FetchError } from "../lib/guarded-fetch.ts";
 import { isObject, parseJson } from "../lib/json.ts";
 import { Code, MoorageError } from "../errors.ts";

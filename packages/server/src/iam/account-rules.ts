@@ -1,4 +1,4 @@
-import type { AccountAssociation, AccountAssociation_GitHub } from "@moorage/api";
+import type { AccountAssociation, AccountAssociation_GitHub } from "@moorage/api/messages";
 import type { FieldViolation } from "../errors.ts";
 
 const SERVICE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

@@ -1,4 +1,9 @@
-import { AuditDecision, AuditEntrySchema, AuditEntriesService, type ListAuditEntriesRequest } from "@moorage/api";
+import {
+  AuditDecision,
+  AuditEntrySchema,
+  AuditEntriesService,
+  type ListAuditEntriesRequest,
+} from "@moorage/api/messages";
 import { sql } from "kysely";
 import { rejectUnlistable } from "../aip/access.ts";
 import { columnIsIfSet, listFound, listOf } from "../aip/list.ts";

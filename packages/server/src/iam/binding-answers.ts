@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { ResourceDeletedSchema, RoleBindingSchema } from "@moorage/api";
+import { ResourceDeletedSchema, RoleBindingSchema } from "@moorage/api/messages";
 import { timestamp } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Actor, Call } from "../core/call.ts";

@@ -1,4 +1,4 @@
-import { Capability, CapabilitySchema } from "@moorage/api";
+import { Capability, CapabilitySchema } from "@moorage/api/messages";
 import { newUid } from "../lib/uid.ts";
 import type { Database } from "../store/index.ts";
 import { toColumn } from "./roles.ts";

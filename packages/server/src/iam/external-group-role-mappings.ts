@@ -4,7 +4,7 @@ import {
   type ExternalGroupRoleMapping,
   ExternalGroupRoleMappingSchema,
   ExternalGroupRoleMappingsService,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";

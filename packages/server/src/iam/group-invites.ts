@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
-import { type GroupInvite, GroupInviteSchema, GroupInvitesService } from "@moorage/api";
+import { type GroupInvite, GroupInviteSchema, GroupInvitesService } from "@moorage/api/messages";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";

@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { type Group, GroupsService, GroupSchema, type OrgKind, OrgStatus, ResourceDeletedSchema } from "@moorage/api";
+import {
+  type Group,
+  GroupsService,
+  GroupSchema,
+  type OrgKind,
+  OrgStatus,
+  ResourceDeletedSchema,
+} from "@moorage/api/messages";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { countBelow, resource, storedGet } from "../aip/resource.ts";

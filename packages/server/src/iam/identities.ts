@@ -6,7 +6,7 @@ import {
   type ListIdentitiesRequest,
   LookupIdentityRequestSchema,
   RelationshipType,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { neededFor } from "../aip/access.ts";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";

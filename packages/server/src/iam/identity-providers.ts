@@ -7,7 +7,7 @@ import {
   IdentityProvider_OIDCSchema,
   IdentityProviderSchema,
   IdentityProvidersService,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { camelCase, sortable } from "../aip/order.ts";
 import { countBelow, resource } from "../aip/resource.ts";

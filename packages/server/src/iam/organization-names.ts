@@ -1,4 +1,4 @@
-import { Capability, GroupSchema } from "@moorage/api";
+import { Capability, GroupSchema } from "@moorage/api/messages";
 import type { Call } from "../core/call.ts";
 import { Code, MoorageError } from "../errors.ts";
 

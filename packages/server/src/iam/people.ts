@@ -1,4 +1,4 @@
-import { type ListIdentitiesRequest, RelationshipType, ResourceDeletedSchema } from "@moorage/api";
+import { type ListIdentitiesRequest, RelationshipType, ResourceDeletedSchema } from "@moorage/api/messages";
 import { sql } from "kysely";
 import { type Condition, type Scope, within } from "../aip/scope.ts";
 import { audit } from "../audit/index.ts";

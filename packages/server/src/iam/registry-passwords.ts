@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Identity } from "@moorage/api";
+import type { Identity } from "@moorage/api/messages";
 import type { FieldViolation } from "../errors.ts";
 
 /** The issuer in the passwords of `moorage pull-token`. */

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { AWSIdentity, ClaimMatch, Identity, StaticKeys } from "@moorage/api";
+import type { AWSIdentity, ClaimMatch, Identity, StaticKeys } from "@moorage/api/messages";
 import { isIssuerUrl } from "../lib/issuer-url.ts";
 import { isObject, parseJson } from "../lib/json.ts";
 import { jwksFault } from "../lib/jwks.ts";

@@ -6,7 +6,7 @@ import {
   type RoleBinding,
   RoleBindingSchema,
   RoleBindingsService,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";

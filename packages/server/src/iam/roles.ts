@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, CapabilitySchema, type Role, RoleSchema, RolesService } from "@moorage/api";
+import { Capability, CapabilitySchema, type Role, RoleSchema, RolesService } from "@moorage/api/messages";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";

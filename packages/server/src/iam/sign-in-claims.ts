@@ -1,4 +1,4 @@
-import { IdentityProvider_OIDC_CorrelationRule as CorrelationRule } from "@moorage/api";
+import { IdentityProvider_OIDC_CorrelationRule as CorrelationRule } from "@moorage/api/messages";
 import type { Provider } from "./sign-in-provider.ts";
 
 /** The data about a person in an ID token. */

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Identity, IdentitySchema, SignInSchema } from "@moorage/api";
+import { type Identity, IdentitySchema, SignInSchema } from "@moorage/api/messages";
 import { audit } from "../audit/index.ts";
 import type { Actor, Call } from "../core/call.ts";
 import { command } from "../core/command.ts";

@@ -1,4 +1,9 @@
-import { AcceptTermsRequestSchema, GroupSchema, ListTermsAcceptancesRequestSchema, TermsService } from "@moorage/api";
+import {
+  AcceptTermsRequestSchema,
+  GroupSchema,
+  ListTermsAcceptancesRequestSchema,
+  TermsService,
+} from "@moorage/api/messages";
 import { sql } from "kysely";
 import { rejectUnlistable } from "../aip/access.ts";
 import { listOf, listPage } from "../aip/list.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { OrgKind, OrgStatus } from "@moorage/api";
+import { OrgKind, OrgStatus } from "@moorage/api/messages";
 import type { Bootstrap } from "./bootstrap-file.ts";
 import { createSigningKey, resealKeys } from "../auth/index.ts";
 import { isSealed, type Secrets } from "../lib/secrets.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
-import * as api from "@moorage/api";
+import * as api from "@moorage/api/messages";
 import { isObject, parseJson } from "../lib/json.ts";
 import { ConfigError, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";

@@ -5,6 +5,7 @@ import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
 import { eventRetention } from "../events/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
+import { dueFeeds, removeUnusedCatalogs, updateDueFeeds } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
 import { systemCallNow } from "../core/system-call.ts";
@@ -15,13 +16,22 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
   keyring: Pick<Keyring, "refresh">;
   config: Pick<
     Config,
-    "signingKeyAgeMs" | "uploadTtlMs" | "gcIntervalMs" | "gcGraceMs" | "auditRetentionMs" | "eventsRetentionMs"
+    | "signingKeyAgeMs"
+    | "uploadTtlMs"
+    | "gcIntervalMs"
+    | "gcGraceMs"
+    | "auditRetentionMs"
+    | "eventsRetentionMs"
+    | "allowPrivateNetwork"
+    | "dnsServers"
   >;
   /** Called with the result of each garbage collection that completed, and its end. */
   collected(collected: Collected, atMs: number): void;
 }
 
 const HOUR_MS = 3_600_000;
+// How often is looked for feeds that are due; each has its own interval.
+const FEEDS_EVERY_MS = 10_000;
 
 /**
  * Replaces an old signing key immediately, and starts the periodic jobs, each of which one process runs for the whole
@@ -49,7 +59,7 @@ export function gcPromise({ gcIntervalMs, uploadTtlMs }: Pick<Config, "gcInterva
 }
 
 function jobsOf(deps: JobsDeps): Job[] {
-  const { transactor, reader, clock, config } = deps;
+  const { transactor, reader, clock, config, log } = deps;
   return [
     {
       name: "housekeeping",
@@ -70,10 +80,23 @@ function jobsOf(deps: JobsDeps): Job[] {
         auditRetention({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs }, signal),
     },
     {
+      name: "catalogues",
+      everyMs: HOUR_MS,
+      done: "catalogues of removed images removed",
+      run: (signal) => removeUnusedCatalogs({ transactor, data: systemCallNow(clock) }, signal),
+    },
+    {
       name: "events",
       everyMs: HOUR_MS,
       done: "old events removed",
       run: (signal) => eventRetention({ writer: transactor, clock, retentionMs: config.eventsRetentionMs }, signal),
+    },
+    {
+      name: "feeds",
+      everyMs: FEEDS_EVERY_MS,
+      done: "feeds updated",
+      isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0,
+      run: (signal) => updateDueFeeds({ transactor, reader, clock, log }, config, signal),
     },
   ];
 }

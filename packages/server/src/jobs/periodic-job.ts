@@ -13,6 +13,8 @@ export interface Job {
   everyMs: number;
   /** The log message of a completed run. */
   done: string;
+  /** Whether there is something to do; asked before the lease. Defaults to yes. */
+  isDue?(): Promise<boolean>;
   /**
    * Runs the job once. `signal` ends it between two steps, and it rejects then. Returns what it did, as fields for the
    * log.
@@ -48,7 +50,10 @@ export function longestIntervalMs(everyMs: number): number {
  * the database, which one process holds at a time. Two concurrent runs, after a process was suspended in its run, would
  * do no harm.
  */
-export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJobDeps): PeriodicJob {
+export function periodicJob(
+  { name, everyMs, done, isDue = async () => true, run }: Job,
+  deps: PeriodicJobDeps,
+): PeriodicJob {
   const { transactor, clock, log, holder } = deps;
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
@@ -61,7 +66,7 @@ export function periodicJob({ name, everyMs, done, run }: Job, deps: PeriodicJob
     log.info(await result, done);
   };
   const runIfDue = async (): Promise<void> => {
-    if (!(await take()).taken || stopping.signal.aborted) return;
+    if (!(await isDue()) || !(await take()).taken || stopping.signal.aborted) return;
     const held = setInterval(
       () => void take().catch((error: unknown) => log.warn({ err: error }, "renewing the lease failed")),
       HOLD_MS / 3,

@@ -1,6 +1,6 @@
 import { isObject, parseJson } from "../lib/json.ts";
 import { readBounded } from "../lib/guarded-fetch.ts";
-import type { StreamClient } from "./http-client.ts";
+import type { StreamClient } from "../lib/stream-client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readChallenges } from "./challenge.ts";
 import { asUpstreamError, retryAfterMs, UpstreamError } from "./errors.ts";

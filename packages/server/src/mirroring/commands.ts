@@ -1,4 +1,4 @@
-import { SyncState } from "@moorage/api";
+import { SyncState } from "@moorage/api/messages";
 import type { StoredBlob } from "../blobs/index.ts";
 import { audit } from "../audit/index.ts";
 import type { Call } from "../core/call.ts";

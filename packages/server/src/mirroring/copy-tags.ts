@@ -1,4 +1,4 @@
-import { SyncState } from "@moorage/api";
+import { SyncState } from "@moorage/api/messages";
 import { createTurns } from "../lib/turns.ts";
 import { isReservedTag } from "../registry/index.ts";
 import { isDigest } from "../oci/index.ts";

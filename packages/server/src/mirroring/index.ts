@@ -1,4 +1,4 @@
-import { openStreamClient } from "./http-client.ts";
+import { openStreamClient } from "../lib/stream-client.ts";
 import type { Upstream } from "../oci/index.ts";
 import type { MirrorDeps } from "./context.ts";
 import { createDownloads } from "./downloads.ts";

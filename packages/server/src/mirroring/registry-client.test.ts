@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import test, { type TestContext } from "node:test";
 import { systemClock } from "../lib/clock.ts";
-import { openStreamClient } from "./http-client.ts";
+import { openStreamClient } from "../lib/stream-client.ts";
 import { openUpstream, type Upstream } from "./registry-client.ts";
 
 // Registries differ where the specification lets them, and some do not comply with it.

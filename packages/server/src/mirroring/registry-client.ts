@@ -3,7 +3,7 @@ import type { StoredManifest } from "../oci/index.ts";
 import { createAuthorization, type Credentials } from "./authorization.ts";
 import type { MirrorPlace } from "./commands.ts";
 import { UpstreamError } from "./errors.ts";
-import type { StreamClient } from "./http-client.ts";
+import type { StreamClient } from "../lib/stream-client.ts";
 import { openExchange, type RetryPolicy } from "./request.ts";
 import { digestOf, readManifest } from "./source-manifests.ts";
 import { listReferrers, listTags } from "./source-lists.ts";

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import test, { type TestContext } from "node:test";
 import { systemClock } from "../lib/clock.ts";
-import { openStreamClient, type StreamClient } from "./http-client.ts";
+import { openStreamClient, type StreamClient } from "../lib/stream-client.ts";
 import { createAuthorization } from "./authorization.ts";
 import { openExchange } from "./request.ts";
 

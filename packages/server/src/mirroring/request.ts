@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
 import { readBounded } from "../lib/guarded-fetch.ts";
-import type { StreamAnswer, StreamClient } from "./http-client.ts";
+import type { StreamAnswer, StreamClient } from "../lib/stream-client.ts";
 import type { Authorization } from "./authorization.ts";
 import { asUpstreamError, retryAfterMs, UpstreamError } from "./errors.ts";
 

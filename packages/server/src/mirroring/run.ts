@@ -1,4 +1,4 @@
-import { SyncState } from "@moorage/api";
+import { SyncState } from "@moorage/api/messages";
 import { claimMirror, type DueMirror, endRun, holdMirror } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";

@@ -1,4 +1,4 @@
-import type { StreamClient } from "./http-client.ts";
+import type { StreamClient } from "../lib/stream-client.ts";
 import { createLru } from "../lib/lru.ts";
 import { SecretError } from "../lib/secrets.ts";
 import { passwordPlace, type SyncSettings, syncSettings } from "../registry/index.ts";

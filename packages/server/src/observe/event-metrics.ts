@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { sharedReading } from "./shared-reading.ts";
 
 /** The deliveries of one subscription that are not done. */
 export interface Backlog {
@@ -26,8 +26,6 @@ interface Reading {
 
 // At most this many subscriptions have their own time series; the others share one.
 const MAX_SERIES = 500;
-// A database that does not answer must not hold up the other metrics.
-const READ_TIMEOUT_MS = 1_000;
 const BOUNDS_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
 /** Registers the metrics of event deliveries. */
@@ -57,17 +55,7 @@ export function eventMetrics(registry: Registry): EventMetrics {
     if (known.size < MAX_SERIES) known.add(subscription);
     return known.has(subscription) ? subscription : "other";
   };
-  let read = async (): Promise<Reading> => ({ nowMs: 0, backlogs: [] });
-  let reading: Promise<Reading | undefined> | undefined;
-  // Both gauges are collected together, and share one read.
-  const look = (): Promise<Reading | undefined> =>
-    (reading ??= Promise.race([
-      // On an error the gauges stay at their last values, and the scrape succeeds.
-      read().catch(() => undefined),
-      pause(READ_TIMEOUT_MS, undefined, { ref: false }),
-    ]).finally(() => {
-      reading = undefined;
-    }));
+  const reading = sharedReading<Reading>();
   type ValueOf = (backlog: Backlog, nowMs: number) => number;
   const gauge = (name: string, help: string, valueOf: ValueOf): Gauge =>
     new Gauge({
@@ -77,7 +65,7 @@ export function eventMetrics(registry: Registry): EventMetrics {
       registers,
       aggregator: "max",
       async collect() {
-        const waiting = await look();
+        const waiting = await reading.look();
         if (waiting === undefined) return;
         this.reset();
         for (const backlog of waiting.backlogs)
@@ -97,8 +85,6 @@ export function eventMetrics(registry: Registry): EventMetrics {
       duration.observe({ outcome }, seconds);
       if (outcome !== "delivered") failures.inc({ subscription });
     },
-    watch: (from) => {
-      read = from;
-    },
+    watch: reading.from,
   };
 }

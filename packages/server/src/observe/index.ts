@@ -4,8 +4,10 @@ import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { AuditMetrics } from "./audit-metrics.ts";
+import type { CatalogMetrics } from "./catalog-metrics.ts";
 import type { DatabaseMetrics } from "./database-metrics.ts";
 import type { EventMetrics } from "./event-metrics.ts";
+import type { FeedMetrics } from "./feed-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
 import { createMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
@@ -26,10 +28,12 @@ export interface Observation {
   /** Metrics that the database engine reports. */
   database: DatabaseMetrics;
   mirror: MirrorMetrics;
+  feeds: FeedMetrics;
   gc: GcMetrics;
   events: EventMetrics;
   limited: Metrics["limited"];
   audit: AuditMetrics;
+  catalogs: CatalogMetrics;
   pulls: PullMetrics;
   /** Wraps a transactor, so that its work is counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
@@ -55,9 +59,11 @@ export async function openObservation(
     requests: requestObserver(metrics, tracer),
     database: metrics.database,
     mirror: metrics.mirror,
+    feeds: metrics.feeds,
     gc: metrics.gc,
     limited: metrics.limited,
     audit: metrics.audit,
+    catalogs: metrics.catalogs,
     pulls: metrics.pulls,
     events: metrics.events,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),

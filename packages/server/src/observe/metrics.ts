@@ -1,7 +1,9 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
+import { type CatalogMetrics, catalogMetrics } from "./catalog-metrics.ts";
 import { type DatabaseMetrics, databaseMetrics } from "./database-metrics.ts";
 import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
+import { type FeedMetrics, feedMetrics } from "./feed-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
@@ -16,7 +18,9 @@ export type Snapshot = object[];
 /** All metrics of one server. */
 export interface Metrics {
   audit: AuditMetrics;
+  catalogs: CatalogMetrics;
   events: EventMetrics;
+  feeds: FeedMetrics;
   gc: GcMetrics;
   mirror: MirrorMetrics;
   pulls: PullMetrics;
@@ -49,6 +53,8 @@ export function createMetrics(version: string): Metrics {
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
+  const catalogs = catalogMetrics(registry);
+  const feeds = feedMetrics(registry);
   const pulls = pullMetrics(registry);
   const events = eventMetrics(registry);
   const common = processRegistry();
@@ -69,7 +75,9 @@ export function createMetrics(version: string): Metrics {
     ...metrics,
     mirror,
     gc,
+    feeds,
     audit,
+    catalogs,
     pulls,
     events,
     limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),

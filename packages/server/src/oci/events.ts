@@ -1,4 +1,4 @@
-import { RegistryCollectSchema, RegistryDeleteSchema, RegistryPushSchema } from "@moorage/api";
+import { RegistryCollectSchema, RegistryDeleteSchema, RegistryPushSchema } from "@moorage/api/messages";
 import { civilTime } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";

@@ -1,4 +1,4 @@
-import { Capability, CapabilitySchema } from "@moorage/api";
+import { Capability, CapabilitySchema } from "@moorage/api/messages";
 import type { Call, Caller } from "../core/call.ts";
 import { type Resolved, resolveRepository } from "../core/image-path.ts";
 import { RegistryError } from "./errors.ts";

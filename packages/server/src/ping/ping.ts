@@ -1,4 +1,4 @@
-import type { PingService } from "@moorage/api";
+import type { PingService } from "@moorage/api/messages";
 import type { Service } from "../core/service.ts";
 
 export function pingService(): Service<typeof PingService> {

@@ -1,4 +1,4 @@
-import { GetArchitecturesRequestSchema, GetSizeRequestSchema, type ImagesService } from "@moorage/api";
+import { GetArchitecturesRequestSchema, GetSizeRequestSchema, type ImagesService } from "@moorage/api/messages";
 import { validate } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound } from "../errors.ts";

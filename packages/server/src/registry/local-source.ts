@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import { isUid, organizationOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { resolveRepository } from "../core/image-path.ts";

@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import { type TagPolicy, TagPolicySchema } from "@moorage/api";
+import { type TagPolicy, TagPolicySchema } from "@moorage/api/messages";
 import { createLru } from "../lib/lru.ts";
 import { compilePattern, type Pattern, PatternError } from "../lib/patterns.ts";
 import type { FieldViolation, PreconditionViolation } from "../errors.ts";

@@ -9,7 +9,7 @@ import {
   type TagPromotion,
   type TagRollback,
   type TagSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { timeViolations } from "../aip/times.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";

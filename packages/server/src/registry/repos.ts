@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Repo, RepoReadmeSchema, RepoSchema, ReposService, type TagPolicy } from "@moorage/api";
+import { type Repo, RepoReadmeSchema, RepoSchema, ReposService, type TagPolicy } from "@moorage/api/messages";
 import { columnIs, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { applyMask } from "../aip/masks.ts";

@@ -5,7 +5,7 @@ import {
   type PreviewTagRetentionRequest,
   PreviewTagRetentionRequestSchema,
   type PreviewTagRetentionResponseSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { DEFAULT_PAGE_SIZE } from "../aip/page-query.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../aip/page-token.ts";
 import { violationsOf } from "../aip/validate.ts";

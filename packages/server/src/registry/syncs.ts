@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { fromJson, type JsonValue, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
-import { type RepoSyncSchema, type SyncConfig, SyncConfigSchema, SyncState } from "@moorage/api";
+import { type RepoSyncSchema, type SyncConfig, SyncConfigSchema, SyncState } from "@moorage/api/messages";
 import { parseImageSource, parseLocalSource } from "./image-source.ts";
 import { localFault } from "./local-source.ts";
 import { compilePattern, PatternError } from "../lib/patterns.ts";

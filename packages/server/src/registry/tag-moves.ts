@@ -1,4 +1,4 @@
-import { RepoSchema, TagChangeSchema } from "@moorage/api";
+import { RepoSchema, TagChangeSchema } from "@moorage/api/messages";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { newUid, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";

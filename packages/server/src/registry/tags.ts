@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { Capability, type CreateTagRequest, TagSchema, TagsService } from "@moorage/api";
+import { Capability, type CreateTagRequest, TagSchema, TagsService } from "@moorage/api/messages";
 import { sql } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";

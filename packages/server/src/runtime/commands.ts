@@ -12,6 +12,7 @@ import type { Secrets } from "../lib/secrets.ts";
 import { mirrorCommands } from "../mirroring/index.ts";
 import { ociCommands } from "../oci/index.ts";
 import { registryCommands } from "../registry/index.ts";
+import { securityCommands } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import type { Method } from "./methods.ts";
@@ -91,6 +92,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...mirrorCommands,
   ...ociCommands,
   ...registryCommands,
+  ...securityCommands,
 ];
 
 /** The commands by name. Throws when two have the same name. */

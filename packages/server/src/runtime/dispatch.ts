@@ -5,7 +5,7 @@ import {
   type Message,
   toBinary,
 } from "@bufbuild/protobuf";
-import { Transaction } from "@moorage/api";
+import { Transaction } from "@moorage/api/messages";
 import { requireKnownValues } from "../aip/known-values.ts";
 import { requireMessages } from "../aip/validate.ts";
 import { authorize, placesOf } from "../auth/index.ts";

@@ -23,6 +23,7 @@ import {
   ImagesService,
   PingService,
   ReposService,
+  SbomsService,
   RoleBindingsService,
   RolesService,
   SubscriptionsService,
@@ -30,7 +31,7 @@ import {
   TermsService,
   type Transaction,
   transaction,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { accessOf } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
 import { isStored, type Stored } from "../core/stored.ts";
@@ -51,7 +52,7 @@ import {
 } from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
 import { imagesService, keyOfCreateTag, reposService, tagsService } from "../registry/index.ts";
-import { advisoriesService } from "../security/index.ts";
+import { advisoriesService, sbomsService } from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 
 interface Ruled {
@@ -93,6 +94,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ReposService, reposService(context)),
     ...methods(TagsService, tagsService(context)),
     ...methods(ImagesService, imagesService(context)),
+    ...methods(SbomsService, sbomsService()),
     ...methods(AdvisoriesService, advisoriesService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(PingService, pingService()),

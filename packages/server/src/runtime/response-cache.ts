@@ -1,5 +1,5 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { Transaction, transaction } from "@moorage/api";
+import { Transaction, transaction } from "@moorage/api/messages";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../core/response-cache.ts";
 import type { Database } from "../store/index.ts";
 

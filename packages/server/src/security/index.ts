@@ -1,3 +1,18 @@
 // The services and functions of security that other features use.
 export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
+export { removeUnusedCatalogs } from "./catalog/remove.ts";
+export { startCatalogs } from "./catalog/runner.ts";
+export { sbomsService } from "./sbom/service.ts";
+export { securityCommands } from "./commands.ts";
+export { putFeeds } from "./feeds/commands.ts";
+export { checkedDefinition, type FeedDefinition, FeedDefinitionError } from "./feeds/definition.ts";
+export { dueFeeds, feedStates, updateDueFeeds } from "./feeds/due.ts";
+export { FEED_FORMATS, type FeedFormat } from "./feeds/formats.ts";
+export { type FeedDeps, type Imported, importFeed, type ImportOptions, removeFeed } from "./feeds/import.ts";
+export { SourceError } from "./feeds/record.ts";
+export { fileSource } from "./feeds/source.ts";
+
+/** Loaded on first use: the reading of feeds takes libraries that a server without feeds does not need. */
+export const loadFeedBundles = () => import("./feeds/bundle.ts");
+export const loadFeedUpdates = () => import("./feeds/update.ts");

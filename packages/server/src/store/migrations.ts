@@ -279,6 +279,35 @@ export const MIGRATIONS: Migration[] = [
       `create index advisory_suffixes_advisory on advisory_suffixes (advisory)`,
     ],
   },
+  {
+    version: 21,
+    name: "what images hold",
+    statements: [
+      `create table image_catalogs (digest KEY primary key, state INT8 not null, backlog INT8 not null, attempts INT8 not null, reason text not null, holder text not null, hold_until INT8 not null, os_id text not null, os_version text not null, os_name text not null, unread text not null, create_time INT8 not null, finish_time INT8)`,
+      `create index image_catalogs_waiting on image_catalogs (backlog, create_time, digest) where state = 1`,
+      `create table packages (id KEY primary key, ecosystem KEY not null, source_name KEY not null, source_version text not null, purl text not null, name text not null, version text not null, licence text not null)`,
+      `create index packages_source on packages (ecosystem, source_name, id)`,
+      `create table image_packages (digest KEY not null, source KEY not null, n INT8 not null, package KEY not null, layer text not null, path text not null, reader text not null, primary key (digest, source, n)) WITHOUT_ROWID`,
+      `create index image_packages_package on image_packages (package, digest)`,
+      // By which repos a digest is held, and with it its catalogue.
+      `create index manifests_digest on manifests (digest, repo)`,
+      `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time) select digest, 1, 1, 0, '', '', 0, '', '', '', '[]', min(create_time) from manifests where artifact_type in ('application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json') group by digest`,
+    ],
+  },
+  {
+    version: 22,
+    name: "feeds",
+    statements: [
+      `create table feeds (name KEY primary key, format KEY not null, address text not null, licence text not null, interval_ms INT8 not null, products text not null, origin KEY not null, run KEY not null, etag text not null, last_modified text not null, newest INT8, records INT8 not null, withdrawn INT8 not null, problems INT8 not null, attempt_time INT8, success_time INT8, full_time INT8, duration_ms INT8, error text not null, create_time INT8 not null)`,
+      `create table feed_records (feed KEY not null, id KEY not null, modified INT8 not null, withdrawn INT8, removed INT8 not null, hash KEY not null, severity KEY not null, score_tenths INT8, body text not null, change INT8 not null, primary key (feed, id))`,
+      // A reader of changes goes on after the last number that it has seen.
+      `create unique index feed_records_change on feed_records (change)`,
+      `create table feed_keys (kind KEY not null, key KEY not null, feed KEY not null, record KEY not null, primary key (kind, key, feed, record)) WITHOUT_ROWID`,
+      `create index feed_keys_record on feed_keys (feed, record)`,
+      `create table feed_problems (feed KEY not null, n INT8 not null, record KEY not null, position text not null, message text not null, primary key (feed, n)) WITHOUT_ROWID`,
+      `create table feed_changes (name KEY primary key, value INT8 not null)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -51,4 +51,105 @@ export interface SecurityTables {
    * it. A deleted advisory has no rows.
    */
   advisory_suffixes: { organization: string; suffix: string; advisory: string };
+  /**
+   * What is known about the content of an image, by its digest, whatever the number of repos that hold it. `state`: 1
+   * waiting, 2 done, 3 failed. `backlog`: 1 for an image from before there were catalogues. `reason`: why the last
+   * attempt failed, or empty. `holder`: the process that reads it, until `hold_until` in milliseconds of the agreed
+   * time. `unread`: a JSON list of files that were not read, with why. `finish_time`: null while it waits.
+   */
+  image_catalogs: {
+    digest: string;
+    state: number;
+    backlog: number;
+    attempts: number;
+    reason: string;
+    holder: string;
+    hold_until: number;
+    os_id: string;
+    os_version: string;
+    os_name: string;
+    unread: string;
+    create_time: number;
+    finish_time: number | null;
+  };
+  /**
+   * A package that an image holds. `id`: the first half of the SHA-256 of all other columns, in hex, so that each is
+   * stored once. `ecosystem`: the type of the purl, for a distribution's package with its release: `deb/debian-12`.
+   * `source_name` and `source_version`: the source package; the package itself where an ecosystem has none.
+   */
+  packages: {
+    id: string;
+    ecosystem: string;
+    source_name: string;
+    source_version: string;
+    purl: string;
+    name: string;
+    version: string;
+    licence: string;
+  };
+  /**
+   * Which image holds which package. `source`: who says so: `layers`, our reading of them. `n` counts from 0 for a
+   * digest and a source, in the order of paths. `reader`: see Component.
+   */
+  image_packages: {
+    digest: string;
+    source: string;
+    n: number;
+    package: string;
+    layer: string;
+    path: string;
+    reader: string;
+  };
+  /**
+   * Sources of records on vulnerabilities and products. `origin`: `file` for those of MOORAGE_FEEDS_FILE, `command` for
+   * the others. `products` is a JSON list. `run`: the import that may write. `newest`: the newest `modified` that was
+   * read; `full_time`: when the last complete one ended. `error`: why the last attempt failed, empty when it did not.
+   */
+  feeds: {
+    name: string;
+    format: string;
+    address: string;
+    licence: string;
+    interval_ms: number;
+    products: string;
+    origin: string;
+    run: string;
+    etag: string;
+    last_modified: string;
+    newest: number | null;
+    records: number;
+    withdrawn: number;
+    problems: number;
+    attempt_time: number | null;
+    success_time: number | null;
+    full_time: number | null;
+    duration_ms: number | null;
+    error: string;
+    create_time: number;
+  };
+  /**
+   * What feeds say. `score_tenths`: CVSS in tenths. A record that its feed no longer has keeps its row, with `removed`
+   * 1 and no body. `change`: from the counter of feed_changes; a record gets a new number whenever its row changes.
+   */
+  feed_records: {
+    feed: string;
+    id: string;
+    modified: number;
+    withdrawn: number | null;
+    removed: number;
+    hash: string;
+    severity: string;
+    score_tenths: number | null;
+    body: string;
+    change: number;
+  };
+  /**
+   * What records are found by. `kind`: `id` and `alias` (ids of the vulnerability, in lower case, as this feed asserts
+   * them), `about` (ids of vulnerabilities that a document mentions, in lower case), `package`, `product`.
+   */
+  feed_keys: { kind: string; key: string; feed: string; record: string };
+  /** What the last import could not read, the first of them. `record` is empty when the id is not known. */
+  feed_problems: { feed: string; n: number; record: string; position: string; message: string };
+  /** One row: the last change number that was given. */
+  feed_changes: { name: string; value: number };
 }

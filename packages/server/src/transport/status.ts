@@ -1,6 +1,6 @@
 import { create, createRegistry, toJson } from "@bufbuild/protobuf";
 import type { DescMessage, JsonObject, Message } from "@bufbuild/protobuf";
-import { TermsNotAcceptedDetailSchema } from "@moorage/api";
+import { TermsNotAcceptedDetailSchema } from "@moorage/api/messages";
 import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import {
   BadRequestSchema,

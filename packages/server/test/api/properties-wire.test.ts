@@ -6,6 +6,7 @@ import {
   GroupsService,
   IdentitiesService,
   ImagesService,
+  SbomsService,
   PingService,
   ReposService,
   RoleBindingsService,
@@ -191,6 +192,8 @@ test("gRPC messages of arbitrary bytes get a clear answer", async () => {
     ReposService,
     TagsService,
     ImagesService,
+    SbomsService,
+    SbomsService,
     PingService,
     SecurityTokenService,
   ].flatMap((service) => service.methods.map((method) => `/${service.typeName}/${method.name}`));

@@ -170,6 +170,7 @@ const CAPABILITIES: Record<string, number> = {
   ...fourFrom("CAP_IAM_GROUP_INVITES", 201),
   ...fourFrom("CAP_IAM_ROLES", 301),
   ...fourFrom("CAP_IAM_ROLE_BINDINGS", 401),
+  CAP_TENANT_SBOMS_LIST: 650,
   ...fourFrom("CAP_IAM_ACCOUNT_ASSOCIATIONS", 701),
   ...fourFrom("CAP_IAM_IDENTITY", 901),
   ...fourFrom("CAP_IAM_IDENTITY_PROVIDERS", 1301),

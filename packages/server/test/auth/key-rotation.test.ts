@@ -3,13 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { calculateJwkThumbprint, type JWK } from "jose";
 import { databaseEnv } from "../support/database.ts";
 import { loadConfig, type Server, signToken, startServer } from "../../src/index.ts";
 
 const HOUR_MS = 3_600_000;
 
 async function kidsOf(server: Server): Promise<string[]> {
-  const { keys } = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
+  const { keys } = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as {
+    keys: (JWK & { kid: string })[];
+  };
+  for (const key of keys) assert.equal(key.kid, await calculateJwkThumbprint(key));
   return keys.map(({ kid }) => kid);
 }
 

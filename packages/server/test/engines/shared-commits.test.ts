@@ -24,7 +24,7 @@ const rowsOf = statement<{ name: string; n: number; xmin: string }>(
 );
 
 /** So many stores on one database, as so many processes have them. */
-async function open(t: TestContext, processes = 1): Promise<{ stores: Store[]; db: Database }> {
+async function open(t: TestContext, processes = 1): Promise<{ stores: Store[]; store: Store; db: Database }> {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-shared-"));
   await databaseEnv(dataDir);
   const opened = await Promise.all(Array.from({ length: processes }, () => openTestStore(dataDir)));
@@ -33,10 +33,9 @@ async function open(t: TestContext, processes = 1): Promise<{ stores: Store[]; d
     await dropDatabase(dataDir);
     rmSync(dataDir, { recursive: true, force: true });
   });
-  const stores = opened.map(({ store }) => store);
-  const [{ db } = assert.fail()] = opened;
+  const [{ store, db } = assert.fail()] = opened;
   await create(db);
-  return { stores, db };
+  return { stores: opened.map((each) => each.store), store, db };
 }
 
 const nameOf = (at: number): string => `row ${String(at).padStart(3, "0")}`;
@@ -51,10 +50,7 @@ const countUp =
   };
 
 test("what arrives together is committed together", LIMIT, async (t) => {
-  const {
-    stores: [store = assert.fail()],
-    db,
-  } = await open(t);
+  const { store, db } = await open(t);
   const share = sharedCommits(store);
   const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => share(nameOf(at), countUp(nameOf(at)))));
   assert.deepEqual(new Set(answers), new Set([1]));
@@ -64,10 +60,7 @@ test("what arrives together is committed together", LIMIT, async (t) => {
 });
 
 test("a command that fails leaves nothing, and the others are not affected", LIMIT, async (t) => {
-  const {
-    stores: [store = assert.fail()],
-    db,
-  } = await open(t);
+  const { store, db } = await open(t);
   const share = sharedCommits(store);
   const refused = new MoorageError(Code.FailedPrecondition, "refused");
   await share("taken", countUp("taken"));
@@ -132,9 +125,7 @@ test(
 test("a command that waits for a lock does not hold up those that come later", LIMIT, async (t) => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   t.after(() => release());
-  const {
-    stores: [store = assert.fail()],
-  } = await open(t);
+  const { store } = await open(t);
   const share = sharedCommits(store);
   await Promise.all(["held", "free"].map((name) => share(name, countUp(name))));
   const { promise: held, resolve: isHeld } = Promise.withResolvers<void>();
@@ -181,10 +172,7 @@ function ending(store: Store, end: { working?(attempt: number): unknown; committ
 const collision = (): TransientError => new TransientError("collision", undefined);
 
 test("after a collision those that have waited longest are tried again, and each is done once", LIMIT, async (t) => {
-  const {
-    stores: [store = assert.fail()],
-    db,
-  } = await open(t);
+  const { store, db } = await open(t);
   const colliding = ending(store, { working: (attempt) => (attempt <= 2 ? collision() : undefined) });
   const share = sharedCommits(colliding);
   const tried: number[][] = [];
@@ -208,10 +196,7 @@ test(
   "when it is not known whether a commit happened, those that were in it hear of it and no other",
   LIMIT,
   async (t) => {
-    const {
-      stores: [store = assert.fail()],
-      db,
-    } = await open(t);
+    const { store, db } = await open(t);
     const unknown = new MoorageError(Code.Unavailable, "not known");
     const share = sharedCommits(
       ending(store, {
@@ -231,10 +216,7 @@ test(
 );
 
 test("a connection that ends in the middle loses nothing and does nothing twice", LIMIT, async (t) => {
-  const {
-    stores: [store = assert.fail()],
-    db,
-  } = await open(t);
+  const { store, db } = await open(t);
   const share = sharedCommits(store);
   let isCut = false;
   const answers = Array.from({ length: 30 }, (_, at) =>
@@ -255,9 +237,7 @@ test("a connection that ends in the middle loses nothing and does nothing twice"
 });
 
 test("a command reads what it has written itself, whatever others ask for", LIMIT, async (t) => {
-  const {
-    stores: [store = assert.fail()],
-  } = await open(t);
+  const { store } = await open(t);
   const share = sharedCommits(store);
   const names = Array.from({ length: 10 }, (_, at) => nameOf(at));
   await Promise.all(names.map((name) => share(name, countUp(name))));
@@ -282,10 +262,7 @@ test(
   "rows are nobody else's: one command's change is not seen by another that asked for the same",
   LIMIT,
   async (t) => {
-    const {
-      stores: [store = assert.fail()],
-      db,
-    } = await open(t);
+    const { store, db } = await open(t);
     await insert(db, "both", 1);
     const share = sharedCommits(store);
     const change = share("one", async (tx) => {
@@ -304,10 +281,7 @@ test(
 );
 
 test("what a command goes on with after the end of its transaction changes nothing", LIMIT, async (t) => {
-  const {
-    stores: [store = assert.fail()],
-    db,
-  } = await open(t);
+  const { store, db } = await open(t);
   const share = sharedCommits(store);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let late: Promise<unknown> = Promise.resolve();

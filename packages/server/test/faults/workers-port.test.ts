@@ -106,3 +106,19 @@ test(
     assert.equal(await server.stop(), 0);
   },
 );
+
+test("connections that arrive while no worker lives are served by the next one", LIMIT, async (t) => {
+  const server = await startProcess(t, await twoWorkers(t));
+  const listening = () => server.lines.filter(({ msg }) => msg === "listening");
+  while (listening().length < 2) await wait(20);
+  for (const { pid } of listening()) process.kill(pid, "SIGKILL");
+  while (server.lines.filter(({ msg }) => msg === "worker ended").length < 2) await wait(5);
+  const socket = connect(server.port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  let text = "";
+  socket.setEncoding("utf8").on("data", (part: string) => (text += part));
+  socket.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+  await once(socket, "close");
+  assert.match(text, /^HTTP\/1\.1 200 /);
+  assert.equal(await server.stop(), 0);
+});

@@ -3,6 +3,7 @@
  * thousand users. rate-limits.test.ts sets limits.
  */
 export const UNLIMITED = {
+  MOORAGE_CATALOG_IMAGES: "0",
   MOORAGE_DISK_RESERVE: "0",
   MOORAGE_RATE_LIMIT_IDENTITY: "0",
   MOORAGE_RATE_LIMIT_ADDRESS: "0",

@@ -202,6 +202,28 @@ export const ROW_CHECKS: readonly RowCheck[] = [
     },
   },
   {
+    kind: "feed-key-stale",
+    meaning: "a record of a feed would be found by what it does not have: import the feed again",
+    find: "select distinct k.feed, k.record from feed_keys as k where not exists (select 1 from feed_records as r where r.feed = k.feed and r.id = k.record and r.removed = 0)",
+    show: ["feed", "record"],
+    repair: remove("feed_keys", ["feed", "record"]),
+  },
+  {
+    kind: "feed-record-not-searchable",
+    meaning: "a record of a feed would not be found; after the repair the next import writes it again",
+    find: "select r.feed, r.id from feed_records as r where r.removed = 0 and r.hash <> '' and not exists (select 1 from feed_keys as k where k.feed = r.feed and k.record = r.id)",
+    show: ["feed", "id"],
+    async repair(tx, { feed, id }) {
+      await ask(tx, "update feed_records set hash = '' where feed = ? and id = ?", [feed, id]);
+    },
+  },
+  {
+    kind: "feed-record-without-feed",
+    meaning: "a record belongs to a feed that is gone",
+    find: "select r.feed, r.id from feed_records as r where r.removed = 0 and not exists (select 1 from feeds as f where f.name = r.feed)",
+    show: ["feed", "id"],
+  },
+  {
     kind: "ancestry-stale",
     meaning: "lists by group would show what is not there, or under another name",
     find: `select a.kind, a.ancestor, a.name, a.uid from ancestry as a where not (

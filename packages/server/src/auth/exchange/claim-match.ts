@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ClaimMatch, Identity, StaticKeys } from "@moorage/api";
+import type { ClaimMatch, Identity, StaticKeys } from "@moorage/api/messages";
 import { parseJson } from "../../lib/json.ts";
 import { createLru } from "../../lib/lru.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";

@@ -1,4 +1,4 @@
-import type { Capability } from "@moorage/api";
+import type { Capability } from "@moorage/api/messages";
 import { isUid, isWithin } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument, permissionDenied } from "../../errors.ts";

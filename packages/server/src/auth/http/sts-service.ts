@@ -7,7 +7,7 @@ import {
   RawTokenSchema,
   type TokenPair,
   TokenPairSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import type { CallData } from "../../core/call.ts";
 import { requireBearer } from "../tokens/authenticate.ts";
 import type { Exchanger } from "../exchange/exchange.ts";

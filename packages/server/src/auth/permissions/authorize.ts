@@ -25,7 +25,7 @@ import {
   RoleSchema,
   SubscriptionSchema,
   TagSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isUid, parentOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";

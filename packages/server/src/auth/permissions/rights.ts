@@ -1,4 +1,4 @@
-import type { Capability } from "@moorage/api";
+import type { Capability } from "@moorage/api/messages";
 import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";

@@ -1,5 +1,5 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { calculateJwkThumbprint, type JWK } from "jose";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from "node:crypto";
+import type { JWK } from "jose";
 import { isSealed, type Secrets } from "../../lib/secrets.ts";
 import type { Database } from "../../store/index.ts";
 
@@ -62,7 +62,8 @@ export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningK
 export async function createSigningKey(tx: Database, secrets: Secrets, nowMs: number): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { kty, crv, x, y } = publicKey.export({ format: "jwk" }) as Record<"kty" | "crv" | "x" | "y", string>;
-  const kid = await calculateJwkThumbprint({ kty, crv, x, y }, "sha256");
+  // RFC 7638: the required members in the order of their names. Not by jose, which is loaded at its first use.
+  const kid = hash("sha256", JSON.stringify({ crv, kty, x, y }), "base64url");
   await tx
     .insertInto("signing_keys")
     .values({

@@ -1,6 +1,6 @@
 import { hash, type KeyObject, randomUUID, sign, verify } from "node:crypto";
 import { getOption } from "@bufbuild/protobuf";
-import { type Capability, CapabilitySchema, other_name } from "@moorage/api";
+import { type Capability, CapabilitySchema, other_name } from "@moorage/api/messages";
 import { createLru } from "../../lib/lru.ts";
 import { isObject } from "../../lib/json.ts";
 import { isUid } from "../../lib/uid.ts";

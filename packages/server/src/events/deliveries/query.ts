@@ -1,4 +1,4 @@
-import { DeliveryState } from "@moorage/api";
+import { DeliveryState } from "@moorage/api/messages";
 import { type RawBuilder, sql } from "kysely";
 import type { FoundPage, PageQuery } from "../../aip/page-query.ts";
 import { type Condition, unindexed, within } from "../../aip/scope.ts";

@@ -1,7 +1,7 @@
-import { SubscriptionSchema } from "@moorage/api";
+import { SubscriptionSchema } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import { parentOf } from "../../lib/uid.ts";
-import { DeliveryState } from "@moorage/api";
+import { DeliveryState } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { type Row, statement } from "../../store/index.ts";
 import { errorText, withAttempt } from "./attempts.ts";

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { DeliveryState, type RedeliverEventsRequest, type RedeliverEventsResponseSchema } from "@moorage/api";
+import { DeliveryState, type RedeliverEventsRequest, type RedeliverEventsResponseSchema } from "@moorage/api/messages";
 import { type RawBuilder, sql } from "kysely";
 import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import type { Call } from "../../core/call.ts";

@@ -6,7 +6,7 @@ import {
   DeliveryState,
   DeliveryStateSchema,
   type ListDeliveriesRequest,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { sql } from "kysely";
 import { columnIs, columnIsIfSet, listFound, listOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";

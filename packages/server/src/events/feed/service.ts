@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
-import type { EventSchema, EventsService, ListEventsRequest, WatchEventsRequest } from "@moorage/api";
+import type { EventSchema, EventsService, ListEventsRequest, WatchEventsRequest } from "@moorage/api/messages";
 import { timestamp } from "../../lib/timestamps.ts";
 import { organizationOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";

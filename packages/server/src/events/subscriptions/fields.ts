@@ -1,5 +1,5 @@
-import type { Subscription } from "@moorage/api";
-import { SubscriptionSchema } from "@moorage/api";
+import type { Subscription } from "@moorage/api/messages";
+import { SubscriptionSchema } from "@moorage/api/messages";
 import { violationsOf } from "../../aip/validate.ts";
 import { isUid } from "../../lib/uid.ts";
 import type { FieldViolation } from "../../errors.ts";

@@ -6,7 +6,7 @@ import {
   SubscriptionsService,
   SubscriptionState,
   SubscriptionTestSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { listStored, storedListOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import { countBelow, resource, storedGet } from "../../aip/resource.ts";

@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import { type CreateSubscriptionRequest, SubscriptionSchema } from "@moorage/api";
+import { type CreateSubscriptionRequest, SubscriptionSchema } from "@moorage/api/messages";
 import type { Config } from "../../config/index.ts";
 import { checkedLookup, checkedUrl, FetchError } from "../../lib/guarded-fetch.ts";
 import { createSemaphores } from "../../lib/semaphore.ts";

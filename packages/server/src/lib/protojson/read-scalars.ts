@@ -1,6 +1,6 @@
 import { type DescEnum, type DescEnumValue, getOption, ScalarType } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
-import { other_name } from "@moorage/api";
+import { other_name } from "@moorage/api/messages";
 import { violate } from "./fields.ts";
 import type { FieldViolation } from "../../errors.ts";
 

@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import type { StoredBlob } from "../../blobs/index.ts";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";

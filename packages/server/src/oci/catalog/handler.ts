@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import { authenticate, unauthorized } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { sendJson } from "../send.ts";

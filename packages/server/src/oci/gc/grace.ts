@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { systemCall } from "../../core/system-call.ts";
 import { Code, MoorageError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { deleteTag, moveTag, policyOf } from "../../registry/index.ts";
@@ -9,11 +9,18 @@ import { type FixedTag, fixedTagAbove } from "./fixed-tags.ts";
 import type { ParsedManifest } from "./parse.ts";
 import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
+import { statement } from "../../store/index.ts";
 import { command } from "../../core/command.ts";
 import { pushCommand } from "../push-command.ts";
 
 // The number of rows in one statement: below every engine's limit of parameters.
 const CHUNK = 500;
+
+/** The configurations of images that have file systems; other artifacts have other ones. */
+const IMAGE_CONFIGS: ReadonlySet<string> = new Set([
+  "application/vnd.oci.image.config.v1+json",
+  "application/vnd.docker.container.image.v1+json",
+]);
 
 /** The bytes of a manifest and its parsed form. */
 export interface StoredManifest {
@@ -129,11 +136,25 @@ async function insertManifest(
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .execute();
+  if (isNew && IMAGE_CONFIGS.has(artifactType)) await awaitCatalog(call, digest);
   for (let at = 0; isNew && at < references.length; at += CHUNK) {
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();
   }
   return isNew;
+}
+
+// An image that is read already keeps its catalogue. Its row is locked all the same, so that the catalogue is not
+// removed as that of an image which no repo holds.
+const addCatalog = statement(
+  `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time)
+   values (?, 1, 0, 0, '', '', 0, '', '', '', '[]', ?)
+   on conflict (digest) do update set backlog = 0 where image_catalogs.backlog = 1`,
+);
+
+/** Notes that the image's packages are to be read, unless they have been, for whichever repo. */
+async function awaitCatalog({ tx, nowMs }: Call, digest: string): Promise<void> {
+  await addCatalog(tx, digest, nowMs);
 }
 
 /** Whether the repo's policy accepts an index without the manifests that it names. */

@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import { OCI_INDEX } from "../../core/media-types.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";

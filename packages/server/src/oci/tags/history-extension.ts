@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import { OCI_INDEX } from "../../core/media-types.ts";
 import { type Database, statement } from "../../store/index.ts";
 import { authorize, DENY_OTHER_AUDIENCES } from "../request.ts";

@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import { isoTime } from "../../lib/timestamps.ts";
 import { authorize, DENY_OTHER_AUDIENCES } from "../request.ts";
 import type { Exchange } from "../request.ts";

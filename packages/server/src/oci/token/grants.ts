@@ -1,4 +1,4 @@
-import { Capability } from "@moorage/api";
+import { Capability } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import type { Action } from "../request.ts";
 import { capabilityNames, lackingOf, lackingToPush, PULL } from "../names.ts";

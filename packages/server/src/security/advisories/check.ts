@@ -1,4 +1,4 @@
-import { type Advisory, type AdvisoryEvent, AdvisoryEventSchema, AdvisorySchema } from "@moorage/api";
+import { type Advisory, type AdvisoryEvent, AdvisoryEventSchema, AdvisorySchema } from "@moorage/api/messages";
 import { validateChange, violationsOf } from "../../aip/validate.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { folded } from "./lookups.ts";

@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
-import { type AdvisoryEvent, AdvisoryEventSchema, Capability, ReviewState } from "@moorage/api";
+import { type AdvisoryEvent, AdvisoryEventSchema, Capability, ReviewState } from "@moorage/api/messages";
 import { applyMask } from "../../aip/masks.ts";
 import type { Call } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument, notFound, permissionDenied } from "../../errors.ts";
 import { isUid, newUid, parentOf } from "../../lib/uid.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { checkChangedEvent } from "./check.ts";
-import { advisories, eventColumns, eventOf, WITHOUT_FINDINGS } from "./rows.ts";
+import { eventColumns, eventOf, findAdvisory, WITHOUT_FINDINGS } from "./rows.ts";
 
 type EventRow = Row<"advisory_events">;
 
@@ -118,9 +118,9 @@ export async function eventsByAdvisory(
 
 /** Throws NOT_FOUND, also for an event of a deleted advisory. */
 async function getEvent(db: Database, uid: string): Promise<EventRow> {
-  const advisory = isUid(uid) ? await advisories.find(db, parentOf(uid)) : undefined;
+  const advisory = isUid(uid) ? await findAdvisory(db, parentOf(uid)) : undefined;
   const row =
-    advisory === undefined || advisory.delete_time !== null
+    advisory === undefined
       ? undefined
       : await db.selectFrom("advisory_events").selectAll().where("uid", "=", uid).executeTakeFirst();
   if (row === undefined) throw notFound(AdvisoryEventSchema.typeName, uid);

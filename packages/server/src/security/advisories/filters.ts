@@ -1,4 +1,4 @@
-import type { ListAdvisoriesRequest } from "@moorage/api";
+import type { ListAdvisoriesRequest } from "@moorage/api/messages";
 import { sql } from "kysely";
 import { columnIs, columnIsIfSet } from "../../aip/list.ts";
 import type { Condition } from "../../aip/scope.ts";

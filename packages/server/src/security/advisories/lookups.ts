@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { AdvisorySchema } from "@moorage/api";
+import { AdvisorySchema } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { alreadyExists } from "../../errors.ts";
 import { organizationOf } from "../../lib/uid.ts";

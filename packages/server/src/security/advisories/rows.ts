@@ -7,7 +7,7 @@ import {
   AdvisorySchema,
   EventTypeFilter,
   SeveritySchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { resource } from "../../aip/resource.ts";
 import { columnsOf, layoutOf } from "../../core/stored.ts";
 import { notFound } from "../../errors.ts";
@@ -45,10 +45,16 @@ export const advisories = resource({
   toRow: advisoryColumns,
 });
 
+/** An advisory that is not deleted, or undefined. */
+export async function findAdvisory(db: Database, uid: string): Promise<Row<"advisories"> | undefined> {
+  const row = await advisories.find(db, uid);
+  return row?.delete_time === null ? row : undefined;
+}
+
 /** An advisory that is not deleted. Throws NOT_FOUND. */
 export async function getAdvisory(db: Database, uid: string): Promise<Row<"advisories">> {
-  const row = await advisories.find(db, uid);
-  if (row === undefined || row.delete_time !== null) throw notFound(AdvisorySchema.typeName, uid);
+  const row = await findAdvisory(db, uid);
+  if (row === undefined) throw notFound(AdvisorySchema.typeName, uid);
   return row;
 }
 

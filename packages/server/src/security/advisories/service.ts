@@ -5,7 +5,7 @@ import {
   AdvisorySchema,
   Capability,
   ListAdvisoriesRequestSchema,
-} from "@moorage/api";
+} from "@moorage/api/messages";
 import { columnIs, listOf, listPage } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import { validate } from "../../aip/validate.ts";

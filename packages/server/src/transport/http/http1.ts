@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { Socket } from "node:net";
@@ -6,6 +5,9 @@ import { Code, MoorageError } from "../../errors.ts";
 import type { PortLimits } from "./limits.ts";
 import type { Handler } from "./listen.ts";
 import { statusJson } from "../status.ts";
+
+// An `import` of the module reads all of its exports, and some of them load Node's HTTP client with its WebSockets.
+const { createServer } = process.getBuiltinModule("node:http");
 
 export interface Http1 {
   /** Owns the port: its time-outs run only on the server that listens. It has no connection listener of its own. */

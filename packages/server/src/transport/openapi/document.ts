@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { access as accessOption, CapabilitySchema } from "@moorage/api";
+import { access as accessOption, CapabilitySchema } from "@moorage/api/messages";
 import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { orderOf } from "../../aip/list.ts";
 import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";

@@ -1,5 +1,5 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
-import { rule as ruleOption } from "@moorage/api";
+import { rule as ruleOption } from "@moorage/api/messages";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 

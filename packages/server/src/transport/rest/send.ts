@@ -71,7 +71,6 @@ export function answerError(
   );
 }
 
-// Headers as a list of names and values cost Node a fraction of headers that are set one by one.
 function write(
   response: Response,
   status: number,

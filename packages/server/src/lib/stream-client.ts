@@ -1,5 +1,5 @@
 import type { Agent } from "undici";
-import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "../lib/guarded-fetch.ts";
+import { checkedLookup, checkedUrl, FetchError, fetchError, isEncoded } from "./guarded-fetch.ts";
 
 /** The limits of a client whose answers may have any length. */
 export interface StreamOptions {
@@ -48,7 +48,7 @@ const MAX_DISCARDED_BYTES = 16_384;
 export function openStreamClient(options: StreamOptions): StreamClient {
   let agent: Agent | undefined;
   const dispatcher = async (): Promise<Agent> => {
-    // Loaded on first use, as in lib/guarded-fetch.ts.
+    // Loaded on first use, as in guarded-fetch.ts.
     const { Agent } = await import("undici");
     return (agent ??= new Agent({
       connect: { lookup: checkedLookup(options), timeout: options.connectTimeoutMs },

@@ -1,0 +1,160 @@
+// `moorage feeds`: the sources of security data of an installation.
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { counted, feedJson, feedLines, importedText } from "./feed-lines.ts";
+import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+
+const namesFeeds = (name: string): boolean =>
+  namesPlace(name) || ["MOORAGE_FEEDS_FILE", "MOORAGE_ALLOW_PRIVATE_NETWORK", "MOORAGE_DNS_SERVERS"].includes(name);
+const SHRINK = ["--allow-shrink", "take a source that lacks more than a tenth of the records that are there"] as const;
+
+/** Adds `moorage feeds`. */
+export function addFeeds(program: Command): void {
+  const feeds = program
+    .command("feeds")
+    .description("sources of security data: list, add, remove, update, import, export; the server may run");
+  for (const add of [addList, addAdd, addRemove, addUpdate, addImport, addExport]) add(feeds);
+}
+
+function addList(feeds: Command): void {
+  const command = feeds
+    .command("list")
+    .description("list the feeds, with their licences and their state")
+    .option("--problems <feed>", "list what the last import of this feed could not read")
+    .option("--json", "print JSON");
+  const configOf = addSettings(command, namesPlace);
+  command.action(async (values: FlagValues) => {
+    const { withFeeds } = await import("@moorage/server");
+    const config = await configOf(values);
+    const of = values["problems"] as string | undefined;
+    const json = values["json"] === true;
+    const print = (text: string): void => console.log(text);
+    await withFeeds(config, async (admin) => {
+      if (of === undefined) {
+        const rows = await admin.list();
+        if (json) print(JSON.stringify(rows.map(feedJson), null, 2));
+        else for (const line of feedLines(rows)) print(line);
+        return;
+      }
+      const problems = (await admin.problems(of)).map(({ record: id, position, message }) => ({
+        id,
+        position,
+        message,
+      }));
+      if (json) print(JSON.stringify(problems, null, 2));
+      else for (const { position, message } of problems) print(`${position}: ${message}`);
+    });
+  });
+}
+
+function addAdd(feeds: Command): void {
+  const command = feeds
+    .command("add")
+    .description("add a feed")
+    .argument("<name>", "letters, digits, dots, dashes and underscores")
+    .requiredOption("--format <format>", "of its records; the documentation lists them")
+    .requiredOption("--licence <text>", "under which its data may be used, such as CC-BY-4.0; shown with the data")
+    .option("--address <url>", "where it is fetched from; without one it is only imported")
+    .option("--interval <duration>", "how often it is fetched, 6h by default")
+    .addOption(
+      new Option("--product <purl...>", "of a feed of VEX documents: beginnings of the purls that it may decide about"),
+    );
+  const configOf = addSettings(command, namesFeeds);
+  command.action(async (name: string, { format, licence, address, interval, product, ...values }: FlagValues) => {
+    const { withFeeds } = await import("@moorage/server");
+    const config = await configOf(values);
+    const given = { name, format, licence, address, interval, products: product };
+    await withFeeds(config, (admin) => admin.add(given));
+    console.log(`added ${name}`);
+  });
+}
+
+function addRemove(feeds: Command): void {
+  const command = feeds.command("remove").description("remove a feed with all its records").argument("<name>");
+  const configOf = addSettings(command, namesPlace);
+  command.action(async (name: string, values: FlagValues) => {
+    const { withFeeds } = await import("@moorage/server");
+    const config = await configOf(values);
+    const { removed } = await withFeeds(config, (admin) => admin.remove(name));
+    console.log(`removed ${name} with ${counted(removed, "record")}`);
+  });
+}
+
+function addUpdate(feeds: Command): void {
+  const command = feeds
+    .command("update")
+    .description("fetch feeds now")
+    .argument("[names...]", "all that have an address by default")
+    .option(...SHRINK);
+  const configOf = addSettings(command, namesFeeds);
+  command.action(async (names: string[], { allowShrink, ...values }: FlagValues) => {
+    const { withFeeds } = await import("@moorage/server");
+    const config = await configOf(values);
+    await interruptible((signal) =>
+      withFeeds(config, (admin) =>
+        admin.update(names, { allowShrink: allowShrink === true, signal }, (feed, outcome) => {
+          if (outcome instanceof Error) {
+            console.error(`moorage: ${feed}: ${outcome.message}`);
+            process.exitCode = 1;
+          } else console.log(outcome === "unchanged" ? `${feed}: not changed` : importedText(outcome));
+        }),
+      ),
+    );
+  });
+}
+
+function addImport(feeds: Command): void {
+  const command = feeds
+    .command("import")
+    .description("import what `moorage feeds export` wrote, or the data of one feed")
+    .argument("<file>", "a file; with --feed also a folder")
+    .option("--feed <name>", "the feed whose data the file has, as it is published")
+    .option("--part", "with --feed: the file does not have all records; the others stay")
+    .option(...SHRINK);
+  const configOf = addSettings(command, namesFeeds);
+  command.action(async (file: string, { feed, part, allowShrink, ...values }: FlagValues) => {
+    const { withFeeds } = await import("@moorage/server");
+    const config = await configOf(values);
+    const done = await interruptible((signal) => {
+      const options = { allowShrink: allowShrink === true, signal };
+      return withFeeds(config, async (admin) =>
+        feed === undefined
+          ? await admin.importAll(resolve(file), options)
+          : [
+              await admin.importData(String(feed), resolve(file), {
+                ...options,
+                ...(part === true && { isPart: true }),
+              }),
+            ],
+      );
+    });
+    for (const one of done) console.log(importedText(one));
+  });
+}
+
+function addExport(feeds: Command): void {
+  const command = feeds
+    .command("export")
+    .description("write all feeds with their records to a file, for installations without a network")
+    .argument("<file>", "gzip");
+  const configOf = addSettings(command, namesPlace);
+  command.action(async (file: string, values: FlagValues) => {
+    const { withFeeds } = await import("@moorage/server");
+    const config = await configOf(values);
+    const { feeds: count, records } = await withFeeds(config, (admin) => admin.exportAll(resolve(file)));
+    console.log(`exported ${counted(count, "feed")} with ${counted(records, "record")} to ${file}`);
+  });
+}
+
+/** Does work that SIGINT and SIGTERM end between two steps. */
+async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  const stop = (): void =>
+    stopping.abort(new Error("stopped: what was imported stays; run the same command again for the rest"));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+  try {
+    return await work(stopping.signal);
+  } finally {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+  }
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../config/index.ts";
+import { systemCall } from "../core/system-call.ts";
+import { MoorageError } from "../errors.ts";
+import { definitionOf, keepFeeds, readFeedsFile } from "../installation/feeds-file.ts";
+import { requireFinished } from "../installation/marker.ts";
+import { openCommandWriter, requireNewest } from "../installation/stores.ts";
+import { systemClock } from "../lib/clock.ts";
+import {
+  checkedDefinition,
+  type FeedDeps,
+  FeedDefinitionError,
+  type FeedFormat,
+  fileSource,
+  type Imported,
+  importFeed,
+  loadFeedBundles,
+  loadFeedUpdates,
+  type ImportOptions,
+  putFeeds,
+  removeFeed,
+  SourceError,
+} from "../security/index.ts";
+import { openStore, type Row, StoreError } from "../store/index.ts";
+
+/** The feeds of an installation, for its operator. All of them throw a StoreError in one line. */
+export interface FeedsAdmin {
+  list(): Promise<Row<"feeds">[]>;
+  /** The problems of the feed's last import, the first thousand. */
+  problems(name: string): Promise<Row<"feed_problems">[]>;
+  /** `given`: as an entry of MOORAGE_FEEDS_FILE. */
+  add(given: object): Promise<void>;
+  remove(name: string): Promise<{ removed: number }>;
+  /** Fetches the feeds, or with no names all that have an address. `done` is called after each. */
+  update(
+    names: readonly string[],
+    options: ImportOptions,
+    done: (feed: string, outcome: Imported | "unchanged" | Error) => void,
+  ): Promise<void>;
+  /** Imports the data of one feed from a file or a folder. `isPart`: see fileSource. */
+  importData(name: string, file: string, options: ImportOptions & { isPart?: boolean | undefined }): Promise<Imported>;
+  /** Imports what `exportAll` wrote. */
+  importAll(file: string, options: ImportOptions): Promise<Imported[]>;
+  exportAll(file: string): Promise<{ feeds: number; records: number }>;
+}
+
+/** Works on the feeds of an installation; servers may run, on either engine. Throws a StoreError in one line. */
+export async function withFeeds<T>(config: Config, work: (feeds: FeedsAdmin) => Promise<T>): Promise<T> {
+  const store = await openStore(config);
+  try {
+    await requireNewest(store, config);
+    await requireFinished(store.reader);
+    const { promise: broken, reject } = Promise.withResolvers<never>();
+    const writer = await openCommandWriter(store, config, reject);
+    try {
+      const deps: FeedDeps = { transactor: writer, reader: store.reader, clock: systemClock };
+      return await Promise.race([broken, work(feedsOf(deps, config))]);
+    } finally {
+      await writer.close();
+    }
+  } catch (error) {
+    const isOperators =
+      error instanceof SourceError || error instanceof FeedDefinitionError || error instanceof MoorageError;
+    throw isOperators ? new StoreError(error.message, { cause: error }) : error;
+  } finally {
+    await store.close();
+  }
+}
+
+function feedsOf(deps: FeedDeps, config: Config): FeedsAdmin {
+  const { reader, transactor, clock } = deps;
+  const list = (): Promise<Row<"feeds">[]> => reader.selectFrom("feeds").selectAll().orderBy("name").execute();
+  const one = async (name: string): Promise<Row<"feeds">> => {
+    const found = (await list()).find((row) => row.name === name);
+    if (found === undefined) throw new StoreError(`there is no feed ${name}`);
+    return found;
+  };
+  const data = (): ReturnType<typeof systemCall> => systemCall(clock.nowMs(), randomUUID());
+  return {
+    list,
+    async problems(name) {
+      await one(name);
+      return reader.selectFrom("feed_problems").selectAll().where("feed", "=", name).orderBy("n").execute();
+    },
+    async add(given) {
+      const feed = definitionOf(given, config);
+      await transactor.write(putFeeds, data(), { feeds: [feed], origin: "command", mustBeNew: true });
+    },
+    remove: (name) => removeFeed(deps, name),
+    async update(names, options, done) {
+      await keepFeeds(transactor, await readFeedsFile(config), clock.nowMs());
+      const feeds =
+        names.length > 0 ? await Promise.all(names.map(one)) : (await list()).filter(({ address }) => address !== "");
+      const { updateFeed } = await loadFeedUpdates();
+      const signal = options.signal ?? new AbortController().signal;
+      for (const feed of feeds) {
+        if (feed.address === "") throw new StoreError(`the feed ${feed.name} has no address: import it from a file`);
+        try {
+          done(feed.name, (await updateFeed(deps, feed, { ...options, ...config, signal })) ?? "unchanged");
+        } catch (error) {
+          if (!(error instanceof SourceError || error instanceof MoorageError)) throw error;
+          done(feed.name, error);
+        }
+      }
+    },
+    async importData(name, file, { isPart, ...options }) {
+      const { format } = await one(name);
+      return importFeed(deps, name, await fileSource(format as FeedFormat, file, isPart), options);
+    },
+    async importAll(file, options) {
+      const bundled = await (await loadFeedBundles()).bundledFeeds(file);
+      const known = new Set((await list()).map(({ name }) => name));
+      const feeds = bundled.map(({ definition }) => definition).filter(({ name }) => !known.has(name));
+      for (const { definition } of bundled) {
+        const { name, format } = definition;
+        if (known.has(name) && (await one(name)).format !== format)
+          throw new StoreError(`the feed ${name} is of another format here: remove it first, with all its records`);
+      }
+      await transactor.write(putFeeds, data(), {
+        feeds: feeds.map((feed) => checkedDefinition(feed, config)),
+        origin: "command",
+        mustBeNew: true,
+      });
+      const done: Imported[] = [];
+      for (const { definition, read } of bundled)
+        done.push(await importFeed(deps, definition.name, { read, isSnapshot: true, mayBeEmpty: true }, options));
+      return done;
+    },
+    exportAll: async (file) => (await loadFeedBundles()).exportBundle(reader, file),
+  };
+}

@@ -1,0 +1,93 @@
+import { readFileSync, statSync } from "node:fs";
+import { type Config, ConfigError, parseDuration, settingError } from "../config/index.ts";
+import { systemCall } from "../core/system-call.ts";
+import type { Transactor } from "../core/transactor.ts";
+import { Code, MoorageError } from "../errors.ts";
+import { isObject } from "../lib/json.ts";
+import { checkedDefinition, type FeedDefinition, FeedDefinitionError, putFeeds } from "../security/index.ts";
+
+const MAX_FILE_BYTES = 1 << 20;
+const FIELDS = ["name", "format", "address", "licence", "interval", "products"];
+
+/** How often a feed is fetched for which nothing is said. */
+const DEFAULT_INTERVAL = "6h";
+
+/**
+ * Reads the feeds of the setting MOORAGE_FEEDS_FILE: YAML or JSON, a list of `{name, format, address, licence,
+ * interval, products}`. Undefined without the setting. Throws a ConfigError that names the file and the field.
+ */
+export async function readFeedsFile({
+  feedsFile: file,
+  allowPrivateNetwork,
+}: Pick<Config, "feedsFile" | "allowPrivateNetwork">): Promise<FeedDefinition[] | undefined> {
+  if (file === "") return undefined;
+  const wrong = (problem: string, cause?: unknown): ConfigError =>
+    settingError("feedsFile", `${file}: ${problem}`, { cause });
+  let entries: unknown;
+  try {
+    if (statSync(file).size > MAX_FILE_BYTES) throw wrong(`is larger than ${MAX_FILE_BYTES} bytes`);
+    // JSON is YAML. Loaded on first use: most servers have no such file.
+    const { parse } = await import("yaml");
+    entries = parse(readFileSync(file, "utf8"), { schema: "core", maxAliasCount: 0 });
+  } catch (error) {
+    throw error instanceof ConfigError ? error : wrong("cannot be read as YAML or JSON", error);
+  }
+  if (!Array.isArray(entries)) throw wrong("must be a list of feeds");
+  const feeds: FeedDefinition[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const shown = isObject(entry) && typeof entry["name"] === "string" ? ` (${entry["name"]})` : "";
+    try {
+      const feed = definitionOf(entry, { allowPrivateNetwork });
+      if (feeds.some(({ name }) => name === feed.name)) throw new FeedDefinitionError("name: is there already");
+      feeds.push(feed);
+    } catch (error) {
+      throw error instanceof FeedDefinitionError ? wrong(`feed ${at + 1}${shown}: ${error.message}`, error) : error;
+    }
+  }
+  return feeds;
+}
+
+/** Sets the feeds of the file. Throws a ConfigError when one of them cannot be what it says. */
+export async function keepFeeds(
+  transactor: Pick<Transactor, "write">,
+  feeds: FeedDefinition[] | undefined,
+  nowMs: number,
+): Promise<void> {
+  if (feeds === undefined) return;
+  try {
+    await transactor.write(putFeeds, systemCall(nowMs), { feeds, origin: "file", mustBeNew: false });
+  } catch (error) {
+    const isOperators = error instanceof MoorageError && error.code === Code.FailedPrecondition;
+    throw isOperators ? settingError("feedsFile", error.message, { cause: error }) : error;
+  }
+}
+
+/** The feed that texts describe, as they stand in the file or on a command line. Throws a FeedDefinitionError. */
+export function definitionOf(entry: unknown, rules: { allowPrivateNetwork: boolean }): FeedDefinition {
+  if (!isObject(entry)) throw new FeedDefinitionError("must be an object");
+  const unknown = Object.keys(entry).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) throw new FeedDefinitionError(`${unknown}: there is no such field`);
+  const textOf = (field: string, fallback: string): string => {
+    const value = entry[field] ?? fallback;
+    if (typeof value !== "string") throw new FeedDefinitionError(`${field}: must be a text`);
+    return value;
+  };
+  const products = entry["products"] ?? [];
+  if (!Array.isArray(products) || products.some((each) => typeof each !== "string"))
+    throw new FeedDefinitionError("products: must be a list of texts");
+  const interval = textOf("interval", DEFAULT_INTERVAL);
+  const intervalMs = parseDuration(interval);
+  if (intervalMs === undefined)
+    throw new FeedDefinitionError(`interval: must be a duration such as 6h or 1d, not ${interval}`);
+  return checkedDefinition(
+    {
+      name: textOf("name", ""),
+      format: textOf("format", ""),
+      address: textOf("address", ""),
+      licence: textOf("licence", ""),
+      intervalMs,
+      products: products as string[],
+    },
+    rules,
+  );
+}

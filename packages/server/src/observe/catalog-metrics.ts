@@ -1,0 +1,39 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** Metrics of the reading of images' packages. Outcomes: from a bounded set. */
+export interface CatalogMetrics {
+  /** Counts an attempt to read an image, which took so many milliseconds. */
+  read(outcome: string, ms: number): void;
+  /** Sets the number of images that wait. */
+  waiting(images: number): void;
+}
+
+/** Registers the metrics of the reading of images' packages. */
+export function catalogMetrics(registry: Registry): CatalogMetrics {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: "moorage_vulnerability_catalogs_total",
+    help: "Attempts to read the packages of an image, by how they ended.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "moorage_vulnerability_catalog_duration_seconds",
+    help: "How long an attempt to read the packages of an image took.",
+    buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600],
+    registers,
+  });
+  const backlog = new Gauge({
+    name: "moorage_vulnerability_backlog",
+    help: "Images of the installation whose packages have not been read yet; 100,000 for more.",
+    registers,
+    aggregator: "max",
+  });
+  return {
+    read(outcome, ms) {
+      attempts.inc({ outcome });
+      durations.observe(ms / 1000);
+    },
+    waiting: (images) => backlog.set(images),
+  };
+}

@@ -1,0 +1,234 @@
+import type { Call } from "../../core/call.ts";
+import { command } from "../../core/command.ts";
+import { takeAdvisoryLock } from "../../store/index.ts";
+import { CATALOGUING } from "./command-options.ts";
+import { deletePackages } from "./remove.ts";
+import { CATALOG_STATE, type PackageRow, packageRow } from "./rows.ts";
+import type { Catalog, Component } from "./types.ts";
+
+/** How often an image is attempted, before it is left as failed. */
+export const MAX_ATTEMPTS = 3;
+/** How long a process that died keeps an image; a live one renews its hold in time. In milliseconds. */
+export const HOLD_MS = 30_000;
+/** After an attempt that may end otherwise another time, in milliseconds for each attempt so far. */
+const RETRY_AFTER_MS = 60_000;
+const CHUNK = 500;
+
+/** The bytes of a layer in the blob store. */
+export interface StoredLayer {
+  digest: string;
+  generation: string;
+  size: number;
+}
+
+/** What to read. `layers` from the lowest; undefined when the image cannot be read, for `reason`. */
+export interface Claimed {
+  digest: string;
+  layers?: StoredLayer[];
+  reason?: string;
+}
+
+interface Manifest {
+  layers?: { digest: string; mediaType: string }[];
+}
+
+/** Layers of file systems. Source: OCI image-spec, layer.md; Docker image manifest V2 schema 2. */
+const FILE_SYSTEM = /^application\/vnd\.(?:oci\.image\.layer\.|docker\.image\.rootfs\.)/;
+
+/**
+ * Takes the image that has waited longest, fresh ones before the backlog, for HOLD_MS of the agreed time. `claimed` is
+ * undefined when none waits, and when `again` says to ask again. `unused`: an image that no repo holds any longer, for
+ * removeCatalog. An image that was attempted too often has failed.
+ */
+export const claimCatalog = command(
+  "security.claimCatalog",
+  async (
+    call: Call,
+    { holder }: { holder: string },
+  ): Promise<{ claimed?: Claimed; again?: boolean; unused?: string }> => {
+    await takeAdvisoryLock(call.tx, "catalogs");
+    const row = await call.tx
+      .selectFrom("image_catalogs")
+      .select(["digest", "attempts", "reason"])
+      .where("state", "=", CATALOG_STATE.waiting)
+      .where("hold_until", "<=", call.agreedMs)
+      .orderBy("backlog")
+      .orderBy("create_time")
+      .orderBy("digest")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined) return {};
+    const { digest, attempts } = row;
+    const manifest = await call.tx
+      .selectFrom("manifests")
+      .select("content")
+      .where("digest", "=", digest)
+      .limit(1)
+      .executeTakeFirst();
+    if (manifest === undefined) return { again: true, unused: digest };
+    // Its last holder may have renewed its hold since, which needs no lock of all catalogues.
+    const { numUpdatedRows } = await call.tx
+      .updateTable("image_catalogs")
+      .set({ holder, hold_until: call.agreedMs + HOLD_MS, attempts: attempts + 1 })
+      .where("digest", "=", digest)
+      .where("state", "=", CATALOG_STATE.waiting)
+      .where("hold_until", "<=", call.agreedMs)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return { again: true };
+    if (attempts >= MAX_ATTEMPTS) {
+      await fail(call, digest, row.reason || "the server ended each time while it read the image");
+      return { again: true };
+    }
+    const parsed = JSON.parse(Buffer.from(manifest.content).toString()) as Manifest;
+    return { claimed: { digest, ...(await layersOf(call, parsed)) } };
+  },
+  CATALOGUING,
+);
+
+async function layersOf(call: Call, { layers = [] }: Manifest): Promise<Omit<Claimed, "digest">> {
+  const other = layers.find(({ mediaType }) => !FILE_SYSTEM.test(mediaType));
+  if (other !== undefined) return { reason: `it is no image with file systems: ${other.mediaType}` };
+  const stored = new Map<string, StoredLayer>();
+  const digests = [...new Set(layers.map(({ digest }) => digest))];
+  for (let at = 0; at < digests.length; at += CHUNK)
+    for (const row of await call.tx
+      .selectFrom("blobs")
+      .select(["digest", "generation", "size"])
+      .where("digest", "in", digests.slice(at, at + CHUNK))
+      .execute())
+      stored.set(row.digest, row);
+  const found = layers.flatMap(({ digest }) => stored.get(digest) ?? []);
+  return found.length < layers.length ? { reason: "a layer of it is not stored here" } : { layers: found };
+}
+
+/** Goes on holding the image. Answers false when another process has taken it. */
+export const renewCatalog = command(
+  "security.renewCatalog",
+  async (call: Call, { digest, holder }: { digest: string; holder: string }): Promise<{ held: boolean }> => ({
+    held: (await hold(call, digest, holder)) !== undefined,
+  }),
+  CATALOGUING,
+);
+
+/** How many packages one command writes. */
+export const PART_ROWS = 500;
+
+/**
+ * Writes packages from the number `from` on, with the first of them in place of what an earlier attempt wrote. They are
+ * not seen before finishCatalog. Answers false when another process has taken the image.
+ */
+export const writeCatalogPart = command(
+  "security.writeCatalogPart",
+  async (
+    call: Call,
+    { digest, holder, from, components }: { digest: string; holder: string; from: number; components: Component[] },
+  ): Promise<{ held: boolean }> => {
+    await takeAdvisoryLock(call.tx, "catalogs");
+    if ((await hold(call, digest, holder)) === undefined) return { held: false };
+    if (from === 0) await deleteAllPackages(call, digest);
+    if (components.length === 0) return { held: true };
+    const packages = new Map<string, PackageRow>();
+    const rows = components.map((component, n) => {
+      const row = packageRow(component);
+      packages.set(row.id, row);
+      const { layer, path, reader } = component;
+      return { digest, source: "layers", n: from + n, package: row.id, layer, path, reader };
+    });
+    await call.tx
+      .insertInto("packages")
+      .values([...packages.values()])
+      .onConflict((on) => on.doNothing())
+      .execute();
+    await call.tx.insertInto("image_packages").values(rows).execute();
+    return { held: true };
+  },
+  CATALOGUING,
+);
+
+/** The image has been read. Answers false when another process has taken it. */
+export const finishCatalog = command(
+  "security.finishCatalog",
+  async (
+    call: Call,
+    { digest, holder, os, unread }: { digest: string; holder: string } & Pick<Catalog, "os" | "unread">,
+  ): Promise<{ held: boolean }> => {
+    if ((await hold(call, digest, holder)) === undefined) return { held: false };
+    const release = { os_id: os?.id ?? "", os_version: os?.versionId ?? "", os_name: os?.prettyName ?? "" };
+    await call.tx
+      .updateTable("image_catalogs")
+      .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
+      .set({ ...release, unread: JSON.stringify(unread) })
+      .where("digest", "=", digest)
+      .execute();
+    return { held: true };
+  },
+  CATALOGUING,
+);
+
+/**
+ * The image could not be read. `isFinal`: it would fail again. Otherwise it waits for another attempt, up to
+ * MAX_ATTEMPTS.
+ */
+export const failCatalog = command(
+  "security.failCatalog",
+  async (
+    call: Call,
+    { digest, holder, reason, isFinal }: { digest: string; holder: string; reason: string; isFinal: boolean },
+  ): Promise<void> => {
+    await takeAdvisoryLock(call.tx, "catalogs");
+    const row = await hold(call, digest, holder);
+    if (row === undefined) return;
+    if (isFinal || row.attempts >= MAX_ATTEMPTS) return await fail(call, digest, reason);
+    await call.tx
+      .updateTable("image_catalogs")
+      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * RETRY_AFTER_MS })
+      .where("digest", "=", digest)
+      .execute();
+  },
+  CATALOGUING,
+);
+
+/** Nobody reads the image any longer, since the process shuts down; the attempt does not count. */
+export const releaseCatalog = command(
+  "security.releaseCatalog",
+  async (call: Call, { digest, holder }: { digest: string; holder: string }): Promise<void> => {
+    const row = await hold(call, digest, holder);
+    if (row === undefined) return;
+    await call.tx
+      .updateTable("image_catalogs")
+      .set({ holder: "", hold_until: 0, attempts: row.attempts - 1 })
+      .where("digest", "=", digest)
+      .execute();
+  },
+  CATALOGUING,
+);
+
+/** For a command that has locked the catalogues, and holds the image. */
+async function fail(call: Call, digest: string, reason: string): Promise<void> {
+  // What an attempt has written is of no use.
+  await deleteAllPackages(call, digest);
+  await call.tx
+    .updateTable("image_catalogs")
+    .set({ state: CATALOG_STATE.failed, reason, holder: "", hold_until: 0, finish_time: call.nowMs })
+    .where("digest", "=", digest)
+    .execute();
+}
+
+async function deleteAllPackages({ tx }: Call, digest: string): Promise<void> {
+  while (!(await deletePackages(tx, digest)));
+}
+
+/**
+ * Holds the image for another HOLD_MS, and so locks its row until the transaction ends. Undefined when another process
+ * has taken it.
+ */
+async function hold({ tx, agreedMs }: Call, digest: string, holder: string): Promise<{ attempts: number } | undefined> {
+  return await tx
+    .updateTable("image_catalogs")
+    .set({ hold_until: agreedMs + HOLD_MS })
+    .where("digest", "=", digest)
+    .where("holder", "=", holder)
+    .where("state", "=", CATALOG_STATE.waiting)
+    .returning("attempts")
+    .executeTakeFirst();
+}

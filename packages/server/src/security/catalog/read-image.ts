@@ -1,0 +1,74 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { type BlobStore, openBlobs } from "../../blobs/index.ts";
+import { catalogImage } from "./catalog-image.ts";
+import type { StoredLayer } from "./queue.ts";
+import { type Catalog, CatalogError } from "./types.ts";
+
+/** What the thread is started with: where blobs are. */
+export interface CatalogThreadData {
+  dataDir: string;
+  blobsUrl: string;
+  diskReserveBytes: number;
+}
+
+/** An image to read. `tempDir`: a folder for its temporary files, which whoever asks removes. */
+export interface ReadImage {
+  layers: StoredLayer[];
+  tempDir: string;
+}
+
+/** What the thread answers. `isFinal`: it would fail again. */
+export type CatalogAnswer = { catalog: Catalog } | { reason: string; isFinal: boolean };
+
+/** Answers each ReadImage that the thread is sent with a CatalogAnswer. */
+export async function answerRequests(): Promise<void> {
+  const blobs = await openBlobs(workerData as CatalogThreadData);
+  parentPort?.on("message", (request: ReadImage) => {
+    void read(blobs, request).then((answer) => parentPort?.postMessage(answer));
+  });
+}
+
+async function read(blobs: BlobStore, { layers, tempDir }: ReadImage): Promise<CatalogAnswer> {
+  try {
+    const opened = layers.map((layer) => ({ digest: layer.digest, open: () => bytesOf(blobs, layer) }));
+    return { catalog: await catalogImage({ layers: opened, tempDir }) };
+  } catch (error) {
+    return { reason: (error as Error).message, isFinal: error instanceof CatalogError };
+  }
+}
+
+/** The bytes of a blob, taken piece by piece: none is read before the one before it is done with. */
+async function* bytesOf(
+  blobs: Pick<BlobStore, "read">,
+  { digest, generation, size }: StoredLayer,
+): AsyncGenerator<Uint8Array> {
+  if (size === 0) return;
+  let next = Promise.withResolvers<Buffer | undefined>();
+  let taken = Promise.withResolvers<void>();
+  // Who takes no more ends the reading by rejecting.
+  taken.promise.catch(() => {});
+  const reading = blobs
+    .read(digest, generation, { start: 0, end: size - 1 }, async (chunk) => {
+      taken = Promise.withResolvers<void>();
+      taken.promise.catch(() => {});
+      next.resolve(chunk);
+      await taken.promise;
+    })
+    .then(
+      () => next.resolve(undefined),
+      (error: unknown) => next.reject(error as Error),
+    );
+  try {
+    for (;;) {
+      const chunk = await next.promise;
+      if (chunk === undefined) return;
+      yield chunk;
+      next = Promise.withResolvers();
+      taken.resolve();
+    }
+  } finally {
+    next.promise.catch(() => {});
+    taken.reject(new Error("the rest is not needed"));
+    await reading;
+  }
+}

@@ -1,0 +1,128 @@
+import type { Readable } from "node:stream";
+import { fromBufferPromise, openPromise, type ZipFile } from "yauzl";
+import type { HeldFile } from "../held-file.ts";
+import type { FileReader, FoundPackage, Reading } from "../types.ts";
+
+const ARCHIVE = /\.(?:jar|war|ear|sar|par|rar|jpi|hpi|nar|kar)$/i;
+const PROPERTIES = /^META-INF\/maven\/[^/]+\/[^/]+\/pom\.properties$/;
+/** An archive inside of an archive inside of an archive, that deep. */
+const MAX_DEPTH = 8;
+const MAX_ENTRIES = 200_000;
+/** Together, of all archives inside of one and all that is read of them. */
+const MAX_UNPACKED_BYTES = 4 * 1024 ** 3;
+const MAX_TEXT_BYTES = 1024 * 1024;
+
+interface Budget {
+  entries: number;
+  bytes: number;
+}
+
+/** Java archives, and those inside of them. Source: the JAR file specification, Maven Archiver. */
+export const javaReader: FileReader = {
+  name: "java",
+  maxBytes: 2 * 1024 ** 3,
+  wants: (path) => ARCHIVE.test(path),
+  accepts: (head) => head.subarray(0, 2).equals(Buffer.from("PK")),
+  async read(file) {
+    const reading: Reading = { packages: [] };
+    await readArchive(file, "", 0, { entries: 0, bytes: 0 }, reading);
+    return reading;
+  },
+};
+
+/** Adds what the archive holds. `inner`: its path in the outermost, empty for that itself. */
+async function readArchive(
+  file: HeldFile,
+  inner: string,
+  depth: number,
+  budget: Budget,
+  reading: Reading,
+): Promise<void> {
+  let zip: ZipFile | undefined;
+  const packages: FoundPackage[] = [];
+  let manifest = "";
+  try {
+    const options = { lazyEntries: true, autoClose: false };
+    zip = await (file.size <= 8 * 1024 * 1024
+      ? fromBufferPromise(file.whole(), options)
+      : openPromise(file.path(), options));
+    for await (const entry of zip.eachEntry()) {
+      budget.entries += 1;
+      if (budget.entries > MAX_ENTRIES) throw new Error(`it has more than ${MAX_ENTRIES} entries`);
+      const name = entry.fileName;
+      const isText = name === "META-INF/MANIFEST.MF" || PROPERTIES.test(name);
+      if (!isText && !ARCHIVE.test(name)) continue;
+      if (isText && entry.uncompressedSize > MAX_TEXT_BYTES) continue;
+      if (!isText && depth >= MAX_DEPTH) throw new Error(`archives lie in it more than ${MAX_DEPTH} deep`);
+      const content = await extract(zip, entry, file.another(), budget);
+      try {
+        if (!isText) await readArchive(content, inner === "" ? name : `${inner}!/${name}`, depth + 1, budget, reading);
+        else if (name === "META-INF/MANIFEST.MF") manifest = content.text();
+        else packages.push(...fromProperties(content.text()));
+      } finally {
+        content.release();
+      }
+    }
+  } catch (error) {
+    const place = inner === "" ? "" : `${inner}: `;
+    reading.unread ??= `${place}${(error as Error).message}`.slice(0, 300);
+  } finally {
+    zip?.close();
+  }
+  if (packages.length === 0) packages.push(...fromManifest(manifest));
+  reading.packages.push(...packages.map((each) => (inner === "" ? each : { ...each, inner })));
+}
+
+async function extract(
+  zip: ZipFile,
+  entry: Parameters<ZipFile["openReadStreamPromise"]>[0],
+  to: HeldFile,
+  budget: Budget,
+): Promise<HeldFile> {
+  try {
+    const stream: Readable = await zip.openReadStreamPromise(entry);
+    for await (const chunk of stream) {
+      budget.bytes += (chunk as Buffer).length;
+      if (budget.bytes > MAX_UNPACKED_BYTES) throw new Error(`it unpacks to more than ${MAX_UNPACKED_BYTES} bytes`);
+      to.write(chunk as Buffer);
+    }
+    return to;
+  } catch (error) {
+    to.release();
+    throw error;
+  }
+}
+
+function fromProperties(text: string): FoundPackage[] {
+  const values = new Map<string, string>();
+  for (const line of text.split(/\r?\n/)) {
+    const [, key, value] = /^\s*(groupId|artifactId|version)\s*[=:]\s*(\S+)\s*$/.exec(line) ?? [];
+    if (key !== undefined && value !== undefined) values.set(key, value);
+  }
+  const [namespace, name, version] = [values.get("groupId"), values.get("artifactId"), values.get("version")];
+  if (!namespace || !name || !version || `${namespace}${name}${version}`.includes("${")) return [];
+  return [{ type: "maven", namespace, name, version }];
+}
+
+/** What the manifest names is a Maven artifact only when it states the group; otherwise nothing says which one. */
+function fromManifest(text: string): FoundPackage[] {
+  // A line that begins with a blank goes on with the one before it. The main section ends with an empty line.
+  const main = text.replaceAll("\r", "").split("\n\n")[0]?.replaceAll("\n ", "") ?? "";
+  const value = (...keys: string[]): string => {
+    for (const key of keys) {
+      const found = new RegExp(`^${key}: *(.+)$`, "im").exec(main)?.[1]?.trim();
+      if (found) return found;
+    }
+    return "";
+  };
+  const name = value("Implementation-Title", "Bundle-SymbolicName", "Automatic-Module-Name").split(";")[0] ?? "";
+  const version = value("Implementation-Version", "Bundle-Version");
+  const namespace = value("Implementation-Vendor-Id");
+  const licence = value("Bundle-License");
+  if (!/^[\w.-]+$/.test(name) || !/^[\w.+-]+$/.test(version)) return [];
+  return [
+    /^[\w.-]+$/.test(namespace)
+      ? { type: "maven", namespace, name, version, licence }
+      : { type: "generic", name, version, licence },
+  ];
+}

@@ -1,0 +1,22 @@
+import type { FileReader } from "../types.ts";
+import { paragraphs } from "./paragraphs.ts";
+
+const PATH = /\.(?:dist-info\/METADATA|egg-info\/PKG-INFO|egg-info|egg\/EGG-INFO\/PKG-INFO)$/;
+const FIELDS = new Set(["name", "version", "license", "license-expression"]);
+/** A licence field that is the text of the licence is not a name of it. */
+const MAX_LICENCE = 200;
+
+/** Installed Python distributions. Source: PyPA, core metadata and "recording installed projects". */
+export const pythonReader: FileReader = {
+  name: "python",
+  maxBytes: 8 * 1024 * 1024,
+  wants: (path) => PATH.test(path),
+  read(file) {
+    const [fields] = paragraphs(file.text(), FIELDS);
+    const [name, version] = [fields?.get("name"), fields?.get("version")];
+    if (!name || !version || !/^[\w.-]+$/.test(name)) return { packages: [] };
+    const stated = fields?.get("license-expression") ?? fields?.get("license") ?? "";
+    const licence = stated.length > MAX_LICENCE || stated.includes("\n") || stated === "UNKNOWN" ? "" : stated;
+    return { packages: [{ type: "pypi", name, version, licence }] };
+  },
+};

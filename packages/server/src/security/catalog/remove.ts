@@ -1,0 +1,106 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Call, CallData } from "../../core/call.ts";
+import { command } from "../../core/command.ts";
+import type { Transactor } from "../../core/transactor.ts";
+import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
+import { CATALOGUING } from "./command-options.ts";
+import { CATALOG_STATE } from "./rows.ts";
+
+const PAGE = 100;
+/** Packages of one image that one transaction removes. */
+const MAX_ROWS = 10_000;
+const PAUSE_MS = 20;
+
+/**
+ * Removes packages of the image, for a command that has locked the catalogues. Answers false when some are left for
+ * another transaction.
+ */
+export async function deletePackages(tx: Database, digest: string): Promise<boolean> {
+  const rows = await tx
+    .selectFrom("image_packages")
+    .select(["source", "n", "package"])
+    .where("digest", "=", digest)
+    .orderBy("source")
+    .orderBy("n")
+    .limit(MAX_ROWS)
+    .execute();
+  const source = rows[0]?.source ?? "";
+  const some = rows.filter((row) => row.source === source);
+  const last = some.at(-1);
+  if (last !== undefined) {
+    const before = tx.deleteFrom("image_packages").where("digest", "=", digest).where("source", "=", source);
+    await before.where("n", "<=", last.n).execute();
+    await removeUnused(tx, [...new Set(some.map((row) => row.package))]);
+  }
+  return rows.length < MAX_ROWS && some.length === rows.length;
+}
+
+/** Removes those of the packages that no image holds. */
+async function removeUnused(tx: Database, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += PAGE)
+    await tx
+      .deleteFrom("packages")
+      .where("id", "in", ids.slice(at, at + PAGE))
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom("image_packages as i").select("i.n").whereRef("i.package", "=", "packages.id"))),
+      )
+      .execute();
+}
+
+/** Removes the catalogue unless a repo holds the image. Answers `done: false` when some of it is left. */
+export const removeCatalog = command(
+  "security.removeCatalog",
+  async ({ tx }: Call, { digest }: { digest: string }): Promise<{ done: boolean; removed: boolean }> => {
+    await takeAdvisoryLock(tx, "catalogs");
+    // Waits for a push of the image that is not committed yet, and lets later ones wait: they lock the same row.
+    await tx
+      .updateTable("image_catalogs")
+      .set({ holder: "", hold_until: 0 })
+      .where("digest", "=", digest)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom("manifests as m").select("m.repo").whereRef("m.digest", "=", "image_catalogs.digest"))),
+      )
+      .execute();
+    const held = await tx.selectFrom("manifests").select("repo").where("digest", "=", digest).limit(1).executeTakeFirst();
+    if (held !== undefined) return { done: true, removed: false };
+    const done = await deletePackages(tx, digest);
+    const row = tx.updateTable("image_catalogs").set({ state: CATALOG_STATE.waiting }).where("digest", "=", digest);
+    // An image that comes back before the rest is removed is read again.
+    await (done ? tx.deleteFrom("image_catalogs").where("digest", "=", digest) : row).execute();
+    return { done, removed: done };
+  },
+  CATALOGUING,
+);
+
+/**
+ * Removes the catalogues of images that no repo holds any longer, and packages that only these held. `signal` ends it
+ * between two steps, and it rejects then.
+ */
+export async function removeUnusedCatalogs(
+  { transactor, data }: { transactor: Transactor; data: CallData },
+  signal: AbortSignal,
+): Promise<{ catalogues: number }> {
+  let catalogues = 0;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const from: string = after;
+    signal.throwIfAborted();
+    const rows = await transactor.read(data, (call) =>
+      select<{ digest: string; unused: number }>(
+        call.tx,
+        `select c.digest, case when (select 1 from manifests as m where m.digest = c.digest limit 1) is null then 1 else 0 end as unused
+         from image_catalogs as c where c.digest > ? order by c.digest limit ${PAGE}`,
+        [from],
+      ),
+    );
+    for (const { digest } of rows.filter(({ unused }) => unused === 1))
+      for (let isDone = false; !isDone;) {
+        signal.throwIfAborted();
+        const { done, removed } = await transactor.write(removeCatalog, data, { digest });
+        isDone = done;
+        if (removed) catalogues += 1;
+      }
+    await wait(PAUSE_MS);
+    after = rows.length < PAGE ? undefined : rows.at(-1)?.digest;
+  }
+  return { catalogues };
+}

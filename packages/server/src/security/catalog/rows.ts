@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import type { Row } from "../../store/index.ts";
+import type { Component } from "./types.ts";
+
+/** The states of `image_catalogs`. */
+export const CATALOG_STATE = { waiting: 1, done: 2, failed: 3 } as const;
+
+export type PackageRow = Row<"packages">;
+
+/** The longest licence that is stored, in characters: some packages state whole texts. */
+const MAX_LICENCE = 512;
+
+/** The row of a package, whose id is made of all else. */
+export function packageRow({ purl, name, version, sourceName, sourceVersion, licence }: Component): PackageRow {
+  const row = {
+    ecosystem: ecosystemOf(purl),
+    source_name: sourceName || name,
+    source_version: sourceVersion || version,
+    purl,
+    name,
+    version,
+    // PostgreSQL has no text with a zero in it.
+    licence: licence.replaceAll("\0", "").slice(0, MAX_LICENCE),
+  };
+  const id = createHash("sha256")
+    .update(JSON.stringify(Object.values(row)))
+    .digest("hex")
+    .slice(0, 32);
+  return { id, ...row };
+}
+
+/** `npm` or `deb/debian-12`. */
+function ecosystemOf(purl: string): string {
+  const [, type = ""] = /^pkg:([^/]+)\//.exec(purl) ?? [];
+  const distro = new URLSearchParams(purl.split("?")[1] ?? "").get("distro");
+  return distro === null ? type : `${type}/${distro}`;
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { CallData } from "../../core/call.ts";
+import { systemCallNow } from "../../core/system-call.ts";
+import type { Transactor } from "../../core/transactor.ts";
+import type { Clock } from "../../lib/clock.ts";
+import {
+  claimCatalog,
+  type Claimed,
+  failCatalog,
+  finishCatalog,
+  HOLD_MS,
+  PART_ROWS,
+  releaseCatalog,
+  renewCatalog,
+  writeCatalogPart,
+} from "./queue.ts";
+import { removeCatalog } from "./remove.ts";
+import { CATALOG_STATE } from "./rows.ts";
+import { catalogThread, type CatalogThreadDeps } from "./thread.ts";
+import type { Catalog } from "./types.ts";
+
+/** What is counted. Outcomes: done, failed, again or interrupted. */
+export interface CatalogMetrics {
+  read(outcome: string, ms: number): void;
+  waiting(images: number): void;
+}
+
+export interface CatalogRunnerDeps extends CatalogThreadDeps {
+  transactor: Transactor;
+  clock: Clock;
+  log: Logger;
+  metrics: CatalogMetrics;
+}
+
+const POLL_EVERY_MS = 1_000;
+const COUNT_EVERY_MS = 15_000;
+/** More are not counted. */
+const MAX_COUNTED = 100_000;
+
+/**
+ * Reads the images that wait, one at a time in this process; processes share the work. `stop` ends the reading under
+ * way, which another process or the next start does again.
+ */
+export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> } {
+  const { transactor, clock, log, metrics } = deps;
+  const holder = randomUUID();
+  const stopping = new AbortController();
+  const thread = catalogThread(deps);
+  let countedMs = -COUNT_EVERY_MS;
+  const data = (): CallData => systemCallNow(clock);
+  const count = async (): Promise<void> => {
+    if (clock.monotonicMs() - countedMs < COUNT_EVERY_MS) return;
+    countedMs = clock.monotonicMs();
+    const rows = await transactor.read(data(), (call) =>
+      call.tx
+        .selectFrom((from) =>
+          from
+            .selectFrom("image_catalogs")
+            .select("digest")
+            .where("state", "=", CATALOG_STATE.waiting)
+            .limit(MAX_COUNTED)
+            .as("w"),
+        )
+        .select(({ fn }) => fn.countAll<number | string>().as("n"))
+        .executeTakeFirst(),
+    );
+    metrics.waiting(Number(rows?.n ?? 0));
+  };
+  const isAnyWaiting = async (): Promise<boolean> =>
+    (await transactor.read(data(), (call) =>
+      call.tx
+        .selectFrom("image_catalogs")
+        .select("digest")
+        .where("state", "=", CATALOG_STATE.waiting)
+        .where("hold_until", "<=", clock.agreedMs())
+        .limit(1)
+        .executeTakeFirst(),
+    )) !== undefined;
+  const poll = async (): Promise<void> => {
+    await count();
+    while (!stopping.signal.aborted && (await isAnyWaiting())) {
+      const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder });
+      if (unused !== undefined) await transactor.write(removeCatalog, data(), { digest: unused });
+      if (claimed !== undefined) await readOne(claimed);
+      else if (again !== true) return;
+    }
+  };
+  const readOne = async (claimed: Claimed): Promise<void> => {
+    const startedMs = clock.monotonicMs();
+    const outcome = await attempt(claimed);
+    metrics.read(outcome, clock.monotonicMs() - startedMs);
+  };
+  const attempt = async ({ digest, layers, reason }: Claimed): Promise<string> => {
+    const place = { digest, holder };
+    if (layers === undefined) {
+      await transactor.write(failCatalog, data(), { ...place, reason: reason ?? "", isFinal: true });
+      return "failed";
+    }
+    const lost = new AbortController();
+    const timer = setInterval(() => {
+      transactor.write(renewCatalog, data(), place).then(
+        ({ held }) => !held && lost.abort(),
+        (error: unknown) => log.warn({ err: error }, "renewing the hold of an image failed"),
+      );
+    }, HOLD_MS / 3).unref();
+    try {
+      const answer = await thread.read(layers, AbortSignal.any([stopping.signal, lost.signal]));
+      if (answer === undefined) {
+        await transactor.write(releaseCatalog, data(), place);
+        return "interrupted";
+      }
+      if ("catalog" in answer) return (await store(place, answer.catalog)) ? "done" : "interrupted";
+      log.warn({ digest, reason: answer.reason }, "the packages of an image could not be read");
+      await transactor.write(failCatalog, data(), { ...place, ...answer });
+      return answer.isFinal ? "failed" : "again";
+    } finally {
+      clearInterval(timer);
+    }
+  };
+  const store = async (
+    place: { digest: string; holder: string },
+    { components, os, unread }: Catalog,
+  ): Promise<boolean> => {
+    for (let from = 0; from === 0 || from < components.length; from += PART_ROWS) {
+      const part = components.slice(from, from + PART_ROWS);
+      if (!(await transactor.write(writeCatalogPart, data(), { ...place, from, components: part })).held) return false;
+    }
+    return (await transactor.write(finishCatalog, data(), { ...place, os, unread })).held;
+  };
+  let polling: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    polling ??= poll()
+      .catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error }, "reading the packages of images failed");
+      })
+      .finally(() => (polling = undefined));
+  }, POLL_EVERY_MS).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await polling;
+      await thread.stop();
+    },
+  };
+}

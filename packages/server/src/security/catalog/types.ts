@@ -1,0 +1,101 @@
+import type { Readable } from "node:stream";
+import type { HeldFile } from "./held-file.ts";
+
+/** One layer of an image: its digest, and its bytes as a tar archive: plain, gzip or zstd, whatever is claimed. */
+export interface Layer {
+  digest: string;
+  open(): AsyncIterable<Uint8Array> | Readable;
+}
+
+/** Bounds of the work for one image. Who exceeds one ends with a CatalogError. */
+export interface CatalogLimits {
+  /** Unpacked bytes of all layers. */
+  bytes: number;
+  /** Entries of all layers. */
+  entries: number;
+  /** Packages that are found in all layers. */
+  packages: number;
+}
+
+/** What os-release(5) says; empty where it says nothing. */
+export interface OsRelease {
+  id: string;
+  versionId: string;
+  prettyName: string;
+}
+
+/** A package as a reader found it, before the distribution is known. */
+export interface FoundPackage {
+  /** The type of its purl. */
+  type: "deb" | "apk" | "rpm" | "npm" | "pypi" | "maven" | "golang" | "cargo" | "generic";
+  /** The npm scope with its @, or the group of Maven. That of distribution packages comes from os-release. */
+  namespace?: string;
+  name: string;
+  version: string;
+  architecture?: string;
+  /** The epoch of an rpm, without which `version` is. */
+  epoch?: string;
+  /** The source package; absent where an ecosystem has none. */
+  sourceName?: string;
+  sourceVersion?: string;
+  licence?: string;
+  /** Where it lies inside of the file, such as the path of a nested jar. */
+  inner?: string;
+}
+
+/** What was found in one file. `unread`: why it, or a part of it, could not be read. */
+export interface Reading {
+  packages: FoundPackage[];
+  os?: OsRelease;
+  unread?: string;
+}
+
+/** Reads one kind of file. */
+export interface FileReader {
+  /** The name under which findings state their source. */
+  name: string;
+  /** Whether the file may be of this kind, by its path in the image, its mode and its size in bytes. */
+  wants(path: string, file: { mode: number; size: number }): boolean;
+  /** Whether it is, by its first bytes (at least 8, or the whole file). Absent when the path is enough. */
+  accepts?(head: Buffer): boolean;
+  /** The most bytes that it reads; a larger file is named as not read. */
+  maxBytes: number;
+  read(file: HeldFile): Reading | Promise<Reading>;
+}
+
+/** A package of an image. */
+export interface Component {
+  /** Normalized. */
+  purl: string;
+  name: string;
+  /** As its ecosystem writes it; an rpm's with its epoch. */
+  version: string;
+  /** The source package and its version, for packages of distributions; empty otherwise. */
+  sourceName: string;
+  sourceVersion: string;
+  /** As the package states it; empty when it states none. */
+  licence: string;
+  /** The digest of the layer that brought this version. */
+  layer: string;
+  /** In the image, without a slash in front; inside of a jar after `!/`. */
+  path: string;
+  /** The reader that found it: dpkg, apk, rpm, npm, python, java, go or rust. */
+  reader: string;
+}
+
+/** A file that was seen and not read, and why. */
+export interface Unread {
+  path: string;
+  layer: string;
+  reason: string;
+}
+
+/** What an image holds. Components are in the order of their paths. */
+export interface Catalog {
+  os: OsRelease | undefined;
+  components: Component[];
+  unread: Unread[];
+}
+
+/** Why an image could not be read. It would fail again. */
+export class CatalogError extends Error {}

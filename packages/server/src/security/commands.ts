@@ -1,0 +1,22 @@
+import {
+  claimCatalog,
+  failCatalog,
+  finishCatalog,
+  releaseCatalog,
+  renewCatalog,
+  writeCatalogPart,
+} from "./catalog/queue.ts";
+import { removeCatalog } from "./catalog/remove.ts";
+import { feedCommands } from "./feeds/commands.ts";
+
+/** The commands of security beside the methods of the API. */
+export const securityCommands = [
+  ...feedCommands,
+  claimCatalog,
+  failCatalog,
+  finishCatalog,
+  releaseCatalog,
+  removeCatalog,
+  renewCatalog,
+  writeCatalogPart,
+] as const;

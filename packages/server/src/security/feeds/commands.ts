@@ -1,0 +1,240 @@
+import type { Call } from "../../core/call.ts";
+import { command } from "../../core/command.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { type FeedDefinition, MAX_FEEDS } from "./definition.ts";
+import type { FeedProblem } from "./record.ts";
+import type { StoredRecord } from "./stored.ts";
+import { deleteKeys, insertKeys, putRecords, takeNumbers } from "./rows.ts";
+
+// The commands by which feeds are written. The server or its operator acts, so no capabilities are checked.
+
+/** An import that writes to a feed. A command with it throws ABORTED when a later import has begun. */
+export interface FeedRun {
+  feed: string;
+  run: string;
+}
+
+/**
+ * Adds feeds, and changes those that are there. `origin`: whose they are; a feed of the file can only be changed by the
+ * file. `isAll`: what the file has no longer becomes a feed of the command, without an address. Throws ALREADY_EXISTS,
+ * FAILED_PRECONDITION.
+ */
+export const putFeeds = command(
+  "security.putFeeds",
+  async (
+    call: Call,
+    { feeds, origin, mustBeNew }: { feeds: FeedDefinition[]; origin: "file" | "command"; mustBeNew: boolean },
+  ): Promise<void> => {
+    const known = new Map(
+      (await call.tx.selectFrom("feeds").select(["name", "origin", "format"]).execute()).map((row) => [row.name, row]),
+    );
+    for (const { name, format } of feeds) {
+      const row = known.get(name);
+      if (row === undefined) continue;
+      if (mustBeNew) throw new MoorageError(Code.AlreadyExists, `there is a feed ${name} already`);
+      if (row.format !== format)
+        throw new MoorageError(
+          Code.FailedPrecondition,
+          `the feed ${name} has the format ${row.format}: remove it first, with all its records`,
+        );
+    }
+    const names = new Set([...known.keys(), ...feeds.map(({ name }) => name)]);
+    if (names.size > MAX_FEEDS) throw new MoorageError(Code.FailedPrecondition, `there are ${MAX_FEEDS} feeds already`);
+    for (const feed of feeds) await putFeed(call, feed, origin);
+    if (origin === "file") {
+      const listed = new Set(feeds.map(({ name }) => name));
+      const left = [...known.values()].filter((row) => row.origin === "file" && !listed.has(row.name));
+      for (const { name } of left)
+        await call.tx.updateTable("feeds").set({ origin: "command", address: "" }).where("name", "=", name).execute();
+    }
+  },
+  { wakesDelivery: false },
+);
+
+async function putFeed(call: Call, feed: FeedDefinition, origin: string): Promise<void> {
+  const defined = {
+    format: feed.format,
+    address: feed.address,
+    licence: feed.licence,
+    interval_ms: feed.intervalMs,
+    products: JSON.stringify(feed.products),
+    origin,
+  };
+  await call.tx
+    .insertInto("feeds")
+    .values({
+      name: feed.name,
+      ...defined,
+      run: "",
+      etag: "",
+      last_modified: "",
+      records: 0,
+      withdrawn: 0,
+      problems: 0,
+      error: "",
+      create_time: call.nowMs,
+    })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet(defined))
+    .execute();
+}
+
+/** Removes a feed that has no records any more. Throws NOT_FOUND, and ABORTED when a later import has begun. */
+export const deleteFeed = command(
+  "security.deleteFeed",
+  async (call: Call, place: FeedRun): Promise<void> => {
+    await requireRun(call, place);
+    await call.tx.deleteFrom("feed_problems").where("feed", "=", place.feed).execute();
+    await call.tx.deleteFrom("feeds").where("name", "=", place.feed).execute();
+  },
+  { wakesDelivery: false },
+);
+
+/** Begins an import; one that is under way may write no more. Throws NOT_FOUND. */
+export const beginImport = command(
+  "security.beginImport",
+  async (call: Call, { feed, run }: FeedRun): Promise<void> => {
+    const { numUpdatedRows } = await call.tx
+      .updateTable("feeds")
+      .set({ run, attempt_time: call.nowMs })
+      .where("name", "=", feed)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw new MoorageError(Code.NotFound, `there is no feed ${feed}`);
+  },
+  { wakesDelivery: false },
+);
+
+/** Writes those of the records that are new or differ from what is stored. Returns how many. */
+export const putFeedRecords = command(
+  "security.putFeedRecords",
+  async (call: Call, { place, records }: { place: FeedRun; records: StoredRecord[] }): Promise<{ changed: number }> => {
+    await requireRun(call, place);
+    const { feed } = place;
+    const ids = records.map(({ id }) => id);
+    const rows = await call.tx
+      .selectFrom("feed_records")
+      .select(["id", "hash"])
+      .where("feed", "=", feed)
+      .where("id", "in", ids)
+      .execute();
+    const stored = new Map(rows.map(({ id, hash }) => [id, hash]));
+    const changed = records.filter(({ id, hash }) => stored.get(id) !== hash);
+    if (changed.length === 0) return { changed: 0 };
+    const first = await takeNumbers(call.tx, changed.length);
+    await deleteKeys(
+      call.tx,
+      feed,
+      changed.map(({ id }) => id).filter((id) => stored.has(id)),
+    );
+    await putRecords(
+      call.tx,
+      changed.map(({ keys: _keys, scoreTenths, ...record }, at) => ({
+        ...record,
+        feed,
+        removed: 0,
+        score_tenths: scoreTenths,
+        change: first + at,
+      })),
+    );
+    await insertKeys(
+      call.tx,
+      changed.flatMap(({ id, keys }) => keys.map(([kind, key]) => ({ kind, key, feed, record: id }))),
+    );
+    return { changed: changed.length };
+  },
+  { wakesDelivery: false },
+);
+
+/** Notes that the feed no longer has these records: their rows stay, without content, with new change numbers. */
+export const removeFeedRecords = command(
+  "security.removeFeedRecords",
+  async (call: Call, { place, ids }: { place: FeedRun; ids: string[] }): Promise<void> => {
+    await requireRun(call, place);
+    const { feed } = place;
+    const first = await takeNumbers(call.tx, ids.length);
+    await deleteKeys(call.tx, feed, ids);
+    const gone = {
+      modified: 0,
+      withdrawn: null,
+      removed: 1,
+      hash: "",
+      severity: "UNKNOWN",
+      score_tenths: null,
+      body: "",
+    };
+    await putRecords(
+      call.tx,
+      ids.map((id, at) => ({ ...gone, feed, id, change: first + at })),
+    );
+  },
+  { wakesDelivery: false },
+);
+
+/** How an import ended. Fields that are undefined stay as they are. */
+export interface ImportEnd {
+  place: FeedRun;
+  /** Why it failed; empty when it did not, and the rest is set. */
+  error: string;
+  durationMs?: number;
+  records?: number;
+  withdrawn?: number;
+  /** All that could not be read; `kept` are the first of them. */
+  problems?: number;
+  kept?: FeedProblem[];
+  newest?: number | undefined;
+  isFull?: boolean;
+  etag?: string | undefined;
+  lastModified?: string | undefined;
+}
+
+/** Notes how an import ended. Throws ABORTED when a later one has begun. */
+export const endImport = command(
+  "security.endImport",
+  async (
+    call: Call,
+    { place, error, durationMs, kept, newest, isFull, etag, lastModified, ...counts }: ImportEnd,
+  ): Promise<void> => {
+    await requireRun(call, place);
+    const { feed } = place;
+    await call.tx
+      .updateTable("feeds")
+      .set({
+        run: "",
+        error,
+        attempt_time: call.nowMs,
+        ...counts,
+        ...(error === "" && { success_time: call.nowMs }),
+        ...(isFull === true && { full_time: call.nowMs }),
+        ...(durationMs !== undefined && { duration_ms: durationMs }),
+        ...(newest !== undefined && { newest }),
+        ...(etag !== undefined && { etag }),
+        ...(lastModified !== undefined && { last_modified: lastModified }),
+      })
+      .where("name", "=", feed)
+      .execute();
+    if (kept === undefined) return;
+    await call.tx.deleteFrom("feed_problems").where("feed", "=", feed).execute();
+    const rows = kept.map(({ id, position, message }, n) => ({ feed, n, record: id, position, message }));
+    for (let at = 0; at < rows.length; at += ROWS)
+      await call.tx
+        .insertInto("feed_problems")
+        .values(rows.slice(at, at + ROWS))
+        .execute();
+  },
+  { wakesDelivery: false },
+);
+
+// Rows per statement, below the parameter limit of every engine.
+const ROWS = 500;
+
+async function requireRun(call: Call, { feed, run }: FeedRun): Promise<void> {
+  const row = await call.tx.selectFrom("feeds").select("run").where("name", "=", feed).executeTakeFirst();
+  if (row === undefined) throw new MoorageError(Code.NotFound, `there is no feed ${feed}`);
+  if (row.run !== run)
+    throw new MoorageError(
+      Code.Aborted,
+      `another import of the feed ${feed} has begun, which goes on in place of this`,
+    );
+}
+
+/** The commands of feeds. */
+export const feedCommands = [putFeeds, deleteFeed, beginImport, putFeedRecords, removeFeedRecords, endImport] as const;

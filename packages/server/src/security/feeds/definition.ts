@@ -1,0 +1,62 @@
+import { checkedUrl } from "../../lib/guarded-fetch.ts";
+import { FEED_FORMATS, type FeedFormat, isFeedFormat } from "./formats.ts";
+
+/** What an operator says about a feed. */
+export interface FeedDefinition {
+  /** Letters, digits, dots, dashes and underscores; 1 to 64. */
+  name: string;
+  format: FeedFormat;
+  /** Where it is fetched from; empty for a feed that is only imported. */
+  address: string;
+  /** Under which its data may be used: shown with the data. */
+  licence: string;
+  /** How often it is fetched, in milliseconds. */
+  intervalMs: number;
+  /** Of a feed of VEX documents: the products whose state it may decide, as prefixes of purls. */
+  products: string[];
+}
+
+/** A definition is wrong. The message names the field. */
+export class FeedDefinitionError extends Error {}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const MAX_LICENCE_LENGTH = 500;
+const MAX_ADDRESS_LENGTH = 2_000;
+const MAX_PRODUCTS = 100;
+const MINUTE_MS = 60_000;
+const MAX_INTERVAL_MS = 365 * 86_400_000;
+
+/** The most feeds of an installation. */
+export const MAX_FEEDS = 100;
+
+/** The definition, if it is right. Throws a FeedDefinitionError that names the field. */
+export function checkedDefinition(
+  given: { [Field in keyof FeedDefinition]: Field extends "format" ? string : FeedDefinition[Field] },
+  rules: { allowPrivateNetwork: boolean },
+): FeedDefinition {
+  const { name, format, address, licence, intervalMs, products } = given;
+  if (!NAME.test(name)) throw wrong("name", "must be 1 to 64 letters, digits, dots, dashes and underscores");
+  if (!isFeedFormat(format)) throw wrong("format", `must be one of ${Object.keys(FEED_FORMATS).join(", ")}`);
+  if (address !== "") checkAddress(address, rules);
+  if (licence.trim() === "" || licence.length > MAX_LICENCE_LENGTH || /\p{C}/u.test(licence))
+    throw wrong("licence", `must be one line of at most ${MAX_LICENCE_LENGTH} characters, such as CC-BY-4.0`);
+  if (/(?:^|[^a-z])(?:nd|no[- ]?derivatives)(?:[^a-z]|$)/i.test(licence))
+    throw wrong("licence", "does not allow derivatives, and what is matched with it would be one");
+  if (!(intervalMs >= MINUTE_MS && intervalMs <= MAX_INTERVAL_MS)) throw wrong("interval", "must be from 1m to 365d");
+  if (products.length > MAX_PRODUCTS || products.some((each) => !/^pkg:[^\p{C}\s]{1,500}$/u.test(each)))
+    throw wrong("products", `must be at most ${MAX_PRODUCTS} beginnings of purls, such as pkg:oci/app`);
+  if (products.length > 0 && !format.includes("vex"))
+    throw wrong("products", "only feeds of VEX documents decide about products");
+  return { name, format, address, licence: licence.trim(), intervalMs, products };
+}
+
+function checkAddress(address: string, rules: { allowPrivateNetwork: boolean }): void {
+  if (address.length > MAX_ADDRESS_LENGTH) throw wrong("address", `is longer than ${MAX_ADDRESS_LENGTH} characters`);
+  try {
+    checkedUrl(address, rules);
+  } catch (error) {
+    throw wrong("address", error instanceof Error ? error.message : String(error));
+  }
+}
+
+const wrong = (field: string, problem: string): FeedDefinitionError => new FeedDefinitionError(`${field}: ${problem}`);

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type Affected, compileAffected, isAffected, type RangeEvent } from "./affected.ts";
+
+const compiled = (events: RangeEvent[], more: Affected = {}): ReturnType<typeof compileAffected> =>
+  compileAffected("semver", { ranges: [{ type: "SEMVER", events }], ...more });
+const affectedOf = (events: RangeEvent[], versions: string[], more: Affected = {}): string[] =>
+  versions.filter((version) => isAffected(compiled(events, more), version).isAffected);
+const VERSIONS = ["0.0.0-0", "1.0.0-rc.1", "1.0.0", "1.5.0", "2.0.0", "3.0.0"];
+
+test("events say which versions are affected", () => {
+  assert.deepEqual(affectedOf([{ introduced: "0" }], VERSIONS), VERSIONS);
+  assert.deepEqual(affectedOf([{ introduced: "0" }, { fixed: "1.0.0" }], VERSIONS), ["0.0.0-0", "1.0.0-rc.1"]);
+  assert.deepEqual(affectedOf([{ last_affected: "1.5.0" }, { introduced: "1.0.0" }], VERSIONS), ["1.0.0", "1.5.0"]);
+  assert.deepEqual(
+    affectedOf([{ introduced: "2.0.0" }, { fixed: "1.5.0" }, { introduced: "1.0.0" }, { fixed: "3.0.0" }], VERSIONS),
+    ["1.0.0", "2.0.0"],
+  );
+  assert.deepEqual(affectedOf([{ introduced: "0" }, { limit: "1.5.0" }], VERSIONS), VERSIONS.slice(0, 3));
+  assert.deepEqual(
+    affectedOf([{ introduced: "0" }, { limit: "1.0.0" }, { limit: "2.0.0" }], VERSIONS),
+    VERSIONS.slice(0, 4),
+  );
+  assert.deepEqual(affectedOf([{ introduced: "0" }, { limit: "1.0.0" }, { limit: "*" }], VERSIONS), VERSIONS);
+  assert.deepEqual(affectedOf([{ fixed: "2.0.0" }], VERSIONS), []);
+});
+
+test("one version that is introduced and fixed changes nothing", () => {
+  const both = [{ fixed: "1.5.0" }, { introduced: "1.5.0" }];
+  for (const events of [both, both.toReversed()]) {
+    assert.deepEqual(affectedOf(events, VERSIONS), []);
+    assert.deepEqual(affectedOf([...events, { introduced: "0" }, { fixed: "2.0.0" }], VERSIONS), VERSIONS.slice(0, 4));
+  }
+});
+
+test("lists count beside ranges, and ranges beside each other", () => {
+  assert.deepEqual(affectedOf([{ introduced: "2.0.0" }], VERSIONS, { versions: ["v1.0.0"] }), [
+    "1.0.0",
+    "2.0.0",
+    "3.0.0",
+  ]);
+  const ranges = [
+    { type: "ECOSYSTEM", events: [{ introduced: "3.0.0" }] },
+    { type: "SEMVER", events: [{ introduced: "0" }, { fixed: "1.0.0-rc.1" }] },
+    { type: "GIT", events: [{ introduced: "0" }] },
+  ];
+  assert.deepEqual(affectedOf([], VERSIONS, { ranges }), ["0.0.0-0", "3.0.0"]);
+  for (const nothing of [
+    {},
+    { ranges: [], versions: [] },
+    { ranges: null, versions: null },
+    { ranges: ranges.slice(2) },
+  ])
+    assert.deepEqual(isAffected(compileAffected("semver", nothing), "1.0.0"), {
+      isAffected: false,
+      fixed: [],
+      lastAffected: [],
+    });
+});
+
+test("what a version's order cannot place is only looked for in the list", () => {
+  const all = compiled([{ introduced: "0" }, { fixed: "2.0.0" }], { versions: ["(devel)"] });
+  assert.deepEqual(isAffected(all, "(devel)"), { isAffected: true, fixed: ["2.0.0"], lastAffected: [] });
+  assert.equal(isAffected(all, "devel").isAffected, false);
+  assert.equal(isAffected(all, "").isAffected, false);
+  for (const events of [
+    [{ introduced: "0" }, { fixed: "soon" }],
+    [{ introduced: "x" }],
+    [{ introduced: "0" }, { limit: "x" }, { limit: "2.0.0" }],
+  ])
+    assert.deepEqual(affectedOf(events, VERSIONS, { versions: ["2.0.0"] }), ["2.0.0"]);
+  const legacy = compileAffected("pypi", {
+    ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "1.0" }] }],
+  });
+  assert.equal(isAffected(legacy, "0.1-bulbasaur").isAffected, true);
+});
+
+test("fixes are those of the ranges that affect the version", () => {
+  const events = [{ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "2.0.0" }, { fixed: "2.1.0" }];
+  const other = { type: "SEMVER", events: [{ introduced: "0" }, { last_affected: "0.9.0" }] };
+  const both = compileAffected("semver", { ranges: [{ type: "SEMVER", events }, other], versions: ["1.5.0"] });
+  assert.deepEqual(isAffected(both, "0.5.0"), { isAffected: true, fixed: ["1.0.0"], lastAffected: ["0.9.0"] });
+  assert.deepEqual(isAffected(both, "0.9.1"), { isAffected: true, fixed: ["1.0.0"], lastAffected: [] });
+  assert.deepEqual(isAffected(both, "2.0.5"), { isAffected: true, fixed: ["2.1.0"], lastAffected: [] });
+  // Only in the list: what is fixed behind it.
+  assert.deepEqual(isAffected(both, "1.5.0"), { isAffected: true, fixed: ["2.1.0"], lastAffected: [] });
+  // A version that is in the list by mistake does not fix itself; the last affected one is affected.
+  const ends = compileAffected("semver", {
+    ranges: [
+      {
+        type: "SEMVER",
+        events: [{ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "2.0.0" }, { last_affected: "3.0.0" }],
+      },
+    ],
+    versions: ["1.0.0"],
+  });
+  assert.deepEqual(isAffected(ends, "1.0.0"), { isAffected: true, fixed: [], lastAffected: ["3.0.0"] });
+  assert.deepEqual(isAffected(ends, "3.0.0"), { isAffected: true, fixed: [], lastAffected: ["3.0.0"] });
+  assert.deepEqual(isAffected(both, "1.0.0"), { isAffected: false, fixed: [], lastAffected: [] });
+});
+
+const KINDS = ["introduced", "fixed", "last_affected"] as const;
+const version = (number: number): string => (number === 0 ? "0" : `1.${number}.0`);
+const events = (isUnique: boolean): fc.Arbitrary<{ kind: (typeof KINDS)[number]; at: number }[]> => {
+  const event = fc.record({ kind: fc.constantFrom(...KINDS), at: fc.integer({ min: 0, max: 9 }) });
+  return isUnique
+    ? fc.uniqueArray(event, { selector: ({ at }) => at, maxLength: 8 })
+    : fc.array(event, { maxLength: 8 });
+};
+const limits = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 2 });
+
+/** What OSV's specification says, for numbers in place of versions, all events at different versions. */
+function asSpecified(all: { kind: string; at: number }[], before: number[], asked: number): boolean {
+  if (before.length > 0 && !before.some((limit) => asked < limit)) return false;
+  let vulnerable = false;
+  for (const { kind, at } of all.toSorted((a, b) => a.at - b.at)) {
+    if (kind === "introduced" && asked >= at) vulnerable = true;
+    else if (kind === "fixed" && asked >= at) vulnerable = false;
+    else if (kind === "last_affected" && asked > at) vulnerable = false;
+  }
+  return vulnerable;
+}
+
+test("ranges are evaluated as OSV specifies", () => {
+  const specified = fc.property(fc.array(fc.tuple(events(true), limits), { maxLength: 3 }), (ranges) => {
+    const stored = JSON.stringify(
+      compileAffected("semver", {
+        ranges: ranges.map(([all, before]) => ({
+          type: "SEMVER",
+          events: [
+            ...all.map(({ kind, at }) => ({ [kind]: version(at) })),
+            ...before.map((at) => ({ limit: version(at) })),
+          ],
+        })),
+      }),
+    );
+    for (let asked = 1; asked <= 12; asked += 1)
+      assert.equal(
+        isAffected(JSON.parse(stored) as ReturnType<typeof compileAffected>, version(asked)).isAffected,
+        ranges.some(([all, before]) => asSpecified(all, before, asked)),
+        `${stored} ${asked}`,
+      );
+  });
+  fc.assert(specified, { numRuns: 3000 });
+});
+
+test("the order of events in a record does not count, also of those at one version", () => {
+  const inAnyOrder = fc.property(events(false), fc.infiniteStream(fc.nat()), (all, dice) => {
+    const given = all.map(({ kind, at }) => ({ [kind]: version(at) }));
+    const shuffled = given
+      .map((event) => ({ event, by: dice.next().value ?? 0 }))
+      .toSorted((a, b) => a.by - b.by)
+      .map(({ event }) => event);
+    assert.deepEqual(compiled(shuffled), compiled(given));
+  });
+  fc.assert(inAnyOrder, { numRuns: 3000 });
+});

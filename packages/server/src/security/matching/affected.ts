@@ -1,0 +1,183 @@
+import { compareVersions, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
+
+/** One event of a range of OSV. */
+export interface RangeEvent {
+  introduced?: string | undefined;
+  fixed?: string | undefined;
+  last_affected?: string | undefined;
+  limit?: string | undefined;
+}
+
+/** `affected[]` of an OSV record, as far as it says which versions are affected. */
+export interface Affected {
+  ranges?: readonly { type: string; events?: readonly RangeEvent[] | null | undefined }[] | null | undefined;
+  versions?: readonly string[] | null | undefined;
+}
+
+/** Versions that follow each other: from the first, which is affected, to the fix or the last affected one, or on. */
+export interface Interval {
+  /** Undefined: from the beginning. */
+  from?: string;
+  /** The first that is not affected any more. */
+  fixed?: string;
+  /** The last that is affected. */
+  last?: string;
+}
+
+/** One range, its intervals in the order of their versions. */
+export interface CompiledRange {
+  intervals: Interval[];
+  /** The range says nothing of versions that are not before at least one of these. Absent: of all. */
+  limits?: string[];
+}
+
+/** What an `affected[]` says, as plain JSON, to be stored and asked. */
+export interface CompiledAffected {
+  order: VersionOrder;
+  ranges: CompiledRange[];
+  versions: string[];
+}
+
+/** Whether a version is affected, and where that ends. */
+export interface Verdict {
+  isAffected: boolean;
+  /** The versions that fix it, each later than the one that was asked about, in their order. Empty: none is known. */
+  fixed: string[];
+  /** The last affected versions, of ranges that end with these in place of a fix, in their order. */
+  lastAffected: string[];
+}
+
+/**
+ * Prepares an `affected[]`. Ranges of type GIT are left out: images do not have commits. A range that has a version
+ * which its order cannot place is left out as well. An `affected[]` with neither ranges nor versions affects nothing.
+ * Source: OSV schema 1.7, "Evaluation".
+ */
+export function compileAffected(order: VersionOrder, affected: Affected): CompiledAffected {
+  const ranges = (affected.ranges ?? [])
+    .filter(({ type }) => type === "SEMVER" || type === "ECOSYSTEM")
+    .flatMap(({ events }) => rangeOf(order, events ?? []) ?? []);
+  return { order, ranges, versions: [...new Set(affected.versions ?? [])] };
+}
+
+/**
+ * Whether the version is affected: one of the list `versions`, or in one of the ranges. A version that its order cannot
+ * place is only looked for in the list. Withdrawn records, which affect nothing, are the caller's concern, and
+ * so is that the version is written as `lookupsOf` does.
+ */
+export function isAffected(compiled: CompiledAffected, version: string): Verdict {
+  const { order, ranges } = compiled;
+  const isPlaced = hasPlace(order, version);
+  const hits = isPlaced ? ranges.flatMap((range) => intervalAt(order, range, version) ?? []) : [];
+  if (hits.length === 0 && !isListed(compiled, version)) return { isAffected: false, fixed: [], lastAffected: [] };
+  const ends = hits.length > 0 ? hits : ranges.flatMap(({ intervals }) => intervals);
+  const compare = (end: string): number => (isPlaced ? compareVersions(order, end, version) : 1);
+  return {
+    isAffected: true,
+    fixed: sortedFrom(
+      order,
+      ends.flatMap(({ fixed }) => fixed ?? []),
+      (end) => compare(end) > 0,
+    ),
+    lastAffected: sortedFrom(
+      order,
+      ends.flatMap(({ last }) => last ?? []),
+      (end) => compare(end) >= 0,
+    ),
+  };
+}
+
+/** Whether the list has the version, perhaps written in another way. */
+function isListed({ order, versions }: CompiledAffected, version: string): boolean {
+  if (versions.includes(version)) return true;
+  if (!hasPlace(order, version)) return false;
+  return versions.some((each) => compareVersions(order, each, version) === 0);
+}
+
+/** Texts that are no versions have a place in the orders of ecosystems that once had such, and in no other. */
+function hasPlace(order: VersionOrder, version: string): boolean {
+  return order === "semver" ? isVersion(order, version) : version !== "";
+}
+
+function sortedFrom(order: VersionOrder, ends: readonly string[], isBehind: (end: string) => boolean): string[] {
+  return [...new Set(ends.filter(isBehind))].sort((a, b) => compareVersions(order, a, b));
+}
+
+function intervalAt(order: VersionOrder, { intervals, limits }: CompiledRange, version: string): Interval | undefined {
+  const isBefore = (other: string): boolean => compareVersions(order, version, other) < 0;
+  if (limits !== undefined && !limits.some(isBefore)) return undefined;
+  return intervals.find(
+    ({ from, fixed, last }) =>
+      (from === undefined || !isBefore(from)) &&
+      (fixed === undefined || isBefore(fixed)) &&
+      (last === undefined || compareVersions(order, version, last) <= 0),
+  );
+}
+
+/** The events of one version. `introduced: "0"` is before all versions, so it has none. */
+interface Step {
+  version: string | undefined;
+  introduced: boolean;
+  fixed: boolean;
+  last: boolean;
+}
+
+function rangeOf(order: VersionOrder, events: readonly RangeEvent[]): CompiledRange | undefined {
+  const limits = events.flatMap(({ limit }) => limit ?? []);
+  const steps: Step[] = [];
+  for (const { introduced, fixed, last_affected: last } of events)
+    for (const [name, version] of Object.entries({ introduced, fixed, last }))
+      if (version !== undefined)
+        steps.push({
+          version: name === "introduced" && version === "0" ? undefined : version,
+          introduced: name === "introduced",
+          fixed: name === "fixed",
+          last: name === "last",
+        });
+  const isKnown = (version: string | undefined): boolean => version === undefined || hasPlace(order, version);
+  if (!steps.every(({ version }) => isKnown(version))) return undefined;
+  if (!limits.every((limit) => limit === "*" || isKnown(limit))) return undefined;
+  const intervals = intervalsOf(merged(order, steps));
+  return limits.length === 0 || limits.includes("*") ? { intervals } : { intervals, limits };
+}
+
+function merged(order: VersionOrder, steps: readonly Step[]): Step[] {
+  const sorted = steps.toSorted((a, b) => compareSteps(order, a, b));
+  const found: Step[] = [];
+  for (const step of sorted) {
+    const before = found.at(-1);
+    if (before === undefined || compareSteps(order, before, step) !== 0) found.push({ ...step });
+    else {
+      before.introduced ||= step.introduced;
+      before.fixed ||= step.fixed;
+      before.last ||= step.last;
+    }
+  }
+  return found;
+}
+
+function compareSteps(order: VersionOrder, { version: a }: Step, { version: b }: Step): number {
+  if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined);
+  return compareVersions(order, a, b);
+}
+
+/**
+ * Where one version is both introduced and fixed, the fix ends what was affected before, and the range goes on; where
+ * nothing was affected before, nothing is. So the order of events in the record does not count.
+ */
+function intervalsOf(steps: readonly Step[]): Interval[] {
+  const intervals: Interval[] = [];
+  let open: Interval | undefined;
+  const close = (end: Interval): void => {
+    if (open !== undefined) intervals.push({ ...open, ...end });
+    open = undefined;
+  };
+  for (const { version, introduced, fixed, last } of steps) {
+    const begin: Interval = version === undefined ? {} : { from: version };
+    const wasOpen = open !== undefined;
+    if (fixed && version !== undefined) close({ fixed: version });
+    if (introduced && (wasOpen || !fixed)) open ??= begin;
+    if (last && version !== undefined) close({ last: version });
+  }
+  if (open !== undefined) intervals.push(open);
+  return intervals;
+}

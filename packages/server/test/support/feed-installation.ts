@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { TestContext } from "node:test";
+import { type FeedsAdmin, loadConfig, withFeeds } from "../../src/index.ts";
+import type { Database, Row } from "../../src/store/index.ts";
+import { databaseEnv, dropDatabase, openTestStore } from "./database.ts";
+import { fileOf, osv } from "./feed-files.ts";
+import { zipOf } from "./zip.ts";
+
+/** An empty installation whose feeds a test works on as an operator does, and its database. */
+export interface FeedInstallation {
+  env: Record<string, string>;
+  db: Database;
+  admin<T>(work: (feeds: FeedsAdmin) => Promise<T>): Promise<T>;
+  /** Imports these records into the feed as an archive. */
+  importOsv(
+    feed: string,
+    records: readonly object[],
+    options?: { allowShrink?: boolean; isPart?: boolean },
+  ): ReturnType<FeedsAdmin["importData"]>;
+  feed(name: string): Promise<Row<"feeds"> | undefined>;
+  /** All records in the order of their ids. */
+  records(): Promise<Row<"feed_records">[]>;
+  /** The keys of a kind, as `key of record`. */
+  keys(kind: string): Promise<string[]>;
+}
+
+export async function openFeedInstallation(
+  t: TestContext,
+  env: Record<string, string> = {},
+): Promise<FeedInstallation> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "moorage-feeds-"));
+  const settings = { MOORAGE_DATA_DIR: dataDir, ...(await databaseEnv(dataDir)), ...env };
+  const { db, close } = await openTestStore(dataDir);
+  t.after(async () => {
+    await close();
+    await dropDatabase(dataDir);
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const admin: FeedInstallation["admin"] = (work) => withFeeds(loadConfig(settings), work);
+  return {
+    env: settings,
+    db,
+    admin,
+    importOsv: (feed, records, options = {}) =>
+      admin((feeds) => feeds.importData(feed, archiveOf(t, records), options)),
+    feed: (name) => db.selectFrom("feeds").selectAll().where("name", "=", name).executeTakeFirst(),
+    records: () => db.selectFrom("feed_records").selectAll().orderBy("feed").orderBy("id").execute(),
+    keys: async (kind) =>
+      (
+        await db.selectFrom("feed_keys").selectAll().where("kind", "=", kind).orderBy("key").orderBy("record").execute()
+      ).map(({ key, record }) => `${key} of ${record}`),
+  };
+}
+
+/** An archive of OSV records, each in a file of its own; what they lack is filled in. */
+export function archiveOf(t: TestContext, records: readonly object[]): string {
+  const entries = records.map((record) => {
+    const { id, ...more } = record as { id: string };
+    return { name: `${id}.json`, content: osv(id, more) };
+  });
+  return fileOf(t, "all.zip", zipOf(entries));
+}
+
+/** Records `<prefix>-0001` and so on. */
+export const someRecords = (count: number, prefix = "A"): { id: string }[] =>
+  Array.from({ length: count }, (_, at) => ({ id: `${prefix}-${String(at + 1).padStart(4, "0")}` }));
+
+/** An OSV feed as `moorage feeds add` has it. */
+export const OSV_FEED = { name: "osv", format: "osv", licence: "CC-BY-4.0" };
