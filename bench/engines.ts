@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Loader } from "./loader.ts";
 import { type Engine, type Installation, postgresInstallation, sqliteInstallation } from "./installations.ts";
@@ -82,7 +83,11 @@ export async function runPostgres(part: Part): Promise<void> {
     const installations: Installation[] = [];
     for (const amount of amountsOf(part.sizes))
       installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount));
-    await runEngine(part, "PostgreSQL", installations, {}, postgres.cpuUs);
+    const [smallest] = amountsOf(part.sizes);
+    const silent =
+      smallest &&
+      (await postgresInstallation(part.launcher, postgres, join(part.scratch, "silent"), smallest, "silent"));
+    await runEngine(part, "PostgreSQL", installations, { silent }, postgres.cpuUs);
   } finally {
     await postgres.close();
   }
@@ -118,7 +123,12 @@ async function runEngine(
     const withLog = logged && started(await startMoorage(logged.place, { logLevel: DEFAULT_LOG_LEVEL }));
     const quiet =
       silent &&
-      started(await startMoorage({ ...silent.place, env: { ...silent.place.env, MOORAGE_EVENTS_PULLS: "0" } }));
+      started(
+        await startMoorage({
+          ...silent.place,
+          env: { ...silent.place.env, MOORAGE_EVENTS_PULLS: "0", MOORAGE_CATALOG_IMAGES: "0" },
+        }),
+      );
     const bench: Bench = {
       ...part,
       engine,
@@ -135,9 +145,9 @@ async function runEngine(
       () => eventSection(bench, (close) => closers.push(close)),
       () => registrySection(bench),
       () => pushSection(bench),
-      () => pullEventSection(bench),
       ...(engine === "SQLite"
         ? [
+            () => pullEventSection(bench),
             async () => pullSection(bench),
             async () => blobSection(bench),
             async () => workersSection(bench, (close) => closers.push(close)),

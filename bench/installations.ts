@@ -79,15 +79,16 @@ export async function sqliteInstallation(
   return { place: { launcher, dataDir, env: {} }, repos: amounts.repos, engine: "SQLite" };
 }
 
-/** A separate database on the PostgreSQL server. */
+/** A separate database on the PostgreSQL server. `name`: what the database's name begins with. */
 export async function postgresInstallation(
   launcher: string,
   postgres: Postgres,
   scratch: string,
   amounts: Amounts,
+  name = "repos",
 ): Promise<Installation> {
   say(`PostgreSQL: making ${amounts.repos.toLocaleString("en")} repos`);
-  const url = await postgres.database(`repos_${amounts.repos}`);
+  const url = await postgres.database(`${name}_${amounts.repos}`);
   const place = { launcher, dataDir: join(scratch, `postgres-${amounts.repos}`), env: { MOORAGE_DATABASE_URL: url } };
   await postgres.seed(url, planOf(await firstStart(place), amounts));
   return { place, repos: amounts.repos, engine: "PostgreSQL" };

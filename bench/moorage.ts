@@ -50,6 +50,9 @@ export async function startMoorage(
     MOORAGE_LOG_LEVEL: logLevel,
     // The issuer of the token exchange row is on this machine.
     MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
+    // Within an hour of its start a server collects garbage once, for minutes where there are a million repos: the
+    // rows that would run beside it are not known before.
+    MOORAGE_GC_INTERVAL: "0",
     // Rate limits are active as by default, but never reached.
     MOORAGE_RATE_LIMIT_IDENTITY: "10000000/s",
     MOORAGE_RATE_LIMIT_ADDRESS: "10000000/s",

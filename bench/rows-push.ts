@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Load, type LoadResult, PLACE } from "./load.ts";
+import type { Moorage } from "./moorage.ts";
 import type { Client } from "./push.ts";
 import { MANIFEST, pushImage, type Registry } from "./registries.ts";
 import { rested } from "./rows-pull-events.ts";
@@ -12,6 +13,7 @@ const LAYER_BYTES = 4096;
 const PUSHERS = 16;
 const PUSH_GOAL = 5;
 const MOST_DISTURBANCE = 1.5;
+const CATALOG_GOAL = 0.95;
 const CLIENTS: Client[] = ["containerd", "Docker Engine"];
 
 /** Pushes of new images, and what one that pushes all the time does to those who read. */
@@ -21,6 +23,7 @@ export async function pushSection(bench: Bench): Promise<Section> {
     title: `pushes, ${engine}`,
     rows: [
       ...CLIENTS.flatMap((client) => [...peers, largest.moorage].map((registry) => pushRow(bench, registry, client))),
+      ...catalogRows(bench),
       ...(await disturbedRows(bench)),
     ],
   };
@@ -50,6 +53,36 @@ function pushRow(bench: Bench, registry: Registry, client: Client): Row {
       })),
     }),
   };
+}
+
+/** What reading the images costs those who push them: by turns to a server that does it, and to one that does not. */
+function catalogRows(bench: Bench): Row[] {
+  const {
+    silent,
+    engine,
+    loader,
+    servers: [smallest],
+  } = bench;
+  if (silent === undefined || smallest === undefined) return [];
+  const titleFor = (how: string): string =>
+    `push, ${LAYERS} layers of 4 KiB, ${PUSHERS} clients like containerd, ${how} reading of images, ${engine}`;
+  const row = (moorage: Moorage, how: string): Row => ({
+    title: titleFor(how),
+    unit: "/s",
+    measure: rested(moorage, ({ round, durationMs }) =>
+      sampled(moorage, () =>
+        loader.push({
+          ...pushOf(moorage, moorage.organization.name, "containerd", PUSHERS),
+          name: `${how}-${engine.toLowerCase()}-${round}`,
+          durationMs,
+        }),
+      ),
+    ),
+  });
+  return [
+    row(silent, "without"),
+    { ...row(smallest.moorage, "with"), against: [{ title: titleFor("without"), goal: CATALOG_GOAL }] },
+  ];
 }
 
 function pushOf({ port, authorization }: Registry, organization: string, client: Client, pushers: number) {

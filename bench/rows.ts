@@ -81,7 +81,7 @@ export interface Bench {
   peers: Registry[];
   /** A server on a copy of the smallest installation, with the default access log. */
   logged?: Moorage;
-  /** A server that emits no events for pulls. */
+  /** A server on another copy of it that emits no events for pulls, and does not read what images hold. */
   silent?: Moorage;
 }
 
