@@ -99,26 +99,6 @@ test("what a pushed image holds is stored once for its digest, whichever repos h
   assert.equal(await count(), 2);
 });
 
-test("pushes and the reading of images never make each other's transactions begin again", async (t) => {
-  const platform = await start(t);
-  const to = await target(platform);
-  const layer = (n: number): Buffer => tarOf([npmFile("app", `package-${n % 10}`, "1.0.0")]);
-  await pushLayers(to, "first", [layer(0)]);
-  const retries = async (): Promise<unknown> => {
-    const text = await (await fetch(`${platform.url}/metrics`)).text();
-    return text.match(/^moorage_database_retries_total\{.*$/gm) ?? [];
-  };
-  const before = await retries();
-  const digests: string[] = [];
-  // One push at a time, so that no two pushes collide, over some of the runner's rounds.
-  for (let n = 0; n < 60; n++) {
-    digests.push(await pushLayers(to, `v${n}`, [layer(n), tarOf([npmFile("own", `own-${n}`, "1.0.0")])]));
-    await wait(30);
-  }
-  for (const digest of digests) await catalogue(platform.reader, digest, isDone);
-  assert.deepEqual(await retries(), before);
-});
-
 /** The threads of this process that leave the processor to all others: their nice value is 19. */
 function lowThreads(): string[] {
   return readdirSync("/proc/self/task").filter((thread) => {

@@ -4,7 +4,7 @@ import type { CommandOptions } from "../../core/command.ts";
  * The options of the commands of cataloguing. Each statement sees what was committed before it began. That is enough:
  * a command that goes on with an image first changes the row of its catalogue, on condition that it still holds it,
  * and one that adds or removes packages waits for a lock of all catalogues before it reads. Serializable transactions
- * would conflict with every push, which inserts into the range of waiting images that a claim reads. Source:
+ * could conflict with any push, which inserts into the range of waiting images that a claim reads. Source:
  * docs/adr/0017.
  */
 export const CATALOGUING = { isolation: "read committed", wakesDelivery: false } as const satisfies CommandOptions;
