@@ -61,7 +61,12 @@ export const removeCatalog = command(
         not(exists(selectFrom("manifests as m").select("m.repo").whereRef("m.digest", "=", "image_catalogs.digest"))),
       )
       .execute();
-    const held = await tx.selectFrom("manifests").select("repo").where("digest", "=", digest).limit(1).executeTakeFirst();
+    const held = await tx
+      .selectFrom("manifests")
+      .select("repo")
+      .where("digest", "=", digest)
+      .limit(1)
+      .executeTakeFirst();
     if (held !== undefined) return { done: true, removed: false };
     const done = await deletePackages(tx, digest);
     const row = tx.updateTable("image_catalogs").set({ state: CATALOG_STATE.waiting }).where("digest", "=", digest);
