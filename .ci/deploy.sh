@@ -35,7 +35,7 @@ healthy() { MOORAGE_PORT=$PORT timeout 10 node "$WORK/image/health.mjs"; }
 mkdir "$WORK/data"
 (cd "$WORK/data" && exec env -i PATH="$PATH" NODE_ENV=production MOORAGE_PORT="$PORT" MOORAGE_DATA_DIR="$WORK/data" "$WORK/image/bin/moorage" serve) >"$WORK/server.log" 2>&1 &
 PIDS=("$!")
-for _ in $(seq 60); do healthy && break; kill -0 "${PIDS[0]}" 2>/dev/null || break; sleep 0.2; done
+for _ in $(seq 600); do healthy && break; kill -0 "${PIDS[0]}" 2>/dev/null || break; sleep 0.2; done
 healthy || { tail -n 20 "$WORK/server.log"; fail "what the image holds serves, and its health check passes"; }
 env -i PATH="$PATH" MOORAGE_DATA_DIR="$WORK/data" timeout 20 "$WORK/image/bin/moorage" token | grep -q '^ey.*\..*\.' || fail "moorage token works in the image"
 if tool caddy; then

@@ -15,12 +15,12 @@ start_server() {
   node "$ROOT/packages/cli/bin/moorage.js" serve >"$WORK/server.log" 2>&1 </dev/null &
   pid=$!
   PIDS+=("$pid")
-  for _ in $(seq 150); do
+  for _ in $(seq 600); do
     if grep -q listening "$WORK/server.log" 2>/dev/null; then break; fi
     kill -0 "$pid" 2>/dev/null || { echo "the server did not start"; exit 1; }
     sleep 0.2
   done
-  grep -q listening "$WORK/server.log" || { echo "the server was not ready within 30 s"; exit 1; }
+  grep -q listening "$WORK/server.log" || { echo "the server was not ready within 120 s"; exit 1; }
   URL=$(bootstrap baseUrl)
   HOST=${URL#*://}
   HOST=${HOST%%/*}

@@ -30,7 +30,7 @@ for _ in 1 2 3; do
     --port "127.0.0.1:$PORT" --health /health --quiet --virtual-domain "s3.localhost:$PORT" posix --sidecar "$WORK/sidecar" "$WORK/root" \
     >"$WORK/gateway.log" 2>&1 </dev/null &
   PIDS=("$!")
-  for _ in $(seq 100); do
+  for _ in $(seq 300); do
     kill -0 "${PIDS[0]}" 2>/dev/null || { PIDS=(); break; }
     if node -e 'fetch(process.argv[1]).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "http://127.0.0.1:$PORT/health"; then break 2; fi
     sleep 0.1

@@ -7,9 +7,9 @@ start_ci() {
   local organization role headers=(-H "Authorization: Bearer $PLATFORM_TOKEN" -H "Content-Type: application/json")
   node "$ROOT/packages/cli/src/demo/ci-provider.ts" 0 >"$WORK/ci.log" 2>&1 </dev/null &
   PIDS+=($!)
-  for _ in $(seq 100); do ! grep -q listening "$WORK/ci.log" || break; sleep 0.1; done
+  for _ in $(seq 600); do ! grep -q listening "$WORK/ci.log" || break; sleep 0.1; done
   CI_URL=$(sed -n 's/.*listening at //p' "$WORK/ci.log")
-  [ -n "$CI_URL" ] || fail "the CI system was not ready within 10 s"
+  [ -n "$CI_URL" ] || fail "the CI system was not ready within 60 s"
   organization=$(bootstrap organization.uid)
   role=$(curl -fsS -m 20 "${headers[@]}" "$URL/iam/v2/roles?name=registry.push" | json roles.0.uid)
   CI_IDENTITY=$(curl -fsS -m 20 "${headers[@]}" "$URL/iam/v2/identities/$organization" -d "{\"name\":\"ci\",\"claimMatch\":{

@@ -5,7 +5,7 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { guardedFetch, isPublicAddress } from "./guarded-fetch.ts";
 
-const open = { allowPrivateNetwork: true, timeoutMs: 5_000, maxBytes: 1_000 };
+const open = { allowPrivateNetwork: true, timeoutMs: 30_000, maxBytes: 1_000 };
 
 async function serving(listener: RequestListener, work: (url: string) => Promise<void>): Promise<void> {
   const server = createServer(listener);

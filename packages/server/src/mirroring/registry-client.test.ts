@@ -25,9 +25,9 @@ async function registry(
   const client = openStreamClient({
     allowPrivateNetwork: true,
     connections: 2,
-    connectTimeoutMs: 2_000,
-    headTimeoutMs: 2_000,
-    silenceTimeoutMs: 2_000,
+    connectTimeoutMs: 30_000,
+    headTimeoutMs: 30_000,
+    silenceTimeoutMs: 30_000,
   });
   t.after(async () => {
     await client.close();

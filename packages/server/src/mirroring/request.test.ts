@@ -7,7 +7,9 @@ import { openStreamClient, type StreamClient } from "../lib/stream-client.ts";
 import { createAuthorization } from "./authorization.ts";
 import { openExchange } from "./request.ts";
 
-const BOUNDS = { connections: 4, connectTimeoutMs: 2_000, headTimeoutMs: 1_000, silenceTimeoutMs: 1_000 };
+const BOUNDS = { connections: 4, connectTimeoutMs: 30_000, headTimeoutMs: 30_000, silenceTimeoutMs: 30_000 };
+/** For a source that sends nothing. */
+const IMPATIENT = { ...BOUNDS, headTimeoutMs: 500, silenceTimeoutMs: 500 };
 const CREDENTIALS = { username: "robot", password: "secret" };
 const BASIC = `Basic ${Buffer.from("robot:secret").toString("base64")}`;
 
@@ -21,8 +23,8 @@ async function serving(t: TestContext, listener: RequestListener): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function openClient(t: TestContext, allowPrivateNetwork: boolean): StreamClient {
-  const client = openStreamClient({ ...BOUNDS, allowPrivateNetwork });
+function openClient(t: TestContext, allowPrivateNetwork: boolean, bounds = BOUNDS): StreamClient {
+  const client = openStreamClient({ ...bounds, allowPrivateNetwork });
   t.after(() => client.close());
   return client;
 }
@@ -36,7 +38,7 @@ function exchangeOf(client: StreamClient, origin: string, credentials = CREDENTI
     authorization,
     retryPolicy: { retries: 1, maxWaitMs: 100 },
   });
-  return (target: string) => exchange.read({ target, signal: AbortSignal.timeout(20_000) }, 10_000);
+  return (target: string) => exchange.read({ target, signal: AbortSignal.timeout(60_000) }, 10_000);
 }
 
 test("without private networks, a public registry's redirect to a private address is not followed", async (t) => {
@@ -124,9 +126,10 @@ test("silence, broken connections, encoded and endless answers end with an error
     res.on("close", () => clearInterval(timer));
   });
   const read = exchangeOf(openClient(t, true), registry);
+  const readImpatiently = exchangeOf(openClient(t, true, IMPATIENT), registry);
+  for (const target of ["/silent", "/stops"])
+    await assert.rejects(readImpatiently(target), { kind: "unreachable" }, target);
   for (const [target, kind] of [
-    ["/silent", "unreachable"],
-    ["/stops", "unreachable"],
     ["/cut", "unreachable"],
     ["/500", "unreachable"],
     ["/encoded", "refused"],

@@ -79,13 +79,23 @@ test("a few collisions change nothing, many halve the width, and a time without 
   assert.equal(gate.width, 8, "never more than there are places for");
 });
 
-test("a retry goes first; work that waits too long gets an error and occupies no place", async () => {
+test("work that waits too long gets an error and occupies no place", async () => {
   const { start, names, end } = works(createGate(1, 50));
   const first = start("first");
   await assert.rejects(
     start("late"),
     (error: unknown) => error instanceof MoorageError && error.code === Code.Unavailable,
   );
+  await end();
+  const next = start("next");
+  assert.deepEqual(names(), ["next"]);
+  await end();
+  assert.deepEqual(await Promise.all([first, next]), ["first", "next"]);
+});
+
+test("a retry goes first", async () => {
+  const { start, names, end } = works(createGate(1, 60_000));
+  const first = start("first");
   const [newcomer, again] = [start("newcomer"), start("again", true)];
   await end();
   assert.deepEqual(names(), ["again"]);

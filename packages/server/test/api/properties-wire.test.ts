@@ -40,7 +40,7 @@ test("arbitrary bytes on the socket never disturb other requests", async () => {
     new Promise((resolve) => {
       const socket = connect(Number(port), hostname, () => socket.end(bytes));
       let answer = "";
-      socket.setTimeout(5000, () => socket.destroy());
+      socket.setTimeout(60_000, () => socket.destroy());
       socket
         .on("data", (chunk) => (answer += chunk.toString("latin1")))
         .on("error", () => {})
@@ -160,7 +160,7 @@ test("gRPC messages of arbitrary bytes get a clear answer", async () => {
         authorization: `Bearer ${token}`,
         ...(encoding && { "grpc-encoding": encoding }),
       });
-      stream.setTimeout(5000, () => stream.destroy(new Error("no answer")));
+      stream.setTimeout(60_000, () => stream.destroy(new Error("no answer")));
       let status: string | undefined;
       stream
         .on("response", (headers) => (status = String(headers["grpc-status"] ?? headers[":status"])))

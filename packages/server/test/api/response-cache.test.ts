@@ -167,7 +167,7 @@ test(
         method,
         headers,
         ...(body !== undefined && { body }),
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(60_000),
       });
       await answer.arrayBuffer();
       return answer;

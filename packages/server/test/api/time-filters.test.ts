@@ -71,7 +71,7 @@ test("start_time and end_time of deliveries include their times", async () => {
   await platform.repo(group);
   const list = `/events/v2/deliveries?uidp.children_of=${subscription.uid}`;
   let delivery: Json | undefined;
-  for (let tries = 0; delivery === undefined && tries < 500; tries++) {
+  for (let tries = 0; delivery === undefined && tries < 3_000; tries++) {
     [delivery] = await rows(platform.ok("GET", list), "deliveries");
     if (delivery === undefined) await wait(20);
   }

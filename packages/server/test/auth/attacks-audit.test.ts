@@ -15,7 +15,7 @@ interface Attack {
   code: number;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 let platform: Platform;
 let group: string;
 let viewer: string;

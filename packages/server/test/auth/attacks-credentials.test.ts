@@ -26,7 +26,7 @@ after(async () => {
 function raw(method: string, path: string, headers: [string, string][]): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   const sent = ["host", new URL(platform.url).host, "content-type", "application/json", ...headers.flat()];
-  request(platform.url + path, { method, headers: sent, agent: false, timeout: 20_000 }, (response) => {
+  request(platform.url + path, { method, headers: sent, agent: false, timeout: 60_000 }, (response) => {
     response.resume();
     resolve(response.statusCode);
   })

@@ -384,7 +384,7 @@ test("the exchange answers the same by its HTTP endpoints and by gRPC", async (t
   assert.deepEqual([info?.reason, info?.metadata], ["UNAUTHENTICATED", metadata]);
   const client = createClient(SecurityTokenService, createGrpcTransport({ baseUrl: server.url }));
   await assert.rejects(
-    client.exchange({ identity: uid }, { headers: { authorization: `Bearer ${token}` }, timeoutMs: 20_000 }),
+    client.exchange({ identity: uid }, { headers: { authorization: `Bearer ${token}` }, timeoutMs: 60_000 }),
     (error: ConnectError) => {
       assert.equal(error.rawMessage, `Unauthenticated: ${words}`);
       assert.deepEqual(error.findDetails(ErrorInfoSchema)[0]?.metadata, metadata);

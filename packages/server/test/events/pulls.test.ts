@@ -11,7 +11,7 @@ import { notePulls } from "../../src/events/index.ts";
 
 const REPO = "acme/team/app";
 const DATA = systemCall(0);
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 
 /** The pull events in order, once there are `count`. */
 async function pullEvents({ deps, reader }: RegistryServer, count: number) {

@@ -68,7 +68,7 @@ async function startServer(t: TestContext, more: Record<string, string> = {}) {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) as T };

@@ -47,7 +47,7 @@ async function openServer(t: TestContext) {
     const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", accept: "text/html, */*" },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
       ...(body && { body: JSON.stringify(body) }),
     });
     return { status: answer.status, text: await answer.text() };

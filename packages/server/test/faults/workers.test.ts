@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect as http2Connect } from "node:http2";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -67,7 +67,7 @@ async function ask(
       );
     },
   );
-  req.setTimeout(40_000, () => req.destroy(new Error("no answer")));
+  req.setTimeout(100_000, () => req.destroy(new Error("no answer")));
   req.on("error", reject).end(body);
   return promise;
 }
@@ -76,6 +76,10 @@ const digestOf = (content: Uint8Array): string => `sha256:${createHash("sha256")
 const listening = ({ lines }: Pick<ServerProcess, "lines">): LogLine[] =>
   lines.filter(({ msg }) => msg === "listening");
 
+/** Whether a request is writing to an upload. */
+const isUploading = ({ dataDir }: { dataDir: string }): boolean =>
+  readdirSync(join(dataDir, "uploads")).some((name) => name.endsWith(".lock"));
+
 async function until(done: () => boolean): Promise<void> {
   while (!done()) await wait(20);
 }
@@ -83,7 +87,7 @@ async function until(done: () => boolean): Promise<void> {
 test("several processes serve one port, by every protocol, and share their counters", LIMIT, async (t) => {
   const house = await startHouse(t);
   // Each process writes its own lines, at its own time.
-  for (let attempt = 0; attempt < 250 && listening(house).length < WORKERS; attempt++) await wait(20);
+  await until(() => listening(house).length === WORKERS);
   const workers = listening(house);
   assert.deepEqual(workers.map(({ worker }) => worker).sort(), [1, 2, 3], "the log distinguishes the workers");
   assert.equal(new Set(workers.map(({ pid }) => pid)).size, WORKERS);
@@ -166,7 +170,7 @@ test("two processes never write to one upload concurrently", LIMIT, async (t) =>
   });
   const answered = once(slow, "response");
   slow.write(content.subarray(0, 100_000));
-  await wait(300);
+  await until(() => isUploading(house));
   const others = await Promise.all(
     Array.from({ length: 2 * WORKERS }, () =>
       ask(location, "PATCH", house.registry, Buffer.from("intruder"), { "content-type": "application/octet-stream" }),
@@ -264,7 +268,7 @@ test("SIGTERM lets requests under way complete, and SIGKILL of the first process
   });
   const answered = once(push, "response");
   push.write(content.subarray(0, 100_000));
-  await wait(200);
+  await until(() => isUploading(house));
   const ended = house.stop();
   await until(() => house.lines.filter(({ msg }) => msg === "closed").length === WORKERS - 1);
   push.end(content.subarray(100_000));

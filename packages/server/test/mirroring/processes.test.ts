@@ -30,7 +30,7 @@ async function startCopier(t: TestContext, more: Record<string, string> = {}) {
       method,
       headers,
       ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
     });
     assert.equal(answer.status, 200, path);
     return (await answer.json()) as T;

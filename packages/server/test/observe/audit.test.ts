@@ -39,7 +39,7 @@ interface Entry {
 
 const LIST = "/iam/v2/auditEntries";
 const [ALLOWED, DENIED] = ["AUDIT_DECISION_ALLOWED", "AUDIT_DECISION_DENIED"];
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 const idOf = (token: string): string => String(decodeJwt(token).jti);
 const query = (asked: Record<string, string>): string => `${LIST}?${new URLSearchParams(asked)}`;

@@ -214,7 +214,7 @@ test("a push counts from the arrival of its last byte, however long it took to s
   const pushing = request(`${registry.baseUrl}/v2/${REPO}/manifests/v1`, {
     method: "PUT",
     headers,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
   });
   const answered = once(pushing, "response");
   pushing.write(image.body.slice(0, 10));

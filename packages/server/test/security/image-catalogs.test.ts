@@ -37,7 +37,7 @@ async function catalogue(
   digest: string,
   wanted: (row: Row<"image_catalogs">) => boolean,
 ): Promise<Row<"image_catalogs">> {
-  for (let left = 1_200; left > 0; left--) {
+  for (let left = 3_600; left > 0; left--) {
     const row = await reader.selectFrom("image_catalogs").selectAll().where("digest", "=", digest).executeTakeFirst();
     if (row !== undefined && wanted(row)) return row;
     await wait(50);

@@ -45,7 +45,7 @@ async function sbom(digest: string, query = "", token?: string): Promise<Answer>
 
 /** The answer as soon as the images are read. */
 async function whenRead(digest: string, query = ""): Promise<Record<string, unknown>> {
-  for (let left = 600; left > 0; left--) {
+  for (let left = 3_600; left > 0; left--) {
     const { status, body, text } = await sbom(digest, query);
     if (status === 200) return body["document"] as Record<string, unknown>;
     assert.match(text, /waits to be read/);
@@ -146,7 +146,7 @@ test("an index has the packages of all its images, each with its platforms", asy
 
 test("an image that could not be read is answered with the reason, an unknown one with NOT_FOUND", async () => {
   const damaged = await pushLayers(place, "damaged", [Buffer.from("no archive")]);
-  for (let left = 600; left > 0 && /waits to be read/.test((await sbom(damaged)).text); left--) await wait(50);
+  for (let left = 3_600; left > 0 && /waits to be read/.test((await sbom(damaged)).text); left--) await wait(50);
   const failed = await sbom(damaged);
   assert.equal(failed.status, 400);
   assert.equal(failed.body.code, 9);

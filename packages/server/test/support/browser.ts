@@ -19,7 +19,7 @@ export interface Browser {
   setCookie(url: string, name: string, value: string): void;
 }
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 20;
 
 export function openBrowser(): Browser {

@@ -53,7 +53,7 @@ export interface Grpc {
   close(): void;
 }
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const DETAILS = createRegistry(
   TermsNotAcceptedDetailSchema,
   ErrorInfoSchema,

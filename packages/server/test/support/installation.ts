@@ -99,7 +99,7 @@ export async function startInstallation(
     const response = await fetch(server.url + target, {
       method,
       redirect: "manual",
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(json !== undefined && { "content-type": "application/json" }),

@@ -33,7 +33,7 @@ export interface Pair {
 }
 
 export const LOOPBACK = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 export async function startPair(t: TestContext, env: Record<string, string> = LOOPBACK): Promise<Pair> {
   const upstream = await startInstallation(t);

@@ -90,7 +90,7 @@ export interface Platform {
 }
 
 const TTL_MS = 3_600_000;
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 /** The document that groups of every platform can accept; nothing waits for it. */
 export const TERMS_DOCUMENT = "privacy";

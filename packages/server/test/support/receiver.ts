@@ -133,7 +133,7 @@ export interface Delivery {
 export const QUICK = {
   MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
   MOORAGE_EVENTS_RETRY: "50ms,50ms,50ms,50ms,50ms,50ms",
-  MOORAGE_EVENTS_TIMEOUT: "2s",
+  MOORAGE_EVENTS_TIMEOUT: "20s",
 };
 
 /** A type filter for a subscription to test events alone. */
@@ -157,7 +157,7 @@ export function eventsOf({ api, bootstrap }: Pick<Installation, "api" | "bootstr
   };
 }
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 /** Waits for the first truthy result of `look`. Fails the test after a timeout. */
 export async function until<T>(look: () => Promise<T | false | undefined> | T | false | undefined): Promise<T> {

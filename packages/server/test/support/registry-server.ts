@@ -96,7 +96,7 @@ export async function startRegistry(t: TestContext, env: Record<string, string> 
       headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...headers },
       ...(body !== undefined && { body: body as string }),
       redirect: "manual",
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
     });
     const text = await response.text();
     return {

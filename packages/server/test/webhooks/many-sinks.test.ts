@@ -69,7 +69,7 @@ async function seed(dataDir: string, subscription: string, count: number): Promi
 }
 
 test("sinks that never answer, with 10,000 waiting events each, do not delay other sinks", async (t) => {
-  const moorage = await startInstallation(t, QUICK);
+  const moorage = await startInstallation(t, { ...QUICK, MOORAGE_EVENTS_TIMEOUT: "2s" });
   const { subscribe, test: send, deliveries } = eventsOf(moorage);
   const dead = await Promise.all([startReceiver(t), startReceiver(t)]);
   const healthy = await startReceiver(t);

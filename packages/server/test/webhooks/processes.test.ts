@@ -24,7 +24,7 @@ async function openServers(t: TestContext, more: Record<string, string> = {}) {
     const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
@@ -52,7 +52,7 @@ test(
   async (t) => {
     const servers = await openServers(t, {
       MOORAGE_WORKERS: "2",
-      MOORAGE_EVENTS_TIMEOUT: "5s",
+      MOORAGE_EVENTS_TIMEOUT: "20s",
       MOORAGE_EVENTS_RETRY: "1ms,1ms,1ms,1ms,1ms,1ms,1ms,1ms",
     });
     const open = new Set<string>();
@@ -97,7 +97,7 @@ test(
     // The lease of the killed process ends after its time; on SQLite, where it is the only process, immediately.
     const servers = await openServers(t, {
       MOORAGE_EVENTS_CONCURRENCY: "1",
-      MOORAGE_EVENTS_TIMEOUT: ENGINE === "sqlite" ? "60s" : "1s",
+      MOORAGE_EVENTS_TIMEOUT: ENGINE === "sqlite" ? "60s" : "6s",
     });
     const receiver = await startReceiver(t);
     const asked = Promise.withResolvers<ServerResponse>();

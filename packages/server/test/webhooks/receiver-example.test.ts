@@ -17,7 +17,7 @@ import { openStore } from "../../src/store/index.ts";
 import { type Installation, startInstallation } from "../support/installation.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../../examples/receiver.ts", import.meta.url));
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 const PUSHES = ["dev.moorage.registry.push."];
 const OLD_S = 600;
 

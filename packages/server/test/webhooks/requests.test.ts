@@ -116,7 +116,8 @@ function signatureBy(secret: string, { headers, body }: Got): string {
 }
 
 test("the answers of sinks", async (t) => {
-  const moorage = await startInstallation(t, { ...QUICK, MOORAGE_EVENTS_TIMEOUT: "500ms" });
+  const moorage = await startInstallation(t, QUICK);
+  const impatient = await startInstallation(t, { ...QUICK, MOORAGE_EVENTS_TIMEOUT: "500ms" });
 
   await t.test("a failed attempt is repeated with the same id and body and new proofs", async (t) => {
     let failures = 3;
@@ -211,20 +212,18 @@ test("the answers of sinks", async (t) => {
 
   await t.test("a missing answer is a failure after the timeout, and the attempt is repeated", async (t) => {
     let isFirst = true;
-    const { receiver, sent } = await startPair(t, moorage, (receiver) => {
+    const { receiver, sent } = await startPair(t, impatient, (receiver) => {
       receiver.answer = (_, res) => {
         if (!isFirst) res.writeHead(202).end();
         isFirst = false;
       };
     });
     const { attempts } = await sent(isDelivered);
-    assert.deepEqual(
-      attempts.map(({ status, error }) => [status, error]),
-      [
-        [0, "no answer within 500 ms"],
-        [202, ""],
-      ],
-    );
+    const outcomes = attempts.map(({ status, error }) => [status, error]);
+    assert.deepEqual(outcomes.pop(), [202, ""]);
+    // On a busy machine the answer to the second may be late as well.
+    assert.ok(outcomes.length > 0);
+    for (const outcome of outcomes) assert.deepEqual(outcome, [0, "no answer within 500 ms"]);
     assert.equal(receiver.open.most, 1, "never twice at the same time");
   });
 
@@ -248,7 +247,7 @@ test("the answers of sinks", async (t) => {
 
   await t.test("the end of a slow body is not waited for", async (t) => {
     const cut = Promise.withResolvers<void>();
-    const { sent } = await startPair(t, moorage, (receiver) => {
+    const { sent } = await startPair(t, impatient, (receiver) => {
       receiver.answer = (_, res) => {
         res.writeHead(200).write("x");
         const timer = setInterval(() => res.write("x"), 20);
@@ -258,7 +257,7 @@ test("the answers of sinks", async (t) => {
         });
       };
     });
-    assert.equal((await sent(isTried)).state, "DELIVERY_STATE_DELIVERED");
+    await sent(isDelivered);
     await cut.promise;
   });
 

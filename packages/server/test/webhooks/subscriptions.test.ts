@@ -48,7 +48,7 @@ async function rowOf(uid: string): Promise<Row<"subscriptions">> {
 
 /** Waits until the event has its deliveries. */
 async function deliveriesOf(eventId: string): Promise<Row<"deliveries">[]> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
+  for (let attempt = 0; attempt < 2_400; attempt += 1) {
     const found = await platform.reader.selectFrom("deliveries").selectAll().where("event_id", "=", eventId).execute();
     if (found.length > 0) return found;
     await new Promise((resolve) => setTimeout(resolve, 25));

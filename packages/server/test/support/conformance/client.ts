@@ -82,7 +82,7 @@ function exchange(
   body?: Buffer,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent, signal: AbortSignal.timeout(20_000) }, (incoming) => {
+    const outgoing = request(url, { method, headers, agent, signal: AbortSignal.timeout(60_000) }, (incoming) => {
       buffer(incoming).then(
         (content) => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: content }),
         reject,

@@ -28,7 +28,7 @@ interface StoredEvent {
 }
 
 const PULL = "registry.pull.v1";
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 
 /** The actor of the server's own jobs. */
 export const SYSTEM: EmittedEvent["actor"] = { subject: "", act: { actor: "system" } };

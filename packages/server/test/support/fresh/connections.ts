@@ -28,7 +28,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 export function openConnection(name: string, port: number): Connection {
   const url = `http://127.0.0.1:${port}`;

@@ -17,7 +17,7 @@ export interface Receivers {
 }
 
 const PROGRAM = fileURLToPath(new URL("./sinks.ts", import.meta.url));
-const ANSWER_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 60_000;
 
 /** Starts the receivers in a child process, which ends with the test. */
 export async function startReceivers(t: TestContext, seed: number): Promise<Receivers> {
