@@ -11,6 +11,7 @@ export { dueFeeds, feedStates, updateDueFeeds } from "./feeds/due.ts";
 export { FEED_FORMATS, type FeedFormat } from "./feeds/formats.ts";
 export { type FeedDeps, type Imported, importFeed, type ImportOptions, removeFeed } from "./feeds/import.ts";
 export { SourceError } from "./feeds/record.ts";
+export { markRemoved as markFeedRecordsRemoved } from "./feeds/rows.ts";
 export { fileSource } from "./feeds/source.ts";
 
 /** Loaded on first use: the reading of feeds takes libraries that a server without feeds does not need. */

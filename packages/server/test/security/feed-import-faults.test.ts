@@ -6,17 +6,17 @@ import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { readFileSync } from "node:fs";
-import { loadConfig } from "../../src/index.ts";
-import { openCommandWriter } from "../../src/installation/stores.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { importFeed } from "../../src/security/index.ts";
+import { systemCall } from "../../src/core/system-call.ts";
+import { Code, MoorageError } from "../../src/errors.ts";
+import { importFeed, putFeeds, SourceError } from "../../src/security/index.ts";
 import { fileSource } from "../../src/security/feeds/source.ts";
-import { openStore } from "../../src/store/index.ts";
 import { fileOf } from "../support/feed-files.ts";
 import {
   archiveOf,
   type FeedInstallation,
+  importAround,
   OSV_FEED,
+  openFeedDeps,
   openFeedInstallation,
   someRecords,
 } from "../support/feed-installation.ts";
@@ -34,7 +34,7 @@ async function stateOf({ db, records }: FeedInstallation): Promise<unknown> {
   return { rows, keys, feeds };
 }
 
-/** Starts an import, and kills it with SIGKILL when it has written so many batches. */
+/** Starts an import, and kills it with SIGKILL when it has written so many batches, before it has written two more. */
 async function killedImport(
   t: TestContext,
   { env }: FeedInstallation,
@@ -42,7 +42,7 @@ async function killedImport(
   afterBatches: number,
 ): Promise<void> {
   const program = path.join(import.meta.dirname, "../support/feed-import-child.ts");
-  const child: ChildProcess = spawn(process.execPath, [program, "osv", file], {
+  const child: ChildProcess = spawn(process.execPath, [program, "osv", file, String(afterBatches + 1)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -102,22 +102,8 @@ test(
 test("of two imports of a feed the one that began later goes on", TIMEOUT, async (t) => {
   const installation = await openFeedInstallation(t);
   await installation.admin((feeds) => feeds.add(OSV_FEED));
-  const config = loadConfig(installation.env);
-  const store = await openStore(config);
-  t.after(() => store.close());
-  const transactor = await openCommandWriter(store, config, (error) => assert.fail(error));
-  t.after(() => transactor.close());
-  const source = await fileSource("osv", archiveOf(t, someRecords(300, "OLD")));
-  let batches = 0;
-  const older = importFeed({ transactor, reader: store.reader, clock: systemClock }, "osv", {
-    isSnapshot: true,
-    async *read() {
-      for await (const each of source.read()) {
-        batches += 1;
-        if (batches === 250) await installation.importOsv("osv", someRecords(5, "NEW"), { allowShrink: true });
-        yield each;
-      }
-    },
+  const older = importAround(t, await openFeedDeps(t, installation), someRecords(300, "OLD"), {
+    work: () => installation.importOsv("osv", someRecords(5, "NEW"), { allowShrink: true }),
   });
   await assert.rejects(older, /another import of the feed osv has begun/);
   const rows = (await installation.records()).filter(({ removed }) => removed === 0);
@@ -125,6 +111,99 @@ test("of two imports of a feed the one that began later goes on", TIMEOUT, async
     rows.map(({ id }) => id),
     someRecords(5, "NEW").map(({ id }) => id),
   );
+});
+
+test("imports of several feeds wait for each other, and none is begun again", TIMEOUT, async (t) => {
+  const installation = await openFeedInstallation(t);
+  const names = ["a", "b", "c", "d"];
+  await installation.admin(async (feeds) => {
+    for (const name of names) await feeds.add({ ...OSV_FEED, name });
+  });
+  let retries = 0;
+  const all = names.map(async (name) => {
+    const deps = await openFeedDeps(t, installation, () => (retries += 1));
+    const imported = async (count: number): Promise<void> => {
+      const source = await fileSource("osv", archiveOf(t, someRecords(count, name)));
+      await importFeed(deps, name, source, { allowShrink: true });
+    };
+    await imported(600);
+    await imported(300);
+  });
+  await Promise.all(all);
+  assert.equal(retries, 0);
+  const changes = (await installation.records()).map(({ change }) => change);
+  assert.equal(new Set(changes).size, names.length * 600);
+  // Each record was written once, and half of them were removed once.
+  assert.equal(Math.max(...changes), names.length * 900);
+});
+
+test("of many imports of a feed at the same time one is there at the end, whole", TIMEOUT, async (t) => {
+  const installation = await openFeedInstallation(t);
+  await installation.admin((feeds) => feeds.add(OSV_FEED));
+  const imports = Array.from({ length: 5 }, async (_, at) => {
+    const deps = await openFeedDeps(t, installation);
+    const records = someRecords(700).map((record, n) => ({ ...record, aliases: [`CVE-${at}-${n}`] }));
+    const source = await fileSource("osv", archiveOf(t, [...records, { id: `OWN-${at}` }]));
+    return importFeed(deps, "osv", source, { allowShrink: true }).then(
+      () => at,
+      (error: unknown) => {
+        assert.ok(error instanceof MoorageError && error.code === Code.Aborted, String(error));
+      },
+    );
+  });
+  const done = (await Promise.all(imports)).filter((each) => each !== undefined);
+  assert.ok(done.length > 0);
+  const rows = (await installation.records()).filter(({ removed }) => removed === 0);
+  const own = rows.filter(({ id }) => id.startsWith("OWN-")).map(({ id }) => Number(id.slice(4)));
+  assert.equal(own.length, 1, "what the others had is gone");
+  assert.ok(done.includes(own[0] ?? -1));
+  assert.deepEqual(
+    await installation.keys("alias"),
+    rows
+      .filter(({ id }) => !id.startsWith("OWN-"))
+      .map(({ id }) => `cve-${own[0]}-${Number(id.slice(2)) - 1} of ${id}`)
+      .toSorted(),
+  );
+  const feed = await installation.feed("osv");
+  assert.deepEqual([feed?.run, feed?.records, feed?.error], ["", 701, ""]);
+});
+
+test("of many who add a feed of one name at the same time one does", TIMEOUT, async (t) => {
+  const installation = await openFeedInstallation(t);
+  const deps = await Promise.all(Array.from({ length: 5 }, () => openFeedDeps(t, installation)));
+  const add = ({ transactor }: (typeof deps)[number], at: number): Promise<void> =>
+    transactor.write(putFeeds, systemCall(1), {
+      feeds: [
+        {
+          name: "one",
+          format: at % 2 === 0 ? "kev" : "epss",
+          address: "",
+          licence: `${at}`,
+          intervalMs: 1,
+          products: [],
+        },
+      ],
+      origin: "command",
+      mustBeNew: true,
+    });
+  const outcomes = await Promise.allSettled(deps.map(add));
+  const added = outcomes.flatMap(({ status }, at) => (status === "fulfilled" ? [String(at)] : []));
+  assert.deepEqual([(await installation.feed("one"))?.licence], added);
+  for (const outcome of outcomes)
+    if (outcome.status === "rejected") assert.match(String(outcome.reason), /there is a feed one already/);
+});
+
+test("the counts of a feed hold after an import that failed in the middle", TIMEOUT, async (t) => {
+  const installation = await openFeedInstallation(t);
+  await installation.admin((feeds) => feeds.add(OSV_FEED));
+  const failing = importAround(t, await openFeedDeps(t, installation), someRecords(300), {
+    work: async () => {
+      throw new SourceError("it breaks off");
+    },
+  });
+  await assert.rejects(failing, /it breaks off/);
+  const feed = await installation.feed("osv");
+  assert.deepEqual([feed?.records, feed?.error, feed?.success_time], [200, "it breaks off", null]);
 });
 
 test(

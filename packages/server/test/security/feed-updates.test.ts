@@ -6,7 +6,9 @@ import { fileOf, osv } from "../support/feed-files.ts";
 import {
   archiveOf,
   type FeedInstallation,
+  importAround,
   OSV_FEED,
+  openFeedDeps,
   openFeedInstallation,
   someRecords,
 } from "../support/feed-installation.ts";
@@ -155,6 +157,29 @@ test("failures of a source are reported and noted, and leave what is there", TIM
   server.pages.set("/Go/all.zip", { status: 302, headers: { location: `${other.url}/moved.zip` } });
   assert.equal(((await update(installation, "osv")) as Imported).changed, 1);
   assert.equal((await installation.feed("osv"))?.error, "");
+});
+
+test("a fetch that fails or finds nothing new leaves an import that is under way alone", TIMEOUT, async (t) => {
+  const { installation, server, publish } = await withOsv(t);
+  publish(someRecords(300), '"1"');
+  await update(installation, "osv");
+  const deps = await openFeedDeps(t, installation);
+  const outcomes: string[] = [];
+  const attempted = async (): Promise<void> => {
+    outcomes.push(await update(installation, "osv").then(String, (error: Error) => error.message));
+  };
+  server.pages.set("/Go/all.zip", { status: 500 });
+  await installation.db.updateTable("feeds").set({ full_time: 0 }).execute();
+  const changed = someRecords(300).map((record) => ({ ...record, aliases: ["CVE-1"] }));
+  assert.equal((await importAround(t, deps, changed, { work: attempted })).changed, 300);
+  assert.equal((await installation.feed("osv"))?.error, "", "the import that ended later succeeded");
+
+  publish(someRecords(300), '"1"');
+  await installation.db.updateTable("feeds").set({ full_time: 0 }).execute();
+  const more = someRecords(301);
+  assert.equal((await importAround(t, deps, more, { work: attempted })).changed, 301);
+  assert.match(outcomes[0] ?? "", /all\.zip answers 500$/);
+  assert.equal(outcomes[1], "unchanged");
 });
 
 test(

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestContext } from "node:test";
-import { type FeedsAdmin, loadConfig, withFeeds } from "../../src/index.ts";
+import { type FeedsAdmin, type Imported, loadConfig, withFeeds } from "../../src/index.ts";
+import { openCommandWriter } from "../../src/installation/stores.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { fileSource } from "../../src/security/feeds/source.ts";
+import { type FeedDeps, importFeed, type ImportOptions } from "../../src/security/index.ts";
 import type { Database, Row } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "./database.ts";
 import { fileOf, osv } from "./feed-files.ts";
@@ -61,6 +65,48 @@ export function archiveOf(t: TestContext, records: readonly object[]): string {
     return { name: `${id}.json`, content: osv(id, more) };
   });
   return fileOf(t, "all.zip", zipOf(entries));
+}
+
+/** What imports of this process need; `onRetry` is called when a transaction begins again. */
+export async function openFeedDeps(
+  t: TestContext,
+  { env }: FeedInstallation,
+  onRetry: () => void = () => {},
+): Promise<FeedDeps> {
+  const config = loadConfig(env);
+  const { store, close } = await openTestStore(config.dataDir, { onRetry });
+  t.after(close);
+  const transactor = await openCommandWriter(store, config, (error) => {
+    throw error;
+  });
+  t.after(() => transactor.close());
+  return { transactor, reader: store.reader, clock: systemClock };
+}
+
+/** Imports the records as an archive, and does the work in the middle, when some of them are written. */
+export async function importAround(
+  t: TestContext,
+  deps: FeedDeps,
+  records: readonly object[],
+  { feed = "osv", options, work }: { feed?: string; options?: ImportOptions; work: () => Promise<unknown> },
+): Promise<Imported> {
+  const source = await fileSource("osv", archiveOf(t, records));
+  let count = 0;
+  return importFeed(
+    deps,
+    feed,
+    {
+      isSnapshot: true,
+      async *read() {
+        for await (const each of source.read()) {
+          count += 1;
+          if (count === 250) await work();
+          yield each;
+        }
+      },
+    },
+    options,
+  );
 }
 
 /** Records `<prefix>-0001` and so on. */

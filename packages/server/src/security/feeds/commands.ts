@@ -1,10 +1,12 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import { takeAdvisoryLock } from "../../store/index.ts";
+import { FEEDING } from "./command-options.ts";
 import { type FeedDefinition, MAX_FEEDS } from "./definition.ts";
 import type { FeedProblem } from "./record.ts";
 import type { StoredRecord } from "./stored.ts";
-import { deleteKeys, insertKeys, putRecords, takeNumbers } from "./rows.ts";
+import { deleteKeys, insertKeys, markRemoved, putRecords, ROWS_PER_STATEMENT, takeNumbers } from "./rows.ts";
 
 // The commands by which feeds are written. The server or its operator acts, so no capabilities are checked.
 
@@ -15,9 +17,9 @@ export interface FeedRun {
 }
 
 /**
- * Adds feeds, and changes those that are there. `origin`: whose they are; a feed of the file can only be changed by the
- * file. `isAll`: what the file has no longer becomes a feed of the command, without an address. Throws ALREADY_EXISTS,
- * FAILED_PRECONDITION.
+ * Adds feeds, and with `mustBeNew` false changes those that are there. `origin`: whose they are. Those of the file come
+ * all together: what it has no longer becomes a feed of the command, without an address. Throws ALREADY_EXISTS, and
+ * FAILED_PRECONDITION for another format than the feed has, and for too many feeds.
  */
 export const putFeeds = command(
   "security.putFeeds",
@@ -25,6 +27,7 @@ export const putFeeds = command(
     call: Call,
     { feeds, origin, mustBeNew }: { feeds: FeedDefinition[]; origin: "file" | "command"; mustBeNew: boolean },
   ): Promise<void> => {
+    await takeAdvisoryLock(call.tx, "feeds");
     const known = new Map(
       (await call.tx.selectFrom("feeds").select(["name", "origin", "format"]).execute()).map((row) => [row.name, row]),
     );
@@ -48,7 +51,7 @@ export const putFeeds = command(
         await call.tx.updateTable("feeds").set({ origin: "command", address: "" }).where("name", "=", name).execute();
     }
   },
-  { wakesDelivery: false },
+  FEEDING,
 );
 
 async function putFeed(call: Call, feed: FeedDefinition, origin: string): Promise<void> {
@@ -82,11 +85,11 @@ async function putFeed(call: Call, feed: FeedDefinition, origin: string): Promis
 export const deleteFeed = command(
   "security.deleteFeed",
   async (call: Call, place: FeedRun): Promise<void> => {
-    await requireRun(call, place);
+    await holdFeed(call, place);
     await call.tx.deleteFrom("feed_problems").where("feed", "=", place.feed).execute();
     await call.tx.deleteFrom("feeds").where("name", "=", place.feed).execute();
   },
-  { wakesDelivery: false },
+  FEEDING,
 );
 
 /** Begins an import; one that is under way may write no more. Throws NOT_FOUND. */
@@ -100,14 +103,14 @@ export const beginImport = command(
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw new MoorageError(Code.NotFound, `there is no feed ${feed}`);
   },
-  { wakesDelivery: false },
+  FEEDING,
 );
 
 /** Writes those of the records that are new or differ from what is stored. Returns how many. */
 export const putFeedRecords = command(
   "security.putFeedRecords",
   async (call: Call, { place, records }: { place: FeedRun; records: StoredRecord[] }): Promise<{ changed: number }> => {
-    await requireRun(call, place);
+    await holdFeed(call, place);
     const { feed } = place;
     const ids = records.map(({ id }) => id);
     const rows = await call.tx
@@ -141,32 +144,17 @@ export const putFeedRecords = command(
     );
     return { changed: changed.length };
   },
-  { wakesDelivery: false },
+  FEEDING,
 );
 
 /** Notes that the feed no longer has these records: their rows stay, without content, with new change numbers. */
 export const removeFeedRecords = command(
   "security.removeFeedRecords",
   async (call: Call, { place, ids }: { place: FeedRun; ids: string[] }): Promise<void> => {
-    await requireRun(call, place);
-    const { feed } = place;
-    const first = await takeNumbers(call.tx, ids.length);
-    await deleteKeys(call.tx, feed, ids);
-    const gone = {
-      modified: 0,
-      withdrawn: null,
-      removed: 1,
-      hash: "",
-      severity: "UNKNOWN",
-      score_tenths: null,
-      body: "",
-    };
-    await putRecords(
-      call.tx,
-      ids.map((id, at) => ({ ...gone, feed, id, change: first + at })),
-    );
+    await holdFeed(call, place);
+    await markRemoved(call.tx, place.feed, ids);
   },
-  { wakesDelivery: false },
+  FEEDING,
 );
 
 /** How an import ended. Fields that are undefined stay as they are. */
@@ -186,6 +174,29 @@ export interface ImportEnd {
   lastModified?: string | undefined;
 }
 
+/**
+ * Notes that an attempt to fetch a feed has ended without an import: it failed, or with an empty `error`, nothing had
+ * changed in the part that was asked for, or with `isFull`, in all of it. An import that is under way goes on.
+ */
+export const noteAttempt = command(
+  "security.noteAttempt",
+  async (call: Call, { feed, error, isFull }: { feed: string; error: string; isFull: boolean }): Promise<void> => {
+    await call.tx
+      .updateTable("feeds")
+      .set(outcomeOf(call, error, isFull))
+      .where("name", "=", feed)
+      .execute();
+  },
+  FEEDING,
+);
+
+const outcomeOf = ({ nowMs }: Call, error: string, isFull: boolean) => ({
+  error,
+  attempt_time: nowMs,
+  ...(error === "" && { success_time: nowMs }),
+  ...(isFull && { full_time: nowMs }),
+});
+
 /** Notes how an import ended. Throws ABORTED when a later one has begun. */
 export const endImport = command(
   "security.endImport",
@@ -193,17 +204,14 @@ export const endImport = command(
     call: Call,
     { place, error, durationMs, kept, newest, isFull, etag, lastModified, ...counts }: ImportEnd,
   ): Promise<void> => {
-    await requireRun(call, place);
+    await holdFeed(call, place);
     const { feed } = place;
     await call.tx
       .updateTable("feeds")
       .set({
         run: "",
-        error,
-        attempt_time: call.nowMs,
+        ...outcomeOf(call, error, isFull === true),
         ...counts,
-        ...(error === "" && { success_time: call.nowMs }),
-        ...(isFull === true && { full_time: call.nowMs }),
         ...(durationMs !== undefined && { duration_ms: durationMs }),
         ...(newest !== undefined && { newest }),
         ...(etag !== undefined && { etag }),
@@ -214,27 +222,36 @@ export const endImport = command(
     if (kept === undefined) return;
     await call.tx.deleteFrom("feed_problems").where("feed", "=", feed).execute();
     const rows = kept.map(({ id, position, message }, n) => ({ feed, n, record: id, position, message }));
-    for (let at = 0; at < rows.length; at += ROWS)
+    for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
       await call.tx
         .insertInto("feed_problems")
-        .values(rows.slice(at, at + ROWS))
+        .values(rows.slice(at, at + ROWS_PER_STATEMENT))
         .execute();
   },
-  { wakesDelivery: false },
+  FEEDING,
 );
 
-// Rows per statement, below the parameter limit of every engine.
-const ROWS = 500;
-
-async function requireRun(call: Call, { feed, run }: FeedRun): Promise<void> {
-  const row = await call.tx.selectFrom("feeds").select("run").where("name", "=", feed).executeTakeFirst();
+/** Locks the feed until the transaction ends. Throws NOT_FOUND, and ABORTED when a later import has begun. */
+async function holdFeed({ tx }: Call, { feed, run }: FeedRun): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable("feeds")
+    .set({ run })
+    .where("name", "=", feed)
+    .where("run", "=", run)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) return;
+  const row = await tx.selectFrom("feeds").select("name").where("name", "=", feed).executeTakeFirst();
   if (row === undefined) throw new MoorageError(Code.NotFound, `there is no feed ${feed}`);
-  if (row.run !== run)
-    throw new MoorageError(
-      Code.Aborted,
-      `another import of the feed ${feed} has begun, which goes on in place of this`,
-    );
+  throw new MoorageError(Code.Aborted, `another import of the feed ${feed} has begun, which goes on in place of this`);
 }
 
 /** The commands of feeds. */
-export const feedCommands = [putFeeds, deleteFeed, beginImport, putFeedRecords, removeFeedRecords, endImport] as const;
+export const feedCommands = [
+  putFeeds,
+  deleteFeed,
+  beginImport,
+  putFeedRecords,
+  removeFeedRecords,
+  noteAttempt,
+  endImport,
+] as const;

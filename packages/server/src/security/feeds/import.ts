@@ -87,8 +87,13 @@ export async function importFeed(
     await transactor.write(endImport, data(), { place, error: "", durationMs, ...end });
     return { feed, ...imported };
   } catch (error) {
+    // Some of it may have been written.
     if (error instanceof SourceError)
-      await transactor.write(endImport, data(), { place, error: error.message.slice(0, 500) });
+      await transactor.write(endImport, data(), {
+        place,
+        error: error.message.slice(0, 500),
+        ...(await countsOf(deps.reader, feed)),
+      });
     throw error;
   }
 }

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemCall } from "../../core/system-call.ts";
 import type { StreamClient } from "../../lib/stream-client.ts";
 import type { Row } from "../../store/index.ts";
-import { beginImport, endImport } from "./commands.ts";
+import { noteAttempt } from "./commands.ts";
 import { type DownloadRules, openDownloads, requestFeed, saveBody, validatorsOf } from "./download.ts";
 import type { FeedFormat } from "./formats.ts";
 import { type FeedDeps, type Imported, importFeed, type ImportOptions, type ImportSource } from "./import.ts";
@@ -90,9 +89,6 @@ async function noted<T>(deps: FeedDeps, feed: string, work: () => Promise<T>): P
   }
 }
 
-/** Notes that an attempt has ended without an import: it failed, or with an empty error, nothing had changed. */
 async function note({ transactor, clock }: FeedDeps, feed: string, error: string, isFull = false): Promise<void> {
-  const place = { feed, run: randomUUID() };
-  await transactor.write(beginImport, systemCall(clock.nowMs()), place);
-  await transactor.write(endImport, systemCall(clock.nowMs()), { place, error: error.slice(0, 500), isFull });
+  await transactor.write(noteAttempt, systemCall(clock.nowMs()), { feed, error: error.slice(0, 500), isFull });
 }
