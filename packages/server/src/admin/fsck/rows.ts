@@ -1,21 +1,6 @@
-import { ask, type PlainRow } from "../tables.ts";
-import { writeLookups } from "../../security/index.ts";
-import type { Database } from "../../store/index.ts";
-
-/** A check that needs only SQL statements. */
-export interface RowCheck {
-  kind: string;
-  /** What the fault means, and what to do where it cannot be repaired. */
-  meaning: string;
-  /** Selects the rows at fault. */
-  find: string;
-  /** The columns by which a row is shown. */
-  show: readonly string[];
-  /** Repairs a row. Undefined when it cannot be repaired. */
-  repair?(tx: Database, row: PlainRow): Promise<void>;
-  /** A notice, not a fault. */
-  notice?: true;
-}
+import { ask } from "../tables.ts";
+import { remove, type RowCheck } from "./row-check.ts";
+import { SECURITY_ROW_CHECKS } from "./security-rows.ts";
 
 const REPO_TABLES: readonly { table: string; column: string; key: readonly string[] }[] = [
   { table: "tags", column: "parent", key: ["uid"] },
@@ -26,16 +11,6 @@ const REPO_TABLES: readonly { table: string; column: string; key: readonly strin
   { table: "tag_history", column: "repo", key: ["repo", "tag", "time"] },
 ];
 
-function remove(table: string, key: readonly string[]): NonNullable<RowCheck["repair"]> {
-  return async (tx, row) => {
-    await ask(
-      tx,
-      `delete from ${table} where ${key.map((column) => `${column} = ?`).join(" and ")}`,
-      key.map((column) => row[column]),
-    );
-  };
-}
-
 // The ancestors of every resource, from the parents of the groups; a group counts as its own ancestor.
 const DESCENT = `with recursive below (kind, uid, name, ancestor) as (
   select 'groups', uid, name, uid from groups
@@ -43,10 +18,6 @@ const DESCENT = `with recursive below (kind, uid, name, ancestor) as (
   union all select 'identities', uid, name, parent from identities where parent <> ''
   union all select 'repos', uid, name, parent from repos where parent <> ''
   union all select below.kind, below.uid, below.name, g.parent from below join groups as g on g.uid = below.ancestor where g.parent <> '' and below.uid <> below.ancestor
-)`;
-
-const LATEST_TYPES = `with latest (uid, latest_type, really) as (
-  select a.uid, a.latest_type, coalesce((select e.type from advisory_events as e where e.parent = a.uid and e.review_state = 2 order by e.create_time desc limit 1), 0) from advisories as a
 )`;
 
 const REAL_COUNTS = `with real (kind, ancestor, n) as (
@@ -167,62 +138,7 @@ export const ROW_CHECKS: readonly RowCheck[] = [
       .join(" union all "),
     show: ["kind", "uid"],
   },
-  {
-    kind: "advisory-event-without-advisory",
-    meaning: "an event belongs to an advisory that is gone",
-    find: "select e.uid from advisory_events as e where not exists (select 1 from advisories as a where a.uid = e.parent)",
-    show: ["uid"],
-    repair: remove("advisory_events", ["uid"]),
-  },
-  {
-    kind: "advisory-latest-event-wrong",
-    meaning: "lists by the latest approved event would not show the advisory, or show one too many",
-    find: `${LATEST_TYPES} select l.uid, l.latest_type, l.really from latest as l where l.latest_type <> l.really`,
-    show: ["uid", "latest_type", "really"],
-    async repair(tx, { uid, really }) {
-      await ask(tx, "update advisories set latest_type = ? where uid = ?", [really, uid]);
-    },
-  },
-  ...["advisory_aliases", "advisory_suffixes"].map((table): RowCheck => ({
-    kind: `${table.replaceAll("_", "-")}-stale`,
-    meaning: `a row of ${table} belongs to an advisory that is gone or deleted`,
-    find: `select distinct x.advisory from ${table} as x where not exists (select 1 from advisories as a where a.uid = x.advisory and a.delete_time is null)`,
-    show: ["advisory"],
-    repair: remove(table, ["advisory"]),
-  })),
-  {
-    kind: "advisory-not-searchable",
-    meaning: "lists by alias or by query would not show an advisory",
-    find: `select a.uid from advisories as a where a.delete_time is null and (not exists (select 1 from advisory_aliases as x where x.advisory = a.uid)
-      or not exists (select 1 from advisory_suffixes as x where x.advisory = a.uid))`,
-    show: ["uid"],
-    async repair(tx, { uid }) {
-      const row = await tx.selectFrom("advisories").selectAll().where("uid", "=", String(uid)).executeTakeFirst();
-      if (row !== undefined) await writeLookups({ tx }, row);
-    },
-  },
-  {
-    kind: "feed-key-stale",
-    meaning: "a record of a feed would be found by what it does not have: import the feed again",
-    find: "select distinct k.feed, k.record from feed_keys as k where not exists (select 1 from feed_records as r where r.feed = k.feed and r.id = k.record and r.removed = 0)",
-    show: ["feed", "record"],
-    repair: remove("feed_keys", ["feed", "record"]),
-  },
-  {
-    kind: "feed-record-not-searchable",
-    meaning: "a record of a feed would not be found; after the repair the next import writes it again",
-    find: "select r.feed, r.id from feed_records as r where r.removed = 0 and r.hash <> '' and not exists (select 1 from feed_keys as k where k.feed = r.feed and k.record = r.id)",
-    show: ["feed", "id"],
-    async repair(tx, { feed, id }) {
-      await ask(tx, "update feed_records set hash = '' where feed = ? and id = ?", [feed, id]);
-    },
-  },
-  {
-    kind: "feed-record-without-feed",
-    meaning: "a record belongs to a feed that is gone",
-    find: "select r.feed, r.id from feed_records as r where r.removed = 0 and not exists (select 1 from feeds as f where f.name = r.feed)",
-    show: ["feed", "id"],
-  },
+  ...SECURITY_ROW_CHECKS,
   {
     kind: "ancestry-stale",
     meaning: "lists by group would show what is not there, or under another name",

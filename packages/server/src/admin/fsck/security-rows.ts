@@ -1,0 +1,134 @@
+import { markFeedRecordsRemoved, writeLookups } from "../../security/index.ts";
+import { ask } from "../tables.ts";
+import { remove, type RowCheck } from "./row-check.ts";
+
+const LATEST_TYPES = `with latest (uid, latest_type, really) as (
+  select a.uid, a.latest_type, coalesce((select e.type from advisory_events as e where e.parent = a.uid and e.review_state = 2 order by e.create_time desc limit 1), 0) from advisories as a
+)`;
+
+const FEED_COUNTS = `with really (name, records, withdrawn, really_records, really_withdrawn) as (
+  select f.name, f.records, f.withdrawn, (select count(*) from feed_records as r where r.feed = f.name and r.removed = 0),
+    (select count(*) from feed_records as r where r.feed = f.name and r.removed = 0 and r.withdrawn is not null) from feeds as f where f.run = ''
+)`;
+
+const CHANGE_NUMBERS = `with numbers (given, latest) as (
+  select coalesce((select c.value from feed_changes as c where c.name = 'records'), 0), coalesce((select max(r.change) from feed_records as r), 0)
+)`;
+
+const READ_AGAIN =
+  "update image_catalogs set state = 1, backlog = 1, attempts = 0, reason = '', holder = '', hold_until = 0, finish_time = null where digest = ?";
+
+/** The checks of security data, in the order in which they are repaired: see ROW_CHECKS. */
+export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
+  {
+    kind: "advisory-event-without-advisory",
+    meaning: "an event belongs to an advisory that is gone",
+    find: "select e.uid from advisory_events as e where not exists (select 1 from advisories as a where a.uid = e.parent)",
+    show: ["uid"],
+    repair: remove("advisory_events", ["uid"]),
+  },
+  {
+    kind: "advisory-latest-event-wrong",
+    meaning: "lists by the latest approved event would not show the advisory, or show one too many",
+    find: `${LATEST_TYPES} select l.uid, l.latest_type, l.really from latest as l where l.latest_type <> l.really`,
+    show: ["uid", "latest_type", "really"],
+    async repair(tx, { uid, really }) {
+      await ask(tx, "update advisories set latest_type = ? where uid = ?", [really, uid]);
+    },
+  },
+  ...["advisory_aliases", "advisory_suffixes"].map((table): RowCheck => ({
+    kind: `${table.replaceAll("_", "-")}-stale`,
+    meaning: `a row of ${table} belongs to an advisory that is gone or deleted`,
+    find: `select distinct x.advisory from ${table} as x where not exists (select 1 from advisories as a where a.uid = x.advisory and a.delete_time is null)`,
+    show: ["advisory"],
+    repair: remove(table, ["advisory"]),
+  })),
+  {
+    kind: "advisory-not-searchable",
+    meaning: "lists by alias or by query would not show an advisory",
+    find: `select a.uid from advisories as a where a.delete_time is null and (not exists (select 1 from advisory_aliases as x where x.advisory = a.uid)
+      or not exists (select 1 from advisory_suffixes as x where x.advisory = a.uid))`,
+    show: ["uid"],
+    async repair(tx, { uid }) {
+      const row = await tx.selectFrom("advisories").selectAll().where("uid", "=", String(uid)).executeTakeFirst();
+      if (row !== undefined) await writeLookups({ tx }, row);
+    },
+  },
+  {
+    kind: "feed-changes-behind",
+    meaning: "changes of records would get numbers that were given before, and would be missed",
+    find: `${CHANGE_NUMBERS} select n.given, n.latest from numbers as n where n.given < n.latest`,
+    show: ["given", "latest"],
+    async repair(tx, { latest }) {
+      await ask(
+        tx,
+        "insert into feed_changes (name, value) values ('records', ?) on conflict (name) do update set value = excluded.value",
+        [latest],
+      );
+    },
+  },
+  {
+    kind: "feed-key-stale",
+    meaning: "a record of a feed would be found by what it does not have: import the feed again",
+    find: "select distinct k.feed, k.record from feed_keys as k where not exists (select 1 from feed_records as r where r.feed = k.feed and r.id = k.record and r.removed = 0)",
+    show: ["feed", "record"],
+    repair: remove("feed_keys", ["feed", "record"]),
+  },
+  {
+    kind: "feed-record-not-searchable",
+    meaning: "a record of a feed would not be found; after the repair the next import writes it again",
+    find: "select r.feed, r.id from feed_records as r where r.removed = 0 and r.hash <> '' and not exists (select 1 from feed_keys as k where k.feed = r.feed and k.record = r.id)",
+    show: ["feed", "id"],
+    async repair(tx, { feed, id }) {
+      await ask(tx, "update feed_records set hash = '' where feed = ? and id = ?", [feed, id]);
+    },
+  },
+  {
+    kind: "feed-record-without-feed",
+    meaning: "a record belongs to a feed that is gone",
+    find: "select r.feed, r.id from feed_records as r where r.removed = 0 and not exists (select 1 from feeds as f where f.name = r.feed)",
+    show: ["feed", "id"],
+    repair: (tx, { feed, id }) => markFeedRecordsRemoved(tx, String(feed), [String(id)]),
+  },
+  {
+    kind: "feed-problem-without-feed",
+    meaning: "what could not be read is noted for a feed that is gone",
+    find: "select p.feed, p.n from feed_problems as p where not exists (select 1 from feeds as f where f.name = p.feed)",
+    show: ["feed", "n"],
+    repair: remove("feed_problems", ["feed", "n"]),
+  },
+  {
+    kind: "feed-counts-wrong",
+    meaning: "a feed counts other records than it has",
+    // Those of an import that is under way, or was killed, hold when the next one has ended.
+    find: `${FEED_COUNTS} select r.name, r.records, r.withdrawn, r.really_records, r.really_withdrawn from really as r where r.records <> r.really_records or r.withdrawn <> r.really_withdrawn`,
+    show: ["name", "records", "really_records", "withdrawn", "really_withdrawn"],
+    async repair(tx, { name, really_records: records, really_withdrawn: withdrawn }) {
+      await ask(tx, "update feeds set records = ?, withdrawn = ? where name = ?", [records, withdrawn, name]);
+    },
+  },
+  {
+    kind: "image-package-without-catalogue",
+    meaning: "what an image holds is noted, and its catalogue is gone",
+    find: "select i.digest, i.source, i.n from image_packages as i where not exists (select 1 from image_catalogs as c where c.digest = i.digest)",
+    show: ["digest", "source", "n"],
+    repair: remove("image_packages", ["digest", "source", "n"]),
+  },
+  {
+    kind: "image-package-without-package",
+    meaning: "an image holds a package that is gone; after the repair a server reads the image again",
+    find: "select distinct i.digest from image_packages as i where not exists (select 1 from packages as p where p.id = i.package)",
+    show: ["digest"],
+    async repair(tx, { digest }) {
+      await ask(tx, "delete from image_packages where digest = ?", [digest]);
+      await ask(tx, READ_AGAIN, [digest]);
+    },
+  },
+  {
+    kind: "package-without-image",
+    meaning: "a package is kept that no image holds",
+    find: "select p.id, p.purl from packages as p where not exists (select 1 from image_packages as i where i.package = p.id)",
+    show: ["purl"],
+    repair: remove("packages", ["id"]),
+  },
+];

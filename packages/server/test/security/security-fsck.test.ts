@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { SILENT } from "../../src/admin/progress.ts";
+import { checkInstallation, type FsckResult, loadConfig } from "../../src/index.ts";
+import type { Tables } from "../../src/store/tables.ts";
+import { tarOf } from "../support/catalog/archives.ts";
+import { npmFile } from "../support/catalog/catalog.ts";
+import { pushLayers } from "../support/catalog/push.ts";
+import { databaseEnv } from "../support/database.ts";
+import { archiveOf, type FeedInstallation, OSV_FEED, openFeedInstallation } from "../support/feed-installation.ts";
+import { startInstallation } from "../support/installation.ts";
+
+// What fsck finds in the tables of feeds and of what images hold: the tests damage rows, as a fault of the disk or of
+// the server would.
+
+const TIMEOUT = { timeout: 240_000 };
+const TABLES = [
+  "feeds",
+  "feed_records",
+  "feed_keys",
+  "feed_problems",
+  "feed_changes",
+  "image_catalogs",
+  "packages",
+  "image_packages",
+] as const satisfies readonly (keyof Tables)[];
+
+/** An installation with a feed and an image whose packages are known; its server has ended. */
+async function open(t: Parameters<typeof openFeedInstallation>[0]) {
+  const feeds = await openFeedInstallation(t);
+  const dataDir = feeds.env["MOORAGE_DATA_DIR"] ?? "";
+  const server = await startInstallation(t, { ...(await databaseEnv(dataDir)), MOORAGE_CATALOG_IMAGES: "1" }, dataDir);
+  const { url, registry, bootstrap } = server;
+  const layer = tarOf([npmFile("app", "lodash", "4.17.20"), npmFile("app", "react", "18.0.0")]);
+  await pushLayers({ url, token: registry, name: `${bootstrap.organization.name}/app` }, "v1", [layer]);
+  const isRead = async (): Promise<boolean> =>
+    (await feeds.db.selectFrom("image_catalogs").select("state").executeTakeFirst())?.state === 2;
+  while (!(await isRead())) await wait(20);
+  await server.close();
+  await feeds.admin((admin) => admin.add(OSV_FEED));
+  await feeds.importOsv("osv", [
+    { id: "GO-1", aliases: ["CVE-1"] },
+    { id: "GO-2", withdrawn: "2026-02-01T00:00:00Z" },
+    { id: "GO-3", modified: "never" },
+  ]);
+  const config = loadConfig(feeds.env);
+  const fsck = (repair: boolean): Promise<FsckResult> => checkInstallation(config, { repair, deep: false }, SILENT);
+  return { ...feeds, fsck };
+}
+
+/** All rows of the tables. */
+async function contentOf({ db }: Pick<FeedInstallation, "db">): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const table of TABLES)
+    found[table] = (await db.selectFrom(table).selectAll().execute()).map((row) => JSON.stringify(row)).toSorted();
+  return found;
+}
+
+test("faults in the rows of feeds and catalogues are found and repaired", TIMEOUT, async (t) => {
+  const installation = await open(t);
+  const { db, fsck } = installation;
+  assert.deepEqual((await fsck(false)).findings, []);
+  const key = { kind: "alias", key: "cve-9", feed: "osv", record: "GO-9" };
+  const catalogue = await db.selectFrom("image_catalogs").selectAll().executeTakeFirstOrThrow();
+  const [held] = await db.selectFrom("image_packages").selectAll().execute();
+  assert.ok(held !== undefined);
+  // The repair of each of these restores what was there.
+  const cases: [kinds: string[], damage: () => Promise<unknown>][] = [
+    [["feed-key-stale"], () => db.insertInto("feed_keys").values(key).execute()],
+    [
+      ["feed-problem-without-feed"],
+      () => db.insertInto("feed_problems").values({ feed: "x", n: 0, record: "", position: "", message: "" }).execute(),
+    ],
+    [["feed-counts-wrong"], () => db.updateTable("feeds").set({ records: 7 }).execute()],
+    [["feed-counts-wrong"], () => db.updateTable("feeds").set({ withdrawn: 0 }).execute()],
+    [["feed-changes-behind"], () => db.updateTable("feed_changes").set({ value: 1 }).execute()],
+    [["feed-changes-behind"], () => db.deleteFrom("feed_changes").execute()],
+    [
+      ["image-package-without-catalogue"],
+      () =>
+        db
+          .insertInto("image_packages")
+          .values({ ...held, digest: `sha256:${"0".repeat(64)}` })
+          .execute(),
+    ],
+    [
+      ["package-without-image"],
+      () =>
+        db
+          .insertInto("packages")
+          .values({
+            id: "0".repeat(32),
+            ecosystem: "npm",
+            source_name: "x",
+            source_version: "1",
+            purl: "pkg:npm/x@1",
+            name: "x",
+            version: "1",
+            licence: "",
+          })
+          .execute(),
+    ],
+  ];
+  const before = await contentOf(installation);
+  for (const [kinds, damage] of cases) {
+    await damage();
+    const found = await fsck(false);
+    assert.deepEqual(
+      found.findings.map(({ kind }) => kind),
+      kinds,
+    );
+    assert.equal((await fsck(true)).clean, true);
+    assert.deepEqual(await contentOf(installation), before, kinds.join());
+  }
+
+  // A record that nothing finds is written again by the next import.
+  await db.deleteFrom("feed_keys").where("record", "=", "GO-1").execute();
+  assert.deepEqual(
+    (await fsck(true)).findings.map(({ kind }) => kind),
+    ["feed-record-not-searchable"],
+  );
+  const again = archiveOf(t, [{ id: "GO-1", aliases: ["CVE-1"] }]);
+  assert.equal((await installation.admin((feeds) => feeds.importData("osv", again, { isPart: true }))).changed, 1);
+  assert.deepEqual(await installation.keys("alias"), ["cve-1 of GO-1"]);
+  assert.deepEqual((await fsck(false)).findings, []);
+
+  // A record without its feed is gone, with a change number as any other that is removed.
+  const { value } = await db.selectFrom("feed_changes").select("value").executeTakeFirstOrThrow();
+  await db.deleteFrom("feeds").execute();
+  const orphans = await fsck(true);
+  assert.deepEqual(orphans.findings.map(({ kind }) => kind).toSorted(), [
+    "feed-problem-without-feed",
+    "feed-record-without-feed",
+  ]);
+  assert.equal(orphans.clean, true);
+  const records = await installation.records();
+  assert.deepEqual(
+    records.map(({ removed, body, change }) => [removed, body, Number(change) > Number(value)]),
+    [
+      [1, "", true],
+      [1, "", true],
+    ],
+  );
+  assert.deepEqual(await installation.keys("id"), []);
+
+  // An image whose packages are lost is read again by the next server.
+  await db.deleteFrom("packages").where("id", "=", held.package).execute();
+  const lost = await fsck(true);
+  assert.equal(lost.clean, true, JSON.stringify(lost.findings));
+  assert.deepEqual(
+    lost.findings.map(({ kind }) => kind),
+    ["image-package-without-package"],
+  );
+  const dataDir = installation.env["MOORAGE_DATA_DIR"] ?? "";
+  const server = await startInstallation(t, { ...(await databaseEnv(dataDir)), MOORAGE_CATALOG_IMAGES: "1" }, dataDir);
+  const state = async (): Promise<number | undefined> =>
+    (await db.selectFrom("image_catalogs").select("state").where("digest", "=", catalogue.digest).executeTakeFirst())
+      ?.state;
+  while ((await state()) !== 2) await wait(20);
+  const restored = await contentOf(installation);
+  assert.deepEqual(restored["packages"], before["packages"]);
+  assert.deepEqual(restored["image_packages"], before["image_packages"]);
+  await server.close();
+});
+
+test("an import that is under way, or was killed, is no fault", TIMEOUT, async (t) => {
+  const { db, fsck } = await open(t);
+  await db.updateTable("feeds").set({ run: "somebody", records: 7 }).execute();
+  assert.deepEqual((await fsck(false)).findings, []);
+});
