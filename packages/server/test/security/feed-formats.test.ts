@@ -89,6 +89,13 @@ test("an OSV record that is not valid is a problem that names the field", async 
   for (const [at, [, message]] of bad.entries()) assert.match(problems[at]?.message ?? "", message);
 });
 
+test("an OSV record whose commits are written in short is read, as published ones are", async (t) => {
+  const events = [{ introduced: "0" }, { fixed: "cb35df940a" }];
+  const content = osv("A-1", { affected: [{ ranges: [{ type: "GIT", repo: "https://example.com/a.git", events }] }] });
+  const { records, problems } = await allOf("osv", fileOf(t, "A-1.json", content));
+  assert.deepEqual([records.map(({ id }) => id), problems], [["A-1"], []]);
+});
+
 test("Alpine: a record for each package and id, ids after the first are aliases", async (t) => {
   const { records, problems } = await allOf(
     "alpine-secdb",
