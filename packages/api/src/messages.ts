@@ -17,6 +17,7 @@ export * from "./gen/moorage/iam/v2/external_group_role_mappings_pb.ts";
 export * from "./gen/moorage/registry/v2/repos_pb.ts";
 export * from "./gen/moorage/registry/v2/tags_pb.ts";
 export * from "./gen/moorage/registry/v2/images_pb.ts";
+export * from "./gen/moorage/registry/v2/diffs_pb.ts";
 export * from "./gen/moorage/events/v2/subscriptions_pb.ts";
 export * from "./gen/moorage/events/v2/deliveries_pb.ts";
 export * from "./gen/moorage/events/v2/events_pb.ts";

@@ -13,6 +13,7 @@ import { RoleBindingsService } from "../gen/moorage/iam/v2/role_bindings_pb.ts";
 import { RolesService } from "../gen/moorage/iam/v2/roles_pb.ts";
 import { TermsService } from "../gen/moorage/iam/v2/terms_pb.ts";
 import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
+import { DiffsService } from "../gen/moorage/registry/v2/diffs_pb.ts";
 import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
@@ -24,6 +25,7 @@ export const SERVICES = {
   advisories: AdvisoriesService,
   auditEntries: AuditEntriesService,
   deliveries: DeliveriesService,
+  diffs: DiffsService,
   events: EventsService,
   externalGroupRoleMappings: ExternalGroupRoleMappingsService,
   groupInvites: GroupInvitesService,

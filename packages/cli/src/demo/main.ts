@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Stop } from "./child.ts";
+import { playDiff } from "./diff.ts";
 import { playExchange } from "./exchange.ts";
 import { playHistory, playPublic } from "./images.ts";
 import { playGrpc, playRest } from "./platform.ts";
@@ -22,6 +23,7 @@ async function play(): Promise<string> {
   await playRest(stage);
   await playGrpc(stage);
   const pinned = await playHistory(stage);
+  await playDiff(stage);
   await playPublic(stage);
   await playExchange(stage);
   return pinned;

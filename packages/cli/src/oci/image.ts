@@ -57,11 +57,19 @@ async function tarOf(files: readonly LayerFile[]): Promise<Buffer> {
   return buffer(archive);
 }
 
+function packageFile(name: string, version: string): Buffer {
+  return Buffer.from(JSON.stringify({ name, version, license: "Apache-2.0" }));
+}
+
 async function buildPlatform(architecture: Architecture, build: number): Promise<PlatformImage> {
   const greeting = `Ahoy from build ${build} on ${architecture}.\n`;
   const layers = [
     [{ name: "hello", mode: 0o755, bytes: linuxProgram(architecture, greeting) }],
-    [{ name: "etc/hello/about.txt", mode: 0o644, bytes: Buffer.from(`A sample image of Moorage, build ${build}.\n`) }],
+    [
+      { name: "etc/hello/about.txt", mode: 0o644, bytes: Buffer.from(`A sample image of Moorage, build ${build}.\n`) },
+      // A package, so that there is something to catalogue.
+      { name: "usr/lib/node_modules/hello/package.json", mode: 0o644, bytes: packageFile("hello", `1.${build}.0`) },
+    ],
   ];
   const tars = await Promise.all(layers.map(tarOf));
   const layerBlobs = await Promise.all(tars.map(async (tar) => content(MEDIA_TYPE.layer, await promisify(gzip)(tar))));

@@ -14,6 +14,7 @@ import {
   AdvisoriesService,
   AuditEntriesService,
   DeliveriesService,
+  DiffsService,
   EventsService,
   ExternalGroupRoleMappingsService,
   GroupInvitesService,
@@ -52,7 +53,7 @@ import {
 } from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
 import { imagesService, keyOfCreateTag, reposService, tagsService } from "../registry/index.ts";
-import { advisoriesService, sbomsService } from "../security/index.ts";
+import { advisoriesService, diffsService, sbomsService } from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 
 interface Ruled {
@@ -95,6 +96,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(TagsService, tagsService(context)),
     ...methods(ImagesService, imagesService(context)),
     ...methods(SbomsService, sbomsService()),
+    ...methods(DiffsService, diffsService(context)),
     ...methods(AdvisoriesService, advisoriesService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(PingService, pingService()),

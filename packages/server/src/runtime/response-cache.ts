@@ -1,5 +1,5 @@
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { Transaction, transaction } from "@moorage/api/messages";
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { DiffsService, Transaction, transaction } from "@moorage/api/messages";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../core/response-cache.ts";
 import type { Database } from "../store/index.ts";
 
@@ -10,6 +10,8 @@ export interface Answered {
 }
 
 const EVENTS = "moorage.events.v2";
+// Its answers say which images wait to be read.
+const OTHERS: ReadonlySet<DescService> = new Set([DiffsService]);
 const ENTRY_BYTES = 500;
 // A page token holds the time at which it was made, so a cached page shortens its token's lifetime by up to a minute.
 const MAX_AGE_MS = 60_000;
@@ -24,9 +26,12 @@ export function createMethodCache(
 
 /**
  * Whether answers of the method may be cached: it only reads, and none of the tables that change without invalidating
- * the cache (store/uncached-tables.ts), so equal calls get equal answers until something is written. Only the methods
- * of the events' services read such tables.
+ * the cache (store/uncached-tables.ts), so equal calls get equal answers until something is written. Of such tables
+ * only the events' services and those of `OTHERS` answer what may change.
  */
 export function isCacheable(method: DescMethod): boolean {
-  return getOption(method, transaction) === Transaction.READ && method.parent.file.proto.package !== EVENTS;
+  const { parent } = method;
+  return (
+    getOption(method, transaction) === Transaction.READ && parent.file.proto.package !== EVENTS && !OTHERS.has(parent)
+  );
 }

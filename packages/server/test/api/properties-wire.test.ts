@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import {
+  DiffsService,
   GroupsService,
   IdentitiesService,
   ImagesService,
@@ -193,7 +194,7 @@ test("gRPC messages of arbitrary bytes get a clear answer", async () => {
     TagsService,
     ImagesService,
     SbomsService,
-    SbomsService,
+    DiffsService,
     PingService,
     SecurityTokenService,
   ].flatMap((service) => service.methods.map((method) => `/${service.typeName}/${method.name}`));

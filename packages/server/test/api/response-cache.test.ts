@@ -7,6 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { getOption } from "@bufbuild/protobuf";
 import {
   DeliveriesService,
+  DiffsService,
   EventsService,
   ReposService,
   SubscriptionsService,
@@ -100,8 +101,8 @@ test(
   },
 );
 
-test("answers about events are never cached, those of other reading methods are", () => {
-  for (const { methods } of [SubscriptionsService, DeliveriesService, EventsService]) {
+test("answers about events and what waits to be read are never cached, those of other reading methods are", () => {
+  for (const { methods } of [SubscriptionsService, DeliveriesService, EventsService, DiffsService]) {
     for (const method of methods) assert.equal(isCacheable(method), false, method.name);
   }
   for (const { methods } of [ReposService, TagsService]) {

@@ -7,6 +7,7 @@ import {
   CheckAccountAssociationRequest_AccountProviderType,
   EventsService,
   DeliveriesService,
+  DiffsService,
   ExternalGroupRoleMappingsService,
   GroupInvitesService,
   GroupsService,
@@ -224,6 +225,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(EventsService.method.watchEvents, () => ({ group }));
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
+  add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(SbomsService.method.getSbom, async () => {
     // Images are not read in tests that do not turn it on; as if it was and holds nothing.
     await platform.transact((tx) => tx.updateTable("image_catalogs").set({ state: 2, finish_time: 0 }).execute());

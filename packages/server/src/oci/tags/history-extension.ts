@@ -8,7 +8,7 @@ import { rejected, undefinedIfUnknown, RegistryError } from "../errors.ts";
 import { pullableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
 import { nextLink, pageSize } from "./list.ts";
-import { parseIso8601 } from "./iso8601.ts";
+import { parseIso8601 } from "../../lib/iso8601.ts";
 
 /** A move or deletion of a tag. The media type and size of a manifest that is no longer stored are null. */
 interface Entry {

@@ -7,8 +7,8 @@ import type { FieldViolation } from "../../errors.ts";
 import { pullableRepository } from "../names.ts";
 import { selectArrays, statement } from "../../store/index.ts";
 import { send } from "../send.ts";
-import { parseIso8601 } from "./iso8601.ts";
-import type { Moment } from "./iso8601.ts";
+import { parseIso8601 } from "../../lib/iso8601.ts";
+import type { Moment } from "../../lib/iso8601.ts";
 
 /** Source: docs/contract.md, "Limits". */
 const MAX_RECORDS = 1000;

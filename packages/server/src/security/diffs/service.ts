@@ -1,0 +1,80 @@
+import { ChangeKind, DiffFormat, type DiffsService, GetDiffRequestSchema } from "@moorage/api/messages";
+import { wrongPageToken } from "../../aip/page-token.ts";
+import { validate } from "../../aip/validate.ts";
+import { pathOf } from "../../core/image-path.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
+import { invalidArgument } from "../../errors.ts";
+import { repos } from "../../registry/index.ts";
+import { MAX_READ_BYTES, type Place } from "./images.ts";
+import { markdownOf } from "./markdown.ts";
+import { packageChanges } from "./packages.ts";
+import { fingerprintOf, openDiffPage, sealDiffPage } from "./page.ts";
+import { comparable, pairsOf, platformDiff, type PlatformDiffers } from "./platforms.ts";
+import { parseReference } from "./references.ts";
+import { lookUp, sideOf } from "./sides.ts";
+import { ChangeBudget, textsOf, valueChanges } from "./values.ts";
+
+const DEFAULT_PAGE_SIZE = 200;
+const MAX_PAGE_SIZE = 1_000;
+/** The most differences of values and layers in one answer. */
+const MAX_CHANGES = 2_000;
+
+/** What differs between two images of a repo. */
+export function diffsService({ pageTokenKey, readBlob }: ServiceContext): Service<typeof DiffsService> {
+  return {
+    async getDiff(call, request) {
+      validate(GetDiffRequestSchema, request);
+      const { repoUid: repo, pageSize } = request;
+      if (pageSize < 0) throw invalidArgument({ field: "page_size", description: "must not be negative" });
+      const references = {
+        from: parseReference("from", request.from, call.nowMs),
+        to: parseReference("to", request.to, call.nowMs),
+      };
+      await repos.get(call.tx, repo);
+      const asked = JSON.stringify([repo, request.from, request.to]);
+      const page = openDiffPage(call, pageTokenKey, asked, request.pageToken);
+      const place: Place = { call, readBlob, repo, budget: { bytes: MAX_READ_BYTES } };
+      const from = await lookUp(place, "from", references.from, page?.from);
+      const to = await lookUp(place, "to", references.to, page?.to);
+
+      const changes = new ChangeBudget(MAX_CHANGES);
+      const bothStored = from.manifest !== undefined && to.manifest !== undefined;
+      const platforms: PlatformDiffers[] = [];
+      const annotations = bothStored
+        ? changes.take(valueChanges(textsOf(from.manifest?.annotations), textsOf(to.manifest?.annotations)))
+        : [];
+      // Of a manifest that is gone nothing is known; that the other side had been added would be wrong.
+      for (const pair of bothStored ? pairsOf(from.images, to.images) : [])
+        platforms.push(await platformDiff(place, pair, { isIndex: from.isIndex || to.isIndex, changes }));
+      const { pairs, complete } = comparable(platforms);
+      const packages = await packageChanges(call, pairs);
+      const count = (wanted: ChangeKind): number => packages.filter(({ kind }) => kind === wanted).length;
+      const summary = {
+        from: sideOf(from),
+        to: sideOf(to),
+        packagesComplete: complete && bothStored,
+        addedPackages: count(ChangeKind.ADDED),
+        removedPackages: count(ChangeKind.REMOVED),
+        changedPackages: count(ChangeKind.CHANGED),
+        truncated: changes.truncated,
+      };
+      if (request.format === DiffFormat.MARKDOWN) {
+        const shown = { ...summary, platforms, annotations, packages: packages.slice(0, MAX_PAGE_SIZE) };
+        return { ...summary, markdown: markdownOf(await pathOf(call.tx, repo), shown) };
+      }
+      const fingerprint = fingerprintOf(pairs, packages.length);
+      if (page !== undefined && page.fingerprint !== fingerprint)
+        throw wrongPageToken("is about packages that are known otherwise by now: begin with the first page");
+      const start = page?.offset ?? 0;
+      const end = start + Math.min(pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+      const next = { from: from.digest, to: to.digest, offset: end, fingerprint };
+      return {
+        ...summary,
+        platforms,
+        annotations,
+        packages: packages.slice(start, end),
+        nextPageToken: end < packages.length ? sealDiffPage(call, pageTokenKey, asked, next) : "",
+      };
+    },
+  };
+}
