@@ -91,7 +91,7 @@ async function diff(from: string, to: string, more = ""): Promise<Diff> {
 
 /** The answer as soon as no image waits to be read. */
 async function whenRead(from: string, to: string, more = ""): Promise<Diff> {
-  for (let left = 600; left > 0; left--) {
+  for (let left = 3_600; left > 0; left--) {
     const images = (await diff(from, to)).platforms.flatMap((each) => [each.from, each.to]);
     if (images.every((image) => image?.packagesState !== "PACKAGES_STATE_WAITING")) return await diff(from, to, more);
     await wait(50);
