@@ -6,7 +6,7 @@ import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Mirroring } from "../mirroring/index.ts";
 import { startPullPublisher } from "../oci/index.ts";
-import { feedStates, startCatalogs } from "../security/index.ts";
+import { feedStates, startCatalogs, startMatching } from "../security/index.ts";
 import { startDispatcher } from "../webhooks/index.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -25,8 +25,8 @@ export interface Wakers {
 const MAX_BACKLOGS = 500;
 
 /**
- * Starts the background work of this process: the jobs, the reading of images, the copying of mirrors, and the delivery
- * of events.
+ * Starts the background work of this process: the jobs, the reading of images and the matching of what they hold, the
+ * copying of mirrors, and the delivery of events.
  */
 export async function startBackground(
   config: Config,
@@ -65,6 +65,8 @@ export async function startBackground(
     const catalogs = startCatalogs({ transactor, clock, log, config, metrics: observation.catalogs });
     shutdown.at("jobs", () => catalogs.stop());
   }
+  const matching = startMatching({ transactor, reader, clock, log, metrics: observation.matching });
+  shutdown.at("jobs", () => matching.stop());
   mirroring.start();
   const dispatcher = startDispatcher({
     transactor,

@@ -9,6 +9,7 @@ import type { DatabaseMetrics } from "./database-metrics.ts";
 import type { EventMetrics } from "./event-metrics.ts";
 import type { FeedMetrics } from "./feed-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
+import type { MatchingMetrics } from "./matching-metrics.ts";
 import { createMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "../core/observed.ts";
@@ -34,6 +35,7 @@ export interface Observation {
   limited: Metrics["limited"];
   audit: AuditMetrics;
   catalogs: CatalogMetrics;
+  matching: MatchingMetrics;
   pulls: PullMetrics;
   /** Wraps a transactor, so that its work is counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
@@ -64,6 +66,7 @@ export async function openObservation(
     limited: metrics.limited,
     audit: metrics.audit,
     catalogs: metrics.catalogs,
+    matching: metrics.matching,
     pulls: metrics.pulls,
     events: metrics.events,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),

@@ -6,6 +6,7 @@ import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type FeedMetrics, feedMetrics } from "./feed-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
+import { type MatchingMetrics, matchingMetrics } from "./matching-metrics.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 
@@ -22,6 +23,7 @@ export interface Metrics {
   events: EventMetrics;
   feeds: FeedMetrics;
   gc: GcMetrics;
+  matching: MatchingMetrics;
   mirror: MirrorMetrics;
   pulls: PullMetrics;
   http: GoldenSignals;
@@ -55,6 +57,7 @@ export function createMetrics(version: string): Metrics {
   const audit = auditMetrics(registry);
   const catalogs = catalogMetrics(registry);
   const feeds = feedMetrics(registry);
+  const matching = matchingMetrics(registry);
   const pulls = pullMetrics(registry);
   const events = eventMetrics(registry);
   const common = processRegistry();
@@ -78,6 +81,7 @@ export function createMetrics(version: string): Metrics {
     feeds,
     audit,
     catalogs,
+    matching,
     pulls,
     events,
     limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),

@@ -8,6 +8,8 @@ import {
 } from "./catalog/queue.ts";
 import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
+import { matchChanges } from "./findings/match-changes.ts";
+import { matchPackages } from "./findings/match-packages.ts";
 
 /** The commands of security beside the methods of the API. */
 export const securityCommands = [
@@ -15,6 +17,8 @@ export const securityCommands = [
   claimCatalog,
   failCatalog,
   finishCatalog,
+  matchChanges,
+  matchPackages,
   releaseCatalog,
   removeCatalog,
   renewCatalog,

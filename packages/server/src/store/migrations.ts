@@ -308,6 +308,21 @@ export const MIGRATIONS: Migration[] = [
       `create table feed_changes (name KEY primary key, value INT8 not null)`,
     ],
   },
+  {
+    version: 23,
+    name: "findings of packages",
+    statements: [
+      `alter table packages add column matched INT8`,
+      `create index packages_unmatched on packages (id) where matched is null`,
+      `create index packages_name on packages (name)`,
+      `create index packages_source_name on packages (source_name)`,
+      `create table package_keys (key KEY not null, package KEY not null, version text not null, primary key (key, package)) WITHOUT_ROWID`,
+      `create index package_keys_package on package_keys (package)`,
+      `create table package_findings (package KEY not null, feed KEY not null, record KEY not null, change INT8 not null, modified INT8 not null, opened INT8 not null, since INT8 not null, closed INT8, reason_opened KEY not null, reason_closed KEY not null, state KEY not null, fixed text not null, last_affected text not null, primary key (package, feed, record, opened, change)) WITHOUT_ROWID`,
+      `create index package_findings_record on package_findings (feed, record, package)`,
+      `create table matching (name KEY primary key, value INT8 not null, position text not null)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -75,7 +75,8 @@ export interface SecurityTables {
   /**
    * A package that an image holds. `id`: the first half of the SHA-256 of all other columns, in hex, so that each is
    * stored once. `ecosystem`: the type of the purl, for a distribution's package with its release: `deb/debian-12`.
-   * `source_name` and `source_version`: the source package; the package itself where an ecosystem has none.
+   * `source_name` and `source_version`: the source package; the package itself where an ecosystem has none. `matched`:
+   * since when it is compared with all records, in milliseconds since 1970; null while it waits for that.
    */
   packages: {
     id: string;
@@ -86,7 +87,37 @@ export interface SecurityTables {
     name: string;
     version: string;
     licence: string;
+    matched: number | null;
   };
+  /** The look-ups of a package, whose records are compared with the version; see `lookupsOf`. */
+  package_keys: { key: string; package: string; version: string };
+  /**
+   * That a record affects a package, whichever images hold it: from `opened`, in milliseconds since 1970, until
+   * `closed`, null while it does. Rows are only added and closed, and go with their package. `since`: when it was
+   * opened first, if the row follows one that was closed at `opened` because the record says something else now.
+   * `change` and `modified`: the state of the record that opened it. `state`: a FixState. `fixed` and `last_affected`
+   * are JSON lists of versions, in their order. Reasons: see OpenReason and CloseReason; empty while it is open.
+   */
+  package_findings: {
+    package: string;
+    feed: string;
+    record: string;
+    change: number;
+    modified: number;
+    opened: number;
+    since: number;
+    closed: number | null;
+    reason_opened: string;
+    reason_closed: string;
+    state: string;
+    fixed: string;
+    last_affected: string;
+  };
+  /**
+   * How far the comparison of packages and records has come. `changes`: up to this change number, and in `position`
+   * (JSON, or empty) up to where in the next one; `packages`: `position` is that in the package whose comparison began.
+   */
+  matching: { name: string; value: number; position: string };
   /**
    * Which image holds which package. `source`: who says so: `layers`, our reading of them. `n` counts from 0 for a
    * digest and a source, in the order of paths. `reader`: see Component.

@@ -171,10 +171,11 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 
 // The other half of the rule: cached responses depend on no uncached table. The services of `events` and the handlers
 // of uploads are not cached, and neither `admin` nor garbage collection serves requests.
-test("only the event services, the handlers of uploads and the catalogues of images read uncached tables", () => {
+test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
-  // Of these only finished catalogues become answers that are cached. A push puts its image into the queue.
-  const catalogues = /^(?:security[\\/](?:catalog|sbom)[\\/]|oci[\\/]manifests[\\/]commands\.ts$)/;
+  // Of these only finished catalogues become answers that are cached. A push puts its image into the queue. Answers
+  // with findings are not cached.
+  const catalogues = /^(?:security[\\/](?:catalog|findings|sbom)[\\/]|oci[\\/]manifests[\\/]commands\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(

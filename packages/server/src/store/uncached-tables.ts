@@ -2,9 +2,9 @@ import type { Tables } from "./tables.ts";
 
 /**
  * Tables that change constantly while events are delivered or images pushed, and that are read only by the event
- * services and by the handlers of uploads, whose responses are not cached; and those of what images hold, of which only
- * finished catalogues are answered, which never change. A commit that changes only these invalidates no cached
- * response: see `Embedded.version`.
+ * services and by the handlers of uploads, whose responses are not cached; those of what images hold, of which only
+ * finished catalogues are answered, which never change; and findings, whose answers are not cached. A commit that
+ * changes only these invalidates no cached response: see `Embedded.version`.
  */
 export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "pull_notes",
@@ -17,6 +17,9 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "image_catalogs",
   "image_packages",
   "packages",
+  "package_keys",
+  "package_findings",
+  "matching",
 ];
 
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it

@@ -35,16 +35,22 @@ export async function deletePackages(tx: Database, digest: string): Promise<bool
   return rows.length < MAX_ROWS && some.length === rows.length;
 }
 
-/** Removes those of the packages that no image holds. */
+/** Removes those of the packages that no image holds, with their findings. */
 async function removeUnused(tx: Database, ids: readonly string[]): Promise<void> {
-  for (let at = 0; at < ids.length; at += PAGE)
-    await tx
+  for (let at = 0; at < ids.length; at += PAGE) {
+    const removed = await tx
       .deleteFrom("packages")
       .where("id", "in", ids.slice(at, at + PAGE))
       .where(({ not, exists, selectFrom }) =>
         not(exists(selectFrom("image_packages as i").select("i.n").whereRef("i.package", "=", "packages.id"))),
       )
+      .returning("id")
       .execute();
+    if (removed.length === 0) continue;
+    const gone = removed.map(({ id }) => id);
+    await tx.deleteFrom("package_findings").where("package", "in", gone).execute();
+    await tx.deleteFrom("package_keys").where("package", "in", gone).execute();
+  }
 }
 
 /** Removes the catalogue unless a repo holds the image. Answers `done: false` when some of it is left. */

@@ -5,7 +5,8 @@ import type { Component } from "./types.ts";
 /** The states of `image_catalogs`. */
 export const CATALOG_STATE = { waiting: 1, done: 2, failed: 3 } as const;
 
-export type PackageRow = Row<"packages">;
+/** A new package; it waits to be compared with records. */
+export type PackageRow = Omit<Row<"packages">, "matched">;
 
 /** The longest licence that is stored, in characters: some packages state whole texts. */
 const MAX_LICENCE = 512;

@@ -1,0 +1,49 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** Metrics of the comparison of packages with the records of feeds. */
+export interface MatchingMetrics {
+  /** Counts findings that were opened. */
+  opened(findings: number): void;
+  /** Counts findings that were closed. */
+  closed(findings: number): void;
+  /** Counts a transaction of it, which took so many milliseconds. */
+  step(ms: number): void;
+  /** Sets what waits to be compared. */
+  waiting(backlog: { packages: number; records: number }): void;
+}
+
+/** Registers the metrics of the comparison of packages with the records of feeds. */
+export function matchingMetrics(registry: Registry): MatchingMetrics {
+  const registers = [registry];
+  const findings = new Counter({
+    name: "moorage_vulnerability_findings_total",
+    help: "Findings of packages that were opened and closed.",
+    labelNames: ["change"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "moorage_vulnerability_matching_duration_seconds",
+    help: "How long the transactions took in which packages and records were compared.",
+    buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  });
+  const backlog = new Gauge({
+    name: "moorage_vulnerability_matching_backlog",
+    help: "Packages that are new, and records that changed, that were not compared yet; 100,000 for more.",
+    labelNames: ["kind"],
+    registers,
+    aggregator: "max",
+  });
+  // All samples are there from the beginning.
+  for (const change of ["opened", "closed"]) findings.inc({ change }, 0);
+  for (const kind of ["packages", "records"]) backlog.set({ kind }, 0);
+  return {
+    opened: (count) => findings.inc({ change: "opened" }, count),
+    closed: (count) => findings.inc({ change: "closed" }, count),
+    step: (ms) => durations.observe(ms / 1000),
+    waiting({ packages, records }) {
+      backlog.set({ kind: "packages" }, packages);
+      backlog.set({ kind: "records" }, records);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { Logger } from "pino";
+import { systemCallNow } from "../../core/system-call.ts";
+import type { CommandWriter } from "../../core/transactor.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Database } from "../../store/index.ts";
+import { matchChanges } from "./match-changes.ts";
+import { matchPackages, type MatchingStep } from "./match-packages.ts";
+import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "./state.ts";
+
+/** What is counted. */
+export interface MatchingMetrics {
+  opened(findings: number): void;
+  closed(findings: number): void;
+  /** Counts a step that took so many milliseconds. */
+  step(ms: number): void;
+  waiting(backlog: MatchingBacklog): void;
+}
+
+export interface MatchingDeps {
+  transactor: CommandWriter;
+  reader: Database;
+  clock: Clock;
+  log: Logger;
+  metrics: MatchingMetrics;
+}
+
+const POLL_EVERY_MS = 500;
+const COUNT_EVERY_MS = 15_000;
+// Between two steps requests go first, also where one thread does both.
+const PAUSE_MS = 2;
+
+/**
+ * Compares new packages and changed records with each other, within a second of their commit. Processes share the work:
+ * each step goes on from where the last one ended, whoever did it, and is a transaction of its own.
+ */
+export function startMatching({ transactor, reader, clock, log, metrics }: MatchingDeps): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let countedMs = -COUNT_EVERY_MS;
+  const count = async (): Promise<void> => {
+    if (clock.monotonicMs() - countedMs < COUNT_EVERY_MS) return;
+    countedMs = clock.monotonicMs();
+    metrics.waiting(await matchingBacklog(reader));
+  };
+  const isStopped = (): boolean => stopping.signal.aborted;
+  const step = async (command: typeof matchPackages | typeof matchChanges): Promise<MatchingStep> => {
+    const startedMs = clock.monotonicMs();
+    const done = await transactor.write(command, systemCallNow(clock), undefined);
+    metrics.step(clock.monotonicMs() - startedMs);
+    metrics.opened(done.opened);
+    metrics.closed(done.closed);
+    return done;
+  };
+  const poll = async (): Promise<void> => {
+    await count();
+    while (!isStopped() && (await isAnyWaiting(reader))) {
+      for (const command of [matchPackages, matchChanges]) {
+        if (isStopped()) return;
+        await step(command);
+      }
+      await count();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  };
+  let polling: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    polling ??= poll()
+      .catch((error: unknown) => {
+        if (!isStopped()) log.warn({ err: error }, "matching packages with records failed");
+      })
+      .finally(() => (polling = undefined));
+  }, POLL_EVERY_MS).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await polling;
+    },
+  };
+}
