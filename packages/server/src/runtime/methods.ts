@@ -17,6 +17,7 @@ import {
   DiffsService,
   EventsService,
   ExternalGroupRoleMappingsService,
+  FindingsService,
   GroupInvitesService,
   GroupsService,
   IdentitiesService,
@@ -53,7 +54,7 @@ import {
 } from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
 import { imagesService, keyOfCreateTag, reposService, tagsService } from "../registry/index.ts";
-import { advisoriesService, diffsService, sbomsService } from "../security/index.ts";
+import { advisoriesService, diffsService, findingsService, sbomsService } from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 
 interface Ruled {
@@ -98,6 +99,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(SbomsService, sbomsService()),
     ...methods(DiffsService, diffsService(context)),
     ...methods(AdvisoriesService, advisoriesService(context)),
+    ...methods(FindingsService, findingsService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(PingService, pingService()),
     ...methods(SubscriptionsService, subscriptionsService(context)),

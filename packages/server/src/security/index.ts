@@ -4,6 +4,8 @@ export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedCatalogs } from "./catalog/remove.ts";
 export { startCatalogs } from "./catalog/runner.ts";
 export { diffsService } from "./diffs/service.ts";
+export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
+export { findingsService } from "./findings/service.ts";
 export { startMatching } from "./findings/runner.ts";
 export { sbomsService } from "./sbom/service.ts";
 export { securityCommands } from "./commands.ts";

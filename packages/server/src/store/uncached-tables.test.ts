@@ -174,8 +174,8 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
   // Of these only finished catalogues become answers that are cached. A push puts its image into the queue. Answers
-  // with findings are not cached.
-  const catalogues = /^(?:security[\\/](?:catalog|findings|sbom)[\\/]|oci[\\/]manifests[\\/]commands\.ts$)/;
+  // with findings and differences are not cached.
+  const catalogues = /^(?:security[\\/](?:catalog|diffs|findings|sbom)[\\/]|oci[\\/]manifests[\\/]commands\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(

@@ -85,7 +85,7 @@ function expected(method: DescMethod, who: Who): Outcome {
   if (rule.public || who === "owner") return "ok";
   // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
-  const isList = method.output.field["totalCount"] !== undefined && rule.scope === "";
+  const isList = method.name.startsWith("List") && rule.scope === "";
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
   const held = rule.capabilities.every((capability) =>
     viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""),

@@ -7,6 +7,7 @@ import {
   DiffsService,
   EventsService,
   ExternalGroupRoleMappingsService,
+  FindingsService,
   GroupInvitesService,
   GroupsService,
   IdentitiesService,
@@ -49,6 +50,7 @@ export const REST_SERVICES = [
   DeliveriesService,
   EventsService,
   AdvisoriesService,
+  FindingsService,
 ];
 
 const document = openApiDocument({

@@ -9,6 +9,7 @@ import {
   DeliveriesService,
   DiffsService,
   ExternalGroupRoleMappingsService,
+  FindingsService,
   GroupInvitesService,
   GroupsService,
   IdentitiesService,
@@ -231,6 +232,8 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     await platform.transact((tx) => tx.updateTable("image_catalogs").set({ state: 2, finish_time: 0 }).execute());
     return { repoUid: repo, digest };
   });
+
+  add(FindingsService.method.listFindings, () => ({ uidp: { descendantsOf: group } }));
 
   const subscriptions = SubscriptionsService.method;
   const sink = "http://127.0.0.1:9/";

@@ -1,0 +1,19 @@
+import { FindingSeverity, type ListFindingsRequest } from "@moorage/api/messages";
+import { vulnerabilityKey } from "../feeds/stored.ts";
+import { isNamed } from "./candidates.ts";
+import type { ImageFinding } from "./read.ts";
+
+/** Whether the filters of a list leave the finding: all of them, of one with several values any. */
+export function matches(finding: ImageFinding, request: ListFindingsRequest): boolean {
+  const { vulnerability, package: held, fixed } = finding;
+  const ids = new Set(
+    [vulnerability.id, ...vulnerability.aliases, ...finding.records.map(({ id }) => id)].map(vulnerabilityKey),
+  );
+  return (
+    (request.vulnerabilities.length === 0 || request.vulnerabilities.some((id) => ids.has(vulnerabilityKey(id)))) &&
+    (request.packages.length === 0 || request.packages.some((name) => isNamed(held, name))) &&
+    FindingSeverity[vulnerability.severity] >= request.minSeverity &&
+    (request.kev === undefined || request.kev === vulnerability.isExploited) &&
+    (request.fixable === undefined || request.fixable === fixed.length > 0)
+  );
+}

@@ -1,0 +1,137 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { FindingState, type ListFindingsRequest, ListFindingsRequestSchema } from "@moorage/api/messages";
+import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";
+import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../../aip/page-token.ts";
+import type { Scope } from "../../aip/scope.ts";
+import type { Call } from "../../core/call.ts";
+import { milliseconds } from "../../lib/timestamps.ts";
+import { invalidArgument } from "../../errors.ts";
+import { wantedPackages } from "./candidates.ts";
+import { matches } from "./filters.ts";
+import { type ImageName, nameOf, tagsOfImages } from "./images.ts";
+import { comparePositions, type FindingPosition, findingsOfImage, type ImageFinding, positionOf } from "./read.ts";
+import type { KnownVulnerabilities } from "./vulnerabilities.ts";
+import { type Batch, imagesByRepo, imagesWith } from "./walk.ts";
+
+/** A finding with the image that has it, and the tags that point to that. */
+export interface ListedFinding extends ImageName {
+  finding: ImageFinding;
+  tags: string[];
+}
+
+/** Which images a list goes through. */
+export interface ListedImages {
+  scope: Scope;
+  /** Only these, whether a tag points to them or not. */
+  only?: readonly ImageName[];
+}
+
+const MAX_PAGE_SIZE = 200;
+// A page ends after so many images were read, and after so many were looked at, however few findings they had.
+const MAX_READ = 100;
+const MAX_LOOKED = 5_000;
+
+/** Behind all findings of an image. */
+const END: FindingPosition = ["\u{10FFFF}", "", ""];
+
+interface Position extends ImageName {
+  after: FindingPosition;
+}
+
+/**
+ * A page of findings, in an order in which each page continues by an index: by repos and digests, or, when the packages
+ * are few, by digests and repos; within an image by packages and vulnerabilities. It may be short, or empty, although
+ * more follow.
+ */
+export async function listFindings(
+  call: Call,
+  key: Uint8Array,
+  request: ListFindingsRequest,
+  { scope, only }: ListedImages,
+): Promise<{ rows: ListedFinding[]; nextPageToken: string }> {
+  if (request.pageSize < 0) throw invalidArgument({ field: "page_size", description: "must not be negative" });
+  const size = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+  const { tx } = call;
+  const filters = fingerprint(request);
+  let position = readPosition(call, key, request, filters);
+  const packages = await wantedPackages(tx, request);
+  const atMs = request.asOf === undefined ? undefined : milliseconds(request.asOf);
+  const state = request.state === FindingState.CLOSED ? "closed" : "open";
+  const known: KnownVulnerabilities = new Map();
+  const rows: ListedFinding[] = [];
+  const page = (isMore: boolean): { rows: ListedFinding[]; nextPageToken: string } => ({
+    rows,
+    nextPageToken: isMore ? sealPosition(call, key, filters, position) : "",
+  });
+  let read = 0;
+  let looked = 0;
+  const from = { repo: position.repo, digest: position.digest };
+  const batches =
+    only !== undefined
+      ? these(only, from)
+      : packages === undefined
+        ? imagesByRepo(tx, scope, from)
+        : imagesWith(tx, packages, scope, from);
+  for await (const { images, last } of batches) {
+    call.requireCaller();
+    if (looked >= MAX_LOOKED) return page(true);
+    const tags = await tagsOfImages(tx, images, atMs);
+    for (const image of images) {
+      if (only === undefined && !tags.has(nameOf(image))) continue;
+      if (read >= MAX_READ) return page(true);
+      read += 1;
+      const isBegun = image.repo === position.repo && image.digest === position.digest;
+      const after = isBegun ? position.after : undefined;
+      const asked = {
+        ...image,
+        state,
+        ...(atMs !== undefined && { atMs }),
+        ...(packages !== undefined && { packages }),
+      } as const;
+      for (const finding of (await findingsOfImage(tx, asked, known)) ?? []) {
+        if (after !== undefined && comparePositions(positionOf(finding), after) <= 0) continue;
+        if (!matches(finding, request)) continue;
+        if (rows.length === size) return page(true);
+        rows.push({ ...image, finding, tags: tags.get(nameOf(image)) ?? [] });
+        position = { ...image, after: positionOf(finding) };
+      }
+      position = { ...image, after: END };
+    }
+    position = { ...last, after: END };
+    looked += images.length;
+  }
+  return page(false);
+}
+
+async function* these(images: readonly ImageName[], from: ImageName): AsyncGenerator<Batch> {
+  const left = images.filter(({ digest }) => digest >= from.digest);
+  const last = left.at(-1);
+  if (last !== undefined) yield { images: left, last };
+}
+
+/** The request but for where its page begins and how long it is. */
+function fingerprint(request: ListFindingsRequest): string {
+  const bytes = toBinary(ListFindingsRequestSchema, { ...request, pageToken: "", pageSize: 0 });
+  return Buffer.from(bytes).toString("base64");
+}
+
+function sealPosition(call: Call, key: Uint8Array, filters: string, { repo, digest, after }: Position): string {
+  return sealPageToken(key, {
+    list: ListFindingsRequestSchema.typeName,
+    request: filters,
+    issuedMs: call.nowMs,
+    position: [repo, digest, ...after],
+  });
+}
+
+/** Throws INVALID_ARGUMENT on `page_token` for a token that was not given for this list and these filters. */
+function readPosition(call: Call, key: Uint8Array, { pageToken }: ListFindingsRequest, filters: string): Position {
+  const start: Position = { repo: "", digest: "", after: ["", "", ""] };
+  if (pageToken === "") return start;
+  const token = openPageToken(key, pageToken);
+  if (call.nowMs - token.issuedMs > PAGE_TOKEN_LIFETIME_MS) return start;
+  if (token.list !== ListFindingsRequestSchema.typeName) throw wrongPageToken("is not a token of this list");
+  if (token.request !== filters) throw wrongPageToken("was given for other filters");
+  const [repo = "", digest = "", ...after] = token.position.map(String);
+  return { repo, digest, after: [after[0] ?? "", after[1] ?? "", after[2] ?? ""] };
+}

@@ -1,0 +1,201 @@
+import { compareVersions } from "../../lib/versions/index.ts";
+import { type Database, type Row, select } from "../../store/index.ts";
+import { lookupsOf, versionOrder } from "../matching/package-keys.ts";
+import type { FixState } from "../matching/record-affects.ts";
+import { countedSource, type ImageAsOf } from "./image-packages.ts";
+import { componentOf } from "./match-packages.ts";
+import { recordKey } from "./records.ts";
+import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "./vulnerabilities.ts";
+
+/** A record that affects a package. Times are milliseconds since 1970. */
+export interface AffectingRecord {
+  feed: string;
+  id: string;
+  /** The change number of the state that it was in; see feed_changes. */
+  change: number;
+  fixed: string[];
+  lastAffected: string[];
+  openedMs: number;
+}
+
+/** One vulnerability of one package of an image. Times are milliseconds since 1970. */
+export interface ImageFinding {
+  vulnerability: Vulnerability;
+  package: Omit<Row<"packages">, "matched">;
+  /** Where the package lies: the layer's digest and the path. */
+  places: { layer: string; path: string }[];
+  state: FixState;
+  /** The versions that fix it, by any of the records, in their order. */
+  fixed: string[];
+  /** In the order of feeds and ids. */
+  records: AffectingRecord[];
+  /** Since when it was open without a break. */
+  sinceMs: number;
+  /** Null when it is open. */
+  closedMs: number | null;
+  /** Why it was closed last; empty when it is open. */
+  closeReason: string;
+}
+
+export interface FindingsAsked extends ImageAsOf {
+  /** Open ones, or those that were open before and are not any more. */
+  state: "open" | "closed";
+  /** Only these packages, by their ids. */
+  packages?: readonly string[];
+}
+
+const ROWS = 400;
+
+/**
+ * The findings of an image, one for each package and vulnerability, in the order of purls and then of ids. Undefined
+ * when nothing is known of what the image holds: it waits to be read, could not be, or is none. `known`: what the call
+ * has read of vulnerabilities, for images that have packages in common.
+ */
+export async function findingsOfImage(
+  db: Database,
+  asked: FindingsAsked,
+  known: KnownVulnerabilities = new Map(),
+): Promise<ImageFinding[] | undefined> {
+  const source = await countedSource(db, asked);
+  if (source === undefined) return undefined;
+  const rows = await findingRows(db, asked, source);
+  if (rows.length === 0) return [];
+  const names = rows.map(({ feed, record: id }) => ({ feed, id }));
+  await learnVulnerabilities(db, names, known);
+  const packages = await heldPackages(db, asked.digest, source, [...new Set(rows.map((row) => row.package))]);
+  const groups = Map.groupBy(rows, (row) => {
+    const vulnerability = known.get(recordKey({ feed: row.feed, id: row.record }));
+    return `${row.package} ${vulnerability?.id ?? row.record}`;
+  });
+  const isOpen = isOpenAt(asked.atMs);
+  const found = [...groups.values()].flatMap((group): ImageFinding[] => {
+    const open = group.filter(isOpen);
+    const counted = asked.state === "open" ? open : open.length > 0 ? [] : lastOf(group);
+    const [first] = counted;
+    const held = first === undefined ? undefined : packages.get(first.package);
+    const vulnerability =
+      first === undefined ? undefined : known.get(recordKey({ feed: first.feed, id: first.record }));
+    return held === undefined || vulnerability === undefined
+      ? []
+      : [{ ...held, vulnerability, ...summaryOf(counted, held.package, asked.state === "open") }];
+  });
+  return found.sort(inOrder);
+}
+
+/** Where a finding stands among those of its image. */
+export type FindingPosition = readonly [purl: string, id: string, vulnerability: string];
+
+export function positionOf(finding: ImageFinding): FindingPosition {
+  return [finding.package.purl, finding.package.id, finding.vulnerability.id];
+}
+
+export function comparePositions(a: FindingPosition, b: FindingPosition): number {
+  for (const [at, one] of a.entries()) {
+    const other = b[at] ?? "";
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+const inOrder = (a: ImageFinding, b: ImageFinding): number => comparePositions(positionOf(a), positionOf(b));
+
+type FindingRow = Row<"package_findings">;
+
+const isOpenAt =
+  (atMs: number | undefined) =>
+  ({ closed }: FindingRow): boolean =>
+    closed === null || (atMs !== undefined && closed > atMs);
+
+/** The rows of a finding that was closed that held until then. */
+function lastOf(group: readonly FindingRow[]): FindingRow[] {
+  const last = Math.max(...group.map(({ closed }) => closed ?? 0));
+  return group.filter(({ closed }) => closed === last);
+}
+
+function summaryOf(
+  rows: readonly FindingRow[],
+  held: ImageFinding["package"],
+  isOpen: boolean,
+): Omit<ImageFinding, "vulnerability" | "package" | "places"> {
+  const records = rows
+    .map((row) => ({
+      feed: row.feed,
+      id: row.record,
+      change: row.change,
+      fixed: JSON.parse(row.fixed) as string[],
+      lastAffected: JSON.parse(row.last_affected) as string[],
+      openedMs: row.opened,
+    }))
+    .sort((a, b) => (recordKey(a) < recordKey(b) ? -1 : 1));
+  const fixed = sortedVersions(held, [...new Set(records.flatMap((record) => record.fixed))]);
+  return {
+    records,
+    fixed,
+    state: fixed.length > 0 ? "FIXED" : rows.every(({ state }) => state === "WONT_FIX") ? "WONT_FIX" : "NOT_FIXED",
+    sinceMs: Math.min(...rows.map(({ since }) => since)),
+    closedMs: isOpen ? null : Math.max(...rows.map(({ closed }) => closed ?? 0)),
+    closeReason: isOpen ? "" : (rows[0]?.reason_closed ?? ""),
+  };
+}
+
+function sortedVersions(held: ImageFinding["package"], versions: string[]): string[] {
+  const component = componentOf(held);
+  const order = versionOrder((component === undefined ? undefined : lookupsOf(component)[0]?.key) ?? "");
+  return order === undefined ? versions : versions.sort((a, b) => compareVersions(order, a, b));
+}
+
+async function findingRows(
+  db: Database,
+  { digest, atMs, state, packages }: FindingsAsked,
+  source: string,
+): Promise<FindingRow[]> {
+  const time =
+    state === "closed"
+      ? atMs === undefined
+        ? ""
+        : " and f.opened <= ?"
+      : atMs === undefined
+        ? " and f.closed is null"
+        : " and f.opened <= ? and (f.closed is null or f.closed > ?)";
+  const times = Array.from(time.matchAll(/\?/g), () => atMs ?? 0);
+  const ask = async (among: string, ids: readonly string[]): Promise<FindingRow[]> =>
+    await select<FindingRow>(
+      db,
+      `select f.* from package_findings as f where f.package in (select i.package from image_packages as i where i.digest = ? and i.source = ?${among})${time}`,
+      [digest, source, ...ids, ...times],
+    );
+  if (packages === undefined) return await ask("", []);
+  const found: FindingRow[] = [];
+  for (let at = 0; at < packages.length; at += ROWS) {
+    const some = packages.slice(at, at + ROWS);
+    found.push(...(await ask(` and i.package in (${some.map(() => "?").join(", ")})`, some)));
+  }
+  return found;
+}
+
+type Held = Pick<ImageFinding, "package" | "places">;
+
+async function heldPackages(
+  db: Database,
+  digest: string,
+  source: string,
+  ids: readonly string[],
+): Promise<Map<string, Held>> {
+  const found = new Map<string, Held>();
+  for (let at = 0; at < ids.length; at += ROWS) {
+    const some = ids.slice(at, at + ROWS);
+    const rows = await select<Row<"packages"> & { layer: string; path: string }>(
+      db,
+      `select p.id, p.ecosystem, p.source_name, p.source_version, p.purl, p.name, p.version, p.licence, i.layer, i.path
+       from image_packages as i join packages as p on p.id = i.package
+       where i.digest = ? and i.source = ? and i.package in (${some.map(() => "?").join(", ")}) order by i.n`,
+      [digest, source, ...some],
+    );
+    for (const { layer, path, ...row } of rows) {
+      const held = found.get(row.id) ?? { package: row, places: [] };
+      held.places.push({ layer, path });
+      found.set(row.id, held);
+    }
+  }
+  return found;
+}

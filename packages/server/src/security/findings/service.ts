@@ -1,0 +1,143 @@
+import {
+  Capability,
+  FindingSeverity,
+  type FindingsService,
+  FindingState,
+  FixState,
+  type ListFindingsRequest,
+  ListFindingsRequestSchema,
+  RepoSchema,
+  TagSchema,
+} from "@moorage/api/messages";
+import { type Scope, scopeOf } from "../../aip/scope.ts";
+import { timeViolations } from "../../aip/times.ts";
+import { validate } from "../../aip/validate.ts";
+import type { Call } from "../../core/call.ts";
+import { resolveRepository } from "../../core/image-path.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
+import { invalidArgument, notFound } from "../../errors.ts";
+import { milliseconds, timestamp } from "../../lib/timestamps.ts";
+import { isUid } from "../../lib/uid.ts";
+import { imagesBehind } from "./images.ts";
+import { type ListedFinding, type ListedImages, listFindings } from "./list.ts";
+
+const NEEDS = [Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST, Capability.CAP_MANIFEST_METADATA_LIST] as const;
+
+/** Findings of images: docs/security-data.md. */
+export function findingsService({ pageTokenKey }: ServiceContext): Service<typeof FindingsService> {
+  return {
+    async listFindings(call, request) {
+      validate(ListFindingsRequestSchema, request);
+      const violations = [
+        ...timeViolations({ as_of: request.asOf }),
+        ...(["tag", "digest"] as const)
+          .filter((field) => request[field] !== "" && request.repo === "")
+          .map((field) => ({ field, description: "needs a repo" })),
+        ...(request.tag !== "" && request.digest !== "" ? [{ field: "digest", description: "excludes tag" }] : []),
+      ];
+      if (violations.length > 0) throw invalidArgument(...violations);
+      const images = await imagesOf(call, request);
+      const { rows, nextPageToken } = await listFindings(call, pageTokenKey, request, images);
+      const licences = new Map(
+        (await call.tx.selectFrom("feeds").select(["name", "licence"]).execute()).map(({ name, licence }) => [
+          name,
+          licence,
+        ]),
+      );
+      return { findings: rows.map((row) => messageOf(row, licences)), nextPageToken };
+    },
+  };
+}
+
+async function imagesOf(call: Call, request: ListFindingsRequest): Promise<ListedImages> {
+  const scope = scopeOf(request.uidp, await call.visible(...NEEDS));
+  if (request.repo === "") return { scope };
+  const repo = await visibleRepo(call, request.repo);
+  const within: Scope = { ...scope, roots: scope.roots.length === 0 ? [] : [repo] };
+  const digest = request.tag === "" ? request.digest : await digestOfTag(call, repo, request);
+  if (digest === "") return { scope: within };
+  const row = await call.tx
+    .selectFrom("manifests")
+    .select("digest")
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .executeTakeFirst();
+  if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
+  const digests = [...new Set(await imagesBehind(call.tx, repo, digest))].sort();
+  return { scope: within, only: digests.map((each) => ({ repo, digest: each })) };
+}
+
+/** The uid of the repo. Throws NOT_FOUND unless the caller may list what is in it. */
+async function visibleRepo(call: Call, name: string): Promise<string> {
+  const uid = isUid(name) ? name : (await resolveRepository(call, name)).repo;
+  const row =
+    uid === undefined
+      ? undefined
+      : await call.tx.selectFrom("repos").select("uid").where("uid", "=", uid).executeTakeFirst();
+  if (row === undefined) throw notFound(RepoSchema.typeName, name);
+  for (const capability of NEEDS) if (!(await call.may(capability, row.uid))) throw notFound(RepoSchema.typeName, name);
+  return row.uid;
+}
+
+async function digestOfTag(call: Call, repo: string, { tag, asOf }: ListFindingsRequest): Promise<string> {
+  const row =
+    asOf === undefined
+      ? await call.tx
+          .selectFrom("tags")
+          .select("digest")
+          .where("parent", "=", repo)
+          .where("name", "=", tag)
+          .executeTakeFirst()
+      : await call.tx
+          .selectFrom("tag_history")
+          .select("digest")
+          .where("repo", "=", repo)
+          .where("tag", "=", tag)
+          .where("time", "<=", milliseconds(asOf))
+          .orderBy("time", "desc")
+          .limit(1)
+          .executeTakeFirst();
+  // A record without a digest says that the tag was deleted.
+  if (row === undefined || row.digest === "") throw notFound(TagSchema.typeName, tag);
+  return row.digest;
+}
+
+function messageOf({ repo, digest, tags, finding }: ListedFinding, licences: ReadonlyMap<string, string>) {
+  const { vulnerability, package: held, places, records, closedMs } = finding;
+  return {
+    vulnerability: vulnerability.id,
+    aliases: vulnerability.aliases,
+    repo,
+    digest,
+    tags,
+    package: {
+      purl: held.purl,
+      name: held.name,
+      version: held.version,
+      sourceName: held.source_name,
+      sourceVersion: held.source_version,
+    },
+    locations: places,
+    severity: FindingSeverity[vulnerability.severity],
+    ...(vulnerability.score !== undefined && { score: vulnerability.score }),
+    kev: vulnerability.isExploited,
+    ...(vulnerability.epss !== undefined && {
+      epss: vulnerability.epss.epss,
+      epssPercentile: vulnerability.epss.percentile,
+    }),
+    fixState: FixState[finding.state],
+    fixVersions: finding.fixed,
+    records: records.map((record) => ({
+      feed: record.feed,
+      id: record.id,
+      licence: licences.get(record.feed) ?? "",
+      fixVersions: record.fixed,
+      lastAffectedVersions: record.lastAffected,
+      openTime: timestamp(record.openedMs),
+    })),
+    state: closedMs === null ? FindingState.OPEN : FindingState.CLOSED,
+    openTime: timestamp(finding.sinceMs),
+    ...(closedMs !== null && { closeTime: timestamp(closedMs) }),
+    closeReason: finding.closeReason,
+  };
+}

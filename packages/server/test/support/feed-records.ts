@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { systemCall } from "../../src/core/system-call.ts";
+import { openCall } from "../../src/runtime/open-call.ts";
+import {
+  beginImport,
+  endImport,
+  putFeedRecords,
+  putFeeds,
+  removeFeedRecords,
+} from "../../src/security/feeds/commands.ts";
+import type { FeedFormat } from "../../src/security/feeds/formats.ts";
+import { osvRecord } from "../../src/security/feeds/osv.ts";
+import { type FeedRecord, recordOf } from "../../src/security/feeds/record.ts";
+import { storedRecord } from "../../src/security/feeds/stored.ts";
+import type { Platform } from "./platform.ts";
+
+/** Puts records into a feed of a running server, by the commands of an import; the feed is made if it is not there. */
+export async function putRecords(
+  { transact }: Pick<Platform, "transact">,
+  feed: string,
+  format: FeedFormat,
+  records: readonly FeedRecord[],
+  removed: string[] = [],
+): Promise<void> {
+  const place = { feed, run: randomUUID() };
+  const definition = { name: feed, format, address: "", licence: "CC-BY-4.0", intervalMs: 0, products: [] };
+  await transact(async (tx) => {
+    const call = openCall(systemCall(Date.now()), tx);
+    await putFeeds.run(call, { feeds: [definition], origin: "command", mustBeNew: false }, undefined);
+    await beginImport.run(call, place, undefined);
+    if (records.length > 0) await putFeedRecords.run(call, { place, records: records.map(storedRecord) }, undefined);
+    if (removed.length > 0) await removeFeedRecords.run(call, { place, ids: removed }, undefined);
+    await endImport.run(call, { place, error: "" }, undefined);
+  });
+}
+
+/** A record of OSV, which says when it was modified if `more` does not. */
+export function osvOf(id: string, more: object): FeedRecord {
+  const { record } = osvRecord({ id, modified: "2026-01-02T03:04:05Z", ...more });
+  if (record === undefined) throw new Error(`${id} is no record`);
+  return record;
+}
+
+/** A record of a format that has only an id, with its body. */
+export function plainRecord(id: string, body: object = {}): FeedRecord {
+  const { record } = recordOf({ id, modified: 0, body: JSON.stringify(body) });
+  if (record === undefined) throw new Error(`${id} is no record`);
+  return record;
+}
