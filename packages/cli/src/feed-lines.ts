@@ -1,4 +1,4 @@
-import type { FeedsAdmin, Imported } from "@moorage/server";
+import type { FeedDefinition, FeedsAdmin, Imported } from "@moorage/server";
 import { plain } from "./printable.ts";
 
 type Feed = Awaited<ReturnType<FeedsAdmin["list"]>>[number];
@@ -6,6 +6,11 @@ type Feed = Awaited<ReturnType<FeedsAdmin["list"]>>[number];
 /** A number of records or feeds. */
 export function counted(count: number, what: "feed" | "record"): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** What was decided about a feed that an import added, in one line. */
+export function addedText({ name, format, licence }: FeedDefinition, file: string): string {
+  return `${plain(file)} has the format ${format}: added the feed ${name}, licence: ${plain(licence)}`;
 }
 
 /** What an import did, in one line. */

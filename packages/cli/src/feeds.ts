@@ -1,7 +1,7 @@
 // `moorage feeds`: the sources of security data of an installation.
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { counted, feedJson, feedLines, importedText } from "./feed-lines.ts";
+import { addedText, counted, feedJson, feedLines, importedText } from "./feed-lines.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 const namesFeeds = (name: string): boolean =>
@@ -106,28 +106,28 @@ function addUpdate(feeds: Command): void {
 function addImport(feeds: Command): void {
   const command = feeds
     .command("import")
-    .description("import what `moorage feeds export` wrote, or the data of one feed")
-    .argument("<file>", "a file; with --feed also a folder")
-    .option("--feed <name>", "the feed whose data the file has, as it is published")
-    .option("--part", "with --feed: the file does not have all records; the others stay")
+    .description("import the data of a feed, or what `moorage feeds export` wrote")
+    .argument("<file>", "a file, an archive or a folder; its format is recognised")
+    .option("--feed <name>", "the feed whose data it has, by default the name of the file; one that is new is added")
+    .option("--licence <text>", "under which the data of the feed may be used, such as CC-BY-4.0; shown with the data")
+    .option("--part", "the file does not have all records of the feed; the others stay")
     .option(...SHRINK);
   const configOf = addSettings(command, namesFeeds);
-  command.action(async (file: string, { feed, part, allowShrink, ...values }: FlagValues) => {
+  command.action(async (file: string, { feed, licence, part, allowShrink, ...values }: FlagValues) => {
     const { withFeeds } = await import("@moorage/server");
     const config = await configOf(values);
-    const done = await interruptible((signal) => {
-      const options = { allowShrink: allowShrink === true, signal };
-      return withFeeds(config, async (admin) =>
-        feed === undefined
-          ? await admin.importAll(resolve(file), options)
-          : [
-              await admin.importData(String(feed), resolve(file), {
-                ...options,
-                ...(part === true && { isPart: true }),
-              }),
-            ],
-      );
-    });
+    const done = await interruptible((signal) =>
+      withFeeds(config, (admin) =>
+        admin.importFile(resolve(file), {
+          feed: feed as string | undefined,
+          licence: licence as string | undefined,
+          isPart: part === true ? true : undefined,
+          allowShrink: allowShrink === true,
+          signal,
+          added: (definition) => console.log(addedText(definition, file)),
+        }),
+      ),
+    );
     for (const one of done) console.log(importedText(one));
   });
 }

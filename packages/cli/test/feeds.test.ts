@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { zipOf } from "../../server/test/support/zip.ts";
 import { LAUNCHER, moorage, startServing, temporaryFolder } from "./commands.ts";
 
 const RECORD = {
@@ -52,13 +53,98 @@ test("feeds are added, imported and listed while a server runs, as JSON in the A
   });
 });
 
+test("a file is imported without a feed: its format is recognised, and the feed has its name", async (t) => {
+  const cwd = await installation(t);
+  const feeds = async (...args: string[]): Promise<string[]> => {
+    const { code, stdout, stderr } = await moorage(["feeds", ...args], { cwd });
+    assert.equal(code, 0, stderr);
+    return stdout.trimEnd().split("\n");
+  };
+  writeFileSync(join(cwd, "osv-pypi.zip"), zipOf([{ name: "A-1.json", content: JSON.stringify(RECORD) }]));
+  const read = "1 record read, 1 new or changed, 0 removed, 0 not read";
+  assert.deepEqual(await feeds("import", "osv-pypi.zip"), [
+    "osv-pypi.zip has the format osv: added the feed osv-pypi, licence: not stated",
+    `osv-pypi: ${read}`,
+  ]);
+  assert.deepEqual(await feeds("import", "osv-pypi.zip", "--licence", "CC-BY-4.0"), [
+    "osv-pypi: 1 record read, 0 new or changed, 0 removed, 0 not read",
+  ]);
+  const others: [name: string, content: string, format: string, feed: string][] = [
+    ["kev.json", JSON.stringify({ vulnerabilities: [{ cveID: "CVE-2026-1", dateAdded: "2026-01-01" }] }), "kev", "kev"],
+    ["epss_scores-2026-11-01.csv", "#v\ncve,epss,percentile\nCVE-2026-1,0.5,0.9\n", "epss", "epss_scores"],
+    [
+      "main.json",
+      JSON.stringify({
+        distroversion: "v3.20",
+        reponame: "main",
+        packages: [{ pkg: { name: "a", secfixes: { 1: ["CVE-2026-1"] } } }],
+      }),
+      "alpine-secdb",
+      "main",
+    ],
+    [
+      "tracker.json",
+      JSON.stringify({ a: { "CVE-2026-1": { releases: { sid: { status: "open" } } } } }),
+      "debian-tracker",
+      "tracker",
+    ],
+    ["products.json", JSON.stringify({ result: [{ name: "a", releases: [{ name: "1" }] }] }), "endoflife", "products"],
+  ];
+  for (const [name, content, format, feed] of others) {
+    writeFileSync(join(cwd, name), content);
+    assert.deepEqual(await feeds("import", name), [
+      `${name} has the format ${format}: added the feed ${feed}, licence: not stated`,
+      `${feed}: ${read}`,
+    ]);
+  }
+  const vex = {
+    "@context": "https://openvex.dev/ns/v0.2.0",
+    "@id": "https://a.example/1",
+    timestamp: "2026-01-01T00:00:00Z",
+    statements: [],
+  };
+  writeFileSync(join(cwd, "vex.json"), JSON.stringify(vex));
+  assert.deepEqual(await feeds("import", "vex.json", "--feed", "ours", "--licence", "CC0-1.0"), [
+    "vex.json has the format openvex: added the feed ours, licence: CC0-1.0",
+    `ours: ${read}`,
+  ]);
+  const listed = (await feeds("list")).filter((line) => line.startsWith("  licence:") || !line.startsWith(" "));
+  assert.deepEqual(listed.slice(-8), [
+    "osv-pypi (osv): 1 record, 0 of them withdrawn, 0 not read",
+    "  licence: CC-BY-4.0",
+    "ours (openvex): 1 record, 0 of them withdrawn, 0 not read",
+    "  licence: CC0-1.0",
+    "products (endoflife): 1 record, 0 of them withdrawn, 0 not read",
+    "  licence: not stated",
+    "tracker (debian-tracker): 1 record, 0 of them withdrawn, 0 not read",
+    "  licence: not stated",
+  ]);
+  writeFileSync(
+    join(cwd, "osv-pypi.json"),
+    JSON.stringify({ vulnerabilities: [{ cveID: "CVE-2026-1", dateAdded: "2026-01-01" }] }),
+  );
+  const { code, stderr } = await moorage(["feeds", "import", "osv-pypi.json"], { cwd });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^moorage: the feed osv-pypi has the format osv, and .*osv-pypi\.json has kev: name it with --feed\n$/,
+  );
+});
+
 test("what is wrong with a feed is said in one line that names it, and nothing is added", async (t) => {
   const cwd = await installation(t);
+  writeFileSync(join(cwd, "sbom.json"), JSON.stringify({ bomFormat: "CycloneDX", components: [] }));
+  writeFileSync(join(cwd, "one.json"), JSON.stringify(RECORD));
+  writeFileSync(join(cwd, "broken.json"), JSON.stringify({ vulnerabilities: [{ cveID: 1 }] }));
   for (const [args, complaint] of [
     [["add", "a", "--format", "foo", "--licence", "CC0-1.0"], /^moorage: format: must be one of osv, /],
     [["add", "a", "--format", "osv", "--licence", "CC-BY-ND-4.0"], /^moorage: licence: does not allow derivatives/],
     [["add", "a/b", "--format", "osv", "--licence", "CC0-1.0"], /^moorage: name: /],
-    [["import", "nowhere.zip", "--feed", "a"], /^moorage: .*\ba\b/],
+    [["import", "nowhere.zip", "--feed", "a"], /^moorage: .*nowhere\.zip cannot be opened/],
+    [["import", "sbom.json"], /^moorage: sbom\.json is neither an export of feeds nor of a format that feeds have: /],
+    [["import", "one.json"], /^moorage: .*one\.json is one record or document: name the feed .* with --feed/],
+    [["import", "one.json", "--feed", "a b"], /^moorage: name: /],
+    [["import", "broken.json"], /^moorage: .*vulnerabilities\[0\]\.cveID: must be a text/],
   ] as const) {
     const { code, stderr } = await moorage(["feeds", ...args], { cwd });
     assert.equal(code, 1);

@@ -25,6 +25,6 @@ export {
 export { type Server, type ServerOptions, startServer } from "./boot/server.ts";
 export { signToken, type SignTokenRequest } from "./boot/sign-token.ts";
 export { releaseMemory } from "./lib/release-memory.ts";
-export { FEED_FORMATS, type Imported } from "./security/index.ts";
+export { FEED_FORMATS, type FeedDefinition, type Imported } from "./security/index.ts";
 export { StoreError } from "./store/index.ts";
 export { startWorkers, type Workers } from "./boot/cluster.ts";

@@ -7,7 +7,6 @@ import { requireFinished } from "../installation/marker.ts";
 import { openCommandWriter, requireNewest } from "../installation/stores.ts";
 import { systemClock } from "../lib/clock.ts";
 import {
-  checkedDefinition,
   type FeedDeps,
   FeedDefinitionError,
   type FeedFormat,
@@ -22,6 +21,7 @@ import {
   SourceError,
 } from "../security/index.ts";
 import { openStore, type Row, StoreError } from "../store/index.ts";
+import { type FileImport, importExport, importFile } from "./feed-files.ts";
 
 /** The feeds of an installation, for its operator. All of them throw a StoreError in one line. */
 export interface FeedsAdmin {
@@ -37,7 +37,9 @@ export interface FeedsAdmin {
     options: ImportOptions,
     done: (feed: string, outcome: Imported | "unchanged" | Error) => void,
   ): Promise<void>;
-  /** Imports the data of one feed from a file or a folder. `isPart`: see fileSource. */
+  /** Imports a file or a folder, into a feed that is added where it is not there. */
+  importFile(file: string, given: FileImport): Promise<Imported[]>;
+  /** Imports the data of a feed that is there from a file or a folder. `isPart`: see fileSource. */
   importData(name: string, file: string, options: ImportOptions & { isPart?: boolean | undefined }): Promise<Imported>;
   /** Imports what `exportAll` wrote. */
   importAll(file: string, options: ImportOptions): Promise<Imported[]>;
@@ -103,29 +105,12 @@ function feedsOf(deps: FeedDeps, config: Config): FeedsAdmin {
         }
       }
     },
+    importFile: (file, given) => importFile(deps, config, file, given),
     async importData(name, file, { isPart, ...options }) {
       const { format } = await one(name);
       return importFeed(deps, name, await fileSource(format as FeedFormat, file, isPart), options);
     },
-    async importAll(file, options) {
-      const bundled = await (await loadFeedBundles()).bundledFeeds(file);
-      const known = new Set((await list()).map(({ name }) => name));
-      const feeds = bundled.map(({ definition }) => definition).filter(({ name }) => !known.has(name));
-      for (const { definition } of bundled) {
-        const { name, format } = definition;
-        if (known.has(name) && (await one(name)).format !== format)
-          throw new StoreError(`the feed ${name} is of another format here: remove it first, with all its records`);
-      }
-      await transactor.write(putFeeds, data(), {
-        feeds: feeds.map((feed) => checkedDefinition(feed, config)),
-        origin: "command",
-        mustBeNew: true,
-      });
-      const done: Imported[] = [];
-      for (const { definition, read } of bundled)
-        done.push(await importFeed(deps, definition.name, { read, isSnapshot: true, mayBeEmpty: true }, options));
-      return done;
-    },
+    importAll: (file, options) => importExport(deps, config, file, options),
     exportAll: async (file) => (await loadFeedBundles()).exportBundle(reader, file),
   };
 }

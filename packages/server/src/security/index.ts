@@ -21,3 +21,4 @@ export { fileSource } from "./feeds/source.ts";
 /** Loaded on first use: the reading of feeds takes libraries that a server without feeds does not need. */
 export const loadFeedBundles = () => import("./feeds/bundle.ts");
 export const loadFeedUpdates = () => import("./feeds/update.ts");
+export const loadFeedRecognition = () => import("./feeds/recognise.ts");

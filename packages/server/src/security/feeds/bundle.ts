@@ -141,7 +141,7 @@ async function* linesOf(file: string): AsyncGenerator<{ number: number; line: Re
         line = {};
       }
       if (number === 1 && (line["moorage"] !== "feeds" || line["version"] !== VERSION))
-        throw new SourceError(`${file} is not an export of feeds: to import the data of one feed, name it with --feed`);
+        throw new SourceError(`${file} is not an export of feeds that this moorage reads`);
       yield { number, line };
     }
 }
