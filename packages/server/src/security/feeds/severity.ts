@@ -54,13 +54,17 @@ export function wordSeverity(...words: unknown[]): Severity {
 function scoreOf(vector: string): number | undefined {
   // The longest vector of CVSS 4.0 with all metrics has some 200 characters.
   if (vector.length > 500) return undefined;
-  const parsed = calculator.fromVector(vector) as {
+  // CVSS 3.0 leaves open how binary fractions are rounded up, and the calculator gives 2.3 as 2.4. Version 3.1 has the
+  // same equations, but for environmental metrics, with a rounding that is defined.
+  const isSameIn31 = vector.startsWith("CVSS:3.0/") && !/\/(?:[CIA]R|M[A-Z]+):/.test(vector);
+  const parsed = calculator.fromVector(isSameIn31 ? vector.replace("CVSS:3.0", "CVSS:3.1") : vector) as {
     isBaseFullyDefined(): boolean;
     calculateScores(): { overall?: number };
   } | null;
   if (!parsed?.isBaseFullyDefined()) return undefined;
   const { overall } = parsed.calculateScores();
-  return overall !== undefined && overall >= 0 && overall <= 10 ? overall : undefined;
+  // The calculator gives -0 to some vectors of CVSS 2.0.
+  return overall !== undefined && overall >= 0 && overall <= 10 ? overall + 0 : undefined;
 }
 
 function severityOf(score: number): Severity {
