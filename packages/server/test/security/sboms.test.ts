@@ -6,6 +6,7 @@ import { JsonStrictValidator } from "@cyclonedx/cyclonedx-library/Validation";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
 import { digestOf, pushLayers, type PushTarget } from "../support/catalog/push.ts";
+import { spdxProblem } from "../support/schemas.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 
 const INDEX = "application/vnd.oci.image.index.v1+json";
@@ -85,9 +86,12 @@ test("an image's CycloneDX document is valid and says what it holds, from which 
   assert.deepEqual(await whenRead(digest), document, "it is the same at each reading");
 });
 
-test("its SPDX document names the same packages", async () => {
+test("its SPDX document is valid by the official schema, and names the same packages", async () => {
   const digest = await pushLayers(place, "spdx", [tarOf([OS, dpkg("bash"), LICENSED, CUSTOM])]);
-  const { packages, relationships, ...rest } = (await whenRead(digest, "?format=SPDX")) as unknown as Spdx;
+  const document = await whenRead(digest, "?format=SPDX");
+  assert.equal(spdxProblem(document), undefined);
+  assert.notEqual(spdxProblem({ ...document, creationInfo: {} }), undefined, "the schema finds what is missing");
+  const { packages, relationships, ...rest } = document as unknown as Spdx;
   assert.equal((rest as Record<string, unknown>)["spdxVersion"], "SPDX-2.3");
   assert.deepEqual(
     packages.map(({ name, licenseDeclared }) => [name, licenseDeclared]),
