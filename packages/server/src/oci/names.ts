@@ -1,6 +1,7 @@
 import { Capability, CapabilitySchema } from "@moorage/api/messages";
 import type { Call, Caller } from "../core/call.ts";
-import { type Resolved, resolveRepository } from "../core/image-path.ts";
+import { pathOf, type Resolved, resolveRepository } from "../core/image-path.ts";
+import { repoOfAlias } from "../registry/index.ts";
 import { RegistryError } from "./errors.ts";
 import { publicMay } from "./anonymous.ts";
 import type { PublicReference, PublicSettings } from "./anonymous.ts";
@@ -16,7 +17,15 @@ export const PUSH: Capability[] = [Capability.CAP_MANIFEST_CREATE];
  * exist. Throws NAME_UNKNOWN 404 when the caller holds them but there is no such repo.
  */
 export async function repositoryFor(call: Call, name: string, ...capabilities: Capability[]): Promise<string> {
-  const { repo, group } = await resolveRepository(call, name);
+  return requireRepository(call, name, await resolveRepository(call, name), capabilities);
+}
+
+async function requireRepository(
+  call: Call,
+  name: string,
+  { repo, group }: Resolved,
+  capabilities: Capability[],
+): Promise<string> {
   const lacking = await lackingOf(call, repo ?? group, capabilities);
   if (lacking.length > 0) throw denied(call, name, lacking);
   if (repo === undefined) throw nameUnknown(name);
@@ -24,9 +33,19 @@ export async function repositoryFor(call: Call, name: string, ...capabilities: C
 }
 
 /**
+ * The uid of the repo of which the last name of the path is an alias. Only reads resolve aliases, and only where no
+ * repo has the name.
+ */
+async function aliasedRepository(call: Call, { repo, group, missing }: Resolved): Promise<string | undefined> {
+  const [alias] = missing;
+  if (repo !== undefined || group === undefined || alias === undefined || missing.length > 1) return undefined;
+  return repoOfAlias(call.tx, group, alias);
+}
+
+/**
  * The uid of the repo, when the caller may read the tag or digest there: by the capabilities, or because it is public.
- * Throws DENIED 403 and NAME_UNKNOWN 404 as `repositoryFor` does; the names of the images in the public organization
- * are not secret.
+ * The last name of the path may be an alias of the repo. Throws DENIED 403 and NAME_UNKNOWN 404 as `repositoryFor`
+ * does; the names of the images in the public organization are not secret.
  */
 export async function pullableRepository(
   call: Call,
@@ -35,7 +54,9 @@ export async function pullableRepository(
   reference: PublicReference,
   capabilities = PULL,
 ): Promise<string> {
-  const { repo, group } = await resolveRepository(call, name);
+  const resolved = await resolveRepository(call, name);
+  const { group } = resolved;
+  const repo = resolved.repo ?? (await aliasedRepository(call, resolved));
   const lacking = await lackingOf(call, repo ?? group, capabilities);
   const may = lacking.length === 0;
   if (repo !== undefined && (may || (await publicMay(call, settings, repo, reference)))) return repo;
@@ -43,14 +64,30 @@ export async function pullableRepository(
   throw denied(call, name, lacking);
 }
 
+/** The uid of the repo, when the caller may list its tags. As `repositoryFor`, and by an alias of the repo as well. */
+export async function listableRepository(call: Call, name: string): Promise<string> {
+  const resolved = await resolveRepository(call, name);
+  const repo = resolved.repo ?? (await aliasedRepository(call, resolved));
+  return requireRepository(call, name, { ...resolved, repo }, [Capability.CAP_TAG_LIST]);
+}
+
 /**
  * Resolves the path that a push goes to; creates nothing. Throws DENIED without the capability to push there, or to
- * create what is missing of the path. Source: docs/contract.md, "Registry".
+ * create what is missing of the path, and NAME_INVALID for an alias, which names the repo to push to. Source:
+ * docs/contract.md, "Registry".
  */
 export async function resolveForPush(call: Call, name: string): Promise<Resolved> {
   const resolved = await resolveRepository(call, name);
   const lacking = await lackingToPush(call, resolved);
   if (lacking.length > 0) throw denied(call, name, lacking);
+  const aliased = await aliasedRepository(call, resolved);
+  if (aliased !== undefined) {
+    const path = await pathOf(call.tx, aliased);
+    throw new RegistryError("NAME_INVALID", `Name invalid: ${name} is an alias of ${path}: push to that`, {
+      detail: { name, repository: path },
+      details: { metadata: { name, repository: path } },
+    });
+  }
   return resolved;
 }
 

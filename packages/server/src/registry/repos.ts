@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Repo, RepoReadmeSchema, RepoSchema, ReposService, type TagPolicy } from "@moorage/api/messages";
-import { columnIs, listStored, storedListOf } from "../aip/list.ts";
+import { sql } from "kysely";
+import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { applyMask } from "../aip/masks.ts";
 import { resource, storedGet } from "../aip/resource.ts";
@@ -11,6 +12,7 @@ import { invalidArgument } from "../errors.ts";
 import { groups } from "../iam/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 import { changeCount, type Row } from "../store/index.ts";
+import { checkNames, isNamed, listHas, reposOfAlias } from "./aliases.ts";
 import { policyViolations } from "./policies.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
@@ -57,10 +59,23 @@ export function reposService({
   const rules = { allowPrivateNetwork };
   return {
     getRepo: (call, { uid }) => getRepo(call.tx, uid),
-    listRepos: (call, request) =>
-      listStored(call, pageTokenKey, LIST, request, {
-        filters: ({ name }) => (name === undefined ? [] : [columnIs("name", name)]),
-      }),
+    async listRepos(call, request) {
+      const aliased = await reposOfAlias(call, request.name);
+      return await listStored(call, pageTokenKey, LIST, request, {
+        filters: ({ name, catalogTier, bundles }) => [
+          ...(name === undefined ? [] : [isNamed(name, aliased)]),
+          ...columnIsIfSet("catalog_tier", catalogTier),
+          ...(bundles.length === 0
+            ? []
+            : [
+                sql`(${sql.join(
+                  bundles.map((each) => listHas("t.bundles", each)),
+                  sql` or `,
+                )})`,
+              ]),
+        ],
+      });
+    },
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
       validatePolicy(repo.tagPolicy);
@@ -73,6 +88,7 @@ export function reposService({
       repos.patch(call, repo.uid, repo, updateMask, async (before, after) => {
         validatePolicy(after.tagPolicy);
         if (before.name !== after.name) await repos.requireFree(call.tx, before.parent, after.name);
+        await checkNames(call.tx, before.parent, after, before);
         await updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig, rules);
       }),
     async deleteRepo(call, { uid }) {
@@ -133,6 +149,7 @@ function emitRepo(call: Call, what: "created" | "updated", row: Row<"repos">): v
 }
 
 async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"repos">> {
+  await checkNames(call.tx, parent, repo);
   return await repos.insert(call, parent, { ...toRow(repo), create_time: call.nowMs, update_time: call.nowMs });
 }
 

@@ -323,6 +323,14 @@ export const MIGRATIONS: Migration[] = [
       `create table matching (name KEY primary key, value INT8 not null, position text not null)`,
     ],
   },
+  {
+    version: 26,
+    name: "aliases of repos",
+    statements: [
+      // Most repos have none.
+      `create index repos_aliased on repos (parent, uid) where aliases <> '[]'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

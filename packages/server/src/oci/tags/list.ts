@@ -1,9 +1,8 @@
-import { Capability } from "@moorage/api/messages";
 import { statement } from "../../store/index.ts";
 import { authorize } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { rejected } from "../errors.ts";
-import { repositoryFor } from "../names.ts";
+import { listableRepository } from "../names.ts";
 import { sendJson } from "../send.ts";
 
 /** The most tags in a page; the rest follows by the Link. */
@@ -25,7 +24,7 @@ export async function handleTags(exchange: Exchange): Promise<void> {
   const count = pageSize(query);
   const last = query.get("last") ?? "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
-    const repo = await repositoryFor(call, name, Capability.CAP_TAG_LIST);
+    const repo = await listableRepository(call, name);
     if (count === 0) return "";
     const [page] = await selectPage(call.tx, repo, last, count + 1);
     return page?.names ?? "";
