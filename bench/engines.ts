@@ -10,6 +10,7 @@ import type { Registry } from "./registries.ts";
 import type { Figure } from "./report.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
 import { eventSection } from "./rows-events.ts";
+import { feedPeaks, feedSection } from "./rows-feeds.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushSection } from "./rows-push.ts";
 import { pullSection } from "./rows-pulls.ts";
@@ -150,6 +151,7 @@ async function runEngine(
             () => pullEventSection(bench),
             async () => pullSection(bench),
             async () => blobSection(bench),
+            async () => feedSection(bench),
             async () => workersSection(bench, (close) => closers.push(close)),
           ]
         : []),
@@ -239,6 +241,12 @@ async function notePeaks(part: Part, { largest, logged: fresh, ...bench }: Bench
         most: MOST_GROWTH,
       });
   }
+  for (const { mib, peakMib } of await feedPeaks({ ...bench, ...part }))
+    part.figures.push({
+      title: `peak memory without mapped files, import of a feed of ${Math.round(mib)} MiB, SQLite`,
+      value: peakMib,
+      unit: "MiB",
+    });
 }
 
 async function noteZb(part: Part, { largest: { moorage } }: Bench): Promise<void> {

@@ -27,6 +27,7 @@ const FULL: Sizes = {
   warmMs: 3_000,
   blobBytes: 512 * MIB,
   smallBlobBytes: 64 * MIB,
+  feedRecords: 6_000,
   connections: 64,
 };
 const QUICK: Sizes = {
@@ -37,6 +38,7 @@ const QUICK: Sizes = {
   warmMs: 200,
   blobBytes: 64 * MIB,
   smallBlobBytes: 8 * MIB,
+  feedRecords: 1_000,
   connections: 64,
 };
 

@@ -60,6 +60,8 @@ export interface Sizes {
   warmMs: number;
   blobBytes: number;
   smallBlobBytes: number;
+  /** At most 6,553: ten times as many are imported as well. */
+  feedRecords: number;
   connections: number;
 }
 
