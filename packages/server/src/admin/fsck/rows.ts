@@ -65,13 +65,6 @@ export const ROW_CHECKS: readonly RowCheck[] = [
     find: "select m.repo, m.digest, m.target from manifest_references as m where m.kind = 'manifest' and not exists (select 1 from manifests as x where x.repo = m.repo and x.digest = m.target)",
     show: ["repo", "digest", "target"],
   },
-  ...["package_keys", "package_findings"].map((table): RowCheck => ({
-    kind: `${table.replaceAll("_", "-")}-without-package`,
-    meaning: `a row of ${table} is about a package that no image holds any more`,
-    find: `select distinct t.package from ${table} as t where not exists (select 1 from packages as p where p.id = t.package)`,
-    show: ["package"],
-    repair: remove(table, ["package"]),
-  })),
   {
     kind: "role-binding-dangling",
     meaning: "a role binding names an identity, a role or a group that is gone",

@@ -131,4 +131,11 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     show: ["purl"],
     repair: remove("packages", ["id"]),
   },
+  ...["package_keys", "package_findings"].map((table): RowCheck => ({
+    kind: `${table.replaceAll("_", "-")}-without-package`,
+    meaning: `a row of ${table} is about a package that no image holds any more`,
+    find: `select distinct t.package from ${table} as t where not exists (select 1 from packages as p where p.id = t.package)`,
+    show: ["package"],
+    repair: remove(table, ["package"]),
+  })),
 ];
