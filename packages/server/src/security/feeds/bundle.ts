@@ -11,7 +11,7 @@ import type { FeedFormat } from "./formats.ts";
 import { numberedLines } from "./lines.ts";
 import { partsOf } from "./parts.ts";
 import { type FeedProblem, SourceError, UnreadableRecord } from "./record.ts";
-import { SEVERITIES, type Severity } from "./severity.ts";
+import { SEVERITIES, type Severity } from "./severities.ts";
 import { FEED_KEY_KINDS, type FeedKeyKind, type StoredRead, type StoredRecord, withHash } from "./stored.ts";
 
 // All feeds in one file, for machines without a network: gzip, and in it a line of JSON for the file, for each feed

@@ -1,8 +1,7 @@
 import calculator from "ae-cvss-calculator";
+import { SEVERITIES, type Severity } from "./severities.ts";
 
-/** Severities from the least to the worst. NEGLIGIBLE is a distribution's word, NONE a CVSS score of 0. */
-export const SEVERITIES = ["UNKNOWN", "NONE", "NEGLIGIBLE", "LOW", "MEDIUM", "HIGH", "CRITICAL"] as const;
-export type Severity = (typeof SEVERITIES)[number];
+export type { Severity };
 
 /** A severity, and the CVSS score it comes from: null when it comes from a word. */
 export interface Rating {

@@ -5,6 +5,7 @@ import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } 
 import type { Scope } from "../../aip/scope.ts";
 import type { Call } from "../../core/call.ts";
 import { milliseconds } from "../../lib/timestamps.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { invalidArgument } from "../../errors.ts";
 import { wantedPackages } from "./candidates.ts";
 import { matches } from "./filters.ts";
@@ -65,6 +66,8 @@ export async function listFindings(
   });
   let read = 0;
   let looked = 0;
+  // A page may read many images; pulls of this process do not wait for all of them.
+  const turn = createTurns();
   const from = { repo: position.repo, digest: position.digest };
   const batches =
     only !== undefined
@@ -73,6 +76,7 @@ export async function listFindings(
         ? imagesByRepo(tx, scope, from)
         : imagesWith(tx, packages, scope, from);
   for await (const { images, last } of batches) {
+    await turn();
     call.requireCaller();
     if (looked >= MAX_LOOKED) return page(true);
     const tags = await tagsOfImages(tx, images, atMs);
@@ -96,6 +100,7 @@ export async function listFindings(
         position = { ...image, after: positionOf(finding) };
       }
       position = { ...image, after: END };
+      await turn();
     }
     position = { ...last, after: END };
     looked += images.length;

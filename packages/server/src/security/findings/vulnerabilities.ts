@@ -1,6 +1,6 @@
 import { type Database, select } from "../../store/index.ts";
 import type { EpssBody } from "../feeds/epss.ts";
-import { type Severity, SEVERITIES } from "../feeds/severity.ts";
+import { type Severity, SEVERITIES } from "../feeds/severities.ts";
 import { recordKey } from "./records.ts";
 
 /** A vulnerability, as all records together have it that mean the same by their aliases. */
