@@ -1,4 +1,5 @@
 // The services of the API under the names that a client has for them.
+import { SecurityAdvisoryService } from "../gen/moorage/advisory/v2/security_advisories_pb.ts";
 import { DeliveriesService } from "../gen/moorage/events/v2/deliveries_pb.ts";
 import { EventsService } from "../gen/moorage/events/v2/events_pb.ts";
 import { SubscriptionsService } from "../gen/moorage/events/v2/subscriptions_pb.ts";
@@ -37,6 +38,7 @@ export const SERVICES = {
   repos: ReposService,
   roleBindings: RoleBindingsService,
   roles: RolesService,
+  securityAdvisories: SecurityAdvisoryService,
   subscriptions: SubscriptionsService,
   tags: TagsService,
   terms: TermsService,

@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import {
   create,
   type DescMessage,
@@ -78,6 +79,9 @@ export interface Page<T extends keyof Tables> {
 
 const MAX_PAGE_SIZE = 200;
 const MAX_SKIP = 2_147_483_647;
+const MAX_PLAIN_BYTES = 2_048;
+/** What the request in a page token begins with when it is deflated; it is no character of base64. */
+const PACKED = "~";
 const PAGING = new Set(["page_size", "page_token", "order_by", "skip"]);
 
 /**
@@ -186,7 +190,7 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
   const filters = options.filters?.(inForce) ?? [];
   const foundBy = options.foundBy?.(inForce);
   const sortsMatches = foundBy !== undefined && foundBy !== orders[0]?.column;
-  const { rows, total } = await fetch({
+  const { rows, total, isCut } = await fetch({
     scope,
     filters,
     orders,
@@ -195,7 +199,7 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
     limit: size + 1,
     offset: request.skip,
   });
-  const last = rows.length > size ? rows[size - 1] : undefined;
+  const last = isCut === true ? rows.at(-1) : rows.length > size ? rows[size - 1] : undefined;
   const nextPageToken =
     last === undefined
       ? ""
@@ -224,11 +228,20 @@ interface TokensOf<I extends DescMessage> {
 
 function withoutPaging<I extends DescMessage>({ request: schema }: TokensOf<I>, request: Asked<I>): string {
   const copy = { ...request, pageToken: "", pageSize: 0, skip: 0 };
-  return Buffer.from(toBinary(schema, copy)).toString("base64");
+  const bytes = toBinary(schema, copy);
+  // A request with a thousand ids would make a token that is too long for an address.
+  return bytes.length <= MAX_PLAIN_BYTES
+    ? Buffer.from(bytes).toString("base64")
+    : `${PACKED}${deflateRawSync(bytes).toString("base64")}`;
 }
 
 function tokenRequest<I extends DescMessage>({ request: schema }: TokensOf<I>, token: PageToken): Asked<I> {
-  return fromBinary(schema, Buffer.from(token.request, "base64")) as Asked<I>;
+  const { request } = token;
+  // Only this installation makes tokens, so that what they unpack to is what once was a request.
+  const bytes = request.startsWith(PACKED)
+    ? inflateRawSync(Buffer.from(request.slice(PACKED.length), "base64"))
+    : Buffer.from(request, "base64");
+  return fromBinary(schema, bytes) as Asked<I>;
 }
 
 // Expiry is checked first: an expired token is ignored, even if the rest of the request does not match it.

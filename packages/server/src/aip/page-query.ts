@@ -36,6 +36,8 @@ export const DEFAULT_PAGE_SIZE = 50;
 export interface FoundPage<R> {
   rows: R[];
   total: number;
+  /** The page ends here although it has fewer rows than were asked for: more of them would be too large. */
+  isCut?: boolean;
 }
 /** The columns to select from the table `t`, and the function that runs the query. */
 interface Selection<R> {

@@ -19,7 +19,7 @@ export interface PageToken {
  * After this time a token restarts its list from the beginning, without an error. Source: docs/contract.md, "Limits".
  */
 export const PAGE_TOKEN_LIFETIME_MS = 3 * 24 * 3_600_000;
-const MAX_LENGTH = 16_384;
+const MAX_LENGTH = 65_536;
 const MAC_BYTES = 16;
 
 export function sealPageToken(key: Uint8Array, token: PageToken): string {

@@ -39,7 +39,7 @@ export async function openStorage(
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
-  const { dataDir, eventsPrefix, baseUrl, allowPrivateNetwork, emailIssuers } = config;
+  const { dataDir, eventsPrefix, baseUrl, allowPrivateNetwork, emailIssuers, publicAdvisories } = config;
   const admins = [bootstrap.identity.uid, ...config.admins];
   const blobs = observation.blobs(await openBlobsOf(config));
   const context = {
@@ -49,6 +49,7 @@ export async function openStorage(
     baseUrl,
     allowPrivateNetwork,
     emailIssuers,
+    publicAdvisories,
     terms,
     admins,
   };

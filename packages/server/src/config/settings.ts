@@ -290,6 +290,12 @@ export const TABLE = {
     "",
     "YAML or JSON file with the feeds of security data that the server keeps: a list of {name, format, address, licence, interval, products}. Read at the start.",
   ),
+  publicAdvisories: setting(
+    flag,
+    "MOORAGE_PUBLIC_ADVISORIES",
+    "0",
+    "1 answers what the feeds say about vulnerabilities and packages without a token; advisories of groups never.",
+  ),
   awsStsUrl: setting(
     origin,
     "MOORAGE_AWS_STS_URL",

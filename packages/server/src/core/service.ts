@@ -48,6 +48,8 @@ export interface ServiceContext {
   emailIssuers?: readonly string[];
   /** The documents that can be accepted. Defaults to none. */
   terms?: readonly TermsDocument[];
+  /** Whether callers without a token are answered by what the feeds say. Defaults to false. */
+  publicAdvisories?: boolean;
   /** Undefined where no network requests are made. */
   providers?: AccountProviders;
 }

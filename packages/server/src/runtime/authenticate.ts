@@ -25,12 +25,14 @@ export interface MethodAuthenticatorDeps {
 
 /**
  * Verifies the callers of the API's methods. Public methods, and those that read the token themselves, accept any
- * caller.
+ * caller; those for anonymous callers as well accept a request without a token.
  */
 export function createMethodAuthenticator(deps: MethodAuthenticatorDeps): MethodAuthenticator {
   const { methods, authenticate, auditor, clock } = deps;
   return (authorization, method, { requestId, remoteAddress }) => {
-    if (methods.get(nameOf(method))?.access.public ?? true) return ANONYMOUS;
+    const access = methods.get(nameOf(method))?.access;
+    if (access?.public ?? true) return ANONYMOUS;
+    if (access?.anonymous === true && authorization === undefined) return ANONYMOUS;
     const nowMs = clock.nowMs();
     return attempt(
       () => authenticate(authorization, "platform", nowMs),

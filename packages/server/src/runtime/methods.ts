@@ -26,6 +26,7 @@ import {
   PingService,
   ReposService,
   SbomsService,
+  SecurityAdvisoryService,
   RoleBindingsService,
   RolesService,
   SubscriptionsService,
@@ -54,7 +55,13 @@ import {
 } from "../iam/index.ts";
 import { pingService } from "../ping/index.ts";
 import { imagesService, keyOfCreateTag, reposService, tagsService } from "../registry/index.ts";
-import { advisoriesService, diffsService, findingsService, sbomsService } from "../security/index.ts";
+import {
+  advisoriesService,
+  diffsService,
+  findingsService,
+  sbomsService,
+  securityAdvisoryService,
+} from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 
 interface Ruled {
@@ -100,6 +107,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(DiffsService, diffsService(context)),
     ...methods(AdvisoriesService, advisoriesService(context)),
     ...methods(FindingsService, findingsService(context)),
+    ...methods(SecurityAdvisoryService, securityAdvisoryService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(PingService, pingService()),
     ...methods(SubscriptionsService, subscriptionsService(context)),

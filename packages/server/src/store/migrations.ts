@@ -331,6 +331,15 @@ export const MIGRATIONS: Migration[] = [
       `create index repos_aliased on repos (parent, uid) where aliases <> '[]'`,
     ],
   },
+  {
+    version: 27,
+    name: "documents of packages",
+    statements: [
+      // The name of the package in a key such as debian:12/openssl.
+      `create index feed_keys_package on feed_keys (substr(key, instr(key, '/') + 1), feed, record) where kind = 'package'`,
+      `create index advisories_document on advisories ((case when origin = '' then artifact_name else origin end), uid) where delete_time is null and latest_type <> 0`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -184,6 +184,7 @@ function forPostgres(statement: string): string {
   return statement
     .replace(/\btext\b/g, 'text collate "C"')
     .replace(/\bKEY\b/g, 'text collate "C"')
+    .replace(/\binstr\(/g, "strpos(")
     .replace(/\bINT8\b/g, "bigint")
     .replace(/\bBYTES\b/g, "bytea")
     .replace(/\bWITHOUT_ROWID\b/g, "")

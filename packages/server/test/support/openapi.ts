@@ -18,6 +18,7 @@ import {
   ReposService,
   RoleBindingsService,
   RolesService,
+  SecurityAdvisoryService,
   SubscriptionsService,
   TagsService,
   TermsService,
@@ -51,6 +52,7 @@ export const REST_SERVICES = [
   EventsService,
   AdvisoriesService,
   FindingsService,
+  SecurityAdvisoryService,
 ];
 
 const document = openApiDocument({

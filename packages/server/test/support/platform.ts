@@ -59,6 +59,8 @@ export interface Platform {
   bootstrap: Bootstrap;
   organization: string;
   owner: string;
+  /** What the server was started with, for commands on its database. */
+  settings: Record<string, string>;
   clock: { offsetMs: number; nowMs(): number };
   grpc: Grpc;
   /** A token of the identity, good now by the server's clock; the owner's without one. */
@@ -104,7 +106,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
   const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
   const termsFile = join(dataDir, "terms.json");
   writeFileSync(termsFile, JSON.stringify(terms));
-  const config = loadConfig({
+  const settings: Record<string, string> = {
     MOORAGE_PORT: "0",
     ...UNLIMITED,
     MOORAGE_DATA_DIR: dataDir,
@@ -112,7 +114,8 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     MOORAGE_TERMS_FILE: termsFile,
     ...(await databaseEnv(dataDir)),
     ...env,
-  });
+  };
+  const config = loadConfig(settings);
   const server = await compose(config, { clock });
   await server.start();
   const bootstrap = readBootstrap(dataDir);
@@ -166,6 +169,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     bootstrap,
     organization,
     owner,
+    settings,
     clock,
     grpc,
     token,

@@ -21,6 +21,7 @@ import {
   ReviewState,
   RoleBindingsService,
   RolesService,
+  SecurityAdvisoryService,
   SecurityTokenService,
   SubscriptionsService,
   TagsService,
@@ -268,6 +269,8 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   const ofAdvisory = (): Promise<string> => uidOf(advisory());
   add(advisories.getAdvisory, async () => ({ uid: await ofAdvisory() }));
   add(advisories.listAdvisories, () => everywhere);
+  add(SecurityAdvisoryService.method.listDocuments, () => everywhere);
+  add(SecurityAdvisoryService.method.listVulnerabilityMetadata, () => everywhere);
   add(advisories.createAdvisory, () => ({
     parent: group,
     advisory: { artifactName: name(), aliases: ["CVE-2026-1"] },

@@ -70,7 +70,7 @@ export function authorize(
   message: Message,
   mayMakeOrganizations: boolean,
 ): Awaitable<void> {
-  if (rule.public) return;
+  if (rule.public || (rule.anonymous && call.caller.identity === "")) return;
   if (call.caller.identity === "") throw unauthenticated("a token is required");
   if (rule.authenticated || rule.scope === "") return;
   const uid = scopeOf(method, rule.scope, message);

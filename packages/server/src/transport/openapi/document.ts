@@ -13,6 +13,8 @@ import { REGISTRY_ERROR, registryPaths } from "./registry-paths.ts";
 import { STS_PATHS } from "./token-paths.ts";
 import { type Comments, createSchemas, hasBehavior, type Schema, type Schemas } from "./schemas.ts";
 
+const SECURITY: readonly Schema[] = [{ bearer: [] }];
+
 export interface DocumentOptions {
   services: readonly DescService[];
   comments: Comments;
@@ -75,7 +77,7 @@ export function openApiDocument({ services, comments, baseUrl, historySegments }
       { name: "Tokens", description: "The token issuer." },
       { name: "Registry", description: "What the registry has beside its protocol, OCI distribution 1.1." },
     ],
-    security: [{ bearer: [] }],
+    security: SECURITY,
     paths: { ...paths, ...STS_PATHS, ...registryPaths(historySegments) },
     components: {
       schemas: { ...schemas.components, ...ERROR_SCHEMAS, "oci.Error": REGISTRY_ERROR },
@@ -151,6 +153,7 @@ function operation(binding: Binding, path: string, place: Place): Schema {
     summary: titleOf(binding),
     ...(description !== undefined && { description }),
     ...(access.public && { security: [] }),
+    ...(access.anonymous && { security: [{}, ...SECURITY] }),
     ...(access.capabilities.length > 0 && {
       "x-moorage-capabilities": access.capabilities.map((each) => CapabilitySchema.value[each]?.name ?? String(each)),
     }),
