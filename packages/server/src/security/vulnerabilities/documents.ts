@@ -32,11 +32,17 @@ const MAX_OF_PAGE = 2_000;
 const MAX_PAGE_BYTES = 8 << 20;
 const KEYS_AT_ONCE = 500;
 
-/** The name of the package in a key of feed_keys `k`, as the index over it has it. */
-function packageName(tx: Database): RawBuilder<unknown> {
-  return embeddedOf(tx) === undefined
-    ? sql`substr(k.key, strpos(k.key, '/') + 1)`
-    : sql`substr(k.key, instr(k.key, '/') + 1)`;
+/** The names of packages in keys: an expression over feed_keys `k`, and where to read it in the order of its index. */
+interface Names {
+  text: RawBuilder<unknown>;
+  from: RawBuilder<unknown>;
+}
+
+function namesOf(tx: Database): Names {
+  if (embeddedOf(tx) === undefined)
+    return { text: sql`substr(k.key, strpos(k.key, '/') + 1)`, from: sql`feed_keys as k` };
+  // SQLite would rather sort all keys of packages, which it finds by the primary key.
+  return { text: sql`substr(k.key, instr(k.key, '/') + 1)`, from: sql`feed_keys as k indexed by feed_keys_package` };
 }
 
 const ADVISORY_NAME = sql`(case when t.origin = '' then t.artifact_name else t.origin end)`;
@@ -48,7 +54,7 @@ export async function queryDocuments(
   { request, hasFeeds }: { request: Pick<ListDocumentsRequest, "id" | "cves">; hasFeeds: boolean },
   query: PageQuery,
 ): Promise<FoundPage<DocumentRow>> {
-  const name = packageName(tx);
+  const names = namesOf(tx);
   const scope = inScope(query.scope);
   const about = request.cves.length === 0 ? undefined : await aboutThese(tx, request.cves, hasFeeds, scope);
   const only = request.id === "" ? undefined : request.id;
@@ -59,13 +65,13 @@ export async function queryDocuments(
           query,
         )
       : only !== undefined
-        ? pageOfKnown((await hasDocument(tx, only, { name, hasFeeds, scope })) ? [only] : [], query)
-        : await pageOfTexts(tx, branches(name, hasFeeds, scope), query);
+        ? pageOfKnown((await hasDocument(tx, only, { names, hasFeeds, scope })) ? [only] : [], query)
+        : await pageOfTexts(tx, branches(names, hasFeeds, scope), query);
   const own = await advisoriesOf(tx, texts, scope, about?.advisories);
   const rows: DocumentRow[] = [];
   let [count, size] = [0, 0];
   for (const text of texts) {
-    const found = hasFeeds ? await recordsOf(tx, text, name, about?.records) : [];
+    const found = hasFeeds ? await recordsOf(tx, text, names, about?.records) : [];
     const { records, isIncomplete } = bounded(found);
     const advisories = own.get(text) ?? [];
     count += records.length + advisories.length;
@@ -112,18 +118,18 @@ export async function documentsOf(
   });
 }
 
-function branches(name: RawBuilder<unknown>, hasFeeds: boolean, scope: RawBuilder<unknown>[]): Branch[] {
+function branches(names: Names, hasFeeds: boolean, scope: RawBuilder<unknown>[]): Branch[] {
   const ofAdvisories = { text: ADVISORY_NAME, from: sql`advisories as t`, where: [IS_SHOWN, ...scope] };
-  const ofFeeds = { text: name, from: sql`feed_keys as k`, where: [sql`k.kind = 'package'`] };
+  const ofFeeds = { ...names, where: [sql`k.kind = 'package'`] };
   return hasFeeds ? [ofFeeds, ofAdvisories] : [ofAdvisories];
 }
 
 async function hasDocument(
   tx: Database,
   only: string,
-  { name, hasFeeds, scope }: { name: RawBuilder<unknown>; hasFeeds: boolean; scope: RawBuilder<unknown>[] },
+  { names, hasFeeds, scope }: { names: Names; hasFeeds: boolean; scope: RawBuilder<unknown>[] },
 ): Promise<boolean> {
-  for (const { text, from, where } of branches(name, hasFeeds, scope)) {
+  for (const { text, from, where } of branches(names, hasFeeds, scope)) {
     const conditions = sql.join([...where, sql`${text} = ${only}`], sql` and `);
     const { rows } = await sql`select 1 as found from ${from} where ${conditions} limit 1`.execute(tx);
     if (rows.length > 0) return true;
@@ -184,7 +190,7 @@ async function packagesOf(tx: Database, refs: readonly RecordRef[]): Promise<Pac
 async function recordsOf(
   tx: Database,
   text: string,
-  name: RawBuilder<unknown>,
+  { text: name }: Names,
   among: ReadonlyMap<string, PackageRecord[]> | undefined,
 ): Promise<PackageRecord[]> {
   if (among !== undefined) return among.get(text) ?? [];
