@@ -19,11 +19,13 @@ import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
 import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
+import { AdvisoryExportsService } from "../gen/moorage/vulnerabilities/v2/advisory_exports_pb.ts";
 
 /** The services of a client, by name. */
 export const SERVICES = {
   accountAssociations: AccountAssociationsService,
   advisories: AdvisoriesService,
+  advisoryExports: AdvisoryExportsService,
   auditEntries: AuditEntriesService,
   deliveries: DeliveriesService,
   diffs: DiffsService,

@@ -39,7 +39,7 @@ export async function openStorage(
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
-  const { dataDir, eventsPrefix, baseUrl, allowPrivateNetwork, emailIssuers, publicAdvisories } = config;
+  const { dataDir, eventsPrefix, baseUrl, registryUrl, allowPrivateNetwork, emailIssuers, publicAdvisories } = config;
   const admins = [bootstrap.identity.uid, ...config.admins];
   const blobs = observation.blobs(await openBlobsOf(config));
   const context = {
@@ -47,6 +47,7 @@ export async function openStorage(
     ownerRole,
     eventsPrefix,
     baseUrl,
+    registryUrl,
     allowPrivateNetwork,
     emailIssuers,
     publicAdvisories,

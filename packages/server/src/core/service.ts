@@ -36,6 +36,8 @@ export interface ServiceContext {
   secrets: Secrets;
   /** The URL of the installation: the source of its events, and where people sign in. */
   baseUrl?: string;
+  /** The URL of the registry, of whose host image paths are. Defaults to `baseUrl`. */
+  registryUrl?: string;
   /** Whether sources of mirrors may be plain http and at addresses that are not public. Defaults to true. */
   allowPrivateNetwork?: boolean;
   /** The prefix of event types, e.g. `dev.moorage`. */

@@ -12,6 +12,7 @@ import {
   type Access,
   AccountAssociationsService,
   AdvisoriesService,
+  AdvisoryExportsService,
   AuditEntriesService,
   DeliveriesService,
   DiffsService,
@@ -57,6 +58,7 @@ import { pingService } from "../ping/index.ts";
 import { imagesService, keyOfCreateTag, reposService, tagsService } from "../registry/index.ts";
 import {
   advisoriesService,
+  advisoryExportsService,
   diffsService,
   findingsService,
   sbomsService,
@@ -107,6 +109,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(DiffsService, diffsService(context)),
     ...methods(AdvisoriesService, advisoriesService(context)),
     ...methods(FindingsService, findingsService(context)),
+    ...methods(AdvisoryExportsService, advisoryExportsService(context)),
     ...methods(SecurityAdvisoryService, securityAdvisoryService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(PingService, pingService()),

@@ -2,6 +2,7 @@ import { AssertionError } from "node:assert/strict";
 import {
   AccountAssociationsService,
   AdvisoriesService,
+  AdvisoryExportsService,
   AuditEntriesService,
   DeliveriesService,
   DiffsService,
@@ -52,6 +53,7 @@ export const REST_SERVICES = [
   EventsService,
   AdvisoriesService,
   FindingsService,
+  AdvisoryExportsService,
   SecurityAdvisoryService,
 ];
 

@@ -2,6 +2,7 @@ import { create, type DescMessage, type DescMethod, type Message, type MessageIn
 import {
   AccountAssociationsService,
   AdvisoriesService,
+  AdvisoryExportsService,
   AuditEntriesService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType,
@@ -269,6 +270,17 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   const ofAdvisory = (): Promise<string> => uidOf(advisory());
   add(advisories.getAdvisory, async () => ({ uid: await ofAdvisory() }));
   add(advisories.listAdvisories, () => everywhere);
+  const decided = async (): Promise<string> => {
+    const body = {
+      artifactName: name(),
+      aliases: ["CVE-2026-1"],
+      events: [{ detection: { manual: {} }, reviewState: "APPROVED" }],
+    };
+    await platform.ok("POST", `/vulnerabilities/v2/advisories/${group}`, body);
+    return group;
+  };
+  add(AdvisoryExportsService.method.getVexDocument, async () => ({ group: await decided() }));
+  add(AdvisoryExportsService.method.getOsvRecords, async () => ({ group: await decided() }));
   add(SecurityAdvisoryService.method.listDocuments, () => everywhere);
   add(SecurityAdvisoryService.method.listVulnerabilityMetadata, () => everywhere);
   add(advisories.createAdvisory, () => ({

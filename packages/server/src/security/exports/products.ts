@@ -1,0 +1,75 @@
+import { PackageURL } from "packageurl-js";
+import type { Row } from "../../store/index.ts";
+
+/** What a decision is about, as purls. */
+export interface Product {
+  /** The artifact. */
+  purl: string;
+  name: string;
+  /** The component in it, with each version that is named; none when it is about the artifact itself. */
+  components: { purl: string; name: string }[];
+}
+
+/** Types of purls, by kinds of artifacts and components in lower case. */
+const TYPES: Readonly<Record<string, string>> = {
+  apk: "apk",
+  deb: "deb",
+  rpm: "rpm",
+  npm: "npm",
+  pypi: "pypi",
+  python: "pypi",
+  maven: "maven",
+  java: "maven",
+  go: "golang",
+  "go-module": "golang",
+  golang: "golang",
+  cargo: "cargo",
+  rust: "cargo",
+};
+
+/** `registry`: the host of images, without a scheme. `versions`: of the component, or of the artifact without one. */
+export function productOf(
+  row: Pick<
+    Row<"advisories">,
+    "artifact_name" | "artifact_type" | "artifact_architecture" | "component_name" | "component_type"
+  >,
+  versions: readonly string[],
+  registry: string,
+): Product {
+  const { artifact_name: artifact, artifact_architecture: arch, component_name: component } = row;
+  const own = component === "" ? versions : [];
+  const purl =
+    row.artifact_type.toUpperCase() === "OCI_IMAGE"
+      ? imagePurl(artifact, arch, registry)
+      : packagePurl(row.artifact_type, artifact, own.length === 1 ? own[0] : undefined, arch);
+  const named = component === "" ? [] : versions.length === 0 ? [undefined] : versions;
+  return {
+    purl,
+    name: artifact,
+    components: named.map((version) => ({
+      purl: packagePurl(row.component_type, component, version, ""),
+      name: version === undefined ? component : `${component} ${version}`,
+    })),
+  };
+}
+
+/** The last part of the path is the name. Source: purl specification, type oci. */
+function imagePurl(path: string, arch: string, registry: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  const qualifiers = { ...(arch !== "" && { arch }), repository_url: `${registry}/${path}` };
+  return new PackageURL("oci", undefined, name || "image", undefined, qualifiers).toString();
+}
+
+function packagePurl(kind: string, name: string, version: string | undefined, arch: string): string {
+  const type = TYPES[kind.toLowerCase()] ?? "generic";
+  const cut = type === "maven" && name.includes(":") ? name.indexOf(":") : name.lastIndexOf("/");
+  const hasNamespace = cut > 0 && (type === "npm" || type === "golang" || type === "maven");
+  const [namespace, last] = hasNamespace ? [name.slice(0, cut), name.slice(cut + 1)] : [undefined, name];
+  const qualifiers = arch === "" ? undefined : { arch };
+  try {
+    return new PackageURL(type, namespace, last, version, qualifiers).toString();
+  } catch {
+    // Some types have rules for names that not every text keeps to.
+    return new PackageURL("generic", undefined, name, version, qualifiers).toString();
+  }
+}
