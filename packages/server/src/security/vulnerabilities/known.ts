@@ -1,7 +1,7 @@
 import type { Database } from "../../store/index.ts";
 import { isObject } from "../../lib/json.ts";
 import type { FeedFormat } from "../feeds/formats.ts";
-import { SEVERITIES, type Severity } from "../feeds/severity.ts";
+import { SEVERITIES, type Severity } from "../feeds/severities.ts";
 import type { Joined, JoinedFeed } from "./join.ts";
 import { bodiesOf, headsOf, type RecordHead, refKey } from "./records.ts";
 

@@ -1,5 +1,5 @@
 import { type Database, select } from "../../store/index.ts";
-import type { Severity } from "../feeds/severity.ts";
+import type { Severity } from "../feeds/severities.ts";
 import type { RecordRef } from "./join.ts";
 
 /** A record of a feed without its content, of which it has the size in bytes. */
