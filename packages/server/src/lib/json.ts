@@ -1,9 +1,10 @@
 /**
- * Parses untrusted JSON. Objects and arrays nested deeper than `maxDepth` are rejected before they are built. Throws a
- * SyntaxError.
+ * Parses untrusted JSON. Objects and arrays nested deeper than `maxDepth`, and more of values than `maxValues`, are
+ * rejected before they are built. Throws a SyntaxError.
  */
-export function parseJson(text: string, maxDepth: number): unknown {
+export function parseJson(text: string, maxDepth: number, maxValues = Infinity): unknown {
   let depth = 0;
+  let values = 1;
   let quoted = false;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
@@ -14,7 +15,10 @@ export function parseJson(text: string, maxDepth: number): unknown {
     else if (unit === 0x7b || unit === 0x5b) {
       depth += 1;
       if (depth > maxDepth) throw new SyntaxError("nested too deeply");
+      values += 1;
     } else if (unit === 0x7d || unit === 0x5d) depth -= 1;
+    else if (unit === 0x2c) values += 1;
+    if (values > maxValues) throw new SyntaxError("too many values");
   }
   return JSON.parse(text) as unknown;
 }

@@ -164,6 +164,8 @@ async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
     "repo_blobs",
     "uploads",
     "mirrors",
+    "attachments",
+    "attachment_checks",
   ] as const) {
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   }

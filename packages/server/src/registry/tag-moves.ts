@@ -1,4 +1,5 @@
 import { RepoSchema, TagChangeSchema } from "@moorage/api/messages";
+import { checkAttachmentsOfTag } from "./attachment-checks.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { newUid, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
@@ -102,6 +103,7 @@ export async function moveTag(
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;
+  if (moved) await checkAttachmentsOfTag(call, repo, name);
   const uid = before?.uid ?? newUid(repo);
   const changed =
     before === undefined || moved || deprecated !== (before.deprecated === 1) || bundles !== before.bundles;
@@ -198,6 +200,7 @@ export async function deleteTags(
     if (policyOf(place.policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
     const { uid, digest, deprecated, bundles } = place.tag;
     await removeTag(call.tx, uid);
+    await checkAttachmentsOfTag(call, repo, name);
     await record(call, repo, name, "", reason, place);
     emitTag(call, "deleted", repo, {
       uid,

@@ -1,3 +1,13 @@
+import { checkNextAttachments } from "./attached/check.ts";
+import {
+  claimAttached,
+  failAttached,
+  finishAttached,
+  releaseAttached,
+  renewAttached,
+  writeAttachedPart,
+} from "./attached/queue.ts";
+import { removeAttached, reviewAttachments } from "./attached/remove.ts";
 import {
   claimCatalog,
   failCatalog,
@@ -14,13 +24,22 @@ import { matchPackages } from "./findings/match-packages.ts";
 /** The commands of security beside the methods of the API. */
 export const securityCommands = [
   ...feedCommands,
+  checkNextAttachments,
+  claimAttached,
   claimCatalog,
+  failAttached,
   failCatalog,
+  finishAttached,
   finishCatalog,
   matchChanges,
   matchPackages,
+  releaseAttached,
   releaseCatalog,
+  removeAttached,
   removeCatalog,
+  renewAttached,
   renewCatalog,
+  reviewAttachments,
+  writeAttachedPart,
   writeCatalogPart,
 ] as const;

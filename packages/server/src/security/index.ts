@@ -1,6 +1,7 @@
 // The services and functions of security that other features use.
 export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
+export { removeUnusedAttachments } from "./attached/remove.ts";
 export { advisoryExportsService } from "./exports/service.ts";
 export { removeUnusedCatalogs } from "./catalog/remove.ts";
 export { startCatalogs } from "./catalog/runner.ts";

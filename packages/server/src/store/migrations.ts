@@ -340,6 +340,25 @@ export const MIGRATIONS: Migration[] = [
       `create index advisories_document on advisories ((case when origin = '' then artifact_name else origin end), uid) where delete_time is null and latest_type <> 0`,
     ],
   },
+  {
+    version: 28,
+    name: "what is attached to images",
+    statements: [
+      `create table attachment_checks (id KEY primary key, repo KEY not null, digest KEY not null, backlog INT8 not null, create_time INT8 not null)`,
+      `create index attachment_checks_due on attachment_checks (backlog, create_time, id)`,
+      `create index attachment_checks_digest on attachment_checks (repo, digest)`,
+      `create table attachments (repo KEY not null, subject KEY not null, manifest KEY not null, via KEY not null, from_time INT8 not null, until_time INT8, primary key (repo, subject, manifest, from_time)) WITHOUT_ROWID`,
+      `create index attachments_manifest on attachments (repo, manifest)`,
+      `create index attachments_via on attachments (repo, via) where via <> ''`,
+      `create index attachments_reading on attachments (subject, manifest)`,
+      `create table attached_readings (subject KEY not null, manifest KEY not null, state INT8 not null, attempts INT8 not null, reason text not null, holder KEY not null, hold_until INT8 not null, create_time INT8 not null, finish_time INT8, primary key (subject, manifest)) WITHOUT_ROWID`,
+      `create index attached_readings_waiting on attached_readings (create_time, subject, manifest) where state = 1`,
+      `create table attached_documents (subject KEY not null, manifest KEY not null, n INT8 not null, layer KEY not null, media_type text not null, kind KEY not null, reason text not null, time INT8 not null, packages INT8 not null, primary key (subject, manifest, n)) WITHOUT_ROWID`,
+      `insert into attachment_checks (id, repo, digest, backlog, create_time) select repo || '/' || subject, repo, subject, 1, min(create_time) from manifests where subject <> '' group by repo, subject`,
+      `insert into attachment_checks (id, repo, digest, backlog, create_time) select repo || '/' || digest || '/index', repo, digest, 1, create_time from manifests where media_type in ('application/vnd.oci.image.index.v1+json', 'application/vnd.docker.distribution.manifest.list.v2+json')`,
+      `insert into attachment_checks (id, repo, digest, backlog, create_time) select uid, parent, 'sha256:' || substr(name, 8, 64), 1, create_time from tags where name like 'sha256-%.sbom' or name like 'sha256-%.att'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -119,7 +119,8 @@ export interface SecurityTables {
    */
   matching: { name: string; value: number; position: string };
   /**
-   * Which image holds which package. `source`: who says so: `layers`, our reading of them. `n` counts from 0 for a
+   * Which image holds which package. `source`: who says so: `layers`, our reading of them, or `<manifest>/<n>`, an
+   * attached document, which counts only in repos where it is attached. `n` counts from 0 for a
    * digest and a source, in the order of paths. `reader`: see Component.
    */
   image_packages: {
@@ -130,6 +131,55 @@ export interface SecurityTables {
     layer: string;
     path: string;
     reader: string;
+  };
+  /**
+   * What is attached to the digest in the repo is to be looked at, because it may have changed: a row for each reason,
+   * so that two pushes never write the same one. `backlog`: 1 for what was there before there were attachments.
+   */
+  attachment_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
+  /**
+   * Which manifest was attached to which digest of a repo, and when. `until_time`: null as long as it is. `via`: empty
+   * for a referrer, the name of the tag, or the digest of the index that names both.
+   */
+  attachments: {
+    repo: string;
+    subject: string;
+    manifest: string;
+    via: string;
+    from_time: number;
+    until_time: number | null;
+  };
+  /**
+   * The reading of an attached manifest as one about the subject, whatever the number of repos in which it is attached.
+   * The columns are those of image_catalogs.
+   */
+  attached_readings: {
+    subject: string;
+    manifest: string;
+    state: number;
+    attempts: number;
+    reason: string;
+    holder: string;
+    hold_until: number;
+    create_time: number;
+    finish_time: number | null;
+  };
+  /**
+   * What was read in a layer of an attached manifest. `n`: which layer, from 0. `kind`: `cyclonedx` or `spdx`; empty
+   * when it is not known. `reason`: why it does not count; empty when it does. `time`: when the document says it was
+   * made, in milliseconds since 1970; 0 when it says nothing. `packages`: the number of its packages, which are in
+   * image_packages with the source `<manifest>/<n>`.
+   */
+  attached_documents: {
+    subject: string;
+    manifest: string;
+    n: number;
+    layer: string;
+    media_type: string;
+    kind: string;
+    reason: string;
+    time: number;
+    packages: number;
   };
   /**
    * Sources of records on vulnerabilities and products. `origin`: `file` for those of MOORAGE_FEEDS_FILE, `command` for

@@ -173,9 +173,10 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 // of uploads are not cached, and neither `admin` nor garbage collection serves requests.
 test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
-  // Of these only finished catalogues become answers that are cached. A push puts its image into the queue. Answers
-  // with findings and differences are not cached.
-  const catalogues = /^(?:security[\\/](?:catalog|diffs|findings|sbom)[\\/]|oci[\\/]manifests[\\/]commands\.ts$)/;
+  // Of these only finished catalogues become answers that are cached. A push puts its image into the queue, and what
+  // may be attached to one. Answers with findings and differences are not cached.
+  const catalogues =
+    /^(?:security[\\/](?:attached|catalog|diffs|findings|sbom)[\\/]|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|repos)\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(

@@ -20,6 +20,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "package_keys",
   "package_findings",
   "matching",
+  "attachment_checks",
 ];
 
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it

@@ -28,6 +28,7 @@ import {
   TagsService,
   TermsService,
 } from "@moorage/api";
+import type { Database } from "../../src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 
@@ -39,6 +40,41 @@ export interface Place {
   group: string;
   repo: string;
   digest: string;
+}
+
+/** As if the image's own layer was a document that is attached to it. */
+async function attachOwnLayer(tx: Database, repo: string, digest: string): Promise<void> {
+  const row = await tx.selectFrom("attachments").select("repo").where("repo", "=", repo).executeTakeFirst();
+  if (row !== undefined) return;
+  const { target: layer } = await tx
+    .selectFrom("manifest_references")
+    .select("target")
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const attached = { subject: digest, manifest: digest };
+  await tx
+    .insertInto("attachments")
+    .values({ ...attached, repo, via: "", from_time: 0, until_time: null })
+    .execute();
+  await tx
+    .insertInto("attached_readings")
+    .values({
+      ...attached,
+      state: 2,
+      attempts: 1,
+      reason: "",
+      holder: "",
+      hold_until: 0,
+      create_time: 0,
+      finish_time: 0,
+    })
+    .execute();
+  await tx
+    .insertInto("attached_documents")
+    .values({ ...attached, n: 0, layer, media_type: "", kind: "spdx", reason: "", time: 0, packages: 1 })
+    .execute();
 }
 
 /** A request for every method of the API, by its full name. */
@@ -234,6 +270,11 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     await platform.transact((tx) => tx.updateTable("image_catalogs").set({ state: 2, finish_time: 0 }).execute());
     return { repoUid: repo, digest };
   });
+  add(SbomsService.method.getRawSbom, async () => {
+    await platform.transact((tx) => attachOwnLayer(tx, repo, digest));
+    return { repoUid: repo, digest };
+  });
+  add(SbomsService.method.getAttachments, () => ({ repoUid: repo, digest }));
 
   add(FindingsService.method.listFindings, () => ({ uidp: { descendantsOf: group } }));
 

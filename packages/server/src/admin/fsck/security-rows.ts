@@ -18,6 +18,9 @@ const CHANGE_NUMBERS = `with numbers (given, latest) as (
 const READ_AGAIN =
   "update image_catalogs set state = 1, backlog = 1, attempts = 0, reason = '', holder = '', hold_until = 0, finish_time = null where digest = ?";
 
+const READ_ATTACHED_AGAIN =
+  "update attached_readings set state = 1, attempts = 0, reason = '', holder = '', hold_until = 0, finish_time = null where subject = ?";
+
 /** The checks of security data, in the order in which they are repaired: see ROW_CHECKS. */
 export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
   {
@@ -109,8 +112,10 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
   },
   {
     kind: "image-package-without-catalogue",
-    meaning: "what an image holds is noted, and its catalogue is gone",
-    find: "select i.digest, i.source, i.n from image_packages as i where not exists (select 1 from image_catalogs as c where c.digest = i.digest)",
+    meaning: "what an image holds is noted, and its catalogue, or the reading of what is attached to it, is gone",
+    find: `select i.digest, i.source, i.n from image_packages as i where
+      (i.source = 'layers' and not exists (select 1 from image_catalogs as c where c.digest = i.digest))
+      or (i.source <> 'layers' and not exists (select 1 from attached_readings as r where r.subject = i.digest and i.source like r.manifest || '/%'))`,
     show: ["digest", "source", "n"],
     repair: remove("image_packages", ["digest", "source", "n"]),
   },
@@ -122,6 +127,7 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     async repair(tx, { digest }) {
       await ask(tx, "delete from image_packages where digest = ?", [digest]);
       await ask(tx, READ_AGAIN, [digest]);
+      await ask(tx, READ_ATTACHED_AGAIN, [digest]);
     },
   },
   {

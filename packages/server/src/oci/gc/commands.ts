@@ -3,6 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { historyCutOf } from "./repos.ts";
 import { placeholders, type RepoRules, unneededLinks, unneededManifests } from "./reachability.ts";
 import { emitCollection } from "../events.ts";
+import { checkAttachmentsBy } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import { command } from "../../core/command.ts";
 
@@ -37,6 +38,7 @@ export const removeUnneededManifests = command(
     // From the top: an index never remains without what it refers to.
     const all = (await unneededManifests(call.tx, now, digests)).toReversed().flat();
     const removable = all.slice(0, MAX_REMOVED);
+    for (const digest of removable) await checkAttachmentsBy(call, repo, digest);
     for (let at = 0; at < removable.length; at += CHUNK) {
       const some = removable.slice(at, at + CHUNK);
       await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "in", some).execute();

@@ -1,7 +1,7 @@
 import { Capability } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
-import { deleteTag, moveTag, policyOf } from "../../registry/index.ts";
+import { checkAttachments, checkAttachmentsBy, deleteTag, moveTag, policyOf } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
@@ -137,6 +137,8 @@ async function insertManifest(
       .where("digest", "=", digest)
       .execute();
   if (isNew && IMAGE_CONFIGS.has(artifactType)) await awaitCatalog(call, digest);
+  if (isNew && subject !== "") await checkAttachments(call, repo, subject);
+  if (isNew && manifest.hasAttestations) await checkAttachments(call, repo, digest);
   for (let at = 0; isNew && at < references.length; at += CHUNK) {
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();
@@ -247,6 +249,7 @@ export const deleteManifest = command(
     const neededBy = await fixedTagAbove(call, repo, digest);
     if (neededBy !== undefined) return { neededBy };
     await startGraceAround(call, repo, digest);
+    await checkAttachmentsBy(call, repo, digest);
     const { numDeletedRows } = await call.tx
       .deleteFrom("manifests")
       .where("repo", "=", repo)

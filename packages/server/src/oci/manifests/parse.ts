@@ -7,6 +7,9 @@ import { isDigest } from "../digests.ts";
 const NON_DISTRIBUTABLE =
   /^application\/vnd\.(?:oci\.image\.layer\.nondistributable\.|docker\.image\.rootfs\.foreign\.)/;
 const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/;
+// The annotation by which BuildKit says of which manifest another one is the attestation. Source: BuildKit,
+// docs/attestations/attestation-storage.md.
+const ATTESTED = "vnd.docker.reference.digest";
 const MAX_DEPTH = 64;
 const MAX_REFERENCES = 10_000;
 
@@ -28,6 +31,8 @@ export interface ParsedManifest {
   annotations: Record<string, string>;
   /** Each digest once, without the subject and without non-distributable layers. */
   references: Reference[];
+  /** Whether it is an index that names attestations of other manifests that it names. */
+  hasAttestations?: boolean;
   /** The digest of an image's configuration, and the bytes of it and all layers. Undefined for an index. */
   image?: { config: string; size: number };
 }
@@ -103,7 +108,7 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
   // advises.
   if (isImage ? "manifests" in body : "layers" in body || "config" in body)
     throw new Invalid("a manifest is either an image or an index");
-  const { references, configType, image } = isImage ? readImage(body) : readIndex(body);
+  const { references, configType, image, hasAttestations } = isImage ? readImage(body) : readIndex(body);
   const artifactType = docker ? "" : optionalMediaType(body["artifactType"], "artifactType");
   const subject =
     docker || body["subject"] === undefined || body["subject"] === null
@@ -117,10 +122,11 @@ function read(content: Uint8Array, contentType: string): ParsedManifest {
     annotations: notes,
     references: unique(references),
     ...(image && { image }),
+    ...(hasAttestations && { hasAttestations }),
   };
 }
 
-type Contents = Pick<ParsedManifest, "references" | "image"> & { configType: string };
+type Contents = Pick<ParsedManifest, "references" | "image" | "hasAttestations"> & { configType: string };
 
 function readImage(body: Json): Contents {
   const config = descriptor(body["config"], "config");
@@ -140,18 +146,27 @@ function readImage(body: Json): Contents {
 }
 
 function readIndex(body: Json): Contents {
+  let hasAttestations = false;
   const references = list(body["manifests"], "manifests").map((entry, index): Reference => {
     const path = `manifests[${index}]`;
-    const { digest, mediaType, size } = descriptor(entry, path);
+    const { digest, mediaType, size, notes } = descriptor(entry, path);
+    hasAttestations ||= notes[ATTESTED] !== undefined;
     platform(object(entry, path)["platform"], `${path}.platform`);
     // An index may also refer to blobs: build caches do so.
     return { digest, kind: isImageType(mediaType) || isIndexType(mediaType) ? "manifest" : "blob", size };
   });
-  return { references, configType: "" };
+  return { references, configType: "", hasAttestations };
 }
 
-function descriptor(value: unknown, path: string): { mediaType: string; digest: string; size: number } {
-  const { mediaType, digest, size, urls, annotations: notes } = object(value, path, DESCRIPTOR_KEYS);
+interface Descriptor {
+  mediaType: string;
+  digest: string;
+  size: number;
+  notes: Record<string, string>;
+}
+
+function descriptor(value: unknown, path: string): Descriptor {
+  const { mediaType, digest, size, urls, annotations: stated } = object(value, path, DESCRIPTOR_KEYS);
   if (typeof mediaType !== "string" || !MEDIA_TYPE.test(mediaType))
     throw new Invalid(`${path}.mediaType must be a media type`);
   if (typeof digest !== "string" || !isDigest(digest))
@@ -160,8 +175,7 @@ function descriptor(value: unknown, path: string): { mediaType: string; digest: 
     throw new Invalid(`${path}.size must be a whole number, not negative`);
   const urlList = urls === undefined || urls === null ? [] : list(urls, `${path}.urls`);
   if (!urlList.every((url) => typeof url === "string")) throw new Invalid(`${path}.urls must be strings`);
-  annotations(notes, `${path}.annotations`);
-  return { mediaType, digest, size };
+  return { mediaType, digest, size, notes: annotations(stated, `${path}.annotations`) };
 }
 
 function platform(value: unknown, path: string): void {

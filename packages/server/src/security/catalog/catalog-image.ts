@@ -63,8 +63,11 @@ function componentsOf(path: string, { reader, packages }: FileRecord, os: OsRele
   return [...found.values()].sort((a, b) => (a.purl < b.purl ? -1 : a.purl > b.purl ? 1 : 0));
 }
 
-/** What no real package has cannot be stored by every database: a zero in a text, a name too long for an index. */
-function isSound(component: Component): boolean {
+/**
+ * Whether it can be stored. What no real package has cannot be by every database: a zero in a text, a name too long for
+ * an index.
+ */
+export function isSound(component: Component): boolean {
   const { name, sourceName, purl } = component;
   return (
     name.length <= MAX_NAME &&

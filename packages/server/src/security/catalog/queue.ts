@@ -3,7 +3,7 @@ import { command } from "../../core/command.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "./command-options.ts";
 import { deletePackages } from "./remove.ts";
-import { CATALOG_STATE, type PackageRow, packageRow } from "./rows.ts";
+import { CATALOG_STATE, insertPackages, LAYERS } from "./rows.ts";
 import type { Catalog, Component } from "./types.ts";
 
 /** How often an image is attempted, before it is left as failed. */
@@ -126,20 +126,7 @@ export const writeCatalogPart = command(
     await takeAdvisoryLock(call.tx, "catalogs");
     if ((await hold(call, digest, holder)) === undefined) return { held: false };
     if (from === 0) await deleteAllPackages(call, digest);
-    if (components.length === 0) return { held: true };
-    const packages = new Map<string, PackageRow>();
-    const rows = components.map((component, n) => {
-      const row = packageRow(component);
-      packages.set(row.id, row);
-      const { layer, path, reader } = component;
-      return { digest, source: "layers", n: from + n, package: row.id, layer, path, reader };
-    });
-    await call.tx
-      .insertInto("packages")
-      .values([...packages.values()])
-      .onConflict((on) => on.doNothing())
-      .execute();
-    await call.tx.insertInto("image_packages").values(rows).execute();
+    await insertPackages(call.tx, { digest, source: LAYERS, from, components });
     return { held: true };
   },
   CATALOGUING,
@@ -215,7 +202,7 @@ async function fail(call: Call, digest: string, reason: string): Promise<void> {
 }
 
 async function deleteAllPackages({ tx }: Call, digest: string): Promise<void> {
-  while (!(await deletePackages(tx, digest)));
+  while (!(await deletePackages(tx, digest, LAYERS)));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type BlobStore, openBlobs } from "../../blobs/index.ts";
+import type { AttachedDocument, AttachedLayer } from "../attached/types.ts";
 import { catalogImage } from "./catalog-image.ts";
 import type { StoredLayer } from "./queue.ts";
 import { type Catalog, CatalogError } from "./types.ts";
@@ -17,19 +18,38 @@ export interface ReadImage {
   tempDir: string;
 }
 
-/** What the thread answers. `isFinal`: it would fail again. */
-export type CatalogAnswer = { catalog: Catalog } | { reason: string; isFinal: boolean };
+/** Documents to read, as those about `subject`. */
+export interface ReadAttached {
+  subject: string;
+  attached: AttachedLayer[];
+}
 
-/** Answers each ReadImage that the thread is sent with a CatalogAnswer. */
+/** Why something could not be read. `isFinal`: it would fail again. */
+export interface NotRead {
+  reason: string;
+  isFinal: boolean;
+}
+
+/** What the thread answers to each of the two. */
+export type CatalogAnswer = { catalog: Catalog } | { documents: AttachedDocument[] } | NotRead;
+
+/** Answers each ReadImage and ReadAttached that the thread is sent with a CatalogAnswer. */
 export async function answerRequests(): Promise<void> {
   const blobs = await openBlobs(workerData as CatalogThreadData);
-  parentPort?.on("message", (request: ReadImage) => {
+  parentPort?.on("message", (request: ReadImage | ReadAttached) => {
     void read(blobs, request).then((answer) => parentPort?.postMessage(answer));
   });
 }
 
-async function read(blobs: BlobStore, { layers, tempDir }: ReadImage): Promise<CatalogAnswer> {
+async function read(blobs: BlobStore, request: ReadImage | ReadAttached): Promise<CatalogAnswer> {
   try {
+    if ("attached" in request) {
+      // Loaded at first use: most images have nothing attached.
+      const { readAttached } = await import("../attached/read-attached.ts");
+      const { subject, attached } = request;
+      return { documents: await readAttached(subject, attached, (layer) => bytesOf(blobs, layer)) };
+    }
+    const { layers, tempDir } = request;
     const opened = layers.map((layer) => ({ digest: layer.digest, open: () => bytesOf(blobs, layer) }));
     return { catalog: await catalogImage({ layers: opened, tempDir }) };
   } catch (error) {

@@ -4,7 +4,7 @@ import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "./command-options.ts";
-import { CATALOG_STATE } from "./rows.ts";
+import { CATALOG_STATE, LAYERS } from "./rows.ts";
 
 const PAGE = 100;
 /** Packages of one image that one transaction removes. */
@@ -12,27 +12,25 @@ const MAX_ROWS = 10_000;
 const PAUSE_MS = 20;
 
 /**
- * Removes packages of the image, for a command that has locked the catalogues. Answers false when some are left for
- * another transaction.
+ * Removes packages that the image has by the source, for a command that has locked the catalogues. Answers false when
+ * some are left for another transaction.
  */
-export async function deletePackages(tx: Database, digest: string): Promise<boolean> {
+export async function deletePackages(tx: Database, digest: string, source: string): Promise<boolean> {
   const rows = await tx
     .selectFrom("image_packages")
-    .select(["source", "n", "package"])
+    .select(["n", "package"])
     .where("digest", "=", digest)
-    .orderBy("source")
+    .where("source", "=", source)
     .orderBy("n")
     .limit(MAX_ROWS)
     .execute();
-  const source = rows[0]?.source ?? "";
-  const some = rows.filter((row) => row.source === source);
-  const last = some.at(-1);
+  const last = rows.at(-1);
   if (last !== undefined) {
     const before = tx.deleteFrom("image_packages").where("digest", "=", digest).where("source", "=", source);
     await before.where("n", "<=", last.n).execute();
-    await removeUnused(tx, [...new Set(some.map((row) => row.package))]);
+    await removeUnused(tx, [...new Set(rows.map((row) => row.package))]);
   }
-  return rows.length < MAX_ROWS && some.length === rows.length;
+  return rows.length < MAX_ROWS;
 }
 
 /** Removes those of the packages that no image holds, with their findings. */
@@ -74,7 +72,7 @@ export const removeCatalog = command(
       .limit(1)
       .executeTakeFirst();
     if (held !== undefined) return { done: true, removed: false };
-    const done = await deletePackages(tx, digest);
+    const done = await deletePackages(tx, digest, LAYERS);
     const row = tx.updateTable("image_catalogs").set({ state: CATALOG_STATE.waiting }).where("digest", "=", digest);
     // An image that comes back before the rest is removed is read again.
     await (done ? tx.deleteFrom("image_catalogs").where("digest", "=", digest) : row).execute();

@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Row } from "../../store/index.ts";
+import type { Database, Row } from "../../store/index.ts";
 import type { Component } from "./types.ts";
 
 /** The states of `image_catalogs`. */
 export const CATALOG_STATE = { waiting: 1, done: 2, failed: 3 } as const;
+
+/** The source of packages that were read from the layers of the image. */
+export const LAYERS = "layers";
 
 /** A new package; it waits to be compared with records. */
 export type PackageRow = Omit<Row<"packages">, "matched">;
@@ -35,4 +38,30 @@ function ecosystemOf(purl: string): string {
   const [, type = ""] = /^pkg:([^/]+)\//.exec(purl) ?? [];
   const distro = new URLSearchParams(purl.split("?")[1] ?? "").get("distro");
   return distro === null ? type : `${type}/${distro}`;
+}
+
+/** What one statement adds for an image and a source; `from`: the number of the first. */
+export interface PackagePart {
+  digest: string;
+  source: string;
+  from: number;
+  components: readonly Component[];
+}
+
+/** Adds packages, for a command that has locked the catalogues. */
+export async function insertPackages(tx: Database, { digest, source, from, components }: PackagePart): Promise<void> {
+  if (components.length === 0) return;
+  const packages = new Map<string, PackageRow>();
+  const rows = components.map((component, n) => {
+    const row = packageRow(component);
+    packages.set(row.id, row);
+    const { layer, path, reader } = component;
+    return { digest, source, n: from + n, package: row.id, layer, path, reader };
+  });
+  await tx
+    .insertInto("packages")
+    .values([...packages.values()])
+    .onConflict((on) => on.doNothing())
+    .execute();
+  await tx.insertInto("image_packages").values(rows).execute();
 }

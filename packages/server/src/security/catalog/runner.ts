@@ -4,6 +4,7 @@ import type { CallData } from "../../core/call.ts";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { attachedRunner } from "../attached/runner.ts";
 import {
   claimCatalog,
   type Claimed,
@@ -77,13 +78,20 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
         .limit(1)
         .executeTakeFirst(),
     )) !== undefined;
+  const readNextAttached = attachedRunner({ transactor, clock, log, thread, holder, signal: stopping.signal });
+  const readNext = async (): Promise<boolean> => {
+    if (stopping.signal.aborted || !(await isAnyWaiting())) return false;
+    const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder });
+    if (unused !== undefined) await transactor.write(removeCatalog, data(), { digest: unused });
+    if (claimed !== undefined) await readOne(claimed);
+    return claimed !== undefined || again === true;
+  };
   const poll = async (): Promise<void> => {
     await count();
-    while (!stopping.signal.aborted && (await isAnyWaiting())) {
-      const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder });
-      if (unused !== undefined) await transactor.write(removeCatalog, data(), { digest: unused });
-      if (claimed !== undefined) await readOne(claimed);
-      else if (again !== true) return;
+    // In turns: neither many images nor much that is attached keeps the other waiting.
+    for (let isAny = true; isAny && !stopping.signal.aborted;) {
+      const wasAttached = await readNextAttached();
+      isAny = (await readNext()) || wasAttached;
     }
   };
   const readOne = async (claimed: Claimed): Promise<void> => {

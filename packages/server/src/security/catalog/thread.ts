@@ -2,17 +2,29 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
+import type { AttachedDocument, AttachedLayer } from "../attached/types.ts";
 import type { StoredLayer } from "./queue.ts";
-import type { CatalogAnswer, CatalogThreadData, ReadImage } from "./read-image.ts";
+import type { CatalogAnswer, CatalogThreadData, NotRead, ReadAttached, ReadImage } from "./read-image.ts";
+import type { Catalog } from "./types.ts";
 
 export interface CatalogThreadDeps {
   config: CatalogThreadData & { catalogTimeoutMs: number };
 }
 
-/** The thread that reads images, one at a time. It is started for the first, and ends when none came for a while. */
+/**
+ * The thread that reads images and what is attached to them, one at a time. It is started for the first, and ends when
+ * none came for a while. When a reading takes too long, or `signal` ends it (then undefined), the thread is ended with
+ * it.
+ */
 export interface CatalogThread {
-  /** Reads the layers. When that takes too long, or `signal` ends it (then undefined), the thread is ended with it. */
-  read(layers: StoredLayer[], signal: AbortSignal): Promise<CatalogAnswer | undefined>;
+  /** Reads the layers of an image. */
+  read(layers: StoredLayer[], signal: AbortSignal): Promise<{ catalog: Catalog } | NotRead | undefined>;
+  /** Reads documents, as those about `subject`. */
+  readAttached(
+    subject: string,
+    attached: AttachedLayer[],
+    signal: AbortSignal,
+  ): Promise<{ documents: AttachedDocument[] } | NotRead | undefined>;
   stop(): Promise<void>;
 }
 
@@ -44,7 +56,11 @@ export function catalogThread({ config }: CatalogThreadDeps): CatalogThread {
     worker = undefined;
     await ending?.terminate();
   };
-  const answerOf = async (request: ReadImage, signal: AbortSignal): Promise<CatalogAnswer | undefined> => {
+  const answerOf = async (
+    request: ReadImage | ReadAttached,
+    signal: AbortSignal,
+  ): Promise<CatalogAnswer | undefined> => {
+    clearTimeout(idle);
     const { promise, resolve } = Promise.withResolvers<{ answer?: CatalogAnswer; isOver: boolean }>();
     const failed = (reason: string): void => resolve({ answer: { reason, isFinal: false }, isOver: true });
     const asked = worker ?? start();
@@ -64,16 +80,28 @@ export function catalogThread({ config }: CatalogThreadDeps): CatalogThread {
     if (isOver) await stop();
     return answer;
   };
+  const restUnlessAsked = (): void => {
+    clearTimeout(idle);
+    idle = setTimeout(() => void stop(), IDLE_MS).unref();
+  };
   return {
     stop,
+    async readAttached(subject, attached, signal) {
+      try {
+        const answer = await answerOf({ subject, attached }, signal);
+        return answer !== undefined && "catalog" in answer ? undefined : answer;
+      } finally {
+        restUnlessAsked();
+      }
+    },
     async read(layers, signal) {
-      clearTimeout(idle);
       const tempDir = await mkdtemp(join(tmpdir(), "moorage-catalog-"));
       try {
-        return await answerOf({ layers, tempDir }, signal);
+        const answer = await answerOf({ layers, tempDir }, signal);
+        return answer !== undefined && "documents" in answer ? undefined : answer;
       } finally {
         await rm(tempDir, { recursive: true, force: true });
-        idle = setTimeout(() => void stop(), IDLE_MS).unref();
+        restUnlessAsked();
       }
     },
   };

@@ -4,6 +4,7 @@ import type { Call } from "../../core/call.ts";
 import { invalidArgument } from "../../errors.ts";
 import { compareVersions, type VersionOrder } from "../../lib/versions/index.ts";
 import { type Database, statement } from "../../store/index.ts";
+import { countingSource } from "../attached/sources.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
 
@@ -59,11 +60,10 @@ const selectSlice = statement<PackageRow>(
   ["text", "text", "bigint", "bigint"],
 );
 
-// Our reading of the layers.
-const LAYERS = "layers";
-
-/** Whether it is known what the image holds, and which source counts. */
-export async function packagesKnown(tx: Database, digest: string): Promise<PackagesKnown> {
+/** Whether it is known what the image holds, and which source counts in the repo. */
+export async function packagesKnown(tx: Database, repo: string, digest: string): Promise<PackagesKnown> {
+  const counting = await countingSource(tx, { repo, digest });
+  if (counting !== undefined) return { state: PackagesState.KNOWN, reason: "", source: counting.source };
   const row = await tx
     .selectFrom("image_catalogs")
     .select(["state", "reason"])
@@ -71,7 +71,6 @@ export async function packagesKnown(tx: Database, digest: string): Promise<Packa
     .executeTakeFirst();
   if (row === undefined)
     return unknown(PackagesState.MISSING, "it is no image with file systems, or is not stored here");
-  if (row.state === CATALOG_STATE.done) return { state: PackagesState.KNOWN, reason: "", source: LAYERS };
   return row.state === CATALOG_STATE.failed
     ? unknown(PackagesState.FAILED, `it could not be read: ${row.reason}`)
     : unknown(PackagesState.WAITING, "it waits to be read");

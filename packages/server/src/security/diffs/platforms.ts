@@ -125,5 +125,5 @@ async function knownOf({ call, repo }: Place, { digest, manifest }: PlatformImag
     return unknown(PackagesState.NOT_PERMITTED, "the caller lacks CAP_TENANT_SBOMS_LIST");
   // What another repo holds under that digest is not this one's to show.
   if (manifest === undefined) return unknown(PackagesState.MISSING, "it is not stored here");
-  return await packagesKnown(call.tx, digest);
+  return await packagesKnown(call.tx, repo, digest);
 }

@@ -1,5 +1,5 @@
 import type { Database } from "../../store/index.ts";
-import { CATALOG_STATE } from "../catalog/rows.ts";
+import { countingSource } from "../attached/sources.ts";
 
 /** An image as a repo has it. `atMs`: as of a time, in milliseconds since 1970; now without. */
 export interface ImageAsOf {
@@ -9,15 +9,10 @@ export interface ImageAsOf {
 }
 
 /**
- * The source whose packages count for the image: see `image_packages.source`. An image that was read after the time has
- * the packages that were read then, since an image does not change. Undefined when nothing is known of what it holds.
+ * The source whose packages count for the image in the repo: see `image_packages.source`. An image that was read after
+ * the time has the packages that were read then, since an image does not change. Undefined when nothing is known of
+ * what it holds.
  */
-export async function countedSource(db: Database, { digest }: ImageAsOf): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("image_catalogs")
-    .select("digest")
-    .where("digest", "=", digest)
-    .where("state", "=", CATALOG_STATE.done)
-    .executeTakeFirst();
-  return row === undefined ? undefined : "layers";
+export async function countedSource(db: Database, image: ImageAsOf): Promise<string | undefined> {
+  return (await countingSource(db, image))?.source;
 }

@@ -2,7 +2,8 @@ import type { Call } from "../../core/call.ts";
 import { isIndexType } from "../../core/media-types.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { type Database, select } from "../../store/index.ts";
-import { CATALOG_STATE } from "../catalog/rows.ts";
+import { packageSources, type PackageSource } from "../attached/sources.ts";
+import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 
 /** A package of an image, or of several of an index. */
 export interface HeldPackage {
@@ -19,10 +20,22 @@ export interface HeldPackage {
   platforms: string[];
 }
 
-/** What an image holds. `readMs`: when it was read, in milliseconds since 1970. */
+/**
+ * What an image holds. `readMs`: when it was read, in milliseconds since 1970. `sources`: who says so, each once; see
+ * PackageSource.
+ */
 export interface Holdings {
   packages: HeldPackage[];
   readMs: number;
+  sources: string[];
+}
+
+/** Of which image of a repo. `architecture`: of which image of an index. Empty for all, or whichever source counts. */
+export interface HoldingsQuery {
+  repo: string;
+  digest: string;
+  architecture: string;
+  source: string;
 }
 
 interface Entry {
@@ -41,23 +54,54 @@ const MAX_PACKAGES = 50_000;
 const NO_ARCHITECTURE = "unknown";
 
 /**
- * What the image holds, or all images of the index, in the order of purls. Throws NOT_FOUND when the repo does not hold
- * it, INVALID_ARGUMENT on `architecture` when no image is for that, and FAILED_PRECONDITION with the reason when one of
- * the images is not read.
+ * What the image holds, or all images of the index, in the order of purls. What is attached to an index counts for it
+ * as a whole. Throws NOT_FOUND when the repo does not hold it, INVALID_ARGUMENT on `architecture` when no image is for
+ * that and on `source` when it is none of the image's, and FAILED_PRECONDITION with the reason when one of the images
+ * is not read.
  */
-export async function holdingsOf(
-  { tx }: Pick<Call, "tx">,
-  { repo, digest, architecture }: { repo: string; digest: string; architecture: string },
-): Promise<Holdings> {
+export async function holdingsOf({ tx }: Pick<Call, "tx">, query: HoldingsQuery): Promise<Holdings> {
   const packages = new Map<string, HeldPackage>();
+  const sources = new Set<string>();
   let readMs = 0;
-  for (const image of await imagesOf(tx, repo, digest, architecture)) {
-    readMs = Math.max(readMs, await requireRead(tx, image.digest));
-    await addPackages(tx, image, packages);
+  for (const { image, source } of await sourcesFor(tx, query)) {
+    readMs = Math.max(readMs, source.readMs);
+    sources.add(source.source);
+    await addPackages(tx, image, source.source, packages);
     if (packages.size > MAX_PACKAGES)
       throw invalidArgument({ field: "digest", description: `has more than ${MAX_PACKAGES} packages` });
   }
-  return { packages: [...packages.values()].sort((a, b) => (a.purl < b.purl ? -1 : a.purl > b.purl ? 1 : 0)), readMs };
+  const sorted = [...packages.values()].sort((a, b) => (a.purl < b.purl ? -1 : a.purl > b.purl ? 1 : 0));
+  return { packages: sorted, readMs, sources: [...sources] };
+}
+
+interface ImageSource {
+  image: Entry;
+  source: PackageSource;
+}
+
+/** The source that counts for each image, or those that have the name that is asked for. Throws as holdingsOf. */
+export async function sourcesFor(
+  tx: Database,
+  { repo, digest, architecture, source: wanted }: HoldingsQuery,
+): Promise<ImageSource[]> {
+  const images = await imagesOf(tx, repo, digest, architecture);
+  const whole = { digest, platform: "", architecture: "" };
+  if (architecture === "" && images[0]?.digest !== digest) {
+    const attached = await packageSources(tx, { repo, digest });
+    const found = wanted === "" ? attached[0] : attached.find(({ source }) => source === wanted);
+    if (found !== undefined) return [{ image: whole, source: found }];
+  }
+  const found: ImageSource[] = [];
+  const known = new Set<string>();
+  for (const image of images) {
+    const sources = await packageSources(tx, { repo, digest: image.digest });
+    for (const { source } of sources) known.add(source);
+    const source = wanted === "" ? sources[0] : sources.find((each) => each.source === wanted);
+    if (source !== undefined) found.push({ image, source });
+    else if (wanted === "" || wanted === LAYERS) throw await notRead(tx, image.digest);
+  }
+  if (found.length > 0 || wanted === "") return found;
+  throw invalidArgument({ field: "source", description: `must be one of ${[...known].join(", ") || "none"}` });
 }
 
 async function imagesOf(tx: Database, repo: string, digest: string, architecture: string): Promise<Entry[]> {
@@ -91,28 +135,33 @@ function entriesOf({ manifests = [] }: Index): Entry[] {
   return [...entries.values()];
 }
 
-async function requireRead(tx: Database, digest: string): Promise<number> {
+/** The error for an image of which nothing is known. */
+async function notRead(tx: Database, digest: string): Promise<Error> {
   const row = await tx
     .selectFrom("image_catalogs")
-    .select(["state", "reason", "finish_time"])
+    .select(["state", "reason"])
     .where("digest", "=", digest)
     .executeTakeFirst();
-  if (row?.state === CATALOG_STATE.done) return row.finish_time ?? 0;
   const reason =
     row === undefined
       ? "it is no image with file systems, or is not stored here"
       : row.state === CATALOG_STATE.failed
         ? `it could not be read: ${row.reason}`
         : "it waits to be read";
-  throw failedPrecondition({ type: "IMAGE_NOT_READ", subject: digest, description: `${digest}: ${reason}` });
+  return failedPrecondition({ type: "IMAGE_NOT_READ", subject: digest, description: `${digest}: ${reason}` });
 }
 
-async function addPackages(tx: Database, { digest, platform }: Entry, to: Map<string, HeldPackage>): Promise<void> {
+async function addPackages(
+  tx: Database,
+  { digest, platform }: Entry,
+  source: string,
+  to: Map<string, HeldPackage>,
+): Promise<void> {
   const rows = await select<Omit<HeldPackage, "places" | "platforms"> & { layer: string; path: string }>(
     tx,
     `select p.id, p.purl, p.name, p.version, p.licence, p.source_name as "sourceName", p.source_version as "sourceVersion", i.layer, i.path
-     from image_packages as i join packages as p on p.id = i.package where i.digest = ? order by i.source, i.n`,
-    [digest],
+     from image_packages as i join packages as p on p.id = i.package where i.digest = ? and i.source = ? order by i.n`,
+    [digest, source],
   );
   for (const { layer, path, ...row } of rows) {
     const held = to.get(row.id) ?? { ...row, places: [], platforms: [] };

@@ -1,27 +1,77 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { GetSbomRequestSchema, SbomFormat, type SbomsService } from "@moorage/api/messages";
+import {
+  GetAttachmentsRequestSchema,
+  GetRawSbomRequestSchema,
+  GetSbomRequestSchema,
+  SbomFormat,
+  type SbomsService,
+} from "@moorage/api/messages";
 import { validate } from "../../aip/validate.ts";
 import { pathOf } from "../../core/image-path.ts";
-import type { Service } from "../../core/service.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
+import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { repos } from "../../registry/index.ts";
-import { holdingsOf } from "./holdings.ts";
+import { attachmentsOf } from "../attached/list.ts";
+import { holdingsOf, sourcesFor } from "./holdings.ts";
+
+/** The largest document that is answered whole, in bytes. */
+const MAX_RAW_BYTES = 16 << 20;
 
 /** Documents of what images hold. */
-export function sbomsService(): Service<typeof SbomsService> {
+export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Service<typeof SbomsService> {
   return {
     async getSbom(call, request) {
       validate(GetSbomRequestSchema, request);
-      const { repoUid: repo, digest, architecture } = request;
+      const { repoUid: repo, digest, architecture, source } = request;
       await repos.get(call.tx, repo);
-      const holdings = await holdingsOf(call, { repo, digest, architecture });
+      const holdings = await holdingsOf(call, { repo, digest, architecture, source });
+      const { sources } = holdings;
       const subject = { name: await pathOf(call.tx, repo), digest };
       // Loaded at first use: a server that is not asked for documents does without the libraries.
       if (request.format === SbomFormat.SPDX) {
         const { spdxOf } = await import("./spdx.ts");
-        return { format: SbomFormat.SPDX, document: spdxOf(subject, holdings) as JsonObject };
+        return { format: SbomFormat.SPDX, document: spdxOf(subject, holdings) as JsonObject, sources };
       }
       const { cycloneDxOf } = await import("./cyclonedx.ts");
-      return { format: SbomFormat.CYCLONEDX, document: JSON.parse(cycloneDxOf(subject, holdings)) as JsonObject };
+      const document = JSON.parse(cycloneDxOf(subject, holdings)) as JsonObject;
+      return { format: SbomFormat.CYCLONEDX, document, sources };
+    },
+    async getRawSbom(call, request) {
+      validate(GetRawSbomRequestSchema, request);
+      const { repoUid: repo, digest, architecture, source } = request;
+      await repos.get(call.tx, repo);
+      const found = await sourcesFor(call.tx, { repo, digest, architecture, source });
+      const [only] = found;
+      if (only === undefined || found.length > 1)
+        throw invalidArgument({ field: "architecture", description: "must name one image of the index" });
+      const { source: name, layer, mediaType = "" } = only.source;
+      if (layer === undefined)
+        throw failedPrecondition({
+          type: "SBOM_NOT_ATTACHED",
+          subject: digest,
+          description: "what counts was read from the layers of the image: there is no document as it was pushed",
+        });
+      const content = await readBlob(call, repo, layer, MAX_RAW_BYTES);
+      if (content === undefined)
+        throw failedPrecondition({
+          type: "SBOM_TOO_LARGE",
+          subject: layer,
+          description: `the document has more than ${MAX_RAW_BYTES} bytes: pull it as a blob of the repo`,
+        });
+      return { content, mediaType, source: name };
+    },
+    async getAttachments(call, request) {
+      validate(GetAttachmentsRequestSchema, request);
+      const { repoUid: repo, digest } = request;
+      await repos.get(call.tx, repo);
+      const row = await call.tx
+        .selectFrom("manifests")
+        .select("digest")
+        .where("repo", "=", repo)
+        .where("digest", "=", digest)
+        .executeTakeFirst();
+      if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
+      return { attachments: await attachmentsOf(call.tx, repo, digest) };
     },
   };
 }

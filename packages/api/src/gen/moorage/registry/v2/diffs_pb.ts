@@ -351,7 +351,8 @@ export type DiffImage = Message<"moorage.registry.v2.DiffImage"> & {
   packagesReason: string;
 
   /**
-   * Which source says so: `layers`, what the server has read from the layers. Empty when they are not known.
+   * Which source says so: `layers`, what the server has read from the layers, or the source of an attachment. Empty
+   * when they are not known.
    *
    * @generated from field: string packages_source = 6;
    */

@@ -6,7 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -15,7 +16,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/images.proto.
  */
 export const file_moorage_registry_v2_images: GenFile = /*@__PURE__*/
-  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiLmAQoOR2V0U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIvCgZmb3JtYXQYAyABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSFAoMYXJjaGl0ZWN0dXJlGAQgASgJImIKBFNib20SLwoGZm9ybWF0GAEgASgOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tRm9ybWF0EikKCGRvY3VtZW50GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKoAQoXR2V0QXJjaGl0ZWN0dXJlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiIxChhHZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2USFQoNYXJjaGl0ZWN0dXJlcxgBIAMoCSK1AQoOR2V0U2l6ZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkiNQoPR2V0U2l6ZVJlc3BvbnNlEgwKBHNpemUYASABKAMSFAoMYXJjaGl0ZWN0dXJlGAIgASgJKnMKClNib21Gb3JtYXQSGwoXU0JPTV9GT1JNQVRfVU5TUEVDSUZJRUQQABIoChVTQk9NX0ZPUk1BVF9DWUNMT05FRFgQARoNkr0YCUNZQ0xPTkVEWBIeChBTQk9NX0ZPUk1BVF9TUERYEAIaCJK9GARTUERYMssDCg1JbWFnZXNTZXJ2aWNlEu0BChBHZXRBcmNoaXRlY3R1cmVzEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBotLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXJjaGl0ZWN0dXJlc1Jlc3BvbnNlInyiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQRI/L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hcmNoaXRlY3R1cmVzEskBCgdHZXRTaXplEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVxdWVzdBokLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2l6ZVJlc3BvbnNlInOiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCOBI2L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9zaXplMtEBCgxTYm9tc1NlcnZpY2USwAEKB0dldFNib20SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFNib21SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tInWiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI4EjYvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Nib21iBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_moorage_common_names, file_moorage_common_options]);
+  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiL2AQoOR2V0U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIvCgZmb3JtYXQYAyABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSFAoMYXJjaGl0ZWN0dXJlGAQgASgJEg4KBnNvdXJjZRgFIAEoCSJzCgRTYm9tEi8KBmZvcm1hdBgBIAEoDjIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU2JvbUZvcm1hdBIpCghkb2N1bWVudBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHc291cmNlcxgDIAMoCSLIAQoRR2V0UmF3U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkSDgoGc291cmNlGAQgASgJIj4KB1Jhd1Nib20SDwoHY29udGVudBgBIAEoDBISCgptZWRpYV90eXBlGAIgASgJEg4KBnNvdXJjZRgDIAEoCSKmAQoVR2V0QXR0YWNobWVudHNSZXF1ZXN0EhUKCHJlcG9fdWlkGAEgASgJQgPgQQISdgoGZGlnZXN0GAIgASgJQmbgQQLyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4iTgoWR2V0QXR0YWNobWVudHNSZXNwb25zZRI0CgthdHRhY2htZW50cxgBIAMoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuQXR0YWNobWVudCLPAgoKQXR0YWNobWVudBIQCghtYW5pZmVzdBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDQoFbGF5ZXIYAyABKAkSEgoKbWVkaWFfdHlwZRgEIAEoCRIMCgRraW5kGAUgASgJEjQKBXN0YXRlGAYgASgOMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5BdHRhY2htZW50LlN0YXRlEg4KBnJlYXNvbhgHIAEoCRIQCghwYWNrYWdlcxgIIAEoBRIOCgZjb3VudHMYCSABKAgSLwoLYXR0YWNoX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASEQoNU1RBVEVfV0FJVElORxABEg4KClNUQVRFX1JFQUQQAhISCg5TVEFURV9SRUpFQ1RFRBADIqgBChdHZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+IjEKGEdldEFyY2hpdGVjdHVyZXNSZXNwb25zZRIVCg1hcmNoaXRlY3R1cmVzGAEgAygJIrUBCg5HZXRTaXplUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EhQKDGFyY2hpdGVjdHVyZRgDIAEoCSI1Cg9HZXRTaXplUmVzcG9uc2USDAoEc2l6ZRgBIAEoAxIUCgxhcmNoaXRlY3R1cmUYAiABKAkqcwoKU2JvbUZvcm1hdBIbChdTQk9NX0ZPUk1BVF9VTlNQRUNJRklFRBAAEigKFVNCT01fRk9STUFUX0NZQ0xPTkVEWBABGg2SvRgJQ1lDTE9ORURYEh4KEFNCT01fRk9STUFUX1NQRFgQAhoIkr0YBFNQRFgyywMKDUltYWdlc1NlcnZpY2US7QEKEEdldEFyY2hpdGVjdHVyZXMSLC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldEFyY2hpdGVjdHVyZXNSZXF1ZXN0Gi0ubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2UifKK7GC0aBMUMzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwJBEj8vcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L2FyY2hpdGVjdHVyZXMSyQEKB0dldFNpemUSIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFNpemVSZXF1ZXN0GiQubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVzcG9uc2Uic6K7GC0aBMUMzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI4EjYvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3NpemUyigUKDFNib21zU2VydmljZRLAAQoHR2V0U2JvbRIjLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2JvbVJlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib20idaK7GC8aBsUMigXPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAjgSNi9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vc2JvbRLMAQoKR2V0UmF3U2JvbRImLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmF3U2JvbVJlcXVlc3QaHC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJhd1Nib20ieKK7GC8aBsUMigXPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAjsSOS9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vcmF3U2JvbRLnAQoOR2V0QXR0YWNobWVudHMSKi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldEF0dGFjaG1lbnRzUmVxdWVzdBorLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXR0YWNobWVudHNSZXNwb25zZSJ8orsYLxoGxQyKBc8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCPxI9L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hdHRhY2htZW50c2IGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options]);
 
 /**
  * GetSbomRequest names an image by digest.
@@ -50,6 +51,13 @@ export type GetSbomRequest = Message<"moorage.registry.v2.GetSbomRequest"> & {
    * @generated from field: string architecture = 4;
    */
   architecture: string;
+
+  /**
+   * Whose packages: "layers" for what was read from the layers, or the source of an attachment. Empty: what counts.
+   *
+   * @generated from field: string source = 5;
+   */
+  source: string;
 };
 
 /**
@@ -78,6 +86,13 @@ export type Sbom = Message<"moorage.registry.v2.Sbom"> & {
    * @generated from field: google.protobuf.Struct document = 2;
    */
   document?: JsonObject | undefined;
+
+  /**
+   * Whose packages these are: "layers", or the source of an attachment; several where the images of an index differ.
+   *
+   * @generated from field: repeated string sources = 3;
+   */
+  sources: string[];
 };
 
 /**
@@ -86,6 +101,264 @@ export type Sbom = Message<"moorage.registry.v2.Sbom"> & {
  */
 export const SbomSchema: GenMessage<Sbom> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_images, 1);
+
+/**
+ * GetRawSbomRequest names an image by digest.
+ *
+ * @generated from message moorage.registry.v2.GetRawSbomRequest
+ */
+export type GetRawSbomRequest = Message<"moorage.registry.v2.GetRawSbomRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The image or index.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * Which image of an index, such as "amd64" or "arm/v7".
+   *
+   * @generated from field: string architecture = 3;
+   */
+  architecture: string;
+
+  /**
+   * The source of an attachment. Empty: what counts.
+   *
+   * @generated from field: string source = 4;
+   */
+  source: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.GetRawSbomRequest.
+ * Use `create(GetRawSbomRequestSchema)` to create a new message.
+ */
+export const GetRawSbomRequestSchema: GenMessage<GetRawSbomRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 2);
+
+/**
+ * RawSbom is a document as it was pushed.
+ *
+ * @generated from message moorage.registry.v2.RawSbom
+ */
+export type RawSbom = Message<"moorage.registry.v2.RawSbom"> & {
+  /**
+   * Its bytes.
+   *
+   * @generated from field: bytes content = 1;
+   */
+  content: Uint8Array;
+
+  /**
+   * Its media type: that of the layer, or of the artifact if the layer states none of a document.
+   *
+   * @generated from field: string media_type = 2;
+   */
+  mediaType: string;
+
+  /**
+   * The source of the attachment.
+   *
+   * @generated from field: string source = 3;
+   */
+  source: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.RawSbom.
+ * Use `create(RawSbomSchema)` to create a new message.
+ */
+export const RawSbomSchema: GenMessage<RawSbom> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 3);
+
+/**
+ * GetAttachmentsRequest names an image by digest.
+ *
+ * @generated from message moorage.registry.v2.GetAttachmentsRequest
+ */
+export type GetAttachmentsRequest = Message<"moorage.registry.v2.GetAttachmentsRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The image or index.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.GetAttachmentsRequest.
+ * Use `create(GetAttachmentsRequestSchema)` to create a new message.
+ */
+export const GetAttachmentsRequestSchema: GenMessage<GetAttachmentsRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 4);
+
+/**
+ * GetAttachmentsResponse lists attachments.
+ *
+ * @generated from message moorage.registry.v2.GetAttachmentsResponse
+ */
+export type GetAttachmentsResponse = Message<"moorage.registry.v2.GetAttachmentsResponse"> & {
+  /**
+   * The last attached first.
+   *
+   * @generated from field: repeated moorage.registry.v2.Attachment attachments = 1;
+   */
+  attachments: Attachment[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.GetAttachmentsResponse.
+ * Use `create(GetAttachmentsResponseSchema)` to create a new message.
+ */
+export const GetAttachmentsResponseSchema: GenMessage<GetAttachmentsResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 5);
+
+/**
+ * Attachment is a document that is attached to an image.
+ *
+ * @generated from message moorage.registry.v2.Attachment
+ */
+export type Attachment = Message<"moorage.registry.v2.Attachment"> & {
+  /**
+   * The digest of the attached manifest.
+   *
+   * @generated from field: string manifest = 1;
+   */
+  manifest: string;
+
+  /**
+   * Its name as a source: the manifest's digest, a slash, and the number of the layer. Empty while it waits.
+   *
+   * @generated from field: string source = 2;
+   */
+  source: string;
+
+  /**
+   * The digest of the layer that is the document.
+   *
+   * @generated from field: string layer = 3;
+   */
+  layer: string;
+
+  /**
+   * The media type of the document, or of its envelope.
+   *
+   * @generated from field: string media_type = 4;
+   */
+  mediaType: string;
+
+  /**
+   * What it is: "cyclonedx" or "spdx". Empty when that is not known.
+   *
+   * @generated from field: string kind = 5;
+   */
+  kind: string;
+
+  /**
+   * Whether it was read.
+   *
+   * @generated from field: moorage.registry.v2.Attachment.State state = 6;
+   */
+  state: Attachment_State;
+
+  /**
+   * Why it was rejected.
+   *
+   * @generated from field: string reason = 7;
+   */
+  reason: string;
+
+  /**
+   * How many packages it names.
+   *
+   * @generated from field: int32 packages = 8;
+   */
+  packages: number;
+
+  /**
+   * Whether its packages are those that count for the image.
+   *
+   * @generated from field: bool counts = 9;
+   */
+  counts: boolean;
+
+  /**
+   * When it was attached.
+   *
+   * @generated from field: google.protobuf.Timestamp attach_time = 10;
+   */
+  attachTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message moorage.registry.v2.Attachment.
+ * Use `create(AttachmentSchema)` to create a new message.
+ */
+export const AttachmentSchema: GenMessage<Attachment> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 6);
+
+/**
+ * State says whether a document was read.
+ *
+ * @generated from enum moorage.registry.v2.Attachment.State
+ */
+export const Attachment_State = {
+  /**
+   * Not stated.
+   *
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It waits to be read.
+   *
+   * @generated from enum value: STATE_WAITING = 1;
+   */
+  WAITING: 1,
+
+  /**
+   * It was read.
+   *
+   * @generated from enum value: STATE_READ = 2;
+   */
+  READ: 2,
+
+  /**
+   * It does not count; the reason says why.
+   *
+   * @generated from enum value: STATE_REJECTED = 3;
+   */
+  REJECTED: 3,
+} as const;
+
+/**
+ * State says whether a document was read.
+ *
+ * @generated from enum moorage.registry.v2.Attachment.State
+ */
+export type Attachment_State = (typeof Attachment_State)[keyof typeof Attachment_State] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.registry.v2.Attachment.State.
+ */
+export const Attachment_StateSchema: GenEnum<Attachment_State> = /*@__PURE__*/
+  enumDesc(file_moorage_registry_v2_images, 6, 0);
 
 /**
  * GetArchitecturesRequest names an image by digest.
@@ -113,7 +386,7 @@ export type GetArchitecturesRequest = Message<"moorage.registry.v2.GetArchitectu
  * Use `create(GetArchitecturesRequestSchema)` to create a new message.
  */
 export const GetArchitecturesRequestSchema: GenMessage<GetArchitecturesRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 2);
+  messageDesc(file_moorage_registry_v2_images, 7);
 
 /**
  * GetArchitecturesResponse lists architectures.
@@ -134,7 +407,7 @@ export type GetArchitecturesResponse = Message<"moorage.registry.v2.GetArchitect
  * Use `create(GetArchitecturesResponseSchema)` to create a new message.
  */
 export const GetArchitecturesResponseSchema: GenMessage<GetArchitecturesResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 3);
+  messageDesc(file_moorage_registry_v2_images, 8);
 
 /**
  * GetSizeRequest names an image by digest.
@@ -169,7 +442,7 @@ export type GetSizeRequest = Message<"moorage.registry.v2.GetSizeRequest"> & {
  * Use `create(GetSizeRequestSchema)` to create a new message.
  */
 export const GetSizeRequestSchema: GenMessage<GetSizeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 4);
+  messageDesc(file_moorage_registry_v2_images, 9);
 
 /**
  * GetSizeResponse is the size of one image.
@@ -197,7 +470,7 @@ export type GetSizeResponse = Message<"moorage.registry.v2.GetSizeResponse"> & {
  * Use `create(GetSizeResponseSchema)` to create a new message.
  */
 export const GetSizeResponseSchema: GenMessage<GetSizeResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 5);
+  messageDesc(file_moorage_registry_v2_images, 10);
 
 /**
  * SbomFormat is the format of a document.
@@ -277,8 +550,8 @@ export const ImagesService: GenService<{
 export const SbomsService: GenService<{
   /**
    * GetSbom answers the software bill of materials of an image; of an index that of all its images together, each
-   * package with its platforms. FAILED_PRECONDITION with the reason while an image waits to be read, and when it could
-   * not be.
+   * package with its platforms. What was attached to the image in this repo counts more than what was read from its
+   * layers. FAILED_PRECONDITION with the reason while an image waits to be read, and when it could not be.
    *
    * @generated from rpc moorage.registry.v2.SbomsService.GetSbom
    */
@@ -286,6 +559,28 @@ export const SbomsService: GenService<{
     methodKind: "unary";
     input: typeof GetSbomRequestSchema;
     output: typeof SbomSchema;
+  },
+  /**
+   * GetRawSbom answers an attached document as it was pushed, with its envelope. FAILED_PRECONDITION when none counts
+   * and no source is asked for, and for a document of more than 16 MiB.
+   *
+   * @generated from rpc moorage.registry.v2.SbomsService.GetRawSbom
+   */
+  getRawSbom: {
+    methodKind: "unary";
+    input: typeof GetRawSbomRequestSchema;
+    output: typeof RawSbomSchema;
+  },
+  /**
+   * GetAttachments answers which documents are attached to an image or index in this repo, which of them could not be
+   * read and why, and which one counts; the last attached first.
+   *
+   * @generated from rpc moorage.registry.v2.SbomsService.GetAttachments
+   */
+  getAttachments: {
+    methodKind: "unary";
+    input: typeof GetAttachmentsRequestSchema;
+    output: typeof GetAttachmentsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_moorage_registry_v2_images, 1);

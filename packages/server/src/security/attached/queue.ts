@@ -1,0 +1,249 @@
+import type { Call } from "../../core/call.ts";
+import { command } from "../../core/command.ts";
+import { isObject } from "../../lib/json.ts";
+import { type Database, takeAdvisoryLock } from "../../store/index.ts";
+import { CATALOGUING } from "../catalog/command-options.ts";
+import { HOLD_MS, MAX_ATTEMPTS, type StoredLayer } from "../catalog/queue.ts";
+import { deletePackages } from "../catalog/remove.ts";
+import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
+import type { Component } from "../catalog/types.ts";
+import { hasOtherPredicate, isDocumentType } from "./media-types.ts";
+import { sourceOf } from "./sources.ts";
+import type { AttachedDocument, AttachedLayer } from "./types.ts";
+
+// The queue of attached manifests that wait to be read, as catalog/queue.ts is that of images.
+
+/** The most documents of one manifest that are read: cosign adds a layer for each attestation. */
+const MAX_DOCUMENTS = 50;
+const RETRY_AFTER_MS = 60_000;
+
+/** An attached manifest, as one about the subject, and who reads it. */
+export interface Reading {
+  subject: string;
+  manifest: string;
+  holder: string;
+}
+
+export interface ClaimedManifest {
+  subject: string;
+  manifest: string;
+  layers: AttachedLayer[];
+}
+
+/** Takes the manifest that has waited longest. `again`: there may be another. */
+export const claimAttached = command(
+  "security.claimAttached",
+  async (call: Call, { holder }: { holder: string }): Promise<{ claimed?: ClaimedManifest; again?: boolean }> => {
+    const { tx, agreedMs } = call;
+    await takeAdvisoryLock(tx, "catalogs");
+    const row = await tx
+      .selectFrom("attached_readings")
+      .select(["subject", "manifest", "attempts", "reason"])
+      .where("state", "=", CATALOG_STATE.waiting)
+      .where("hold_until", "<=", agreedMs)
+      .orderBy("create_time")
+      .orderBy("subject")
+      .orderBy("manifest")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined) return {};
+    const { subject, manifest, attempts } = row;
+    const { numUpdatedRows } = await tx
+      .updateTable("attached_readings")
+      .set({ holder, hold_until: agreedMs + HOLD_MS, attempts: attempts + 1 })
+      .where("subject", "=", subject)
+      .where("manifest", "=", manifest)
+      .where("state", "=", CATALOG_STATE.waiting)
+      .where("hold_until", "<=", agreedMs)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return { again: true };
+    if (attempts >= MAX_ATTEMPTS) {
+      await fail(call, row, row.reason || "the server ended each time while it read the documents");
+      return { again: true };
+    }
+    const content = await tx
+      .selectFrom("manifests")
+      .select(["content", "artifact_type"])
+      .where("digest", "=", manifest)
+      .limit(1)
+      .executeTakeFirst();
+    if (content === undefined) {
+      await fail(call, row, "it is not stored here any longer");
+      return { again: true };
+    }
+    return { claimed: { subject, manifest, layers: await layersOf(tx, content) } };
+  },
+  CATALOGUING,
+);
+
+interface Layer {
+  digest: string;
+  mediaType: string;
+  annotations?: unknown;
+}
+
+async function layersOf(
+  tx: Database,
+  { content, artifact_type: artifactType }: { content: Uint8Array; artifact_type: string },
+): Promise<AttachedLayer[]> {
+  const { layers = [] } = JSON.parse(Buffer.from(content).toString()) as { layers?: Layer[] };
+  // Whoever states the type of the artifact may leave that of its only content to the client.
+  const isDocument = isDocumentType(artifactType);
+  const wanted = layers
+    .map((layer, n) => ({ ...layer, n }))
+    .filter(({ mediaType }) => isDocument || isDocumentType(mediaType))
+    .filter(({ annotations }) => !isObject(annotations) || !hasOtherPredicate(annotations))
+    .slice(-MAX_DOCUMENTS);
+  if (wanted.length === 0) return [];
+  const rows: StoredLayer[] = await tx
+    .selectFrom("blobs")
+    .select(["digest", "generation", "size"])
+    .where(
+      "digest",
+      "in",
+      wanted.map(({ digest }) => digest),
+    )
+    .execute();
+  const stored = new Map(rows.map((row) => [row.digest, row]));
+  return wanted.map(({ n, digest, mediaType }) => {
+    const type = isDocumentType(mediaType) ? mediaType : artifactType;
+    const found = stored.get(digest);
+    return { n, digest, mediaType: type, ...(found !== undefined && { stored: found }) };
+  });
+}
+
+/** Goes on holding the manifest. Answers false when another process has taken it. */
+export const renewAttached = command(
+  "security.renewAttached",
+  async (call: Call, reading: Reading): Promise<{ held: boolean }> => ({
+    held: (await hold(call, reading)) !== undefined,
+  }),
+  CATALOGUING,
+);
+
+/**
+ * Writes packages of the document `n` from the number `from` on, with the first of them in place of what an earlier
+ * attempt wrote. They are not seen before finishAttached.
+ */
+export const writeAttachedPart = command(
+  "security.writeAttachedPart",
+  async (
+    call: Call,
+    { n, from, components, ...reading }: Reading & { n: number; from: number; components: Component[] },
+  ): Promise<{ held: boolean }> => {
+    await takeAdvisoryLock(call.tx, "catalogs");
+    if ((await hold(call, reading)) === undefined) return { held: false };
+    const { subject: digest, manifest } = reading;
+    const source = sourceOf(manifest, n);
+    if (from === 0) while (!(await deletePackages(call.tx, digest, source)));
+    await insertPackages(call.tx, { digest, source, from, components });
+    return { held: true };
+  },
+  CATALOGUING,
+);
+
+/** The manifest has been read: what is in its documents beside their packages. */
+export const finishAttached = command(
+  "security.finishAttached",
+  async (
+    call: Call,
+    { documents, ...reading }: Reading & { documents: (Omit<AttachedDocument, "components"> & { packages: number })[] },
+  ): Promise<{ held: boolean }> => {
+    const { tx, nowMs } = call;
+    if ((await hold(call, reading)) === undefined) return { held: false };
+    const { subject, manifest } = reading;
+    await tx.deleteFrom("attached_documents").where("subject", "=", subject).where("manifest", "=", manifest).execute();
+    if (documents.length > 0)
+      await tx
+        .insertInto("attached_documents")
+        .values(
+          documents.map(({ n, layer, mediaType, kind, reason, timeMs, packages }) => ({
+            subject,
+            manifest,
+            n,
+            layer,
+            media_type: mediaType,
+            kind,
+            reason,
+            time: timeMs,
+            packages,
+          })),
+        )
+        .execute();
+    await tx
+      .updateTable("attached_readings")
+      .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: nowMs })
+      .where("subject", "=", subject)
+      .where("manifest", "=", manifest)
+      .execute();
+    return { held: true };
+  },
+  CATALOGUING,
+);
+
+/** The manifest could not be read. `isFinal`: it would fail again. Otherwise it waits, up to MAX_ATTEMPTS. */
+export const failAttached = command(
+  "security.failAttached",
+  async (
+    call: Call,
+    { reason, isFinal, ...reading }: Reading & { reason: string; isFinal: boolean },
+  ): Promise<void> => {
+    await takeAdvisoryLock(call.tx, "catalogs");
+    const row = await hold(call, reading);
+    if (row === undefined) return;
+    if (isFinal || row.attempts >= MAX_ATTEMPTS) return await fail(call, reading, reason);
+    await call.tx
+      .updateTable("attached_readings")
+      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * RETRY_AFTER_MS })
+      .where("subject", "=", reading.subject)
+      .where("manifest", "=", reading.manifest)
+      .execute();
+  },
+  CATALOGUING,
+);
+
+/** Nobody reads the manifest any longer, since the process shuts down; the attempt does not count. */
+export const releaseAttached = command(
+  "security.releaseAttached",
+  async (call: Call, reading: Reading): Promise<void> => {
+    const row = await hold(call, reading);
+    if (row === undefined) return;
+    await call.tx
+      .updateTable("attached_readings")
+      .set({ holder: "", hold_until: 0, attempts: row.attempts - 1 })
+      .where("subject", "=", reading.subject)
+      .where("manifest", "=", reading.manifest)
+      .execute();
+  },
+  CATALOGUING,
+);
+
+/** What an attempt has written is not seen, and goes with the next attempt or with the attachment. */
+async function fail(
+  { tx, nowMs }: Call,
+  { subject, manifest }: { subject: string; manifest: string },
+  reason: string,
+): Promise<void> {
+  await tx
+    .updateTable("attached_readings")
+    .set({ state: CATALOG_STATE.failed, reason, holder: "", hold_until: 0, finish_time: nowMs })
+    .where("subject", "=", subject)
+    .where("manifest", "=", manifest)
+    .execute();
+}
+
+/** Holds the manifest for another HOLD_MS. Undefined when another process has taken it. */
+async function hold(
+  { tx, agreedMs }: Call,
+  { subject, manifest, holder }: Reading,
+): Promise<{ attempts: number } | undefined> {
+  return await tx
+    .updateTable("attached_readings")
+    .set({ hold_until: agreedMs + HOLD_MS })
+    .where("subject", "=", subject)
+    .where("manifest", "=", manifest)
+    .where("holder", "=", holder)
+    .where("state", "=", CATALOG_STATE.waiting)
+    .returning("attempts")
+    .executeTakeFirst();
+}

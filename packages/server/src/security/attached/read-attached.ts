@@ -1,0 +1,108 @@
+import { isObject, parseJson } from "../../lib/json.ts";
+import type { StoredLayer } from "../catalog/queue.ts";
+import type { Component } from "../catalog/types.ts";
+import { componentOf } from "./components.ts";
+import { cycloneDxPackages } from "./cyclonedx.ts";
+import { openEnvelopes } from "./envelopes.ts";
+import { textOf, timeOf } from "./fields.ts";
+import { isReadType } from "./media-types.ts";
+import { spdxPackages } from "./spdx.ts";
+import { type AttachedDocument, AttachedError, type AttachedLayer } from "./types.ts";
+
+/** The largest document with its envelope, in bytes; base64 makes a third more of what is in it. */
+const MAX_BYTES = 64 << 20;
+/** How deep its objects and lists may be nested, and how many values there may be in all of them. */
+const MAX_DEPTH = 64;
+const MAX_VALUES = 4_000_000;
+const MAX_PACKAGES = 200_000;
+const MAX_REASON = 500;
+
+/**
+ * Reads the documents in the layers of an attached manifest, one after another, in some hundred MiB of memory at most.
+ * What cannot be read has its reason; statements of other kinds are left out. `bytesOf`: the bytes of a stored layer.
+ */
+export async function readAttached(
+  subject: string,
+  layers: readonly AttachedLayer[],
+  bytesOf: (layer: StoredLayer) => AsyncIterable<Uint8Array>,
+): Promise<AttachedDocument[]> {
+  const documents: AttachedDocument[] = [];
+  for (const layer of layers) {
+    const { n, digest, mediaType } = layer;
+    const about = { n, layer: digest, mediaType };
+    try {
+      const content = await contentOf(layer, bytesOf);
+      const opened = openEnvelopes(parsed(content), subject, parsed);
+      if (opened !== undefined) documents.push({ ...about, ...documentOf(opened) });
+    } catch (error) {
+      if (!(error instanceof AttachedError)) throw error;
+      documents.push({ ...about, kind: "", reason: reasonOf(error), timeMs: 0, components: [] });
+    }
+  }
+  return documents;
+}
+
+async function contentOf(
+  { mediaType, stored }: AttachedLayer,
+  bytesOf: (layer: StoredLayer) => AsyncIterable<Uint8Array>,
+): Promise<Buffer> {
+  if (!isReadType(mediaType)) throw new AttachedError(`${mediaType} is not read: attach it as JSON`);
+  if (stored === undefined) throw new AttachedError("the document is not stored here");
+  if (stored.size > MAX_BYTES) throw new AttachedError(`it has ${stored.size} bytes, more than ${MAX_BYTES}`);
+  const content = Buffer.alloc(stored.size);
+  let at = 0;
+  for await (const chunk of bytesOf(stored)) {
+    content.set(chunk, at);
+    at += chunk.length;
+  }
+  return content;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), MAX_DEPTH, MAX_VALUES);
+  } catch (error) {
+    throw new AttachedError(`it cannot be read as JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+type Content = Pick<AttachedDocument, "kind" | "reason" | "timeMs" | "components">;
+
+function documentOf({ document, kind: stated }: { document: Record<string, unknown>; kind?: string }): Content {
+  const kind = kindOf(document);
+  if (kind === undefined || (stated !== undefined && stated !== kind))
+    throw new AttachedError(`it is not a document of ${stated ?? "a format that is read"}`);
+  try {
+    const { packages, distribution } = kind === "spdx" ? spdxPackages(document) : cycloneDxPackages(document);
+    const components = new Map<string, Component>();
+    for (const each of packages) {
+      const component = componentOf(each, kind, distribution);
+      if (component !== undefined) components.set(`${component.purl} ${component.path}`, component);
+      if (components.size > MAX_PACKAGES) throw new AttachedError(`it has more than ${MAX_PACKAGES} packages`);
+    }
+    if (components.size === 0) throw new AttachedError("it names no package with a purl");
+    return { kind, reason: "", timeMs: madeAt(document), components: [...components.values()] };
+  } catch (error) {
+    if (!(error instanceof AttachedError)) throw error;
+    return { kind, reason: reasonOf(error), timeMs: madeAt(document), components: [] };
+  }
+}
+
+function kindOf(document: Record<string, unknown>): string | undefined {
+  if (document["bomFormat"] === "CycloneDX") return "cyclonedx";
+  return textOf(document["spdxVersion"]) === "" ? undefined : "spdx";
+}
+
+function madeAt({ metadata, creationInfo }: Record<string, unknown>): number {
+  if (isObject(metadata)) return timeOf(metadata["timestamp"]);
+  return isObject(creationInfo) ? timeOf(creationInfo["created"]) : 0;
+}
+
+/** One line that every database takes. */
+function reasonOf({ message }: Error): string {
+  return message
+    .toWellFormed()
+    .replaceAll(/\p{C}+/gu, " ")
+    .slice(0, MAX_REASON)
+    .toWellFormed();
+}

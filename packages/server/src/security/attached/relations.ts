@@ -1,0 +1,107 @@
+import { isImageType, isIndexType, OCI_INDEX } from "../../core/media-types.ts";
+import { isObject } from "../../lib/json.ts";
+import { type Database, select } from "../../store/index.ts";
+import { mayHoldDocuments } from "./media-types.ts";
+
+/** The most manifests that count as attached to a digest, and the most indexes that are looked at. */
+export const MAX_ATTACHED = 100;
+const MAX_REFERRERS = 1_000;
+const MAX_INDEXES = 20;
+const MAX_INDEX_BYTES = 1 << 20;
+
+const TYPE = "vnd.docker.reference.type";
+const ATTESTED = "vnd.docker.reference.digest";
+
+/**
+ * The manifests that are attached to the digest in the repo now, each with how: empty for a referrer, a tag of
+ * cosign's, or the index that names both. The newest MAX_ATTACHED of each way.
+ */
+export async function relationsOf(tx: Database, repo: string, digest: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const add = (manifest: string, via: string): void => {
+    if (!found.has(manifest) && found.size < MAX_ATTACHED) found.set(manifest, via);
+  };
+  for (const { manifest, artifact_type: type, media_type: media } of await referrersOf(tx, repo, digest))
+    if (isImageType(media) && mayHoldDocuments(type)) add(manifest, "");
+  for (const { name, manifest } of await taggedFor(tx, repo, digest)) add(manifest, name);
+  for (const index of await indexesAbove(tx, repo, digest))
+    for (const entry of attestationsIn(index.content)) if (entry.attested === digest) add(entry.digest, index.digest);
+  return await held(tx, repo, found);
+}
+
+/** The digests that the manifest, if it is an index, names with attestations. */
+export async function attestedBy(tx: Database, repo: string, digest: string): Promise<string[]> {
+  const row = await tx
+    .selectFrom("manifests")
+    .select(["media_type", "content"])
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .executeTakeFirst();
+  if (row === undefined || !isIndexType(row.media_type)) return [];
+  return [...new Set(attestationsIn(row.content).map(({ attested }) => attested))].slice(0, MAX_ATTACHED);
+}
+
+async function referrersOf(
+  tx: Database,
+  repo: string,
+  digest: string,
+): Promise<{ manifest: string; artifact_type: string; media_type: string }[]> {
+  return await tx
+    .selectFrom("manifests")
+    .select(["digest as manifest", "artifact_type", "media_type"])
+    .where("repo", "=", repo)
+    .where("subject", "=", digest)
+    .orderBy("create_time", "desc")
+    .orderBy("digest")
+    .limit(MAX_REFERRERS)
+    .execute();
+}
+
+async function taggedFor(tx: Database, repo: string, digest: string): Promise<{ name: string; manifest: string }[]> {
+  const tag = digest.replace(":", "-");
+  return await tx
+    .selectFrom("tags")
+    .select(["name", "digest as manifest"])
+    .where("parent", "=", repo)
+    .where("name", "in", [`${tag}.att`, `${tag}.sbom`])
+    .orderBy("name")
+    .execute();
+}
+
+async function indexesAbove(
+  tx: Database,
+  repo: string,
+  digest: string,
+): Promise<{ digest: string; content: Uint8Array }[]> {
+  return await select(
+    tx,
+    `select m.digest, m.content from manifest_references as r join manifests as m on m.repo = r.repo and m.digest = r.digest
+     where r.repo = ? and r.target = ? and m.media_type = '${OCI_INDEX}' and m.size <= ${MAX_INDEX_BYTES}
+     order by m.create_time desc, m.digest limit ${MAX_INDEXES}`,
+    [repo, digest],
+  );
+}
+
+/** The attestation manifests that an index names, and of what. Source: BuildKit, attestation-storage.md. */
+function attestationsIn(content: Uint8Array): { digest: string; attested: string }[] {
+  const { manifests = [] } = JSON.parse(Buffer.from(content).toString()) as {
+    manifests?: { digest: string; annotations?: Record<string, string> | null }[];
+  };
+  return manifests.flatMap(({ digest, annotations }) => {
+    const attested = isObject(annotations) ? annotations[ATTESTED] : undefined;
+    return attested !== undefined && annotations?.[TYPE] === "attestation-manifest" ? [{ digest, attested }] : [];
+  });
+}
+
+/** Those of the manifests that the repo holds as such. */
+async function held(tx: Database, repo: string, found: Map<string, string>): Promise<Map<string, string>> {
+  if (found.size === 0) return found;
+  const rows = await tx
+    .selectFrom("manifests")
+    .select(["digest", "media_type"])
+    .where("repo", "=", repo)
+    .where("digest", "in", [...found.keys()])
+    .execute();
+  const there = new Set(rows.filter(({ media_type: type }) => isImageType(type)).map(({ digest }) => digest));
+  return new Map([...found].filter(([manifest]) => there.has(manifest)));
+}

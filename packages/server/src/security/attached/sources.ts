@@ -1,0 +1,73 @@
+import { type Database, select } from "../../store/index.ts";
+import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
+
+/** Who says what an image holds. */
+export interface PackageSource {
+  /** As `image_packages` has it: `layers`, or `<manifest>/<n>` for an attached document. */
+  source: string;
+  /** `layers`, `cyclonedx` or `spdx`. */
+  kind: string;
+  /** Of an attached document: the layer that is the document, as it was pushed. */
+  layer?: string;
+  mediaType?: string;
+  /** When it was read, in milliseconds since 1970. */
+  readMs: number;
+}
+
+/** The source of the packages of an attached document: the layer `n` of the manifest. */
+export function sourceOf(manifest: string, n: number): string {
+  return `${manifest}/${n}`;
+}
+
+/**
+ * The sources of an image in a repo, the most trusted first: what is attached to it there, the last attached first,
+ * then our reading of its layers. The first one counts. `atMs`: as of a time, in milliseconds since 1970; now without.
+ * What was read after that time counts as it was attached or pushed before, since neither changes.
+ */
+export async function packageSources(
+  tx: Database,
+  { repo, digest, atMs }: { repo: string; digest: string; atMs?: number | undefined },
+): Promise<PackageSource[]> {
+  const time =
+    atMs === undefined ? "a.until_time is null" : "a.from_time <= ? and (a.until_time is null or a.until_time > ?)";
+  const attached = await select<{
+    manifest: string;
+    n: number;
+    kind: string;
+    layer: string;
+    media_type: string;
+    finish_time: number;
+  }>(
+    tx,
+    `select d.manifest, d.n, d.kind, d.layer, d.media_type, r.finish_time from attachments as a
+     join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${CATALOG_STATE.done}
+     join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0
+     where a.repo = ? and a.subject = ? and ${time} order by a.from_time desc, d.time desc, d.manifest, d.n`,
+    atMs === undefined ? [repo, digest] : [repo, digest, atMs, atMs],
+  );
+  const read = await tx
+    .selectFrom("image_catalogs")
+    .select("finish_time")
+    .where("digest", "=", digest)
+    .where("state", "=", CATALOG_STATE.done)
+    .executeTakeFirst();
+  const readMs = read?.finish_time ?? 0;
+  return [
+    ...attached.map((row) => ({
+      source: sourceOf(row.manifest, row.n),
+      kind: row.kind,
+      layer: row.layer,
+      mediaType: row.media_type,
+      readMs: row.finish_time,
+    })),
+    ...(read === undefined ? [] : [{ source: LAYERS, kind: LAYERS, readMs }]),
+  ];
+}
+
+/** The source whose packages count for the image in the repo; undefined when nothing is known of it. */
+export async function countingSource(
+  tx: Database,
+  image: { repo: string; digest: string; atMs?: number | undefined },
+): Promise<PackageSource | undefined> {
+  return (await packageSources(tx, image))[0];
+}

@@ -1,0 +1,29 @@
+import type { StoredLayer } from "../catalog/queue.ts";
+import type { Component } from "../catalog/types.ts";
+
+/** A layer of an attached manifest that may hold a document. */
+export interface AttachedLayer {
+  /** Which layer of the manifest, from 0. */
+  n: number;
+  digest: string;
+  mediaType: string;
+  /** Its bytes; undefined when they are not stored here. */
+  stored?: StoredLayer;
+}
+
+/** What one layer of an attached manifest says about the subject. */
+export interface AttachedDocument {
+  n: number;
+  layer: string;
+  mediaType: string;
+  /** `cyclonedx` or `spdx`; empty when that is not known. */
+  kind: string;
+  /** Why it does not count; empty when it does. */
+  reason: string;
+  /** When the document says it was made, in milliseconds since 1970; 0 when it says nothing. */
+  timeMs: number;
+  components: Component[];
+}
+
+/** A document cannot be read, or must not count. The message is one line that names the field, if it is one. */
+export class AttachedError extends Error {}
