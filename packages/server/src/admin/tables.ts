@@ -69,6 +69,11 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "attachments", key: ["repo", "subject", "manifest", "from_time"] },
   { name: "attached_readings", key: ["subject", "manifest"], weight: "length(reason)" },
   { name: "attached_documents", key: ["subject", "manifest", "n"], weight: "length(reason)" },
+  {
+    name: "attached_statements",
+    key: ["subject", "manifest", "n", "i"],
+    weight: "length(ids) + length(impact) + length(product)",
+  },
   { name: "feeds", key: ["name"] },
   { name: "feed_records", key: ["feed", "id"], weight: "length(body)" },
   { name: "feed_keys", key: ["kind", "key", "feed", "record"] },

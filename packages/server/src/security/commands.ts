@@ -6,6 +6,7 @@ import {
   releaseAttached,
   renewAttached,
   writeAttachedPart,
+  writeAttachedStatements,
 } from "./attached/queue.ts";
 import { removeAttached, reviewAttachments } from "./attached/remove.ts";
 import {
@@ -41,5 +42,6 @@ export const securityCommands = [
   renewCatalog,
   reviewAttachments,
   writeAttachedPart,
+  writeAttachedStatements,
   writeCatalogPart,
 ] as const;

@@ -3,6 +3,7 @@ export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";
 export { advisoryExportsService } from "./exports/service.ts";
+export { type AttachedStatement, attachedStatements, statementsAbout } from "./attached/statements.ts";
 export { removeUnusedCatalogs } from "./catalog/remove.ts";
 export { startCatalogs } from "./catalog/runner.ts";
 export { diffsService } from "./diffs/service.ts";

@@ -359,6 +359,18 @@ export const MIGRATIONS: Migration[] = [
       `insert into attachment_checks (id, repo, digest, backlog, create_time) select uid, parent, 'sha256:' || substr(name, 8, 64), 1, create_time from tags where name like 'sha256-%.sbom' or name like 'sha256-%.att'`,
     ],
   },
+  {
+    version: 29,
+    name: "statements about vulnerabilities that are attached to images",
+    statements: [
+      `alter table attached_documents add column statements INT8 not null default 0`,
+      `alter table attached_documents add column document_id text not null default ''`,
+      `alter table attached_documents add column author text not null default ''`,
+      `create table attached_statements (subject KEY not null, manifest KEY not null, n INT8 not null, i INT8 not null, ids text not null, status KEY not null, justification KEY not null, impact text not null, target text not null, product text not null, time INT8 not null, primary key (subject, manifest, n, i)) WITHOUT_ROWID`,
+      // What was passed over before is read for its statements; what counts as an SBOM goes on counting.
+      `update attached_readings set state = 1, attempts = 0, finish_time = null where state <> 1 and not exists (select 1 from attached_documents as d where d.subject = attached_readings.subject and d.manifest = attached_readings.manifest and d.packages > 0)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -165,10 +165,11 @@ export interface SecurityTables {
     finish_time: number | null;
   };
   /**
-   * What was read in a layer of an attached manifest. `n`: which layer, from 0. `kind`: `cyclonedx` or `spdx`; empty
-   * when it is not known. `reason`: why it does not count; empty when it does. `time`: when the document says it was
-   * made, in milliseconds since 1970; 0 when it says nothing. `packages`: the number of its packages, which are in
-   * image_packages with the source `<manifest>/<n>`.
+   * What was read in a layer of an attached manifest. `n`: which layer, from 0. `kind`: `cyclonedx`, `spdx`, `openvex`
+   * or `csaf`; empty when it is not known. `reason`: why it does not count; empty when it does. `time`: when the
+   * document says it was made, in milliseconds since 1970; 0 when it says nothing. `packages`: the number of its
+   * packages, which are in image_packages with the source `<manifest>/<n>`; `statements`: that of its rows in
+   * attached_statements. `document_id` and `author` are those of a VEX document.
    */
   attached_documents: {
     subject: string;
@@ -180,6 +181,27 @@ export interface SecurityTables {
     reason: string;
     time: number;
     packages: number;
+    statements: number;
+    document_id: string;
+    author: string;
+  };
+  /**
+   * What an attached VEX document says of vulnerabilities in the subject. `i` counts from 0 in the document. `ids`: a
+   * JSON list in lower case. `target`: the purl of the package, empty for the whole image. `time`: of the statement, in
+   * milliseconds since 1970. They hold in repos, and for as long, as the manifest is attached there.
+   */
+  attached_statements: {
+    subject: string;
+    manifest: string;
+    n: number;
+    i: number;
+    ids: string;
+    status: string;
+    justification: string;
+    impact: string;
+    target: string;
+    product: string;
+    time: number;
   };
   /**
    * Sources of records on vulnerabilities and products. `origin`: `file` for those of MOORAGE_FEEDS_FILE, `command` for

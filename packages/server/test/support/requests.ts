@@ -73,7 +73,19 @@ async function attachOwnLayer(tx: Database, repo: string, digest: string): Promi
     .execute();
   await tx
     .insertInto("attached_documents")
-    .values({ ...attached, n: 0, layer, media_type: "", kind: "spdx", reason: "", time: 0, packages: 1 })
+    .values({
+      ...attached,
+      n: 0,
+      layer,
+      media_type: "",
+      kind: "spdx",
+      reason: "",
+      time: 0,
+      packages: 1,
+      statements: 0,
+      document_id: "",
+      author: "",
+    })
     .execute();
 }
 

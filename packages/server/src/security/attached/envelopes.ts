@@ -1,12 +1,12 @@
 import { isObject } from "../../lib/json.ts";
-import { kindOfPredicate } from "./media-types.ts";
+import { kindOfPredicate, type PredicateKind } from "./media-types.ts";
 import { AttachedError } from "./types.ts";
 
 /** A document without its envelopes. */
 export interface Opened {
   document: Record<string, unknown>;
   /** What the statement around it says that it is; undefined without a statement. */
-  kind?: string;
+  kind?: PredicateKind;
 }
 
 const IN_TOTO = "application/vnd.in-toto+json";

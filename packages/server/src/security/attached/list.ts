@@ -16,6 +16,7 @@ interface Listed {
   kind: string | null;
   reason: string | null;
   packages: number | null;
+  statements: number | null;
 }
 
 /** What is attached to the digest in the repo now, the last attached first: an entry for each document. */
@@ -26,7 +27,7 @@ export async function attachmentsOf(
 ): Promise<MessageInitShape<typeof AttachmentSchema>[]> {
   const rows = await select<Listed>(
     tx,
-    `select a.manifest, a.from_time, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages
+    `select a.manifest, a.from_time, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages, d.statements
      from attachments as a join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest
      left join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest
      where a.repo = ? and a.subject = ? and a.until_time is null order by a.from_time desc, d.time desc, a.manifest, d.n`,
@@ -50,6 +51,7 @@ export async function attachmentsOf(
         state: row.reason === "" ? State.READ : State.REJECTED,
         reason: row.reason ?? "",
         packages: row.packages ?? 0,
+        statements: row.statements ?? 0,
         counts: source === counting,
       };
     });

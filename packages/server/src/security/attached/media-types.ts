@@ -27,13 +27,22 @@ export function mayHoldDocuments(artifactType: string): boolean {
  * The kinds of predicates that are read. Source: in-toto's attestation repository, spec/predicates; cosign,
  * specs/ATTESTATION_SPEC.md.
  */
-const PREDICATES: readonly (readonly [kind: string, type: RegExp])[] = [
-  ["cyclonedx", /^https:\/\/cyclonedx\.org\/(?:bom|schema|vex)(?:\/|$)/i],
+const PREDICATES: readonly (readonly [kind: PredicateKind, type: RegExp])[] = [
+  ["cyclonedx", /^https:\/\/cyclonedx\.org\/(?:bom|schema)(?:\/|$)/i],
+  ["cyclonedx-vex", /^https:\/\/cyclonedx\.org\/vex(?:\/|$)/i],
   ["spdx", /^https:\/\/spdx\.dev\/document(?:\/|$)/i],
+  ["openvex", /^https:\/\/openvex\.dev\/ns(?:\/|$)/i],
+  ["csaf", /^https:\/\/docs\.oasis-open\.org\/csaf\//i],
 ];
 
+/** `cyclonedx-vex`: a document whose components are no list of what the image holds. */
+export type PredicateKind = "cyclonedx" | "cyclonedx-vex" | "spdx" | "openvex" | "csaf";
+
+/** The media type of CycloneDX as VEX. */
+export const CYCLONEDX_VEX = "application/vnd.cyclonedx.vex+json";
+
 /** What a predicate of this type is; undefined for those of other kinds, such as provenance. */
-export function kindOfPredicate(type: string): string | undefined {
+export function kindOfPredicate(type: string): PredicateKind | undefined {
   return PREDICATES.find(([, pattern]) => pattern.test(type))?.[0];
 }
 

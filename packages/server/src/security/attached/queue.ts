@@ -9,7 +9,7 @@ import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
 import { hasOtherPredicate, isDocumentType } from "./media-types.ts";
 import { sourceOf } from "./sources.ts";
-import type { AttachedDocument, AttachedLayer } from "./types.ts";
+import type { AttachedDocument, AttachedLayer, StoredStatement } from "./types.ts";
 
 // The queue of attached manifests that wait to be read, as catalog/queue.ts is that of images.
 
@@ -23,6 +23,12 @@ export interface Reading {
   manifest: string;
   holder: string;
 }
+
+/** A document with the numbers of what was written of it. */
+export type FinishedDocument = Omit<AttachedDocument, "components" | "statements"> & {
+  packages: number;
+  statements: number;
+};
 
 export interface ClaimedManifest {
   subject: string;
@@ -142,12 +148,42 @@ export const writeAttachedPart = command(
   CATALOGUING,
 );
 
-/** The manifest has been read: what is in its documents beside their packages. */
+/** Writes statements of the document `n` as writeAttachedPart does packages. */
+export const writeAttachedStatements = command(
+  "security.writeAttachedStatements",
+  async (
+    call: Call,
+    { n, from, statements, ...reading }: Reading & { n: number; from: number; statements: StoredStatement[] },
+  ): Promise<{ held: boolean }> => {
+    const { tx } = call;
+    if ((await hold(call, reading)) === undefined) return { held: false };
+    const place = { subject: reading.subject, manifest: reading.manifest, n };
+    if (from === 0)
+      await tx
+        .deleteFrom("attached_statements")
+        .where("subject", "=", place.subject)
+        .where("manifest", "=", place.manifest)
+        .where("n", "=", n)
+        .execute();
+    const rows = statements.map(({ ids, timeMs, ...rest }, at) => ({
+      ...place,
+      i: from + at,
+      ids: JSON.stringify(ids),
+      time: timeMs,
+      ...rest,
+    }));
+    if (rows.length > 0) await tx.insertInto("attached_statements").values(rows).execute();
+    return { held: true };
+  },
+  CATALOGUING,
+);
+
+/** The manifest has been read: what is in its documents beside their packages and statements. */
 export const finishAttached = command(
   "security.finishAttached",
   async (
     call: Call,
-    { documents, ...reading }: Reading & { documents: (Omit<AttachedDocument, "components"> & { packages: number })[] },
+    { documents, ...reading }: Reading & { documents: FinishedDocument[] },
   ): Promise<{ held: boolean }> => {
     const { tx, nowMs } = call;
     if ((await hold(call, reading)) === undefined) return { held: false };
@@ -157,7 +193,7 @@ export const finishAttached = command(
       await tx
         .insertInto("attached_documents")
         .values(
-          documents.map(({ n, layer, mediaType, kind, reason, timeMs, packages }) => ({
+          documents.map(({ n, layer, mediaType, kind, reason, timeMs, packages, statements, documentId, author }) => ({
             subject,
             manifest,
             n,
@@ -167,6 +203,9 @@ export const finishAttached = command(
             reason,
             time: timeMs,
             packages,
+            statements,
+            document_id: documentId,
+            author,
           })),
         )
         .execute();

@@ -3,10 +3,12 @@ import type { StoredLayer } from "../catalog/queue.ts";
 import type { Component } from "../catalog/types.ts";
 import { componentOf } from "./components.ts";
 import { cycloneDxPackages } from "./cyclonedx.ts";
-import { openEnvelopes } from "./envelopes.ts";
+import { type Opened, openEnvelopes } from "./envelopes.ts";
 import { textOf, timeOf } from "./fields.ts";
-import { isReadType } from "./media-types.ts";
+import { CYCLONEDX_VEX, isReadType, type PredicateKind } from "./media-types.ts";
+import { hasAnalyses } from "../vex/cyclonedx.ts";
 import { spdxPackages } from "./spdx.ts";
+import { vexOf } from "./vex-of.ts";
 import { type AttachedDocument, AttachedError, type AttachedLayer } from "./types.ts";
 
 /** The largest document with its envelope, in bytes; base64 makes a third more of what is in it. */
@@ -33,10 +35,10 @@ export async function readAttached(
     try {
       const content = await contentOf(layer, bytesOf);
       const opened = openEnvelopes(parsed(content), subject, parsed);
-      if (opened !== undefined) documents.push({ ...about, ...documentOf(opened) });
+      if (opened !== undefined) documents.push({ ...about, ...documentOf(opened, mediaType, subject) });
     } catch (error) {
       if (!(error instanceof AttachedError)) throw error;
-      documents.push({ ...about, kind: "", reason: reasonOf(error), timeMs: 0, components: [] });
+      documents.push({ ...about, kind: "", reason: reasonOf(error), ...NOTHING });
     }
   }
   return documents;
@@ -66,34 +68,50 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-type Content = Pick<AttachedDocument, "kind" | "reason" | "timeMs" | "components">;
+type Content = Omit<AttachedDocument, "n" | "layer" | "mediaType">;
 
-function documentOf({ document, kind: stated }: { document: Record<string, unknown>; kind?: string }): Content {
+const NOTHING = { timeMs: 0, components: [], documentId: "", author: "", statements: [] };
+
+function documentOf({ document, kind: stated }: Opened, mediaType: string, subject: string): Content {
   const kind = kindOf(document);
-  if (kind === undefined || (stated !== undefined && stated !== kind))
+  if (kind === undefined || (stated !== undefined && stated.replace("-vex", "") !== kind))
     throw new AttachedError(`it is not a document of ${stated ?? "a format that is read"}`);
+  const isVexAlone = stated === "cyclonedx-vex" || mediaType === CYCLONEDX_VEX;
+  const content = { ...NOTHING, kind, timeMs: madeAt(document) };
   try {
-    const { packages, distribution } = kind === "spdx" ? spdxPackages(document) : cycloneDxPackages(document);
-    const components = new Map<string, Component>();
-    for (const each of packages) {
-      const component = componentOf(each, kind, distribution);
-      if (component !== undefined) components.set(`${component.purl} ${component.path}`, component);
-      if (components.size > MAX_PACKAGES) throw new AttachedError(`it has more than ${MAX_PACKAGES} packages`);
-    }
-    if (components.size === 0) throw new AttachedError("it names no package with a purl");
-    return { kind, reason: "", timeMs: madeAt(document), components: [...components.values()] };
+    const components = (kind === "cyclonedx" && !isVexAlone) || kind === "spdx" ? packagesOf(kind, document) : [];
+    const isVex = kind === "openvex" || kind === "csaf" || (kind === "cyclonedx" && hasAnalyses(document));
+    const vex = isVex ? vexOf(kind, document, subject) : {};
+    if (components.length === 0 && !isVex)
+      throw new AttachedError(isVexAlone ? "it says nothing of a vulnerability" : "it names no package with a purl");
+    return { ...content, reason: "", components, ...vex };
   } catch (error) {
     if (!(error instanceof AttachedError)) throw error;
-    return { kind, reason: reasonOf(error), timeMs: madeAt(document), components: [] };
+    return { ...content, reason: reasonOf(error) };
   }
 }
 
-function kindOf(document: Record<string, unknown>): string | undefined {
-  if (document["bomFormat"] === "CycloneDX") return "cyclonedx";
-  return textOf(document["spdxVersion"]) === "" ? undefined : "spdx";
+function packagesOf(kind: "cyclonedx" | "spdx", document: Record<string, unknown>): Component[] {
+  const { packages, distribution } = kind === "spdx" ? spdxPackages(document) : cycloneDxPackages(document);
+  const components = new Map<string, Component>();
+  for (const each of packages) {
+    const component = componentOf(each, kind, distribution);
+    if (component !== undefined) components.set(`${component.purl} ${component.path}`, component);
+    if (components.size > MAX_PACKAGES) throw new AttachedError(`it has more than ${MAX_PACKAGES} packages`);
+  }
+  return [...components.values()];
 }
 
-function madeAt({ metadata, creationInfo }: Record<string, unknown>): number {
+function kindOf(document: Record<string, unknown>): Exclude<PredicateKind, "cyclonedx-vex"> | undefined {
+  if (document["bomFormat"] === "CycloneDX") return "cyclonedx";
+  if (textOf(document["spdxVersion"]) !== "") return "spdx";
+  if (textOf(document["@context"]).startsWith("https://openvex.dev/ns")) return "openvex";
+  const { document: about } = document;
+  return isObject(about) && textOf(about["csaf_version"]) !== "" ? "csaf" : undefined;
+}
+
+function madeAt({ metadata, creationInfo, timestamp }: Record<string, unknown>): number {
+  if (typeof timestamp === "string") return timeOf(timestamp);
   if (isObject(metadata)) return timeOf(metadata["timestamp"]);
   return isObject(creationInfo) ? timeOf(creationInfo["created"]) : 0;
 }

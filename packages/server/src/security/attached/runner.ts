@@ -16,6 +16,7 @@ import {
   releaseAttached,
   renewAttached,
   writeAttachedPart,
+  writeAttachedStatements,
 } from "./queue.ts";
 import type { AttachedDocument } from "./types.ts";
 
@@ -53,13 +54,23 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
     });
   };
   const store = async (reading: Reading, documents: AttachedDocument[]): Promise<boolean> => {
-    for (const { n, components } of documents)
+    for (const { n, components, statements } of documents) {
       for (let from = 0; from === 0 || from < components.length; from += PART_ROWS) {
         const part = components.slice(from, from + PART_ROWS);
         const { held } = await transactor.write(writeAttachedPart, data(), { ...reading, n, from, components: part });
         if (!held) return false;
       }
-    const counted = documents.map(({ components, ...rest }) => ({ ...rest, packages: components.length }));
+      for (let from = 0; from === 0 || from < statements.length; from += PART_ROWS) {
+        const part = statements.slice(from, from + PART_ROWS);
+        const written = { ...reading, n, from, statements: part };
+        if (!(await transactor.write(writeAttachedStatements, data(), written)).held) return false;
+      }
+    }
+    const counted = documents.map(({ components, statements, ...rest }) => ({
+      ...rest,
+      packages: components.length,
+      statements: statements.length,
+    }));
     return (await transactor.write(finishAttached, data(), { ...reading, documents: counted })).held;
   };
   const readOne = async ({ subject, manifest, layers }: ClaimedManifest): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { StoredLayer } from "../catalog/queue.ts";
 import type { Component } from "../catalog/types.ts";
+import type { VexStatement } from "../vex/types.ts";
 
 /** A layer of an attached manifest that may hold a document. */
 export interface AttachedLayer {
@@ -16,13 +17,22 @@ export interface AttachedDocument {
   n: number;
   layer: string;
   mediaType: string;
-  /** `cyclonedx` or `spdx`; empty when that is not known. */
+  /** `cyclonedx`, `spdx`, `openvex` or `csaf`; empty when that is not known. */
   kind: string;
   /** Why it does not count; empty when it does. */
   reason: string;
   /** When the document says it was made, in milliseconds since 1970; 0 when it says nothing. */
   timeMs: number;
   components: Component[];
+  /** Of a VEX document: its id and its author; empty otherwise. */
+  documentId: string;
+  author: string;
+  statements: StoredStatement[];
+}
+
+/** What a VEX document says of the image, as it is stored. `target`: see targetOf. */
+export interface StoredStatement extends Omit<VexStatement, "component"> {
+  target: string;
 }
 
 /** A document cannot be read, or must not count. The message is one line that names the field, if it is one. */

@@ -14,7 +14,8 @@ export async function* openVexRecords(part: Part): AsyncGenerator<Read> {
 
 const OPENVEX_STATES = ["not_affected", "affected", "fixed", "under_investigation"];
 
-function openVex(value: unknown): Read {
+/** The record of an OpenVEX document. Throws an UnreadableRecord that names the field. */
+export function openVex(value: unknown): Read {
   const document = objectAt(value, "the document");
   if (!textAt(document["@context"], "@context").startsWith("https://openvex.dev/ns"))
     throw new UnreadableRecord("@context: is not that of OpenVEX");
@@ -66,7 +67,8 @@ export async function* csafRecords(part: Part): AsyncGenerator<Read> {
   if (isDocument(part)) yield* documentRecords(part, (document) => [csaf(document)]);
 }
 
-function csaf(value: unknown): Read {
+/** The record of a CSAF document of the profile VEX. Throws an UnreadableRecord that names the field. */
+export function csaf(value: unknown): Read {
   const root = objectAt(value, "the document");
   const document = objectAt(root["document"], "document");
   if (document["csaf_version"] !== "2.0") throw new UnreadableRecord("document.csaf_version: must be 2.0");
@@ -111,7 +113,11 @@ export async function* cycloneDxRecords(part: Part): AsyncGenerator<Read> {
   if (isDocument(part)) yield* documentRecords(part, (document, name) => [cycloneDx(document, stemOf(name))]);
 }
 
-function cycloneDx(value: unknown, stem: string): Read {
+/**
+ * The record of a CycloneDX document with vulnerabilities; `stem` is its id if it has none. Throws an UnreadableRecord
+ * that names the field.
+ */
+export function cycloneDx(value: unknown, stem: string): Read {
   const document = objectAt(value, "the document");
   if (document["bomFormat"] !== "CycloneDX") throw new UnreadableRecord("bomFormat: must be CycloneDX");
   const metadata = objectAt(document["metadata"], "metadata");
@@ -140,7 +146,8 @@ function cycloneDx(value: unknown, stem: string): Read {
   );
 }
 
-function collectComponents(value: unknown, found: Map<string, string>): void {
+/** The purls of components by their bom-ref, wherever they are nested; the depth of a document is bounded. */
+export function collectComponents(value: unknown, found: Map<string, string>): void {
   if (typeof value !== "object" || value === null) return;
   const { "bom-ref": ref, purl } = value as Record<string, unknown>;
   if (typeof ref === "string" && typeof purl === "string") found.set(ref, purl);

@@ -2,6 +2,7 @@ import { compareVersions } from "../../lib/versions/index.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
 import { lookupsOf, versionOrder } from "../matching/package-keys.ts";
 import type { FixState } from "../matching/record-affects.ts";
+import { type AttachedStatement, attachedStatements, statementsAbout } from "../attached/statements.ts";
 import { countedSource, type ImageAsOf } from "./image-packages.ts";
 import { componentOf } from "./match-packages.ts";
 import { recordKey } from "./records.ts";
@@ -35,6 +36,8 @@ export interface ImageFinding {
   closedMs: number | null;
   /** Why it was closed last; empty when it is open. */
   closeReason: string;
+  /** The statement attached to the image that closed it. */
+  statement?: AttachedStatement;
 }
 
 export interface FindingsAsked extends ImageAsOf {
@@ -68,18 +71,35 @@ export async function findingsOfImage(
     return `${row.package} ${vulnerability?.id ?? row.record}`;
   });
   const isOpen = isOpenAt(asked.atMs);
+  const statements = await attachedStatements(db, asked);
   const found = [...groups.values()].flatMap((group): ImageFinding[] => {
     const open = group.filter(isOpen);
-    const counted = asked.state === "open" ? open : open.length > 0 ? [] : lastOf(group);
+    const counted = open.length > 0 ? open : asked.state === "open" ? [] : lastOf(group);
     const [first] = counted;
     const held = first === undefined ? undefined : packages.get(first.package);
     const vulnerability =
       first === undefined ? undefined : known.get(recordKey({ feed: first.feed, id: first.record }));
-    return held === undefined || vulnerability === undefined
-      ? []
-      : [{ ...held, vulnerability, ...summaryOf(counted, held.package, asked.state === "open") }];
+    if (held === undefined || vulnerability === undefined) return [];
+    const statement = open.length === 0 ? undefined : closedBy(statements, held.package.purl, vulnerability);
+    if (open.length > 0 && (statement === undefined) !== (asked.state === "open")) return [];
+    const summary = summaryOf(counted, held.package, open.length > 0);
+    if (statement === undefined) return [{ ...held, vulnerability, ...summary }];
+    const closedMs = Math.max(statement.fromMs, summary.sinceMs);
+    return [
+      { ...held, vulnerability, ...summary, closedMs, closeReason: `VEX_${statement.status.toUpperCase()}`, statement },
+    ];
   });
   return found.sort(inOrder);
+}
+
+/** The latest statement about the package and the vulnerability, if it says that there is nothing to do. */
+function closedBy(
+  statements: readonly AttachedStatement[],
+  purl: string,
+  { id, aliases }: Vulnerability,
+): AttachedStatement | undefined {
+  const [latest] = statements.length === 0 ? [] : statementsAbout(statements, { purl, ids: [id, ...aliases] });
+  return latest?.status === "not_affected" || latest?.status === "fixed" ? latest : undefined;
 }
 
 /** Where a finding stands among those of its image. */

@@ -103,7 +103,7 @@ async function digestOfTag(call: Call, repo: string, { tag, asOf }: ListFindings
 }
 
 function messageOf({ repo, digest, tags, finding }: ListedFinding, licences: ReadonlyMap<string, string>) {
-  const { vulnerability, package: held, places, records, closedMs } = finding;
+  const { vulnerability, package: held, places, records, closedMs, statement } = finding;
   return {
     vulnerability: vulnerability.id,
     aliases: vulnerability.aliases,
@@ -139,5 +139,15 @@ function messageOf({ repo, digest, tags, finding }: ListedFinding, licences: Rea
     openTime: timestamp(finding.sinceMs),
     ...(closedMs !== null && { closeTime: timestamp(closedMs) }),
     closeReason: finding.closeReason,
+    ...(statement !== undefined && {
+      statement: {
+        justification: statement.justification,
+        impact: statement.impact,
+        document: statement.document,
+        author: statement.author,
+        source: statement.source,
+        time: timestamp(statement.timeMs),
+      },
+    }),
   };
 }
