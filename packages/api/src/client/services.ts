@@ -17,9 +17,11 @@ import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
 import { DiffsService } from "../gen/moorage/registry/v2/diffs_pb.ts";
 import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
+import { SbomsService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
 import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
 import { AdvisoryExportsService } from "../gen/moorage/vulnerabilities/v2/advisory_exports_pb.ts";
+import { FindingsService } from "../gen/moorage/vulnerabilities/v2/findings_pb.ts";
 
 /** The services of a client, by name. */
 export const SERVICES = {
@@ -31,6 +33,7 @@ export const SERVICES = {
   diffs: DiffsService,
   events: EventsService,
   externalGroupRoleMappings: ExternalGroupRoleMappingsService,
+  findings: FindingsService,
   groupInvites: GroupInvitesService,
   groups: GroupsService,
   identities: IdentitiesService,
@@ -40,6 +43,7 @@ export const SERVICES = {
   repos: ReposService,
   roleBindings: RoleBindingsService,
   roles: RolesService,
+  sboms: SbomsService,
   securityAdvisories: SecurityAdvisoryService,
   subscriptions: SubscriptionsService,
   tags: TagsService,
