@@ -148,6 +148,26 @@ test("an index has the packages of all its images, each with its platforms", asy
   assert.match(wrong.text, /the image is for amd64, arm\/v7/);
 });
 
+test("an index that names an image which only another repo holds does not reveal what that holds", async () => {
+  const digest = await pushLayers(place, "held", [tarOf([npmFile("a", "held-elsewhere", "1.0.0")])]);
+  await whenRead(digest);
+  const { organization } = platform;
+  const other = await platform.repo(organization, { name: "sparse", tagPolicy: { allowSparse: true } });
+  const index = Buffer.from(
+    JSON.stringify({ schemaVersion: 2, mediaType: INDEX, manifests: [{ mediaType: MANIFEST, digest, size: 1 }] }),
+  );
+  const put = await fetch(`${place.url}/v2/${place.name.replace("/app", "/sparse")}/manifests/index`, {
+    method: "PUT",
+    body: index,
+    headers: { authorization: `Bearer ${place.token}`, "content-type": INDEX },
+  });
+  assert.equal(put.status, 201, await put.text());
+  const path = `/registry/v2/repos/${other.uid}/digests/${digestOf(index)}/sbom`;
+  const { status, text } = await platform.call("GET", path, { token: await platform.token() });
+  assert.equal(status, 400, text);
+  assert.match(text, /is not stored here/);
+});
+
 test("an image that could not be read is answered with the reason, an unknown one with NOT_FOUND", async () => {
   const damaged = await pushLayers(place, "damaged", [Buffer.from("no archive")]);
   for (let left = 3_600; left > 0 && /waits to be read/.test((await sbom(damaged)).text); left--) await wait(50);

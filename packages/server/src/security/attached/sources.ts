@@ -46,10 +46,13 @@ export async function packageSources(
     atMs === undefined ? [repo, digest] : [repo, digest, atMs, atMs],
   );
   const read = await tx
-    .selectFrom("image_catalogs")
-    .select("finish_time")
-    .where("digest", "=", digest)
-    .where("state", "=", CATALOG_STATE.done)
+    .selectFrom("image_catalogs as c")
+    // An index may name images that the repo does not hold, and another organization does.
+    .innerJoin("manifests as m", "m.digest", "c.digest")
+    .select("c.finish_time")
+    .where("c.digest", "=", digest)
+    .where("m.repo", "=", repo)
+    .where("c.state", "=", CATALOG_STATE.done)
     .executeTakeFirst();
   const readMs = read?.finish_time ?? 0;
   return [

@@ -98,7 +98,7 @@ export async function sourcesFor(
     for (const { source } of sources) known.add(source);
     const source = wanted === "" ? sources[0] : sources.find((each) => each.source === wanted);
     if (source !== undefined) found.push({ image, source });
-    else if (wanted === "" || wanted === LAYERS) throw await notRead(tx, image.digest);
+    else if (wanted === "" || wanted === LAYERS) throw await notRead(tx, repo, image.digest);
   }
   if (found.length > 0 || wanted === "") return found;
   throw invalidArgument({ field: "source", description: `must be one of ${[...known].join(", ") || "none"}` });
@@ -136,11 +136,13 @@ function entriesOf({ manifests = [] }: Index): Entry[] {
 }
 
 /** The error for an image of which nothing is known. */
-async function notRead(tx: Database, digest: string): Promise<Error> {
+async function notRead(tx: Database, repo: string, digest: string): Promise<Error> {
   const row = await tx
-    .selectFrom("image_catalogs")
-    .select(["state", "reason"])
-    .where("digest", "=", digest)
+    .selectFrom("image_catalogs as c")
+    .innerJoin("manifests as m", "m.digest", "c.digest")
+    .select(["c.state", "c.reason"])
+    .where("c.digest", "=", digest)
+    .where("m.repo", "=", repo)
     .executeTakeFirst();
   const reason =
     row === undefined
