@@ -18,6 +18,7 @@ export * from "./gen/moorage/registry/v2/repos_pb.ts";
 export * from "./gen/moorage/registry/v2/tags_pb.ts";
 export * from "./gen/moorage/registry/v2/images_pb.ts";
 export * from "./gen/moorage/registry/v2/diffs_pb.ts";
+export * from "./gen/moorage/registry/v2/end_of_life_pb.ts";
 export * from "./gen/moorage/events/v2/subscriptions_pb.ts";
 export * from "./gen/moorage/events/v2/deliveries_pb.ts";
 export * from "./gen/moorage/events/v2/events_pb.ts";

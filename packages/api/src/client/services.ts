@@ -15,6 +15,7 @@ import { RolesService } from "../gen/moorage/iam/v2/roles_pb.ts";
 import { TermsService } from "../gen/moorage/iam/v2/terms_pb.ts";
 import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
 import { DiffsService } from "../gen/moorage/registry/v2/diffs_pb.ts";
+import { EolTagsService, VersionsService } from "../gen/moorage/registry/v2/end_of_life_pb.ts";
 import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
 import { SbomsService } from "../gen/moorage/registry/v2/images_pb.ts";
@@ -31,6 +32,7 @@ export const SERVICES = {
   auditEntries: AuditEntriesService,
   deliveries: DeliveriesService,
   diffs: DiffsService,
+  eolTags: EolTagsService,
   events: EventsService,
   externalGroupRoleMappings: ExternalGroupRoleMappingsService,
   findings: FindingsService,
@@ -48,4 +50,5 @@ export const SERVICES = {
   subscriptions: SubscriptionsService,
   tags: TagsService,
   terms: TermsService,
+  versions: VersionsService,
 } as const;

@@ -28,6 +28,7 @@ const plainColumns = columnsOf(LAYOUT, "repos", [
   "aliases",
   "active_tags",
   "tag_policy",
+  "product",
 ]);
 // The source's password is stored in another table.
 const toRow = (repo: Repo) => ({ ...plainColumns(repo), sync_config: syncConfigText(repo.syncConfig) });

@@ -16,6 +16,7 @@ import {
   AuditEntriesService,
   DeliveriesService,
   DiffsService,
+  EolTagsService,
   EventsService,
   ExternalGroupRoleMappingsService,
   FindingsService,
@@ -35,6 +36,7 @@ import {
   TermsService,
   type Transaction,
   transaction,
+  VersionsService,
 } from "@moorage/api/messages";
 import { accessOf } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
@@ -60,9 +62,11 @@ import {
   advisoriesService,
   advisoryExportsService,
   diffsService,
+  eolTagsService,
   findingsService,
   sbomsService,
   securityAdvisoryService,
+  versionsService,
 } from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 
@@ -107,6 +111,8 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ImagesService, imagesService(context)),
     ...methods(DiffsService, diffsService(context)),
     ...methods(SbomsService, sbomsService(context)),
+    ...methods(EolTagsService, eolTagsService(context)),
+    ...methods(VersionsService, versionsService()),
     ...methods(AdvisoriesService, advisoriesService(context)),
     ...methods(FindingsService, findingsService(context)),
     ...methods(AdvisoryExportsService, advisoryExportsService(context)),

@@ -10,6 +10,7 @@ export { diffsService } from "./diffs/service.ts";
 export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
 export { findingsService } from "./findings/service.ts";
 export { startMatching } from "./findings/runner.ts";
+export { eolTagsService, versionsService } from "./end-of-life/service.ts";
 export { sbomsService } from "./sbom/service.ts";
 export { securityCommands } from "./commands.ts";
 export { putFeeds } from "./feeds/commands.ts";

@@ -371,6 +371,11 @@ export const MIGRATIONS: Migration[] = [
       `update attached_readings set state = 1, attempts = 0, finish_time = null where state <> 1 and not exists (select 1 from attached_documents as d where d.subject = attached_readings.subject and d.manifest = attached_readings.manifest and d.packages > 0)`,
     ],
   },
+  {
+    version: 30,
+    name: "products of repos",
+    statements: [`alter table repos add column product text`],
+  },
 ];
 
 /** The schema version of this program. */

@@ -226,6 +226,8 @@ export interface Tables extends SecurityTables {
     /** SyncConfig without its password, and TagPolicy, as proto3 JSON; null when there is none. */
     sync_config: string | null;
     tag_policy: string | null;
+    /** RepoProduct as proto3 JSON; null when there is none. */
+    product: string | null;
     create_time: number;
     update_time: number;
   };

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import {
   DiffsService,
+  EolTagsService,
   GroupsService,
   IdentitiesService,
   ImagesService,
@@ -14,6 +15,7 @@ import {
   RolesService,
   SecurityTokenService,
   TagsService,
+  VersionsService,
 } from "@moorage/api";
 import fc from "fast-check";
 import { type Platform, reason, startPlatform } from "../support/platform.ts";
@@ -195,6 +197,8 @@ test("gRPC messages of arbitrary bytes get a clear answer", async () => {
     ImagesService,
     SbomsService,
     DiffsService,
+    EolTagsService,
+    VersionsService,
     PingService,
     SecurityTokenService,
   ].flatMap((service) => service.methods.map((method) => `/${service.typeName}/${method.name}`));

@@ -8,6 +8,7 @@ import { getOption } from "@bufbuild/protobuf";
 import {
   DeliveriesService,
   DiffsService,
+  EolTagsService,
   EventsService,
   ReposService,
   SubscriptionsService,
@@ -102,7 +103,7 @@ test(
 );
 
 test("answers about events and what waits to be read are never cached, those of other reading methods are", () => {
-  for (const { methods } of [SubscriptionsService, DeliveriesService, EventsService, DiffsService]) {
+  for (const { methods } of [SubscriptionsService, DeliveriesService, EventsService, DiffsService, EolTagsService]) {
     for (const method of methods) assert.equal(isCacheable(method), false, method.name);
   }
   for (const { methods } of [ReposService, TagsService]) {

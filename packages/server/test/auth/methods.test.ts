@@ -83,6 +83,8 @@ function expected(method: DescMethod, who: Who): Outcome {
   if (method.parent.typeName === SecurityTokenService.typeName)
     return method.name === "Exchange" ? "ok" : "UNAUTHENTICATED";
   if (rule.public || who === "owner") return "ok";
+  // What feeds publish about products is for whoever is signed in.
+  if (method.name === "GetPackageVersionMetadata") return "ok";
   // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
   const isList = method.name.startsWith("List") && rule.scope === "";

@@ -6,6 +6,7 @@ import {
   AuditEntriesService,
   DeliveriesService,
   DiffsService,
+  EolTagsService,
   EventsService,
   ExternalGroupRoleMappingsService,
   FindingsService,
@@ -23,6 +24,7 @@ import {
   SubscriptionsService,
   TagsService,
   TermsService,
+  VersionsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -47,6 +49,8 @@ export const REST_SERVICES = [
   ImagesService,
   SbomsService,
   DiffsService,
+  EolTagsService,
+  VersionsService,
   PingService,
   SubscriptionsService,
   DeliveriesService,

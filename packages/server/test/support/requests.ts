@@ -9,6 +9,7 @@ import {
   EventsService,
   DeliveriesService,
   DiffsService,
+  EolTagsService,
   ExternalGroupRoleMappingsService,
   FindingsService,
   GroupInvitesService,
@@ -27,6 +28,7 @@ import {
   SubscriptionsService,
   TagsService,
   TermsService,
+  VersionsService,
 } from "@moorage/api";
 import type { Database } from "../../src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
@@ -277,6 +279,11 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
+  add(EolTagsService.method.listEolTags, () => everywhere);
+  add(VersionsService.method.getPackageVersionMetadata, async () => {
+    await addProduct(platform);
+    return { package: "engine" };
+  });
   add(SbomsService.method.getSbom, async () => {
     // Images are not read in tests that do not turn it on; as if it was and holds nothing.
     await platform.transact((tx) => tx.updateTable("image_catalogs").set({ state: 2, finish_time: 0 }).execute());
@@ -362,4 +369,34 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(SecurityTokenService.method.exchange, () => ({}));
   add(SecurityTokenService.method.exchangeRefreshToken, () => ({}));
   return table;
+}
+
+/** A feed with the product `engine`. */
+async function addProduct(platform: Platform): Promise<void> {
+  await platform.transact(async (tx) => {
+    const feed = "products";
+    const none = {
+      address: "",
+      interval_ms: 0,
+      products: "[]",
+      origin: "command",
+      run: "",
+      etag: "",
+      last_modified: "",
+    };
+    const counts = { newest: null, records: 1, withdrawn: 0, problems: 0, duration_ms: null, error: "" };
+    const times = { attempt_time: null, success_time: null, full_time: null, create_time: 0 };
+    await tx
+      .insertInto("feeds")
+      .values({ name: feed, format: "endoflife", licence: "MIT", ...none, ...counts, ...times })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const body = JSON.stringify({ releases: [{ releaseCycle: "1", eol: true }] });
+    const record = { modified: 0, withdrawn: null, removed: 0, hash: "", severity: "UNKNOWN", score_tenths: null };
+    await tx
+      .insertInto("feed_records")
+      .values({ feed, id: "engine", ...record, body, change: 1 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  });
 }

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/repos.proto.
  */
 export const file_moorage_registry_v2_repos: GenFile = /*@__PURE__*/
-  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL3JlcG9zLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyIroECgRSZXBvEhAKA3VpZBgBIAEoCUID4EEDEoABCgRuYW1lGAIgASgJQnLgQQLyuxhrCiFbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoQ/wEaQ211c3QgYmUgYW4gT0NJIHBhdGggY29tcG9uZW50LCBhcyBbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoSHAoLZGVzY3JpcHRpb24YAyABKAlCB/K7GAMQgCASNgoMY2F0YWxvZ190aWVyGAQgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGAUgAygJQgfyuxgDEIACEhgKBnJlYWRtZRgGIAEoCUII8rsYBBCAgCASGAoHYWxpYXNlcxgHIAMoCUIH8rsYAxCAAhIcCgthY3RpdmVfdGFncxgIIAMoCUIH8rsYAxCACBI0CgtzeW5jX2NvbmZpZxgJIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU3luY0NvbmZpZxI0CgtjcmVhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgp0YWdfcG9saWN5GOgHIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUG9saWN5SgQIChALItkBCglUYWdQb2xpY3kSHgoOaW1tdXRhYmxlX3RhZ3MYASADKAlCBvK7GAIQQBIeCg5wcm90ZWN0ZWRfdGFncxgCIAMoCUIG8rsYAhBAEkAKCXJldGVudGlvbhgDIAMoCzIlLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUmV0ZW50aW9uUnVsZUIG8rsYAhBAEjQKEWhpc3RvcnlfcmV0ZW50aW9uGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhQKDGFsbG93X3NwYXJzZRgFIAEoCCJnChBUYWdSZXRlbnRpb25SdWxlEhMKC3RhZ19wYXR0ZXJuGAEgASgJEhEKCWtlZXBfbGFzdBgCIAEoBRIrCghrZWVwX2ZvchgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiK8AQoKU3luY0NvbmZpZxIXCgZzb3VyY2UYASABKAlCB/K7GAMQgAQSFAoLdGFnX3BhdHRlcm4Y6AcgASgJEiwKCGludGVydmFsGOkHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIVCgxwdWxsX3Rocm91Z2gY6gcgASgIEhoKCHVzZXJuYW1lGOsHIAEoCUIH8rsYAxCABBIeCghwYXNzd29yZBjsByABKAlCC+BBBPK7GAQQgIABIocDCghSZXBvU3luYxIQCgN1aWQYASABKAlCA+BBAxIyCgVzdGF0ZRgCIAEoDjIeLm1vb3JhZ2UucmVnaXN0cnkudjIuU3luY1N0YXRlQgPgQQMSFAoHbWVzc2FnZRgDIAEoCUID4EEDEjoKEWxhc3RfYXR0ZW1wdF90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjoKEWxhc3Rfc3VjY2Vzc190aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjIKCW5leHRfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIWCgl0YWdzX3NlZW4YByABKAVCA+BBAxIdChBtYW5pZmVzdHNfY29waWVkGAggASgDQgPgQQMSGQoMYnl0ZXNfY29waWVkGAkgASgDQgPgQQMSIQoUY29uc2VjdXRpdmVfZmFpbHVyZXMYCiABKAVCA+BBAyI5CgpSZXBvUmVhZG1lEhAKA3VpZBgBIAEoCUID4EEDEhkKB2NvbnRlbnQYAiABKAlCCPK7GAQQgIAgIiIKDkdldFJlcG9SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIvgBChBMaXN0UmVwb3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEhEKBG5hbWUYAiABKAlIAIgBARIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIQCghvcmRlcl9ieRgGIAEoCRIMCgRza2lwGAcgASgFEjcKDGNhdGFsb2dfdGllchjoByABKA4yIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkNhdGFsb2dUaWVyEhgKB2J1bmRsZXMY6QcgAygJQgbyuxgCEGRCBwoFX25hbWVKBAgDEAQikQEKEUxpc3RSZXBvc1Jlc3BvbnNlEigKBXJlcG9zGAEgAygLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBEg8KB3NraXBwZWQYBCABKAVCDgoMX3RvdGFsX2NvdW50IlYKEUNyZWF0ZVJlcG9SZXF1ZXN0EhMKBnBhcmVudBgBIAEoCUID4EECEiwKBHJlcG8YAiABKAsyGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9CA+BBAiJyChFVcGRhdGVSZXBvUmVxdWVzdBIsCgRyZXBvGAEgASgLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIiUKEURlbGV0ZVJlcG9SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIigKFEdldFJlcG9SZWFkbWVSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIoUBChdVcGRhdGVSZXBvUmVhZG1lUmVxdWVzdBI5CgtyZXBvX3JlYWRtZRgBIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1JlYWRtZUID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayKJAQoaUHJldmlld1RhZ1JldGVudGlvblJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQISMgoKdGFnX3BvbGljeRgCIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUG9saWN5EhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJImoKC0V4cGlyaW5nVGFnEgwKBG5hbWUYASABKAkSDgoGZGlnZXN0GAIgASgJEi8KC3VwZGF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRydWxlGAQgASgFIpkBChtQcmV2aWV3VGFnUmV0ZW50aW9uUmVzcG9uc2USNwoNZXhwaXJpbmdfdGFncxgBIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuRXhwaXJpbmdUYWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQFCDgoMX3RvdGFsX2NvdW50IiYKEkdldFJlcG9TeW5jUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiIjCg9TeW5jUmVwb1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIqpQEKCVN5bmNTdGF0ZRIaChZTWU5DX1NUQVRFX1VOU1BFQ0lGSUVEEAASFgoSU1lOQ19TVEFURV9QRU5ESU5HEAESFgoSU1lOQ19TVEFURV9SVU5OSU5HEAISGAoUU1lOQ19TVEFURV9TVUNDRUVERUQQAxIVChFTWU5DX1NUQVRFX0ZBSUxFRBAEEhsKF1NZTkNfU1RBVEVfUkFURV9MSU1JVEVEEAUqxAEKC0NhdGFsb2dUaWVyEhwKGENBVEFMT0dfVElFUl9VTlNQRUNJRklFRBAAEhwKGENBVEFMT0dfVElFUl9BUFBMSUNBVElPThABEhUKEUNBVEFMT0dfVElFUl9CQVNFEAISFQoRQ0FUQUxPR19USUVSX0ZJUFMQAxITCg9DQVRBTE9HX1RJRVJfQUkQBBIZChVDQVRBTE9HX1RJRVJfREVWVE9PTFMQBRIbChdDQVRBTE9HX1RJRVJfQ09NTUVSQ0lBTBAGMrkPCgxSZXBvc1NlcnZpY2USnAEKB0dldFJlcG8SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJlcG9SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvIlGiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIdEhsvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0SggEKCUxpc3RSZXBvcxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVxdWVzdBomLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVzcG9uc2UiJqK7GAQaAsUMqLsYAYLT5JMCFBISL3JlZ2lzdHJ5L3YyL3JlcG9zEtMBCgpDcmVhdGVSZXBvEiYubW9vcmFnZS5yZWdpc3RyeS52Mi5DcmVhdGVSZXBvUmVxdWVzdBoZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbyKBAaK7GCQaAsMMIgZwYXJlbnQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmNyZWF0ZWQudjGC0+STAiY6BHJlcG8iHi9yZWdpc3RyeS92Mi9yZXBvcy97cGFyZW50PSoqfRLcAQoKVXBkYXRlUmVwbxImLm1vb3JhZ2UucmVnaXN0cnkudjIuVXBkYXRlUmVwb1JlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8iigGiuxgrGgLEDCIIcmVwby51aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxglYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnJlcG8udXBkYXRlZC52MYLT5JMCKDoEcmVwbzIgL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvLnVpZD0qKn0SyAEKCkRlbGV0ZVJlcG8SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRlbGV0ZVJlcG9SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InqiuxgmGgLGDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmRlbGV0ZWQudjGC0+STAh0qGy9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfRK1AQoNR2V0UmVwb1JlYWRtZRIpLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmVwb1JlYWRtZVJlcXVlc3QaHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWUiWKK7GCYaAsUMIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAiQSIi9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfS9yZWFkbWUSigIKEFVwZGF0ZVJlcG9SZWFkbWUSLC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwZGF0ZVJlcG9SZWFkbWVSZXF1ZXN0Gh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUmVhZG1lIqYBorsYMhoCxAwiD3JlcG9fcmVhZG1lLnVpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby51cGRhdGVkLnYxgtPkkwI9OgtyZXBvX3JlYWRtZTIuL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3JlYWRtZS51aWQ9Kip9L3JlYWRtZRLiAQoTUHJldmlld1RhZ1JldGVudGlvbhIvLm1vb3JhZ2UucmVnaXN0cnkudjIuUHJldmlld1RhZ1JldGVudGlvblJlcXVlc3QaMC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByZXZpZXdUYWdSZXRlbnRpb25SZXNwb25zZSJoorsYJhoCzQwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCNDoBKiIvL3JlZ2lzdHJ5L3YyL3JlcG9zL3t1aWQ9Kip9OnByZXZpZXdUYWdSZXRlbnRpb24SrQEKC0dldFJlcG9TeW5jEicubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRSZXBvU3luY1JlcXVlc3QaHS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9TeW5jIlaiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIiEiAvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0vc3luYxKqAQoIU3luY1JlcG8SJC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlN5bmNSZXBvUmVxdWVzdBodLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1N5bmMiWaK7GCYaAsQMIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKC0+STAiU6ASoiIC9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfTpzeW5jYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL3JlcG9zLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyIu4ECgRSZXBvEhAKA3VpZBgBIAEoCUID4EEDEoABCgRuYW1lGAIgASgJQnLgQQLyuxhrCiFbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoQ/wEaQ211c3QgYmUgYW4gT0NJIHBhdGggY29tcG9uZW50LCBhcyBbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoSHAoLZGVzY3JpcHRpb24YAyABKAlCB/K7GAMQgCASNgoMY2F0YWxvZ190aWVyGAQgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGAUgAygJQgfyuxgDEIACEhgKBnJlYWRtZRgGIAEoCUII8rsYBBCAgCASGAoHYWxpYXNlcxgHIAMoCUIH8rsYAxCAAhIcCgthY3RpdmVfdGFncxgIIAMoCUIH8rsYAxCACBI0CgtzeW5jX2NvbmZpZxgJIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU3luY0NvbmZpZxI0CgtjcmVhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgp0YWdfcG9saWN5GOgHIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUG9saWN5EjIKB3Byb2R1Y3QY6QcgASgLMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUHJvZHVjdEoECAoQCyIlCgtSZXBvUHJvZHVjdBIWCgJpZBgBIAEoCUIK4EEC8rsYAxCAASLZAQoJVGFnUG9saWN5Eh4KDmltbXV0YWJsZV90YWdzGAEgAygJQgbyuxgCEEASHgoOcHJvdGVjdGVkX3RhZ3MYAiADKAlCBvK7GAIQQBJACglyZXRlbnRpb24YAyADKAsyJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1JldGVudGlvblJ1bGVCBvK7GAIQQBI0ChFoaXN0b3J5X3JldGVudGlvbhgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIUCgxhbGxvd19zcGFyc2UYBSABKAgiZwoQVGFnUmV0ZW50aW9uUnVsZRITCgt0YWdfcGF0dGVybhgBIAEoCRIRCglrZWVwX2xhc3QYAiABKAUSKwoIa2VlcF9mb3IYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ivAEKClN5bmNDb25maWcSFwoGc291cmNlGAEgASgJQgfyuxgDEIAEEhQKC3RhZ19wYXR0ZXJuGOgHIAEoCRIsCghpbnRlcnZhbBjpByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SFQoMcHVsbF90aHJvdWdoGOoHIAEoCBIaCgh1c2VybmFtZRjrByABKAlCB/K7GAMQgAQSHgoIcGFzc3dvcmQY7AcgASgJQgvgQQTyuxgEEICAASKHAwoIUmVwb1N5bmMSEAoDdWlkGAEgASgJQgPgQQMSMgoFc3RhdGUYAiABKA4yHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlN5bmNTdGF0ZUID4EEDEhQKB21lc3NhZ2UYAyABKAlCA+BBAxI6ChFsYXN0X2F0dGVtcHRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI6ChFsYXN0X3N1Y2Nlc3NfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIyCgluZXh0X3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFgoJdGFnc19zZWVuGAcgASgFQgPgQQMSHQoQbWFuaWZlc3RzX2NvcGllZBgIIAEoA0ID4EEDEhkKDGJ5dGVzX2NvcGllZBgJIAEoA0ID4EEDEiEKFGNvbnNlY3V0aXZlX2ZhaWx1cmVzGAogASgFQgPgQQMiOQoKUmVwb1JlYWRtZRIQCgN1aWQYASABKAlCA+BBAxIZCgdjb250ZW50GAIgASgJQgjyuxgEEICAICIiCg5HZXRSZXBvUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiL4AQoQTGlzdFJlcG9zUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIRCgRuYW1lGAIgASgJSACIAQESEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSEAoIb3JkZXJfYnkYBiABKAkSDAoEc2tpcBgHIAEoBRI3CgxjYXRhbG9nX3RpZXIY6AcgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGOkHIAMoCUIG8rsYAhBkQgcKBV9uYW1lSgQIAxAEIpEBChFMaXN0UmVwb3NSZXNwb25zZRIoCgVyZXBvcxgBIAMoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJWChFDcmVhdGVSZXBvUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIsCgRyZXBvGAIgASgLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvQgPgQQIicgoRVXBkYXRlUmVwb1JlcXVlc3QSLAoEcmVwbxgBIAEoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb0ID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayIlChFEZWxldGVSZXBvUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiIoChRHZXRSZXBvUmVhZG1lUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiKFAQoXVXBkYXRlUmVwb1JlYWRtZVJlcXVlc3QSOQoLcmVwb19yZWFkbWUYASABKAsyHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWVCA+BBAhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siiQEKGlByZXZpZXdUYWdSZXRlbnRpb25SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEjIKCnRhZ19wb2xpY3kYAiABKAsyHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1BvbGljeRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSJqCgtFeHBpcmluZ1RhZxIMCgRuYW1lGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRIvCgt1cGRhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcnVsZRgEIAEoBSKZAQobUHJldmlld1RhZ1JldGVudGlvblJlc3BvbnNlEjcKDWV4cGlyaW5nX3RhZ3MYASADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkV4cGlyaW5nVGFnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBQg4KDF90b3RhbF9jb3VudCImChJHZXRSZXBvU3luY1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIiIwoPU3luY1JlcG9SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECKqUBCglTeW5jU3RhdGUSGgoWU1lOQ19TVEFURV9VTlNQRUNJRklFRBAAEhYKElNZTkNfU1RBVEVfUEVORElORxABEhYKElNZTkNfU1RBVEVfUlVOTklORxACEhgKFFNZTkNfU1RBVEVfU1VDQ0VFREVEEAMSFQoRU1lOQ19TVEFURV9GQUlMRUQQBBIbChdTWU5DX1NUQVRFX1JBVEVfTElNSVRFRBAFKsQBCgtDYXRhbG9nVGllchIcChhDQVRBTE9HX1RJRVJfVU5TUEVDSUZJRUQQABIcChhDQVRBTE9HX1RJRVJfQVBQTElDQVRJT04QARIVChFDQVRBTE9HX1RJRVJfQkFTRRACEhUKEUNBVEFMT0dfVElFUl9GSVBTEAMSEwoPQ0FUQUxPR19USUVSX0FJEAQSGQoVQ0FUQUxPR19USUVSX0RFVlRPT0xTEAUSGwoXQ0FUQUxPR19USUVSX0NPTU1FUkNJQUwQBjK5DwoMUmVwb3NTZXJ2aWNlEpwBCgdHZXRSZXBvEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRSZXBvUmVxdWVzdBoZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbyJRorsYJhoCxQwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCHRIbL3JlZ2lzdHJ5L3YyL3JlcG9zL3t1aWQ9Kip9EoIBCglMaXN0UmVwb3MSJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RSZXBvc1JlcXVlc3QaJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RSZXBvc1Jlc3BvbnNlIiaiuxgEGgLFDKi7GAGC0+STAhQSEi9yZWdpc3RyeS92Mi9yZXBvcxLTAQoKQ3JlYXRlUmVwbxImLm1vb3JhZ2UucmVnaXN0cnkudjIuQ3JlYXRlUmVwb1JlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8igQGiuxgkGgLDDCIGcGFyZW50KhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby5jcmVhdGVkLnYxgtPkkwImOgRyZXBvIh4vcmVnaXN0cnkvdjIvcmVwb3Mve3BhcmVudD0qKn0S3AEKClVwZGF0ZVJlcG8SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwZGF0ZVJlcG9SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvIooBorsYKxoCxAwiCHJlcG8udWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLnVwZGF0ZWQudjGC0+STAig6BHJlcG8yIC9yZWdpc3RyeS92Mi9yZXBvcy97cmVwby51aWQ9Kip9EsgBCgpEZWxldGVSZXBvEiYubW9vcmFnZS5yZWdpc3RyeS52Mi5EZWxldGVSZXBvUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJ6orsYJhoCxgwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby5kZWxldGVkLnYxgtPkkwIdKhsvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0StQEKDUdldFJlcG9SZWFkbWUSKS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJlcG9SZWFkbWVSZXF1ZXN0Gh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUmVhZG1lIliiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIkEiIvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0vcmVhZG1lEooCChBVcGRhdGVSZXBvUmVhZG1lEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5VcGRhdGVSZXBvUmVhZG1lUmVxdWVzdBofLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1JlYWRtZSKmAaK7GDIaAsQMIg9yZXBvX3JlYWRtZS51aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxglYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnJlcG8udXBkYXRlZC52MYLT5JMCPToLcmVwb19yZWFkbWUyLi9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb19yZWFkbWUudWlkPSoqfS9yZWFkbWUS4gEKE1ByZXZpZXdUYWdSZXRlbnRpb24SLy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByZXZpZXdUYWdSZXRlbnRpb25SZXF1ZXN0GjAubW9vcmFnZS5yZWdpc3RyeS52Mi5QcmV2aWV3VGFnUmV0ZW50aW9uUmVzcG9uc2UiaKK7GCYaAs0MIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAjQ6ASoiLy9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfTpwcmV2aWV3VGFnUmV0ZW50aW9uEq0BCgtHZXRSZXBvU3luYxInLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmVwb1N5bmNSZXF1ZXN0Gh0ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvU3luYyJWorsYJhoCxQwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCIhIgL3JlZ2lzdHJ5L3YyL3JlcG9zL3t1aWQ9Kip9L3N5bmMSqgEKCFN5bmNSZXBvEiQubW9vcmFnZS5yZWdpc3RyeS52Mi5TeW5jUmVwb1JlcXVlc3QaHS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9TeW5jIlmiuxgmGgLEDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCgtPkkwIlOgEqIiAvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn06c3luY2IGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Repo holds the manifests and tags of one image.
@@ -77,7 +77,8 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
   aliases: string[];
 
   /**
-   * Tags that are kept up to date. Kept for clients; nothing in the server depends on it.
+   * The tags, by name, that are kept up to date: of a repo that names some, only they are looked at for what is past
+   * its end of life, and by reports. Empty: all are.
    *
    * @generated from field: repeated string active_tags = 8;
    */
@@ -110,6 +111,13 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
    * @generated from field: moorage.registry.v2.TagPolicy tag_policy = 1000;
    */
   tagPolicy?: TagPolicy | undefined;
+
+  /**
+   * The product that the image is. Absent: what the image says about itself decides.
+   *
+   * @generated from field: moorage.registry.v2.RepoProduct product = 1001;
+   */
+  product?: RepoProduct | undefined;
 };
 
 /**
@@ -118,6 +126,27 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
  */
 export const RepoSchema: GenMessage<Repo> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_repos, 0);
+
+/**
+ * RepoProduct is the product that an image is, such as Node.js.
+ *
+ * @generated from message moorage.registry.v2.RepoProduct
+ */
+export type RepoProduct = Message<"moorage.registry.v2.RepoProduct"> & {
+  /**
+   * Its id in a feed of end-of-life dates, such as `nodejs`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.RepoProduct.
+ * Use `create(RepoProductSchema)` to create a new message.
+ */
+export const RepoProductSchema: GenMessage<RepoProduct> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 1);
 
 /**
  * TagPolicy says what may happen to the tags of a repo. Its patterns are RE2 regular expressions that match a tag's
@@ -157,8 +186,8 @@ export type TagPolicy = Message<"moorage.registry.v2.TagPolicy"> & {
   historyRetention?: Duration | undefined;
 
   /**
-   * Whether a push may leave out manifests that its index names, so that only some of the platforms are here. The blobs
-   * of an image are always needed.
+   * Whether a push may leave out manifests that its index names, so that only some of the platforms are here. The
+   * blobs of an image are always needed.
    *
    * @generated from field: bool allow_sparse = 5;
    */
@@ -170,7 +199,7 @@ export type TagPolicy = Message<"moorage.registry.v2.TagPolicy"> & {
  * Use `create(TagPolicySchema)` to create a new message.
  */
 export const TagPolicySchema: GenMessage<TagPolicy> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 1);
+  messageDesc(file_moorage_registry_v2_repos, 2);
 
 /**
  * TagRetentionRule says how long tags are kept. With both a count and an age, what either of them keeps is kept.
@@ -205,7 +234,7 @@ export type TagRetentionRule = Message<"moorage.registry.v2.TagRetentionRule"> &
  * Use `create(TagRetentionRuleSchema)` to create a new message.
  */
 export const TagRetentionRuleSchema: GenMessage<TagRetentionRule> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 2);
+  messageDesc(file_moorage_registry_v2_repos, 3);
 
 /**
  * SyncConfig says where an image is copied from.
@@ -262,7 +291,7 @@ export type SyncConfig = Message<"moorage.registry.v2.SyncConfig"> & {
  * Use `create(SyncConfigSchema)` to create a new message.
  */
 export const SyncConfigSchema: GenMessage<SyncConfig> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 3);
+  messageDesc(file_moorage_registry_v2_repos, 4);
 
 /**
  * RepoSync is how the copying of a repo from its source goes.
@@ -346,7 +375,7 @@ export type RepoSync = Message<"moorage.registry.v2.RepoSync"> & {
  * Use `create(RepoSyncSchema)` to create a new message.
  */
 export const RepoSyncSchema: GenMessage<RepoSync> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 4);
+  messageDesc(file_moorage_registry_v2_repos, 5);
 
 /**
  * RepoReadme is the text about an image.
@@ -374,7 +403,7 @@ export type RepoReadme = Message<"moorage.registry.v2.RepoReadme"> & {
  * Use `create(RepoReadmeSchema)` to create a new message.
  */
 export const RepoReadmeSchema: GenMessage<RepoReadme> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 5);
+  messageDesc(file_moorage_registry_v2_repos, 6);
 
 /**
  * GetRepoRequest names a repo.
@@ -395,7 +424,7 @@ export type GetRepoRequest = Message<"moorage.registry.v2.GetRepoRequest"> & {
  * Use `create(GetRepoRequestSchema)` to create a new message.
  */
 export const GetRepoRequestSchema: GenMessage<GetRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 6);
+  messageDesc(file_moorage_registry_v2_repos, 7);
 
 /**
  * ListReposRequest asks for a page of repos.
@@ -465,7 +494,7 @@ export type ListReposRequest = Message<"moorage.registry.v2.ListReposRequest"> &
  * Use `create(ListReposRequestSchema)` to create a new message.
  */
 export const ListReposRequestSchema: GenMessage<ListReposRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 7);
+  messageDesc(file_moorage_registry_v2_repos, 8);
 
 /**
  * ListReposResponse is a page of repos.
@@ -507,7 +536,7 @@ export type ListReposResponse = Message<"moorage.registry.v2.ListReposResponse">
  * Use `create(ListReposResponseSchema)` to create a new message.
  */
 export const ListReposResponseSchema: GenMessage<ListReposResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 8);
+  messageDesc(file_moorage_registry_v2_repos, 9);
 
 /**
  * CreateRepoRequest asks for a new repo.
@@ -535,7 +564,7 @@ export type CreateRepoRequest = Message<"moorage.registry.v2.CreateRepoRequest">
  * Use `create(CreateRepoRequestSchema)` to create a new message.
  */
 export const CreateRepoRequestSchema: GenMessage<CreateRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 9);
+  messageDesc(file_moorage_registry_v2_repos, 10);
 
 /**
  * UpdateRepoRequest asks for a change.
@@ -563,7 +592,7 @@ export type UpdateRepoRequest = Message<"moorage.registry.v2.UpdateRepoRequest">
  * Use `create(UpdateRepoRequestSchema)` to create a new message.
  */
 export const UpdateRepoRequestSchema: GenMessage<UpdateRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 10);
+  messageDesc(file_moorage_registry_v2_repos, 11);
 
 /**
  * DeleteRepoRequest names a repo.
@@ -584,7 +613,7 @@ export type DeleteRepoRequest = Message<"moorage.registry.v2.DeleteRepoRequest">
  * Use `create(DeleteRepoRequestSchema)` to create a new message.
  */
 export const DeleteRepoRequestSchema: GenMessage<DeleteRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 11);
+  messageDesc(file_moorage_registry_v2_repos, 12);
 
 /**
  * GetRepoReadmeRequest names a repo.
@@ -605,7 +634,7 @@ export type GetRepoReadmeRequest = Message<"moorage.registry.v2.GetRepoReadmeReq
  * Use `create(GetRepoReadmeRequestSchema)` to create a new message.
  */
 export const GetRepoReadmeRequestSchema: GenMessage<GetRepoReadmeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 12);
+  messageDesc(file_moorage_registry_v2_repos, 13);
 
 /**
  * UpdateRepoReadmeRequest asks for a new readme.
@@ -633,7 +662,7 @@ export type UpdateRepoReadmeRequest = Message<"moorage.registry.v2.UpdateRepoRea
  * Use `create(UpdateRepoReadmeRequestSchema)` to create a new message.
  */
 export const UpdateRepoReadmeRequestSchema: GenMessage<UpdateRepoReadmeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 13);
+  messageDesc(file_moorage_registry_v2_repos, 14);
 
 /**
  * PreviewTagRetentionRequest asks what a retention policy would delete.
@@ -675,7 +704,7 @@ export type PreviewTagRetentionRequest = Message<"moorage.registry.v2.PreviewTag
  * Use `create(PreviewTagRetentionRequestSchema)` to create a new message.
  */
 export const PreviewTagRetentionRequestSchema: GenMessage<PreviewTagRetentionRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 14);
+  messageDesc(file_moorage_registry_v2_repos, 15);
 
 /**
  * ExpiringTag is a tag that a retention policy would delete.
@@ -717,7 +746,7 @@ export type ExpiringTag = Message<"moorage.registry.v2.ExpiringTag"> & {
  * Use `create(ExpiringTagSchema)` to create a new message.
  */
 export const ExpiringTagSchema: GenMessage<ExpiringTag> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 15);
+  messageDesc(file_moorage_registry_v2_repos, 16);
 
 /**
  * PreviewTagRetentionResponse is a page of the tags that would go, by name.
@@ -752,7 +781,7 @@ export type PreviewTagRetentionResponse = Message<"moorage.registry.v2.PreviewTa
  * Use `create(PreviewTagRetentionResponseSchema)` to create a new message.
  */
 export const PreviewTagRetentionResponseSchema: GenMessage<PreviewTagRetentionResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 16);
+  messageDesc(file_moorage_registry_v2_repos, 17);
 
 /**
  * GetRepoSyncRequest names a repo.
@@ -773,7 +802,7 @@ export type GetRepoSyncRequest = Message<"moorage.registry.v2.GetRepoSyncRequest
  * Use `create(GetRepoSyncRequestSchema)` to create a new message.
  */
 export const GetRepoSyncRequestSchema: GenMessage<GetRepoSyncRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 17);
+  messageDesc(file_moorage_registry_v2_repos, 18);
 
 /**
  * SyncRepoRequest names a repo.
@@ -794,7 +823,7 @@ export type SyncRepoRequest = Message<"moorage.registry.v2.SyncRepoRequest"> & {
  * Use `create(SyncRepoRequestSchema)` to create a new message.
  */
 export const SyncRepoRequestSchema: GenMessage<SyncRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 18);
+  messageDesc(file_moorage_registry_v2_repos, 19);
 
 /**
  * SyncState is how the copying from a source goes.
