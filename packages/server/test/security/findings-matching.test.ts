@@ -126,7 +126,7 @@ test("distributions match by source package and release alone", async (t) => {
 });
 
 test("what a change of feeds costs does not depend on the number of images", async (t) => {
-  const costs: unknown[] = [];
+  const costs: { statements: number; rows: number }[] = [];
   for (const images of [1, 200]) {
     // Their own content each: what a record says is parsed once in a process.
     const installation = await openFeedInstallation(t);
@@ -158,5 +158,8 @@ test("what a change of feeds costs does not depend on the number of images", asy
         rows += await rowsRead(store.reader, each);
     costs.push({ statements: texts.length, rows });
   }
-  assert.deepEqual(costs[1], costs[0]);
+  const [one, many] = costs;
+  assert.equal(many?.statements, one?.statements);
+  // PostgreSQL may choose another plan by what it knows of the tables just then; by images it would be 200 times.
+  assert.ok((many?.rows ?? Infinity) <= 2 * (one?.rows ?? 0), JSON.stringify(costs));
 });
