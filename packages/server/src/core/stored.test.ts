@@ -18,6 +18,7 @@ test("columns are written in the form in which they are read", () => {
     "aliases",
     "active_tags",
     "tag_policy",
+    "product",
     "update_time",
   ]);
   const repo = create(RepoSchema, {
@@ -40,6 +41,7 @@ test("columns are written in the form in which they are read", () => {
     aliases: "[]",
     active_tags: '["latest"]',
     tag_policy: '{"immutableTags":["v*"]}',
+    product: null,
     update_time: 1_700_000_000_005,
   });
   assert.deepEqual(layout.ofRow(row), repo);
