@@ -8,6 +8,7 @@ import { openStore } from "../../src/store/index.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
 import { bundle, cycloneDx, dsse, spdx, statementOf } from "../support/catalog/documents.ts";
+import { newRepoPlace, type Place } from "../support/catalog/place.ts";
 import {
   type Artifact,
   deleteReference,
@@ -15,7 +16,6 @@ import {
   pushArtifact,
   pushIndex,
   pushLayers,
-  type PushTarget,
 } from "../support/catalog/push.ts";
 import { openComposition } from "../support/composition.ts";
 import { temporaryFolder } from "../support/installation.ts";
@@ -38,17 +38,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-interface Place extends PushTarget {
-  repo: string;
-}
-let places = 0;
-
-/** A new repo. */
-async function newPlace(): Promise<Place> {
-  const image = `app-${(places += 1)}`;
-  const { uid: repo } = await platform.repo(platform.organization, { name: image });
-  return { url: platform.url, token, name: `${platform.bootstrap.organization.name}/${image}`, repo };
-}
+const newPlace = (): Promise<Place> => newRepoPlace(platform, token);
 
 interface Attachment {
   manifest: string;

@@ -5,7 +5,8 @@ import { attachedStatements, statementsAbout } from "../../src/security/index.ts
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
 import { bundle, cycloneDx, dsse, statementOf } from "../support/catalog/documents.ts";
-import { deleteReference, pushArtifact, pushIndex, pushLayers, type PushTarget } from "../support/catalog/push.ts";
+import { newRepoPlace, type Place } from "../support/catalog/place.ts";
+import { deleteReference, pushArtifact, pushIndex, pushLayers } from "../support/catalog/push.ts";
 import { osvOf, putRecords } from "../support/feed-records.ts";
 import { before as affectedBefore } from "../support/matching.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
@@ -23,16 +24,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-interface Place extends PushTarget {
-  repo: string;
-}
-let places = 0;
-
-async function newPlace(): Promise<Place> {
-  const image = `vex-${(places += 1)}`;
-  const { uid: repo } = await platform.repo(platform.organization, { name: image });
-  return { url: platform.url, token, name: `${platform.bootstrap.organization.name}/${image}`, repo };
-}
+const newPlace = (): Promise<Place> => newRepoPlace(platform, token);
 
 let images = 0;
 const newImage = (place: Place): Promise<string> =>

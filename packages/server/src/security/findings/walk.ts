@@ -1,5 +1,5 @@
-import { type Condition, within } from "../../aip/scope.ts";
-import type { Scope } from "../../aip/scope.ts";
+import { sql, type SqlBool } from "kysely";
+import { type Scope, within } from "../../aip/scope.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { ImageName } from "./images.ts";
 
@@ -69,9 +69,7 @@ const LAST_REPO = "~";
 
 /** The repos of a scope, as `t`. */
 function reposIn(db: Database, { roots, conditions }: Scope) {
-  let query = db.selectFrom("repos as t").where(within(roots) as never);
-  for (const condition of conditions) query = query.where(condition as Condition as never);
-  return query;
+  return db.selectFrom("repos as t").where(sql<SqlBool>`${sql.join([within(roots), ...conditions], sql` and `)}`);
 }
 
 async function reposOf(db: Database, scope: Scope, after: string, isAt: boolean): Promise<string[]> {
