@@ -28,7 +28,7 @@ export function cycloneDxOf({ name, digest }: Subject, { packages, readMs }: Hol
 function componentOf(each: HeldPackage): Component {
   const component = new Component(ComponentType.Library, each.name, {
     version: each.version,
-    purl: each.purl as unknown as NonNullable<Component["purl"]>,
+    purl: each.purl,
     bomRef: each.id,
   });
   if (each.licence !== "") component.licenses.add(licences.makeFromString(each.licence));
