@@ -39,6 +39,9 @@ export async function repoOfAlias(tx: Database, parent: string, alias: string): 
   return found?.uid;
 }
 
+// An installation without aliases is told apart by a prepared statement; the list's own one is composed at each call.
+const selectAnyAliased = statement<{ uid: string }>("select uid from repos where aliases <> '[]' limit 1");
+
 // So many are looked up for a list; beyond, the list looks for itself.
 const MAX_LISTED = 100;
 
@@ -48,6 +51,7 @@ const MAX_LISTED = 100;
  */
 export async function reposOfAlias(call: Call, alias: string | undefined): Promise<string[] | undefined> {
   if (alias === undefined) return undefined;
+  if ((await selectAnyAliased(call.tx)).length === 0) return [];
   const found = await call.tx
     .selectFrom("repos")
     .select("uid")
