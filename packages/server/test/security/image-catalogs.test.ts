@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import test, { type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -97,6 +98,22 @@ test("what a pushed image holds is stored once for its digest, whichever repos h
   const count = async (): Promise<number> =>
     (await platform.reader.selectFrom("packages").select("purl").execute()).length;
   assert.equal(await count(), 2);
+});
+
+test("a layer that is larger than the store reads at once is read to its end", async (t) => {
+  const platform = await start(t);
+  // What unpacks slower than it is read, with what is wanted behind it.
+  const filler = Array.from({ length: 200 }, (_, n) => ({ path: `usr/lib/${n}.so`, content: randomBytes(64 << 10) }));
+  const layer = tarOf([...filler, npmFile("app", "lodash", "4.17.20")]);
+  for (const [tag, bytes] of [
+    ["packed", gzipSync(layer, { level: 1 })],
+    ["plain", layer],
+  ] as const) {
+    const digest = await pushLayers(await target(platform), tag, [bytes]);
+    await catalogue(platform.reader, digest, isDone);
+    const purls = (await packagesOf(platform.reader, digest)).map((row) => (row as unknown[]).at(-1));
+    assert.deepEqual(purls, ["pkg:npm/lodash@4.17.20"]);
+  }
 });
 
 /** The threads of this process that leave the processor to all others: their nice value is 19. */

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type BlobStore, openBlobs } from "../../blobs/index.ts";
 import type { AttachedDocument, AttachedLayer } from "../attached/types.ts";
+import { blobBytes } from "./blob-bytes.ts";
 import { catalogImage } from "./catalog-image.ts";
 import type { StoredLayer } from "./queue.ts";
 import { type Catalog, CatalogError } from "./types.ts";
@@ -47,48 +48,12 @@ async function read(blobs: BlobStore, request: ReadImage | ReadAttached): Promis
       // Loaded at first use: most images have nothing attached.
       const { readAttached } = await import("../attached/read-attached.ts");
       const { subject, attached } = request;
-      return { documents: await readAttached(subject, attached, (layer) => bytesOf(blobs, layer)) };
+      return { documents: await readAttached(subject, attached, (layer) => blobBytes(blobs, layer)) };
     }
     const { layers, tempDir } = request;
-    const opened = layers.map((layer) => ({ digest: layer.digest, open: () => bytesOf(blobs, layer) }));
+    const opened = layers.map((layer) => ({ digest: layer.digest, open: () => blobBytes(blobs, layer) }));
     return { catalog: await catalogImage({ layers: opened, tempDir }) };
   } catch (error) {
     return { reason: (error as Error).message, isFinal: error instanceof CatalogError };
-  }
-}
-
-/** The bytes of a blob, taken piece by piece: none is read before the one before it is done with. */
-async function* bytesOf(
-  blobs: Pick<BlobStore, "read">,
-  { digest, generation, size }: StoredLayer,
-): AsyncGenerator<Uint8Array> {
-  if (size === 0) return;
-  let next = Promise.withResolvers<Buffer | undefined>();
-  let taken = Promise.withResolvers<void>();
-  // Who takes no more ends the reading by rejecting.
-  taken.promise.catch(() => {});
-  const reading = blobs
-    .read(digest, generation, { start: 0, end: size - 1 }, async (chunk) => {
-      taken = Promise.withResolvers<void>();
-      taken.promise.catch(() => {});
-      next.resolve(chunk);
-      await taken.promise;
-    })
-    .then(
-      () => next.resolve(undefined),
-      (error: unknown) => next.reject(error as Error),
-    );
-  try {
-    for (;;) {
-      const chunk = await next.promise;
-      if (chunk === undefined) return;
-      yield chunk;
-      next = Promise.withResolvers();
-      taken.resolve();
-    }
-  } finally {
-    next.promise.catch(() => {});
-    taken.reject(new Error("the rest is not needed"));
-    await reading;
   }
 }
