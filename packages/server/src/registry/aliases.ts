@@ -39,7 +39,7 @@ export async function repoOfAlias(tx: Database, parent: string, alias: string): 
   return found?.uid;
 }
 
-// An installation without aliases is told apart by a prepared statement; the list's own one is composed at each call.
+// Asked first, since it is prepared once, and the statement of a list is composed at each call.
 const selectAnyAliased = statement<{ uid: string }>("select uid from repos where aliases <> '[]' limit 1");
 
 // So many are looked up for a list; beyond, the list looks for itself.
