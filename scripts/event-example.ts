@@ -10,6 +10,7 @@ import {
   OrgStatus,
   ResourceDeletedSchema,
   ReviewState,
+  ScanType,
   Severity_Type,
   TagChangeSchema,
 } from "@moorage/api";
@@ -108,6 +109,13 @@ const VALUES: Readonly<Record<string, unknown>> = {
   "Advisory.aliases": "CVE-2026-1234",
   score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
   sink: "https://hooks.example.com/moorage",
+  "Scanner.name": "trivy",
+  "Scanner.url": "https://scanner.example.com",
+  "ScannerAdapter.name": "Trivy",
+  "ScannerAdapter.vendor": "Aqua Security",
+  "ScannerCapability.type": ScanType.VULNERABILITY,
+  consumes_mime_types: "application/vnd.oci.image.manifest.v1+json",
+  produces_mime_types: "application/vnd.security.vulnerability.report; version=1.1",
 };
 /** Optional fields of resources that are rarely set; examples leave them out to stay short. */
 const LEFT_OUT: ReadonlySet<string> = new Set([

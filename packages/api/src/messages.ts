@@ -26,6 +26,8 @@ export * from "./gen/moorage/events/v2/event_bodies_pb.ts";
 export * from "./gen/moorage/vulnerabilities/v2/advisories_pb.ts";
 export * from "./gen/moorage/vulnerabilities/v2/findings_pb.ts";
 export * from "./gen/moorage/vulnerabilities/v2/advisory_exports_pb.ts";
+export * from "./gen/moorage/vulnerabilities/v2/scanners_pb.ts";
+export * from "./gen/moorage/vulnerabilities/v2/scans_pb.ts";
 export * from "./gen/moorage/advisory/v2/security_advisories_pb.ts";
 export * from "./gen/moorage/ping/v2/ping_pb.ts";
 export * from "./gen/moorage/oidc/sts_pb.ts";

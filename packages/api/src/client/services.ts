@@ -23,6 +23,8 @@ import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
 import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
 import { AdvisoryExportsService } from "../gen/moorage/vulnerabilities/v2/advisory_exports_pb.ts";
 import { FindingsService } from "../gen/moorage/vulnerabilities/v2/findings_pb.ts";
+import { ScannersService } from "../gen/moorage/vulnerabilities/v2/scanners_pb.ts";
+import { ScansService } from "../gen/moorage/vulnerabilities/v2/scans_pb.ts";
 
 /** The services of a client, by name. */
 export const SERVICES = {
@@ -46,6 +48,8 @@ export const SERVICES = {
   roleBindings: RoleBindingsService,
   roles: RolesService,
   sboms: SbomsService,
+  scanners: ScannersService,
+  scans: ScansService,
   securityAdvisories: SecurityAdvisoryService,
   subscriptions: SubscriptionsService,
   tags: TagsService,

@@ -1,9 +1,13 @@
 import {
+  type CheckScannerRequest,
+  type CreateScannerRequest,
   type CreateSubscriptionRequest,
   type ExchangeRefreshTokenRequest,
   type ExchangeRequest,
+  ScannersService,
   SecurityTokenService,
   SubscriptionsService,
+  type UpdateScannerRequest,
 } from "@moorage/api/messages";
 import type { Logger } from "pino";
 import { type Auditor, createAuditor } from "../audit/index.ts";
@@ -13,6 +17,7 @@ import { createSinkCheck } from "../events/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createDispatch, type Dispatch, type MethodCheck, type OutsideMethod } from "../runtime/dispatch.ts";
 import { nameOf } from "../runtime/methods.ts";
+import { createScannerChecks } from "../security/index.ts";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
@@ -37,6 +42,7 @@ export function openApi(
   shutdown.at("auditor", () => access.exchanger.close());
   const sts = createSecurityTokenService(access.exchanger);
   const checkSink = createSinkCheck(config);
+  const scanners = createScannerChecks({ transactor, secrets, config });
   const dispatch = createDispatch({
     methods,
     reader,
@@ -47,6 +53,15 @@ export function openApi(
       [
         nameOf(SubscriptionsService.method.createSubscription),
         (_, request) => checkSink(request as CreateSubscriptionRequest),
+      ],
+      [nameOf(ScannersService.method.createScanner), (_, request) => scanners.create(request as CreateScannerRequest)],
+      [
+        nameOf(ScannersService.method.updateScanner),
+        (data, request) => scanners.update(data, request as UpdateScannerRequest),
+      ],
+      [
+        nameOf(ScannersService.method.checkScanner),
+        (data, request) => scanners.check(data, request as CheckScannerRequest),
       ],
     ]),
     outside: new Map<string, OutsideMethod>([

@@ -6,7 +6,7 @@ import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Mirroring } from "../mirroring/index.ts";
 import { startPullPublisher } from "../oci/index.ts";
-import { feedStates, startCatalogs, startMatching } from "../security/index.ts";
+import { feedStates, startCatalogs, startMatching, startScans } from "../security/index.ts";
 import { startDispatcher } from "../webhooks/index.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -25,8 +25,8 @@ export interface Wakers {
 const MAX_BACKLOGS = 500;
 
 /**
- * Starts the background work of this process: the jobs, the reading of images and the matching of what they hold, the
- * copying of mirrors, and the delivery of events.
+ * Starts the background work of this process: the jobs, the reading of images and the matching of what they hold, scans
+ * by adapters, the copying of mirrors, and the delivery of events.
  */
 export async function startBackground(
   config: Config,
@@ -67,6 +67,10 @@ export async function startBackground(
   }
   const matching = startMatching({ transactor, reader, clock, log, metrics: observation.matching });
   shutdown.at("jobs", () => matching.stop());
+  if (config.scanConcurrency > 0) {
+    const scans = startScans({ transactor, tokens: access.tokens, secrets, clock, log, config });
+    shutdown.at("jobs", () => scans.stop());
+  }
   mirroring.start();
   const dispatcher = startDispatcher({
     transactor,

@@ -231,6 +231,26 @@ export const TABLE = {
     "10m",
     "Longest time for reading the layers of one image.",
   ),
+  /** Zero when this process has nothing scanned. */
+  scanConcurrency: setting(
+    integer(0, 100),
+    "MOORAGE_SCANS",
+    "2",
+    "How many images each registered scanner is sent concurrently; with 0 this process sends none.",
+  ),
+  /** At most the longest lifetime of a token, with which the adapter pulls. */
+  scanTimeoutMs: setting(
+    duration({ maxMs: HOUR_MS }),
+    "MOORAGE_SCAN_TIMEOUT",
+    "30m",
+    "How long a scanner may take for an image, and how long the token lives with which it pulls that.",
+  ),
+  scanRetryMs: setting(
+    delays,
+    "MOORAGE_SCAN_RETRY",
+    "1m,10m,1h",
+    "Delays between failed attempts to have an image scanned, comma-separated. After the last attempt the scan has failed.",
+  ),
   auditRetentionMs: setting(
     duration({ maxMs: 3650 * DAY_MS }),
     "MOORAGE_AUDIT_RETENTION",

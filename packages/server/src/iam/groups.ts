@@ -165,6 +165,7 @@ const BELOW = [
   ["identity_providers", "identity providers"],
   ["group_invites", "invites"],
   ["subscriptions", "subscriptions"],
+  ["scanners", "scanners"],
 ] as const;
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {

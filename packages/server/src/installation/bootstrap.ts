@@ -9,6 +9,7 @@ import { resealSubscriptions } from "../events/index.ts";
 import { ensureBuiltInRoles, resealProviders } from "../iam/index.ts";
 import { requireFinished } from "./marker.ts";
 import { resealMirrors } from "../registry/index.ts";
+import { resealScanners } from "../security/index.ts";
 import { addToAncestors, type Database, type Store } from "../store/index.ts";
 
 /** What the server needs to know about its installation. */
@@ -98,6 +99,7 @@ export async function resealInstallation(tx: Database, secrets: Secrets): Promis
   await resealMirrors(tx, secrets);
   await resealProviders(tx, secrets);
   await resealSubscriptions(tx, secrets);
+  await resealScanners(tx, secrets);
   const row = await tx
     .selectFrom("installation")
     .select("value")

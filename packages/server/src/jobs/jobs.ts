@@ -5,7 +5,13 @@ import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
 import { eventRetention } from "../events/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
-import { dueFeeds, removeUnusedAttachments, removeUnusedCatalogs, updateDueFeeds } from "../security/index.ts";
+import {
+  dueFeeds,
+  removeUnusedAttachments,
+  removeUnusedCatalogs,
+  removeUnusedScans,
+  updateDueFeeds,
+} from "../security/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
 import { systemCallNow } from "../core/system-call.ts";
@@ -86,7 +92,8 @@ function jobsOf(deps: JobsDeps): Job[] {
       async run(signal) {
         const { catalogues } = await removeUnusedCatalogs({ transactor, data: systemCallNow(clock) }, signal);
         const { attachments } = await removeUnusedAttachments({ transactor, data: systemCallNow(clock) }, signal);
-        return { catalogues, attachments };
+        const { scans } = await removeUnusedScans({ transactor, data: systemCallNow(clock) }, signal);
+        return { catalogues, attachments, scans };
       },
     },
     {

@@ -12,12 +12,16 @@ export interface FetchOptions {
   timeoutMs: number;
   /** Of the response body. */
   maxBytes: number;
+  /** Answers redirects as they are instead of refusing them; they are never followed. Defaults to false. */
+  answersRedirects?: boolean;
 }
 
 export interface FetchInit {
   method?: "GET" | "POST";
   headers?: Record<string, string>;
   body?: string | Uint8Array;
+  /** Ends the exchange early, which then fails. */
+  signal?: AbortSignal;
 }
 export interface FetchAnswer {
   status: number;
@@ -57,7 +61,8 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
       connections: 1,
       maxHeaderSize: 16_384,
     });
-    const signal = AbortSignal.timeout(options.timeoutMs);
+    const timeout = AbortSignal.timeout(options.timeoutMs);
+    const signal = init.signal === undefined ? timeout : AbortSignal.any([timeout, init.signal]);
     try {
       const headers = { "user-agent": "moorage", ...init.headers, "accept-encoding": "identity" };
       const answer = await request(url, {
@@ -134,8 +139,12 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === "ipv4" || ((address as ipaddr.IPv6).parts[0] ?? 0) >> 13 === 1;
 }
 
-function rejectionOf(status: number, headers: FetchAnswer["headers"], { maxBytes }: FetchOptions): string | undefined {
-  if (status >= 300 && status < 400) return "the answer is a redirect";
+function rejectionOf(
+  status: number,
+  headers: FetchAnswer["headers"],
+  { maxBytes, answersRedirects = false }: FetchOptions,
+): string | undefined {
+  if (status >= 300 && status < 400 && !answersRedirects) return "the answer is a redirect";
   if (isEncoded(headers)) return "the answer is encoded";
   return Number(headers["content-length"] ?? 0) > maxBytes ? "the answer is too large" : undefined;
 }

@@ -170,6 +170,9 @@ async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   ] as const) {
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   }
+  const scans = call.tx.selectFrom("scans").select("uid").where("parent", "=", row.uid);
+  await call.tx.deleteFrom("scan_reports").where("scan", "in", scans).execute();
+  await call.tx.deleteFrom("scans").where("parent", "=", row.uid).execute();
   await call.tx.deleteFrom("counters").where("ancestor", "=", row.uid).execute();
   await repos.remove(call, row);
 }

@@ -25,8 +25,11 @@ import type { Transactor } from "../core/transactor.ts";
 /** A method that needs no transaction of dispatch, and may read the token itself, as the exchange does. */
 export type OutsideMethod = (data: CallData, request: Message, authorization: string | undefined) => Promise<Message>;
 
-/** Checks a writing call over the network, which its transaction must not do. Throws the rejection. */
-export type MethodCheck = (data: CallData, request: Message) => Promise<void>;
+/**
+ * Checks a writing call over the network, which its transaction must not do. Answers the request to go on with where it
+ * adds what it found; otherwise the call goes on as it is. Throws the rejection.
+ */
+export type MethodCheck = (data: CallData, request: Message) => Promise<Message | void>;
 
 /**
  * Checks the rights of every call of a method and runs it in its transaction. Protocols reach it through the pipeline.
@@ -104,8 +107,8 @@ export function createDispatch({
   const write = async (method: UnaryMethod, data: CallData, message: Message): Promise<Message> => {
     const { desc } = method;
     const name = nameOf(desc);
-    await checks?.get(name)?.(data, message);
-    const request = packed(toBinary(desc.input, message));
+    const checked = (await checks?.get(name)?.(data, message)) ?? message;
+    const request = packed(toBinary(desc.input, checked));
     const written = await transactor.write(callMethod, data, { method: name, request, key: method.keyOf?.(message) });
     return fromBinary(desc.output, unpacked(written));
   };

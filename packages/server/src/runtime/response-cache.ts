@@ -1,5 +1,12 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
-import { DiffsService, EolTagsService, FindingsService, Transaction, transaction } from "@moorage/api/messages";
+import {
+  DiffsService,
+  EolTagsService,
+  FindingsService,
+  ScansService,
+  Transaction,
+  transaction,
+} from "@moorage/api/messages";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../core/response-cache.ts";
 import type { Database } from "../store/index.ts";
 
@@ -10,8 +17,13 @@ export interface Answered {
 }
 
 const EVENTS = "moorage.events.v2";
-// Their answers depend on which images are read by now, on what is found in packages, and on the time.
-const OTHERS: ReadonlySet<DescService> = new Set<DescService>([DiffsService, EolTagsService, FindingsService]);
+// Their answers depend on which images are read or scanned by now, on what is found in packages, and on the time.
+const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
+  DiffsService,
+  EolTagsService,
+  FindingsService,
+  ScansService,
+]);
 const ENTRY_BYTES = 500;
 // A page token holds the time at which it was made, so a cached page shortens its token's lifetime by up to a minute.
 const MAX_AGE_MS = 60_000;

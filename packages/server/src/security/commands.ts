@@ -21,26 +21,37 @@ import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
 import { matchChanges } from "./findings/match-changes.ts";
 import { matchPackages } from "./findings/match-packages.ts";
+import { storeAdapter } from "./scanners/check.ts";
+import { acceptScan, claimScan, failScan, finishScan, releaseScan, renewScan } from "./scanners/queue.ts";
+import { reviewScans } from "./scanners/remove.ts";
 
 /** The commands of security beside the methods of the API. */
 export const securityCommands = [
   ...feedCommands,
+  acceptScan,
   checkNextAttachments,
   claimAttached,
   claimCatalog,
+  claimScan,
   failAttached,
   failCatalog,
+  failScan,
   finishAttached,
   finishCatalog,
+  finishScan,
   matchChanges,
   matchPackages,
   releaseAttached,
   releaseCatalog,
+  releaseScan,
   removeAttached,
   removeCatalog,
   renewAttached,
   renewCatalog,
+  renewScan,
   reviewAttachments,
+  reviewScans,
+  storeAdapter,
   writeAttachedPart,
   writeAttachedStatements,
   writeCatalogPart,

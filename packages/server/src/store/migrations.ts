@@ -376,6 +376,22 @@ export const MIGRATIONS: Migration[] = [
     name: "products of repos",
     statements: [`alter table repos add column product text`],
   },
+  {
+    version: 31,
+    name: "scanners",
+    statements: [
+      `create table scanners (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, url text not null, credential text not null, disabled INT8 not null, adapter text, check_time INT8, identity KEY not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index scanners_name on scanners (parent, name)`,
+      `create table scans (uid KEY primary key, parent KEY not null, scanner KEY not null, scanner_name text not null, digest KEY not null, type INT8 not null, state INT8 not null, reason text not null, attempts INT8 not null, holder KEY not null, hold_until INT8 not null, software text, counts text, report_mime_type text not null, report_size INT8 not null, request_time INT8 not null, start_time INT8, report_time INT8)`,
+      `create unique index scans_image on scans (parent, digest, scanner, type)`,
+      `create index scans_digest on scans (digest)`,
+      `create index scans_scanner on scans (scanner, uid)`,
+      `create index scans_time on scans (parent, request_time, uid)`,
+      // States 1 and 2 are those of scans that are to be done.
+      `create index scans_due on scans (scanner, hold_until, uid) where state < 3`,
+      `create table scan_reports (scan KEY primary key, content BYTES not null)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -204,6 +204,53 @@ export interface SecurityTables {
     time: number;
   };
   /**
+   * Adapters that scan the images of a group and of all below it. `credential`: the value of the Authorization header
+   * that the adapter wants, sealed; empty for none. `adapter`: a ScannerAdapter as proto3 JSON, of `check_time`.
+   * `identity`: with whose rights the adapter pulls.
+   */
+  scanners: {
+    uid: string;
+    parent: string;
+    name: string;
+    description: string;
+    url: string;
+    credential: string;
+    disabled: number;
+    adapter: string | null;
+    check_time: number | null;
+    identity: string;
+    create_time: number;
+    update_time: number;
+  };
+  /**
+   * What a scanner says of an image of a repo, its `parent`. `type` and `state` are those of the API. `holder`: the
+   * process that has it scanned, until `hold_until` in milliseconds of the agreed time; without a holder, when it is
+   * due. `software` and `counts` are proto3 JSON, null without a report; they and the columns `report_…` are of the
+   * last report, whatever the state is since.
+   */
+  scans: {
+    uid: string;
+    parent: string;
+    scanner: string;
+    scanner_name: string;
+    digest: string;
+    type: number;
+    state: number;
+    reason: string;
+    attempts: number;
+    holder: string;
+    hold_until: number;
+    software: string | null;
+    counts: string | null;
+    report_mime_type: string;
+    report_size: number;
+    request_time: number;
+    start_time: number | null;
+    report_time: number | null;
+  };
+  /** The last report of a scan as the adapter sent it, compressed by gzip. */
+  scan_reports: { scan: string; content: Uint8Array };
+  /**
    * Sources of records on vulnerabilities and products. `origin`: `file` for those of MOORAGE_FEEDS_FILE, `command` for
    * the others. `products` is a JSON list. `run`: the import that may write. `newest`: the newest `modified` that was
    * read; `full_time`: when the last complete one ended. `error`: why the last attempt failed, empty when it did not.

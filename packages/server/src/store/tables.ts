@@ -410,6 +410,8 @@ export type ResourceTable =
   | "repos"
   | "tags"
   | "subscriptions"
+  | "scanners"
+  | "scans"
   | "advisories"
   | "advisory_events"
   | "deliveries";

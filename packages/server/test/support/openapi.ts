@@ -20,6 +20,8 @@ import {
   ReposService,
   RoleBindingsService,
   RolesService,
+  ScannersService,
+  ScansService,
   SecurityAdvisoryService,
   SubscriptionsService,
   TagsService,
@@ -57,6 +59,8 @@ export const REST_SERVICES = [
   EventsService,
   AdvisoriesService,
   FindingsService,
+  ScannersService,
+  ScansService,
   AdvisoryExportsService,
   SecurityAdvisoryService,
 ];

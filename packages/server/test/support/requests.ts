@@ -23,6 +23,8 @@ import {
   ReviewState,
   RoleBindingsService,
   RolesService,
+  ScannersService,
+  ScansService,
   SecurityAdvisoryService,
   SecurityTokenService,
   SubscriptionsService,
@@ -33,6 +35,7 @@ import {
 import type { Database } from "../../src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
+import { addScan, addScanner, adapterUrl } from "./scan-rows.ts";
 
 /** Makes a request that the owner of the organization may make, on resources created for it. */
 export type MakeRequest = () => Promise<Message>;
@@ -364,6 +367,25 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     },
     updateMask: { paths: ["review_state"] },
   }));
+
+  const scanners = ScannersService.method;
+  const scanner = (): Promise<string> => addScanner(platform, group);
+  add(scanners.getScanner, async () => ({ uid: await scanner() }));
+  add(scanners.listScanners, () => everywhere);
+  add(scanners.createScanner, async () => ({ parent: group, scanner: { name: name(), url: await adapterUrl() } }));
+  add(scanners.updateScanner, async () => ({
+    scanner: { uid: await scanner(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
+  add(scanners.deleteScanner, async () => ({ uid: await scanner() }));
+  add(scanners.checkScanner, async () => ({ uid: await scanner() }));
+  const scans = ScansService.method;
+  const scan = async (): Promise<string> => addScan(platform, repo, await scanner(), digest);
+  add(scans.getScan, async () => ({ uid: await scan() }));
+  add(scans.listScans, () => everywhere);
+  add(scans.scanImage, async () => ({ repoUid: repo, digest, scanner: await scanner() }));
+  add(scans.getScanReport, async () => ({ uid: await scan() }));
+  add(scans.listScanVulnerabilities, async () => ({ uid: await scan() }));
 
   add(PingService.method.ping, () => ({}));
   add(SecurityTokenService.method.exchange, () => ({}));

@@ -137,6 +137,13 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     show: ["purl"],
     repair: remove("packages", ["id"]),
   },
+  {
+    kind: "scan-report-without-scan",
+    meaning: "the report of a scanner is kept that no scan shows any more",
+    find: "select r.scan from scan_reports as r where not exists (select 1 from scans as s where s.uid = r.scan)",
+    show: ["scan"],
+    repair: remove("scan_reports", ["scan"]),
+  },
   ...["package_keys", "package_findings"].map((table): RowCheck => ({
     kind: `${table.replaceAll("_", "-")}-without-package`,
     meaning: `a row of ${table} is about a package that no image holds any more`,

@@ -23,6 +23,8 @@ import {
   RepoSchema,
   RoleBindingSchema,
   RoleSchema,
+  ScannerSchema,
+  ScanSchema,
   SubscriptionSchema,
   TagSchema,
 } from "@moorage/api/messages";
@@ -47,6 +49,8 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [DeliverySchema.typeName]: "deliveries",
   [AdvisorySchema.typeName]: "advisories",
   [AdvisoryEventSchema.typeName]: "advisory_events",
+  [ScannerSchema.typeName]: "scanners",
+  [ScanSchema.typeName]: "scans",
 };
 
 /** The access rule of a method. Throws for a method without one: it must not be served. */

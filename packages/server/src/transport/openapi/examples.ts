@@ -72,6 +72,14 @@ const BODIES: Readonly<Record<string, object>> = {
   },
   "AdvisoriesService.UpdateAdvisory": { aliases: ["CVE-2026-1234", "GHSA-2345-6789-cfgh"] },
   "AdvisoriesService.CreateAdvisoryEvent": { fixed: { fixedVersion: "3.1.5-r0", note: "Fixed by the distribution." } },
+  "ScannersService.CreateScanner": {
+    name: "trivy",
+    url: "https://scanner.example.com",
+    authorization: "Bearer the secret of the adapter",
+  },
+  "ScannersService.UpdateScanner": { disabled: true },
+  "ScannersService.CheckScanner": {},
+  "ScansService.ScanImage": { digest: DIGEST },
   "AdvisoriesService.UpdateAdvisoryEvent": { reviewState: "REVIEW_STATE_APPROVED" },
 };
 

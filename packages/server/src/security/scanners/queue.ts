@@ -1,0 +1,280 @@
+import { Capability, ScanState, type ScanType } from "@moorage/api/messages";
+import { sql } from "kysely";
+import type { Call } from "../../core/call.ts";
+import { command } from "../../core/command.ts";
+import { pathOf } from "../../core/image-path.ts";
+import { type Row, takeAdvisoryLock } from "../../store/index.ts";
+import { deleteScans, OPEN_STATES, SCANNING } from "./rows.ts";
+
+// The queue of scans that are to be done, as catalog/queue.ts is that of images that are to be read.
+
+/** How long a process that died keeps a scan; a live one renews its hold in time. In milliseconds. */
+export const HOLD_MS = 30_000;
+
+/** The capabilities that a pull needs. Source: docs/contract.md, "Capabilities and roles". */
+export const PULL: readonly Capability[] = [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET];
+
+const isOpen = sql<boolean>`${sql.raw(OPEN_STATES)}`;
+
+/** A scan, and which process has it done. */
+export interface HeldScan {
+  uid: string;
+  holder: string;
+}
+
+/** What is to be scanned, with which adapter and whose rights. */
+export interface ClaimedScan {
+  uid: string;
+  repo: string;
+  /** The image's path, by the names of now. */
+  path: string;
+  digest: string;
+  /** A tag that points to the image; empty without one. */
+  tag: string;
+  /** The media type of its manifest. */
+  manifestType: string;
+  type: ScanType;
+  identity: string;
+  scanner: Pick<Row<"scanners">, "uid" | "url" | "credential">;
+}
+
+export interface ClaimInput {
+  holder: string;
+  scanner: string;
+  /** So many scans of the scanner may be under way in the whole installation. */
+  concurrency: number;
+  /** How often a scan is attempted. */
+  maxAttempts: number;
+}
+
+/**
+ * Takes the scan of the scanner that is due longest, for HOLD_MS of the agreed time. `claimed` is undefined when none
+ * is due or enough are under way, and when `again` says to ask again.
+ */
+export const claimScan = command(
+  "security.claimScan",
+  async (
+    call: Call,
+    { holder, scanner, concurrency, maxAttempts }: ClaimInput,
+  ): Promise<{ claimed?: ClaimedScan; again?: boolean }> => {
+    const { tx, agreedMs } = call;
+    await takeAdvisoryLock(tx, "scans");
+    const by = await tx
+      .selectFrom("scanners")
+      .select(["uid", "name", "url", "credential", "identity"])
+      .where("uid", "=", scanner)
+      .where("disabled", "=", 0)
+      .executeTakeFirst();
+    if (by === undefined || (await underWay(call, scanner)) >= concurrency) return {};
+    const row = await tx
+      .selectFrom("scans")
+      .select(["uid", "parent", "digest", "type", "attempts", "reason"])
+      .where("scanner", "=", scanner)
+      .where("hold_until", "<=", agreedMs)
+      .where(isOpen)
+      .orderBy("hold_until")
+      .orderBy("uid")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined) return {};
+    const { uid, parent: repo, digest, attempts } = row;
+    const image = await tx
+      .selectFrom("manifests")
+      .select("media_type")
+      .where("repo", "=", repo)
+      .where("digest", "=", digest)
+      .executeTakeFirst();
+    // Its last holder may have renewed its hold since, which needs no lock of all claims.
+    const { numUpdatedRows } = await tx
+      .updateTable("scans")
+      .set({ holder, hold_until: agreedMs + HOLD_MS, attempts: attempts + 1, state: ScanState.WAITING })
+      .set({ scanner_name: by.name, start_time: call.nowMs })
+      .where("uid", "=", uid)
+      .where("hold_until", "<=", agreedMs)
+      .where(isOpen)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return { again: true };
+    if (image === undefined) {
+      await deleteScans(tx, [uid]);
+      return { again: true };
+    }
+    if (attempts >= maxAttempts) {
+      await end(call, uid, row.reason || "the server ended each time while the image was scanned");
+      return { again: true };
+    }
+    if (!(await mayPull(call, by.identity, repo))) {
+      await end(call, uid, "the identity that registered the scanner may not pull from the repo: update the scanner");
+      return { again: true };
+    }
+    const claimed = {
+      uid,
+      repo,
+      path: await pathOf(tx, repo),
+      digest,
+      tag: await tagOf(call, repo, digest),
+      manifestType: image.media_type,
+      type: row.type as ScanType,
+      identity: by.identity,
+      scanner: { uid: by.uid, url: by.url, credential: by.credential },
+    };
+    return { claimed };
+  },
+  SCANNING,
+);
+
+async function underWay({ tx, agreedMs }: Call, scanner: string): Promise<number> {
+  const { n } = await tx
+    .selectFrom("scans")
+    .select(({ fn }) => fn.countAll<number | string>().as("n"))
+    .where("scanner", "=", scanner)
+    .where("hold_until", ">", agreedMs)
+    .where(isOpen)
+    .where("holder", "!=", "")
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
+
+/** Whether the identity may pull from the repo, by its role bindings. */
+export async function mayPull(call: Pick<Call, "heldBy">, identity: string, uid: string): Promise<boolean> {
+  for (const capability of PULL) if (!(await call.heldBy(identity, capability, uid))) return false;
+  return true;
+}
+
+async function tagOf({ tx }: Call, repo: string, digest: string): Promise<string> {
+  const row = await tx
+    .selectFrom("tags")
+    .select("name")
+    .where("parent", "=", repo)
+    .where("digest", "=", digest)
+    .orderBy("update_time", "desc")
+    .orderBy("name")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.name ?? "";
+}
+
+/** Goes on holding the scan. Answers false when another process has taken it, or it is not to be done any more. */
+export const renewScan = command(
+  "security.renewScan",
+  async (call: Call, scan: HeldScan): Promise<{ held: boolean }> => ({ held: (await hold(call, scan)) !== undefined }),
+  SCANNING,
+);
+
+/** The adapter has taken the request. `adapter`: what it says of itself, as proto3 JSON. */
+export const acceptScan = command(
+  "security.acceptScan",
+  async (
+    call: Call,
+    { adapter, scanner, ...scan }: HeldScan & { adapter: string; scanner: string },
+  ): Promise<{ held: boolean }> => {
+    if ((await hold(call, scan)) === undefined) return { held: false };
+    await call.tx.updateTable("scans").set({ state: ScanState.RUNNING }).where("uid", "=", scan.uid).execute();
+    // Only where it changed: this invalidates cached answers.
+    const known = await call.tx.selectFrom("scanners").select("adapter").where("uid", "=", scanner).executeTakeFirst();
+    if (known !== undefined && known.adapter !== adapter)
+      await call.tx
+        .updateTable("scanners")
+        .set({ adapter, check_time: call.nowMs })
+        .where("uid", "=", scanner)
+        .execute();
+    return { held: true };
+  },
+  SCANNING,
+);
+
+/** A report as it is stored: its content compressed, the rest as `scans` has it. */
+export interface StoredReport {
+  content: Uint8Array;
+  size: number;
+  mimeType: string;
+  software: string;
+  counts: string;
+}
+
+/** The report has come. Answers false when another process has taken the scan. */
+export const finishScan = command(
+  "security.finishScan",
+  async (call: Call, { report, ...scan }: HeldScan & { report: StoredReport }): Promise<{ held: boolean }> => {
+    if ((await hold(call, scan)) === undefined) return { held: false };
+    const { content, size, mimeType, software, counts } = report;
+    await call.tx
+      .insertInto("scan_reports")
+      .values({ scan: scan.uid, content: Buffer.from(content) })
+      .onConflict((on) => on.column("scan").doUpdateSet({ content: Buffer.from(content) }))
+      .execute();
+    await call.tx
+      .updateTable("scans")
+      .set({ state: ScanState.DONE, reason: "", holder: "", hold_until: 0, software, counts })
+      .set({ report_mime_type: mimeType, report_size: size, report_time: call.nowMs })
+      .where("uid", "=", scan.uid)
+      .execute();
+    return { held: true };
+  },
+  SCANNING,
+);
+
+/**
+ * The attempt failed. `isFinal`: another one would fail, too. Otherwise the scan is attempted again after the delay for
+ * as many attempts, and has failed after the last.
+ */
+export const failScan = command(
+  "security.failScan",
+  async (
+    call: Call,
+    {
+      reason,
+      isFinal,
+      delaysMs,
+      ...scan
+    }: HeldScan & { reason: string; isFinal: boolean; delaysMs: readonly number[] },
+  ): Promise<void> => {
+    const row = await hold(call, scan);
+    if (row === undefined) return;
+    const delayMs = isFinal ? undefined : delaysMs[row.attempts - 1];
+    if (delayMs === undefined) return await end(call, scan.uid, reason);
+    await call.tx
+      .updateTable("scans")
+      .set({ state: ScanState.WAITING, reason, holder: "", hold_until: call.agreedMs + delayMs })
+      .where("uid", "=", scan.uid)
+      .execute();
+  },
+  SCANNING,
+);
+
+/** Nobody has the scan done any longer, since the process shuts down; the attempt does not count. */
+export const releaseScan = command(
+  "security.releaseScan",
+  async (call: Call, scan: HeldScan): Promise<void> => {
+    const row = await hold(call, scan);
+    if (row === undefined) return;
+    await call.tx
+      .updateTable("scans")
+      .set({ state: ScanState.WAITING, holder: "", hold_until: call.agreedMs, attempts: row.attempts - 1 })
+      .where("uid", "=", scan.uid)
+      .execute();
+  },
+  SCANNING,
+);
+
+async function end({ tx }: Call, uid: string, reason: string): Promise<void> {
+  await tx
+    .updateTable("scans")
+    .set({ state: ScanState.FAILED, reason, holder: "", hold_until: 0 })
+    .where("uid", "=", uid)
+    .execute();
+}
+
+/**
+ * Holds the scan for another HOLD_MS, and so locks its row until the transaction ends. Undefined when another process
+ * has taken it.
+ */
+async function hold({ tx, agreedMs }: Call, { uid, holder }: HeldScan): Promise<{ attempts: number } | undefined> {
+  return await tx
+    .updateTable("scans")
+    .set({ hold_until: agreedMs + HOLD_MS })
+    .where("uid", "=", uid)
+    .where("holder", "=", holder)
+    .where(isOpen)
+    .returning("attempts")
+    .executeTakeFirst();
+}

@@ -1,0 +1,102 @@
+import { fromJsonString } from "@bufbuild/protobuf";
+import { type ScannerAdapter, ScannerAdapterSchema, type ScanType } from "@moorage/api/messages";
+import type { Call } from "../../core/call.ts";
+import { newUid, parentOf } from "../../lib/uid.ts";
+import type { Database, Row } from "../../store/index.ts";
+import { WAITING } from "./rows.ts";
+
+/** A scanner that may be asked for scans. */
+export interface UsableScanner {
+  uid: string;
+  name: string;
+  disabled: number;
+  adapter: Pick<ScannerAdapter, "capabilities">;
+}
+
+/** The scanners of the repo's group and of all groups above. */
+export async function scannersFor(tx: Database, repo: string): Promise<UsableScanner[]> {
+  const above: string[] = [];
+  for (let group = parentOf(repo); group !== ""; group = parentOf(group)) above.push(group);
+  const rows = await tx
+    .selectFrom("scanners")
+    .select(["uid", "name", "disabled", "adapter"])
+    .where("parent", "in", above)
+    .orderBy("name")
+    .orderBy("uid")
+    .execute();
+  return rows.map(({ adapter, ...row }) => ({
+    ...row,
+    adapter: adapter === null ? { capabilities: [] } : fromJsonString(ScannerAdapterSchema, adapter),
+  }));
+}
+
+/** What is to be scanned, and by which scanner. */
+export interface ScanWish {
+  repo: string;
+  digest: string;
+  type: ScanType;
+  scanner: Pick<UsableScanner, "uid" | "name">;
+}
+
+/**
+ * Has an image scanned, also if it was scanned before; what is under way goes on. `dueMs`: in milliseconds of the
+ * agreed time; of several, the one that is due longest comes first. Answers the scan as it is now.
+ */
+export async function requestScan(
+  { tx, nowMs }: Call,
+  { repo, digest, type, scanner }: ScanWish,
+  dueMs: number,
+): Promise<Row<"scans">> {
+  const row: Row<"scans"> = {
+    uid: newUid(repo),
+    parent: repo,
+    scanner: scanner.uid,
+    scanner_name: scanner.name,
+    digest,
+    type,
+    ...WAITING,
+    holder: "",
+    hold_until: dueMs,
+    software: null,
+    counts: null,
+    report_mime_type: "",
+    report_size: 0,
+    request_time: nowMs,
+    start_time: null,
+    report_time: null,
+  };
+  await tx
+    .insertInto("scans")
+    .values(row)
+    .onConflict((on) =>
+      on
+        .columns(["parent", "digest", "scanner", "type"])
+        .doUpdateSet({ ...WAITING, hold_until: dueMs, request_time: nowMs })
+        .where("scans.holder", "=", ""),
+    )
+    .execute();
+  return await tx
+    .selectFrom("scans")
+    .selectAll()
+    .where("parent", "=", repo)
+    .where("digest", "=", digest)
+    .where("scanner", "=", scanner.uid)
+    .where("type", "=", type)
+    .executeTakeFirstOrThrow();
+}
+
+/** The manifests, of those given, that the repo holds, with their media types. */
+export async function manifestsOf(
+  tx: Database,
+  repo: string,
+  digests: readonly string[],
+): Promise<{ digest: string; media_type: string }[]> {
+  if (digests.length === 0) return [];
+  return await tx
+    .selectFrom("manifests")
+    .select(["digest", "media_type"])
+    .where("repo", "=", repo)
+    .where("digest", "in", [...digests])
+    .orderBy("digest")
+    .execute();
+}

@@ -1,0 +1,18 @@
+import { ScannerSchema } from "@moorage/api/messages";
+import { resource } from "../../aip/resource.ts";
+import { columnsOf, layoutOf } from "../../core/stored.ts";
+
+/** How scanners are stored, without their authorization. */
+export const SCANNER_LAYOUT = layoutOf(ScannerSchema, { without: ["authorization"] });
+
+export const scannerColumns = columnsOf(SCANNER_LAYOUT, "scanners", ["name", "description", "url", "disabled"]);
+
+export const scanners = resource({
+  message: ScannerSchema,
+  table: "scanners",
+  toMessage: SCANNER_LAYOUT.ofRow,
+  toRow: scannerColumns,
+});
+
+/** A scanner as answers have it, without its authorization. */
+export const scannerOf = scanners.toMessage;

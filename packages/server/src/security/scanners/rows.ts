@@ -1,0 +1,29 @@
+import { ScanState } from "@moorage/api/messages";
+import type { CommandOptions } from "../../core/command.ts";
+import type { Database } from "../../store/index.ts";
+
+/** The states of scans that are to be done. The index `scans_due` has these, and queries name them as it does. */
+export const OPEN_STATES = "state < 3";
+
+/** A scan that waits to be done, or done again. */
+export const WAITING = { state: ScanState.WAITING, attempts: 0, reason: "" } as const;
+
+/**
+ * The options of the commands of scans. Each statement sees what was committed before it began. That is enough: a
+ * command that goes on with a scan first changes its row, on condition that it still holds it, and claims wait for each
+ * other. Serializable transactions could conflict with requests for scans, which insert into the range of what is due.
+ */
+export const SCANNING = { isolation: "read committed", wakesDelivery: false } as const satisfies CommandOptions;
+
+/** Removes scans with their reports. */
+export async function deleteScans(tx: Database, uids: readonly string[]): Promise<void> {
+  if (uids.length === 0) return;
+  await tx
+    .deleteFrom("scan_reports")
+    .where("scan", "in", [...uids])
+    .execute();
+  await tx
+    .deleteFrom("scans")
+    .where("uid", "in", [...uids])
+    .execute();
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { toJsonString } from "@bufbuild/protobuf";
+import { ScannerAdapterSchema } from "@moorage/api/messages";
+import type { Logger } from "pino";
+import type { Tokens } from "../../auth/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { CallData } from "../../core/call.ts";
+import { systemCallNow } from "../../core/system-call.ts";
+import type { Transactor } from "../../core/transactor.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { SecretError, type Secrets } from "../../lib/secrets.ts";
+import { AdapterError } from "./adapter.ts";
+import { credentialPlace } from "./credentials.ts";
+import { dueScanners } from "./due.ts";
+import {
+  acceptScan,
+  claimScan,
+  type ClaimedScan,
+  failScan,
+  finishScan,
+  HOLD_MS,
+  PULL,
+  releaseScan,
+  renewScan,
+  type StoredReport,
+} from "./queue.ts";
+import { countsOf, readReport, ReportError } from "./report.ts";
+import { type Scanned, scanWith } from "./scan-with.ts";
+
+export interface ScanRunnerDeps {
+  transactor: Transactor;
+  /** Mints the tokens with which adapters pull. */
+  tokens: Pick<Tokens, "mint">;
+  secrets: Secrets;
+  clock: Clock;
+  log: Logger;
+  config: Pick<
+    Config,
+    | "allowPrivateNetwork"
+    | "dnsServers"
+    | "registryUrl"
+    | "registryAudience"
+    | "scanConcurrency"
+    | "scanTimeoutMs"
+    | "scanRetryMs"
+  >;
+}
+
+const POLL_EVERY_MS = 1_000;
+/** The most scans that one process has under way; each may hold a report in memory. */
+const MAX_UNDER_WAY = 8;
+const compress = promisify(gzip);
+
+/**
+ * Has scanners scan what is due, several images concurrently; processes share the work. `stop` ends what is under way,
+ * which another process or the next start does again.
+ */
+export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
+  const { transactor, tokens, secrets, clock, log, config } = deps;
+  const holder = randomUUID();
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const data = (): CallData => systemCallNow(clock);
+
+  const tokenFor = async ({ uid, repo, path, identity }: ClaimedScan): Promise<string> => {
+    const { token } = await tokens.mint({
+      type: "registry",
+      identity,
+      audiences: [config.registryAudience],
+      ttlMs: config.scanTimeoutMs,
+      nowMs: clock.nowMs(),
+      access: [{ type: "repository", name: path, actions: ["pull"] }],
+      capabilities: [...PULL],
+      scopes: [repo],
+      act: { scan: uid },
+    });
+    return token;
+  };
+  /** The last scan, or undefined when the hold was lost or the process shuts down. */
+  const attempt = async (claimed: ClaimedScan, signal: AbortSignal): Promise<Scanned | undefined> => {
+    const { url, credential } = claimed.scanner;
+    const authorization = credential === "" ? "" : secrets.open(credential, credentialPlace(claimed.scanner.uid));
+    const place = { uid: claimed.uid, holder };
+    return await scanWith({
+      address: { url, authorization },
+      image: claimed,
+      registry: { url: config.registryUrl, authorization: `Bearer ${await tokenFor(claimed)}` },
+      config,
+      signal,
+      timeoutMs: config.scanTimeoutMs,
+      accepted: async (adapter) => {
+        const said = { adapter: toJsonString(ScannerAdapterSchema, adapter), scanner: claimed.scanner.uid };
+        return (await transactor.write(acceptScan, data(), { ...place, ...said })).held;
+      },
+    });
+  };
+  const scanOne = async (claimed: ClaimedScan): Promise<void> => {
+    const place = { uid: claimed.uid, holder };
+    const lost = new AbortController();
+    const timer = setInterval(() => {
+      transactor.write(renewScan, data(), place).then(
+        ({ held }) => !held && lost.abort(),
+        (error: unknown) => log.warn({ err: error }, "renewing the hold of a scan failed"),
+      );
+    }, HOLD_MS / 3).unref();
+    try {
+      const scanned = await attempt(claimed, AbortSignal.any([stopping.signal, lost.signal]));
+      if (scanned === undefined) return await transactor.write(releaseScan, data(), place);
+      await transactor.write(finishScan, data(), { ...place, report: await storedOf(scanned) });
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === undefined) throw error;
+      if (stopping.signal.aborted || lost.signal.aborted) return await transactor.write(releaseScan, data(), place);
+      log.warn({ scan: claimed.uid, scanner: claimed.scanner.uid, reason: failure.reason }, "a scan failed");
+      await transactor.write(failScan, data(), { ...place, ...failure, delaysMs: config.scanRetryMs });
+    } finally {
+      clearInterval(timer);
+    }
+  };
+  const begin = (claimed: ClaimedScan): void => {
+    const running = scanOne(claimed)
+      .catch((error: unknown) => log.warn({ err: error, scan: claimed.uid }, "a scan ended without a result"))
+      .finally(() => void underWay.delete(running));
+    underWay.add(running);
+  };
+  const poll = async (): Promise<void> => {
+    if (underWay.size >= MAX_UNDER_WAY) return;
+    const due = await transactor.read(data(), (call) => dueScanners(call.tx, clock.agreedMs()));
+    const input = { holder, concurrency: config.scanConcurrency, maxAttempts: config.scanRetryMs.length + 1 };
+    for (const scanner of due)
+      for (let isMore = true; isMore && underWay.size < MAX_UNDER_WAY && !stopping.signal.aborted;) {
+        const { claimed, again = false } = await transactor.write(claimScan, data(), { ...input, scanner });
+        if (claimed !== undefined) begin(claimed);
+        isMore = claimed !== undefined || again;
+      }
+  };
+  let polling: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    polling ??= poll()
+      .catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error }, "looking for scans that are due failed");
+      })
+      .finally(() => (polling = undefined));
+  }, POLL_EVERY_MS).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await polling;
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** Why an attempt failed, if it is no error of the server itself. */
+function failureOf(error: unknown): { reason: string; isFinal: boolean } | undefined {
+  if (error instanceof AdapterError) return { reason: error.message, isFinal: error.isFinal };
+  if (error instanceof ReportError) return { reason: `the report cannot be used: ${error.message}`, isFinal: true };
+  if (error instanceof SecretError)
+    return { reason: "the scanner's authorization was sealed with another key: set it anew", isFinal: true };
+  return undefined;
+}
+
+async function storedOf({ content, mimeType, adapter }: Scanned): Promise<StoredReport> {
+  const { software, vulnerabilities } = readReport(content);
+  const { name, vendor, version } = adapter;
+  // A report may leave out what made it.
+  const by = software.name === "" ? { name, vendor, version } : software;
+  return {
+    content: await compress(content),
+    size: content.length,
+    mimeType,
+    software: JSON.stringify(by),
+    counts: JSON.stringify(countsOf(vulnerabilities)),
+  };
+}

@@ -1,0 +1,121 @@
+import { create, toJsonString } from "@bufbuild/protobuf";
+import {
+  type Scanner,
+  type ScannerAdapter,
+  ScannerAdapterSchema,
+  ScannerSchema,
+  ScannersService,
+} from "@moorage/api/messages";
+import { columnIsIfSet, listStored, storedListOf } from "../../aip/list.ts";
+import { sortable } from "../../aip/order.ts";
+import { countBelow, storedGet } from "../../aip/resource.ts";
+import type { Call } from "../../core/call.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
+import { failedPrecondition, invalidArgument, permissionDenied } from "../../errors.ts";
+import { groups } from "../../iam/index.ts";
+import type { Row } from "../../store/index.ts";
+import { keepsCredential } from "./check.ts";
+import { credentialPlace } from "./credentials.ts";
+import { scannerViolations } from "./fields.ts";
+import { mayPull } from "./queue.ts";
+import { SCANNER_LAYOUT, scannerColumns, scanners } from "./resource.ts";
+
+// Each image of the group, and of everything below it, has a scan for each scanner.
+const MAX_PER_GROUP = 20;
+
+const getScanner = storedGet("scanners", SCANNER_LAYOUT);
+const LIST = storedListOf(
+  {
+    method: ScannersService.method.listScanners,
+    table: "scanners",
+    defaultOrder: "name",
+    orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
+  },
+  SCANNER_LAYOUT,
+);
+
+/** Scanners of groups: docs/security-data.md. What adapters say comes with the request; see check.ts. */
+export function scannersService({
+  pageTokenKey,
+  secrets,
+  allowPrivateNetwork = true,
+}: ServiceContext): Service<typeof ScannersService> {
+  const storeCredential = async (call: Call, uid: string, authorization: string): Promise<void> => {
+    const credential = authorization === "" ? "" : secrets.seal(authorization, credentialPlace(uid));
+    await change(call, uid, { credential });
+  };
+  const check = (scanner: Scanner): void => {
+    const violations = scannerViolations(scanner, { allowPrivateNetwork });
+    if (violations.length > 0) throw invalidArgument(...violations);
+  };
+  return {
+    getScanner: (call, { uid }) => getScanner(call.tx, uid),
+    listScanners: (call, request) =>
+      listStored(call, pageTokenKey, LIST, request, { filters: ({ name }) => columnIsIfSet("name", name) }),
+    async createScanner(call, { parent, scanner = create(ScannerSchema) }) {
+      check(scanner);
+      await groups.get(call.tx, parent);
+      await requireCapacity(call, parent);
+      await requirePull(call, parent);
+      const row = await scanners.insert(call, parent, {
+        ...scannerColumns(scanner),
+        credential: "",
+        adapter: adapterText(scanner.adapter),
+        check_time: scanner.adapter === undefined ? null : call.nowMs,
+        identity: call.caller.identity,
+        create_time: call.nowMs,
+        update_time: call.nowMs,
+      });
+      // It is sealed for the row's uid, which the insert has assigned.
+      if (scanner.authorization !== "") await storeCredential(call, row.uid, scanner.authorization);
+      return scanners.toMessage(row);
+    },
+    async updateScanner(call, { scanner = create(ScannerSchema), updateMask }) {
+      const { uid, adapter } = scanner;
+      const answer = await scanners.patch(call, uid, scanner, updateMask, async (before, after) => {
+        if (before.url !== after.url) check(after);
+        if (before.name !== after.name) await scanners.requireFree(call.tx, before.parent, after.name);
+        if (!keepsCredential(before, after, updateMask)) await storeCredential(call, uid, after.authorization);
+        // What is not used pulls nothing.
+        if (after.disabled) return;
+        await requirePull(call, before.parent);
+        await change(call, uid, {
+          identity: call.caller.identity,
+          ...(adapter !== undefined && { adapter: adapterText(adapter), check_time: call.nowMs }),
+        });
+      });
+      return scanners.toMessage(await scanners.get(call.tx, answer.uid));
+    },
+    async deleteScanner(call, { uid }) {
+      // There may be very many scans: a job removes them.
+      await scanners.remove(call, await scanners.get(call.tx, uid));
+      return {};
+    },
+    checkScanner: async (call, { uid }) => scanners.toMessage(await scanners.get(call.tx, uid)),
+  };
+}
+
+function adapterText(adapter: ScannerAdapter | undefined): string | null {
+  return adapter === undefined ? null : toJsonString(ScannerAdapterSchema, adapter);
+}
+
+async function change({ tx }: Call, uid: string, changes: Partial<Row<"scanners">>): Promise<void> {
+  await tx.updateTable("scanners").set(changes).where("uid", "=", uid).execute();
+}
+
+async function requireCapacity(call: Call, group: string): Promise<void> {
+  if ((await countBelow(call.tx, "scanners", group)) < MAX_PER_GROUP) return;
+  throw failedPrecondition({
+    type: "TOO_MANY_SCANNERS",
+    subject: group,
+    description: `a group has at most ${MAX_PER_GROUP} scanners`,
+  });
+}
+
+/** The adapter gets what the caller may pull: nobody gets images out of a group by an adapter of one's own. */
+async function requirePull(call: Call, group: string): Promise<void> {
+  if (await mayPull(call, call.caller.identity, group)) return;
+  throw permissionDenied("a scanner pulls images as the caller, who may not pull in this group by its role bindings", {
+    missing: "CAP_MANIFEST_LIST,CAP_REPO_BLOBS_GET",
+  });
+}

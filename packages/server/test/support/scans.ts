@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Json, Platform } from "./platform.ts";
+import type { PushTarget } from "./catalog/push.ts";
+
+/** A repo of the organization, and where images are pushed to it. */
+export async function scanPlace(platform: Platform, name: string): Promise<{ repo: string; place: PushTarget }> {
+  const { url, owner, bootstrap, organization } = platform;
+  const { uid: repo } = await platform.repo(organization, { name });
+  const token = await platform.token(owner, { audience: new URL(url).host });
+  return { repo, place: { url, token, name: `${bootstrap.organization.name}/${name}` } };
+}
+
+/** Requests scans of an image. Answers them as they are then. */
+export async function requestScans(
+  platform: Platform,
+  repo: string,
+  digest: string,
+  more: object = {},
+): Promise<Json[]> {
+  return (await platform.ok("POST", `/vulnerabilities/v2/repos/${repo}:scan`, { digest, ...more }))["scans"] as Json[];
+}
+
+/** The scan as soon as it is in the state. */
+export async function whenScan(platform: Platform, uid: string, state: string): Promise<Json> {
+  let scan: Json | undefined;
+  for (let left = 2_400; left > 0; left--) {
+    scan = await platform.ok("GET", `/vulnerabilities/v2/scans/${uid}`);
+    if (scan["state"] === `SCAN_STATE_${state}`) return scan;
+    await wait(50);
+  }
+  assert.fail(`the scan stays as it is: ${JSON.stringify(scan)}`);
+}
