@@ -59,6 +59,8 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "advisory_events", key: ["uid"], weight: "length(content) + length(findings)" },
   { name: "advisory_aliases", key: ["advisory", "alias"] },
   { name: "advisory_suffixes", key: ["organization", "suffix", "advisory"] },
+  { name: "advisory_decisions", key: ["advisory", "from_time"], weight: "length(content)" },
+  { name: "advisory_decision_ids", key: ["parent", "alias", "advisory", "from_time"] },
   { name: "image_catalogs", key: ["digest"], weight: "length(unread) + length(reason)" },
   { name: "packages", key: ["id"] },
   { name: "package_keys", key: ["key", "package"] },

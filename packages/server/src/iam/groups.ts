@@ -194,5 +194,10 @@ async function removeDeletedAdvisories({ tx }: Call, group: string): Promise<voi
     .deleteFrom("advisory_events")
     .where("parent", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
     .execute();
+  for (const table of ["advisory_decisions", "advisory_decision_ids"] as const)
+    await tx
+      .deleteFrom(table)
+      .where("advisory", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
+      .execute();
   await tx.deleteFrom("advisories").where("parent", "=", group).execute();
 }

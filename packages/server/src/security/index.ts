@@ -1,4 +1,5 @@
 // The services and functions of security that other features use.
+export { noteDecision } from "./advisories/decisions.ts";
 export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";

@@ -392,6 +392,17 @@ export const MIGRATIONS: Migration[] = [
       `create table scan_reports (scan KEY primary key, content BYTES not null)`,
     ],
   },
+  {
+    version: 32,
+    name: "what advisories say, and since when",
+    statements: [
+      `create table advisory_decisions (advisory KEY not null, from_time INT8 not null, until_time INT8, event KEY not null, event_time INT8 not null, type INT8 not null, content text not null, advisory_id KEY not null, artifact_name KEY not null, artifact_type KEY not null, artifact_architecture KEY not null, component_name KEY not null, component_location KEY not null, component_type KEY not null, primary key (advisory, from_time)) WITHOUT_ROWID`,
+      `create table advisory_decision_ids (parent KEY not null, alias KEY not null, advisory KEY not null, from_time INT8 not null, primary key (parent, alias, advisory, from_time)) WITHOUT_ROWID`,
+      `create index advisory_decision_ids_advisory on advisory_decision_ids (advisory, from_time)`,
+      `insert into advisory_decisions (advisory, from_time, until_time, event, event_time, type, content, advisory_id, artifact_name, artifact_type, artifact_architecture, component_name, component_location, component_type) select a.uid, coalesce(e.review_time, e.create_time), null, e.uid, e.create_time, e.type, e.content, a.advisory_id, a.artifact_name, a.artifact_type, a.artifact_architecture, a.component_name, a.component_location, a.component_type from advisories as a join advisory_events as e on e.parent = a.uid and e.review_state = 2 where a.delete_time is null and not exists (select 1 from advisory_events as l where l.parent = e.parent and l.review_state = 2 and l.create_time > e.create_time)`,
+      `insert into advisory_decision_ids (parent, alias, advisory, from_time) select a.parent, x.alias, d.advisory, d.from_time from advisory_decisions as d join advisories as a on a.uid = d.advisory join advisory_aliases as x on x.advisory = d.advisory`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -47,6 +47,28 @@ export interface SecurityTables {
    */
   advisory_aliases: { advisory: string; alias: string; subject: string };
   /**
+   * What an advisory said by its latest approved event, from `from_time` until `until_time`, null while it does: times
+   * are milliseconds since 1970. The columns of the advisory and of the event are those of then.
+   */
+  advisory_decisions: {
+    advisory: string;
+    from_time: number;
+    until_time: number | null;
+    event: string;
+    event_time: number;
+    type: number;
+    content: string;
+    advisory_id: string;
+    artifact_name: string;
+    artifact_type: string;
+    artifact_architecture: string;
+    component_name: string;
+    component_location: string;
+    component_type: string;
+  };
+  /** The ids of the vulnerability of a decision, in lower case. `parent`: the group of the advisory. */
+  advisory_decision_ids: { parent: string; alias: string; advisory: string; from_time: number };
+  /**
    * The ends of what an advisory is searched by, in lower case: a text contains another if one of its ends begins with
    * it. A deleted advisory has no rows.
    */

@@ -75,9 +75,24 @@ test("fsck finds and repairs what is wrong with the tables of advisories", { tim
   await db.deleteFrom("advisory_suffixes").where("advisory", "=", two.uid).execute();
   await db.insertInto("advisory_suffixes").values({ organization: group, suffix: "x", advisory: deleted }).execute();
   await db.insertInto("advisory_aliases").values({ advisory: lost, alias: "x", subject: "x" }).execute();
+  const [decision] = await db.selectFrom("advisory_decisions").selectAll().where("advisory", "=", two.uid).execute();
+  assert.ok(decision !== undefined);
+  await db.updateTable("advisory_decisions").set({ until_time: 9 }).where("advisory", "=", one.uid).execute();
+  await db.deleteFrom("advisory_decision_ids").where("advisory", "=", two.uid).execute();
+  await db
+    .insertInto("advisory_decisions")
+    .values({ ...decision, advisory: lost })
+    .execute();
+  await db
+    .insertInto("advisory_decision_ids")
+    .values({ parent: group, alias: "x", advisory: lost, from_time: 1 })
+    .execute();
   const found = await fsck(false);
   assert.deepEqual(found.findings.map(({ kind }) => kind).toSorted(), [
     "advisory-aliases-stale",
+    "advisory-decision-ids-stale",
+    "advisory-decision-wrong",
+    "advisory-decisions-stale",
     "advisory-event-without-advisory",
     "advisory-latest-event-wrong",
     "advisory-not-searchable",
@@ -85,6 +100,12 @@ test("fsck finds and repairs what is wrong with the tables of advisories", { tim
   ]);
   assert.equal((await fsck(true)).clean, true);
   assert.deepEqual((await fsck(false)).findings, []);
+  const decided = await db
+    .selectFrom("advisory_decisions")
+    .select("advisory")
+    .where("until_time", "is", null)
+    .execute();
+  assert.deepEqual(decided.map(({ advisory }) => advisory).toSorted(), [one.uid, two.uid].toSorted());
   await close();
   const again = await startInstallation(t, env, dataDir);
   const list = async (query: string): Promise<string> =>

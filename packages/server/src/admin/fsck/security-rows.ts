@@ -1,9 +1,15 @@
-import { markFeedRecordsRemoved, writeLookups } from "../../security/index.ts";
+import { markFeedRecordsRemoved, noteDecision, writeLookups } from "../../security/index.ts";
 import { ask } from "../tables.ts";
 import { remove, type RowCheck } from "./row-check.ts";
 
 const LATEST_TYPES = `with latest (uid, latest_type, really) as (
   select a.uid, a.latest_type, coalesce((select e.type from advisory_events as e where e.parent = a.uid and e.review_state = 2 order by e.create_time desc limit 1), 0) from advisories as a
+)`;
+
+const DECISIONS = `with decided (uid, said, really) as (
+  select a.uid, coalesce((select d.event from advisory_decisions as d where d.advisory = a.uid and d.until_time is null
+      and exists (select 1 from advisory_decision_ids as i where i.advisory = d.advisory and i.from_time = d.from_time)), ''),
+    coalesce((select e.uid from advisory_events as e where e.parent = a.uid and a.delete_time is null and e.review_state = 2 order by e.create_time desc limit 1), '') from advisories as a
 )`;
 
 const FEED_COUNTS = `with really (name, records, withdrawn, really_records, really_withdrawn) as (
@@ -55,6 +61,22 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     async repair(tx, { uid }) {
       const row = await tx.selectFrom("advisories").selectAll().where("uid", "=", String(uid)).executeTakeFirst();
       if (row !== undefined) await writeLookups({ tx }, row);
+    },
+  },
+  ...["advisory_decisions", "advisory_decision_ids"].map((table): RowCheck => ({
+    kind: `${table.replaceAll("_", "-")}-stale`,
+    meaning: `a row of ${table} belongs to an advisory that is gone`,
+    find: `select distinct x.advisory from ${table} as x where not exists (select 1 from advisories as a where a.uid = x.advisory)`,
+    show: ["advisory"],
+    repair: remove(table, ["advisory"]),
+  })),
+  {
+    kind: "advisory-decision-wrong",
+    meaning: "findings would be closed or open by what is not the latest approved event of an advisory",
+    find: `${DECISIONS} select d.uid, d.said, d.really from decided as d where d.said <> d.really`,
+    show: ["uid", "said", "really"],
+    async repair(tx, { uid }) {
+      await noteDecision({ tx, nowMs: Date.now() }, String(uid));
     },
   },
   {

@@ -7,6 +7,7 @@ import { failedPrecondition, invalidArgument, notFound, permissionDenied } from 
 import { isUid, newUid, parentOf } from "../../lib/uid.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { checkChangedEvent } from "./check.ts";
+import { noteDecision } from "./decisions.ts";
 import { eventColumns, eventOf, findAdvisory, WITHOUT_FINDINGS } from "./rows.ts";
 
 type EventRow = Row<"advisory_events">;
@@ -151,8 +152,9 @@ function requireWithinLimits(advisory: string, events: readonly Pick<EventRow, "
   });
 }
 
-/** Brings what the advisory's row says of its events up to date. */
-async function noteEvents({ tx, nowMs }: Call, advisory: string): Promise<void> {
+/** Brings up to date what the advisory says by its events. */
+async function noteEvents(call: Call, advisory: string): Promise<void> {
+  const { tx, nowMs } = call;
   const latest = await tx
     .selectFrom("advisory_events")
     .select("type")
@@ -166,6 +168,7 @@ async function noteEvents({ tx, nowMs }: Call, advisory: string): Promise<void> 
     .set({ update_time: nowMs, latest_type: latest?.type ?? 0 })
     .where("uid", "=", advisory)
     .execute();
+  await noteDecision(call, advisory);
 }
 
 /** What a review by the caller writes. A state of waiting forgets the last review. */

@@ -15,6 +15,7 @@ import { groups } from "../../iam/index.ts";
 import { organizationOf } from "../../lib/uid.ts";
 import type { Row } from "../../store/index.ts";
 import { checkAliases, checkNew, checkNewEvent } from "./check.ts";
+import { noteDecision } from "./decisions.ts";
 import { addEvents, changeEvent, eventsByAdvisory, eventsOf } from "./events.ts";
 import { filtersOf, foundBy } from "./filters.ts";
 import { removeLookups, writeLookups } from "./lookups.ts";
@@ -82,6 +83,7 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
         checkAliases(after);
         await writeLookups(call, { ...before, ...advisoryColumns(after) });
       });
+      await noteDecision(call, uid);
       return await answerOf(call, await getAdvisory(call.tx, uid));
     },
     async deleteAdvisory(call, { uid }) {
@@ -89,6 +91,7 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
       await removeLookups(call, uid);
       const changes = { delete_time: call.nowMs, update_time: call.nowMs };
       await call.tx.updateTable("advisories").set(changes).where("uid", "=", uid).execute();
+      await noteDecision(call, uid);
       return {};
     },
     async createAdvisoryEvent(call, { parent, advisoryEvent = create(AdvisoryEventSchema) }) {

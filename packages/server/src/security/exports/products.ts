@@ -11,7 +11,7 @@ export interface Product {
 }
 
 /** Types of purls, by kinds of artifacts and components in lower case. */
-const TYPES: Readonly<Record<string, string>> = {
+export const PURL_TYPES: Readonly<Record<string, string>> = {
   apk: "apk",
   deb: "deb",
   rpm: "rpm",
@@ -61,7 +61,7 @@ function imagePurl(path: string, arch: string, registry: string): string {
 }
 
 function packagePurl(kind: string, name: string, version: string | undefined, arch: string): string {
-  const type = TYPES[kind.toLowerCase()] ?? "generic";
+  const type = PURL_TYPES[kind.toLowerCase()] ?? "generic";
   const cut = type === "maven" && name.includes(":") ? name.indexOf(":") : name.lastIndexOf("/");
   const hasNamespace = cut > 0 && (type === "npm" || type === "golang" || type === "maven");
   const [namespace, last] = hasNamespace ? [name.slice(0, cut), name.slice(cut + 1)] : [undefined, name];

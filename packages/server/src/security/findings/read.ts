@@ -1,11 +1,18 @@
 import { compareVersions } from "../../lib/versions/index.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
-import { lookupsOf, versionOrder } from "../matching/package-keys.ts";
 import type { FixState } from "../matching/record-affects.ts";
 import { type AttachedStatement, attachedStatements, statementsAbout } from "../attached/statements.ts";
 import { countedSource, type ImageAsOf } from "./image-packages.ts";
-import { componentOf } from "./match-packages.ts";
+import {
+  type AdvisoryDecision,
+  CLOSE_REASONS,
+  decisionsAbout,
+  decisionsOn,
+  type ImageDecisions,
+  isClosedBy,
+} from "./decisions.ts";
 import { recordKey } from "./records.ts";
+import { orderOf } from "./versions.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "./vulnerabilities.ts";
 
 /** A record that affects a package. Times are milliseconds since 1970. */
@@ -38,6 +45,8 @@ export interface ImageFinding {
   closeReason: string;
   /** The statement attached to the image that closed it. */
   statement?: AttachedStatement;
+  /** What an advisory says of it, which closed it or leaves it open. */
+  decision?: AdvisoryDecision;
 }
 
 export interface FindingsAsked extends ImageAsOf {
@@ -71,7 +80,17 @@ export async function findingsOfImage(
     return `${row.package} ${vulnerability?.id ?? row.record}`;
   });
   const isOpen = isOpenAt(asked.atMs);
-  const statements = await attachedStatements(db, asked);
+  const said: ImageSayings = {
+    decisions: await decisionsAbout(
+      db,
+      asked,
+      names.flatMap((name) => {
+        const vulnerability = known.get(recordKey(name));
+        return vulnerability === undefined ? [] : decidedIds(vulnerability);
+      }),
+    ),
+    statements: await attachedStatements(db, asked),
+  };
   const found = [...groups.values()].flatMap((group): ImageFinding[] => {
     const open = group.filter(isOpen);
     const counted = open.length > 0 ? open : asked.state === "open" ? [] : lastOf(group);
@@ -80,26 +99,52 @@ export async function findingsOfImage(
     const vulnerability =
       first === undefined ? undefined : known.get(recordKey({ feed: first.feed, id: first.record }));
     if (held === undefined || vulnerability === undefined) return [];
-    const statement = open.length === 0 ? undefined : closedBy(statements, held.package.purl, vulnerability);
-    if (open.length > 0 && (statement === undefined) !== (asked.state === "open")) return [];
     const summary = summaryOf(counted, held.package, open.length > 0);
-    if (statement === undefined) return [{ ...held, vulnerability, ...summary }];
-    const closedMs = Math.max(statement.fromMs, summary.sinceMs);
-    return [
-      { ...held, vulnerability, ...summary, closedMs, closeReason: `VEX_${statement.status.toUpperCase()}`, statement },
-    ];
+    const end = open.length === 0 ? {} : endOf(said, held, vulnerability);
+    if (open.length > 0 && (end.reason === undefined) !== (asked.state === "open")) return [];
+    const { reason, fromMs = 0, ...by } = end;
+    const closed = reason !== undefined && { closedMs: Math.max(fromMs, summary.sinceMs), closeReason: reason };
+    return [{ ...held, vulnerability, ...summary, ...closed, ...by }];
   });
   return found.sort(inOrder);
 }
 
-/** The latest statement about the package and the vulnerability, if it says that there is nothing to do. */
-function closedBy(
-  statements: readonly AttachedStatement[],
-  purl: string,
-  { id, aliases }: Vulnerability,
-): AttachedStatement | undefined {
-  const [latest] = statements.length === 0 ? [] : statementsAbout(statements, { purl, ids: [id, ...aliases] });
-  return latest?.status === "not_affected" || latest?.status === "fixed" ? latest : undefined;
+/** What is said of the vulnerabilities of an image beside the records. */
+interface ImageSayings {
+  decisions: ImageDecisions;
+  statements: readonly AttachedStatement[];
+}
+
+interface End extends Pick<ImageFinding, "statement" | "decision"> {
+  /** Undefined: it stays open. */
+  reason?: string;
+  fromMs?: number;
+}
+
+/**
+ * What becomes of a finding that the records have open. What was reviewed counts more than what is attached: a
+ * statement closes what no advisory says is affected. Of several advisories, and of several statements, the latest
+ * counts.
+ */
+function endOf({ decisions, statements }: ImageSayings, held: Held, vulnerability: Vulnerability): End {
+  const ids = decidedIds(vulnerability);
+  const about = decisions.list.length === 0 ? [] : decisionsOn(decisions, held, ids);
+  const settling = about.find((each) => isClosedBy(each, held) !== undefined);
+  const decision = settling ?? about[0];
+  if (settling !== undefined)
+    return isClosedBy(settling, held) === true
+      ? { reason: CLOSE_REASONS[settling.type] ?? "", fromMs: settling.fromMs, decision: settling }
+      : { decision: settling };
+  const [latest] = statements.length === 0 ? [] : statementsAbout(statements, { purl: held.package.purl, ids });
+  if (latest?.status === "not_affected" || latest?.status === "fixed")
+    return { reason: `VEX_${latest.status.toUpperCase()}`, fromMs: latest.fromMs, statement: latest };
+  return decision === undefined ? {} : { decision };
+}
+
+/** The ids by which all of the vulnerability is meant: what is said of one CVE of a record says nothing of others. */
+function decidedIds({ id, aliases }: Vulnerability): string[] {
+  const ids = [id, ...aliases];
+  return ids.filter((each) => each.startsWith("CVE-")).length > 1 ? [id] : ids;
 }
 
 /** Where a finding stands among those of its image. */
@@ -159,8 +204,7 @@ function summaryOf(
 }
 
 function sortedVersions(held: ImageFinding["package"], versions: string[]): string[] {
-  const component = componentOf(held);
-  const order = versionOrder((component === undefined ? undefined : lookupsOf(component)[0]?.key) ?? "");
+  const order = orderOf(held);
   return order === undefined ? versions : versions.sort((a, b) => compareVersions(order, a, b));
 }
 

@@ -17,7 +17,8 @@ import { resolveRepository } from "../../core/image-path.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
-import { isUid } from "../../lib/uid.ts";
+import { isUid, isWithin } from "../../lib/uid.ts";
+import type { AdvisoryDecision } from "./decisions.ts";
 import { imagesBehind } from "./images.ts";
 import { type ListedFinding, type ListedImages, listFindings } from "./list.ts";
 
@@ -38,13 +39,14 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       if (violations.length > 0) throw invalidArgument(...violations);
       const images = await imagesOf(call, request);
       const { rows, nextPageToken } = await listFindings(call, pageTokenKey, request, images);
+      const readers = await call.visible(Capability.CAP_ADVISORIES_LIST);
       const licences = new Map(
         (await call.tx.selectFrom("feeds").select(["name", "licence"]).execute()).map(({ name, licence }) => [
           name,
           licence,
         ]),
       );
-      return { findings: rows.map((row) => messageOf(row, licences)), nextPageToken };
+      return { findings: rows.map((row) => messageOf(row, licences, readers)), nextPageToken };
     },
   };
 }
@@ -102,8 +104,13 @@ async function digestOfTag(call: Call, repo: string, { tag, asOf }: ListFindings
   return row.digest;
 }
 
-function messageOf({ repo, digest, tags, finding }: ListedFinding, licences: ReadonlyMap<string, string>) {
-  const { vulnerability, package: held, places, records, closedMs, statement } = finding;
+/** `readers`: the groups whose advisories the caller may read. */
+function messageOf(
+  { repo, digest, tags, finding }: ListedFinding,
+  licences: ReadonlyMap<string, string>,
+  readers: readonly string[],
+) {
+  const { vulnerability, package: held, places, records, closedMs, statement, decision } = finding;
   return {
     vulnerability: vulnerability.id,
     aliases: vulnerability.aliases,
@@ -149,5 +156,24 @@ function messageOf({ repo, digest, tags, finding }: ListedFinding, licences: Rea
         time: timestamp(statement.timeMs),
       },
     }),
+    ...(decision !== undefined && {
+      decision: decisionMessage(
+        decision,
+        readers.some((group) => isWithin(decision.advisory, group)),
+      ),
+    }),
+  };
+}
+
+/** Who may not read the advisory learns what it says of the finding, and which one it is. */
+function decisionMessage(decision: AdvisoryDecision, mayRead: boolean) {
+  const { advisory, advisoryId, type, justification = "", versions, notes, action, impact, timeMs } = decision;
+  return {
+    advisoryId,
+    type,
+    justification,
+    versions,
+    time: timestamp(timeMs),
+    ...(mayRead && { advisory, note: notes ?? impact ?? action ?? "" }),
   };
 }

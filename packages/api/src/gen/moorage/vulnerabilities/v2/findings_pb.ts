@@ -11,13 +11,15 @@ import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
+import type { EventTypeFilter } from "./advisories_pb.ts";
+import { file_moorage_vulnerabilities_v2_advisories } from "./advisories_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/vulnerabilities/v2/findings.proto.
  */
 export const file_moorage_vulnerabilities_v2_findings: GenFile = /*@__PURE__*/
-  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIijAYKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnRCCAoGX3Njb3JlQgcKBV9lcHNzQhIKEF9lcHNzX3BlcmNlbnRpbGUilQEKEEZpbmRpbmdTdGF0ZW1lbnQSFQoNanVzdGlmaWNhdGlvbhgBIAEoCRIOCgZpbXBhY3QYAiABKAkSEAoIZG9jdW1lbnQYAyABKAkSDgoGYXV0aG9yGAQgASgJEg4KBnNvdXJjZRgFIAEoCRIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJqCg5GaW5kaW5nUGFja2FnZRIMCgRwdXJsGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtzb3VyY2VfbmFtZRgEIAEoCRIWCg5zb3VyY2VfdmVyc2lvbhgFIAEoCSIuCg9GaW5kaW5nTG9jYXRpb24SDQoFbGF5ZXIYASABKAkSDAoEcGF0aBgCIAEoCSKfAQoNRmluZGluZ1JlY29yZBIMCgRmZWVkGAEgASgJEgoKAmlkGAIgASgJEg8KB2xpY2VuY2UYAyABKAkSFAoMZml4X3ZlcnNpb25zGAQgAygJEh4KFmxhc3RfYWZmZWN0ZWRfdmVyc2lvbnMYBSADKAkSLQoJb3Blbl90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKUBAoTTGlzdEZpbmRpbmdzUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIMCgRyZXBvGAIgASgJEgsKA3RhZxgDIAEoCRJzCgZkaWdlc3QYBCABKAlCY/K7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIfCg92dWxuZXJhYmlsaXRpZXMYBSADKAlCBvK7GAIQZBIYCghwYWNrYWdlcxgGIAMoCUIG8rsYAhBkEkEKDG1pbl9zZXZlcml0eRgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIQCgNrZXYYCCABKAhIAIgBARIUCgdmaXhhYmxlGAkgASgISAGIAQESNwoFc3RhdGUYCiABKA4yKC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU3RhdGUSKQoFYXNfb2YYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgeIAEoBRISCgpwYWdlX3Rva2VuGB8gASgJQgYKBF9rZXZCCgoIX2ZpeGFibGUiZgoUTGlzdEZpbmRpbmdzUmVzcG9uc2USNQoIZmluZGluZ3MYASADKAsyIy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSrSAgoPRmluZGluZ1NldmVyaXR5EiAKHEZJTkRJTkdfU0VWRVJJVFlfVU5TUEVDSUZJRUQQABIpChhGSU5ESU5HX1NFVkVSSVRZX1VOS05PV04QARoLkr0YB1VOS05PV04SIwoVRklORElOR19TRVZFUklUWV9OT05FEAIaCJK9GAROT05FEi8KG0ZJTkRJTkdfU0VWRVJJVFlfTkVHTElHSUJMRRADGg6SvRgKTkVHTElHSUJMRRIhChRGSU5ESU5HX1NFVkVSSVRZX0xPVxAEGgeSvRgDTE9XEicKF0ZJTkRJTkdfU0VWRVJJVFlfTUVESVVNEAUaCpK9GAZNRURJVU0SIwoVRklORElOR19TRVZFUklUWV9ISUdIEAYaCJK9GARISUdIEisKGUZJTkRJTkdfU0VWRVJJVFlfQ1JJVElDQUwQBxoMkr0YCENSSVRJQ0FMKnUKDEZpbmRpbmdTdGF0ZRIdChlGSU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAoSRklORElOR19TVEFURV9PUEVOEAEaCJK9GARPUEVOEiQKFEZJTkRJTkdfU1RBVEVfQ0xPU0VEEAIaCpK9GAZDTE9TRUQqkwEKCEZpeFN0YXRlEhkKFUZJWF9TVEFURV9VTlNQRUNJRklFRBAAEh4KD0ZJWF9TVEFURV9GSVhFRBABGgmSvRgFRklYRUQSJgoTRklYX1NUQVRFX05PVF9GSVhFRBACGg2SvRgJTk9UX0ZJWEVEEiQKEkZJWF9TVEFURV9XT05UX0ZJWBADGgySvRgIV09OVF9GSVgyuwEKD0ZpbmRpbmdzU2VydmljZRKnAQoMTGlzdEZpbmRpbmdzEi8ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVxdWVzdBowLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1Jlc3BvbnNlIjSiuxgIGgbFDM0MzwyouxgBgtPkkwIeEhwvdnVsbmVyYWJpbGl0aWVzL3YyL2ZpbmRpbmdzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIiywYKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb25CCAoGX3Njb3JlQgcKBV9lcHNzQhIKEF9lcHNzX3BlcmNlbnRpbGUi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKVAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImoKDkZpbmRpbmdQYWNrYWdlEgwKBHB1cmwYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEhMKC3NvdXJjZV9uYW1lGAQgASgJEhYKDnNvdXJjZV92ZXJzaW9uGAUgASgJIi4KD0ZpbmRpbmdMb2NhdGlvbhINCgVsYXllchgBIAEoCRIMCgRwYXRoGAIgASgJIp8BCg1GaW5kaW5nUmVjb3JkEgwKBGZlZWQYASABKAkSCgoCaWQYAiABKAkSDwoHbGljZW5jZRgDIAEoCRIUCgxmaXhfdmVyc2lvbnMYBCADKAkSHgoWbGFzdF9hZmZlY3RlZF92ZXJzaW9ucxgFIAMoCRItCglvcGVuX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpQEChNMaXN0RmluZGluZ3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBHJlcG8YAiABKAkSCwoDdGFnGAMgASgJEnMKBmRpZ2VzdBgEIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+Eh8KD3Z1bG5lcmFiaWxpdGllcxgFIAMoCUIG8rsYAhBkEhgKCHBhY2thZ2VzGAYgAygJQgbyuxgCEGQSQQoMbWluX3NldmVyaXR5GAcgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1NldmVyaXR5EhAKA2tldhgIIAEoCEgAiAEBEhQKB2ZpeGFibGUYCSABKAhIAYgBARI3CgVzdGF0ZRgKIAEoDjIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZRIpCgVhc19vZhgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGB4gASgFEhIKCnBhZ2VfdG9rZW4YHyABKAlCBgoEX2tldkIKCghfZml4YWJsZSJmChRMaXN0RmluZGluZ3NSZXNwb25zZRI1CghmaW5kaW5ncxgBIAMoCzIjLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKtICCg9GaW5kaW5nU2V2ZXJpdHkSIAocRklORElOR19TRVZFUklUWV9VTlNQRUNJRklFRBAAEikKGEZJTkRJTkdfU0VWRVJJVFlfVU5LTk9XThABGguSvRgHVU5LTk9XThIjChVGSU5ESU5HX1NFVkVSSVRZX05PTkUQAhoIkr0YBE5PTkUSLwobRklORElOR19TRVZFUklUWV9ORUdMSUdJQkxFEAMaDpK9GApORUdMSUdJQkxFEiEKFEZJTkRJTkdfU0VWRVJJVFlfTE9XEAQaB5K9GANMT1cSJwoXRklORElOR19TRVZFUklUWV9NRURJVU0QBRoKkr0YBk1FRElVTRIjChVGSU5ESU5HX1NFVkVSSVRZX0hJR0gQBhoIkr0YBEhJR0gSKwoZRklORElOR19TRVZFUklUWV9DUklUSUNBTBAHGgySvRgIQ1JJVElDQUwqdQoMRmluZGluZ1N0YXRlEh0KGUZJTkRJTkdfU1RBVEVfVU5TUEVDSUZJRUQQABIgChJGSU5ESU5HX1NUQVRFX09QRU4QARoIkr0YBE9QRU4SJAoURklORElOR19TVEFURV9DTE9TRUQQAhoKkr0YBkNMT1NFRCqTAQoIRml4U3RhdGUSGQoVRklYX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoPRklYX1NUQVRFX0ZJWEVEEAEaCZK9GAVGSVhFRBImChNGSVhfU1RBVEVfTk9UX0ZJWEVEEAIaDZK9GAlOT1RfRklYRUQSJAoSRklYX1NUQVRFX1dPTlRfRklYEAMaDJK9GAhXT05UX0ZJWDK7AQoPRmluZGluZ3NTZXJ2aWNlEqcBCgxMaXN0RmluZGluZ3MSLy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXF1ZXN0GjAubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVzcG9uc2UiNKK7GAgaBsUMzQzPDKi7GAGC0+STAh4SHC92dWxuZXJhYmlsaXRpZXMvdjIvZmluZGluZ3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Finding is one vulnerability of one package of one image. Records of feeds that mean the same vulnerability, by their
@@ -154,7 +156,8 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
 
   /**
    * Why it does not hold any more: "CHANGED", "WITHDRAWN" or "REMOVED", each of its record; "VEX_NOT_AFFECTED" or
-   * "VEX_FIXED", by a statement that is attached to the image.
+   * "VEX_FIXED", by a statement that is attached to the image; "ADVISORY_FIXED", "ADVISORY_PATCHED" or
+   * "ADVISORY_FALSE_POSITIVE", by an advisory.
    *
    * @generated from field: string close_reason = 19;
    */
@@ -166,6 +169,13 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
    * @generated from field: moorage.vulnerabilities.v2.FindingStatement statement = 20;
    */
   statement?: FindingStatement | undefined;
+
+  /**
+   * What an advisory says of it: it closed the finding, or says what becomes of it while it is open.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.FindingDecision decision = 21;
+   */
+  decision?: FindingDecision | undefined;
 };
 
 /**
@@ -174,6 +184,70 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
   messageDesc(file_moorage_vulnerabilities_v2_findings, 0);
+
+/**
+ * FindingDecision is what an advisory of a group of the repo says of the vulnerability in the package, by its latest
+ * approved event.
+ *
+ * @generated from message moorage.vulnerabilities.v2.FindingDecision
+ */
+export type FindingDecision = Message<"moorage.vulnerabilities.v2.FindingDecision"> & {
+  /**
+   * The uid of the advisory. Empty unless the caller may list advisories there.
+   *
+   * @generated from field: string advisory = 1;
+   */
+  advisory: string;
+
+  /**
+   * The name of the advisory.
+   *
+   * @generated from field: string advisory_id = 2;
+   */
+  advisoryId: string;
+
+  /**
+   * What the event says.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.EventTypeFilter type = 3;
+   */
+  type: EventTypeFilter;
+
+  /**
+   * Why it is not affected, as OpenVEX names it, e.g. "vulnerable_code_not_present". Empty when it says none.
+   *
+   * @generated from field: string justification = 4;
+   */
+  justification: string;
+
+  /**
+   * The versions that end it, or that have a patch for it.
+   *
+   * @generated from field: repeated string versions = 5;
+   */
+  versions: string[];
+
+  /**
+   * The same for people. Empty unless the caller may list advisories there.
+   *
+   * @generated from field: string note = 6;
+   */
+  note: string;
+
+  /**
+   * When the event was made.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 7;
+   */
+  time?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.FindingDecision.
+ * Use `create(FindingDecisionSchema)` to create a new message.
+ */
+export const FindingDecisionSchema: GenMessage<FindingDecision> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
 
 /**
  * FindingStatement is what an attached VEX document says of the vulnerability in the package.
@@ -229,7 +303,7 @@ export type FindingStatement = Message<"moorage.vulnerabilities.v2.FindingStatem
  * Use `create(FindingStatementSchema)` to create a new message.
  */
 export const FindingStatementSchema: GenMessage<FindingStatement> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
 
 /**
  * FindingPackage is a package of an image.
@@ -278,7 +352,7 @@ export type FindingPackage = Message<"moorage.vulnerabilities.v2.FindingPackage"
  * Use `create(FindingPackageSchema)` to create a new message.
  */
 export const FindingPackageSchema: GenMessage<FindingPackage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
 
 /**
  * FindingLocation is where a package lies in an image.
@@ -306,7 +380,7 @@ export type FindingLocation = Message<"moorage.vulnerabilities.v2.FindingLocatio
  * Use `create(FindingLocationSchema)` to create a new message.
  */
 export const FindingLocationSchema: GenMessage<FindingLocation> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
 
 /**
  * FindingRecord is a record of a feed.
@@ -362,7 +436,7 @@ export type FindingRecord = Message<"moorage.vulnerabilities.v2.FindingRecord"> 
  * Use `create(FindingRecordSchema)` to create a new message.
  */
 export const FindingRecordSchema: GenMessage<FindingRecord> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
 
 /**
  * ListFindingsRequest asks for findings. All filters must match; of a repeated one any value.
@@ -467,7 +541,7 @@ export type ListFindingsRequest = Message<"moorage.vulnerabilities.v2.ListFindin
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
 
 /**
  * ListFindingsResponse is a page of findings.
@@ -496,7 +570,7 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 7);
 
 /**
  * FindingSeverity is how bad a vulnerability is, from the least to the worst.
