@@ -1,4 +1,5 @@
 // The rows that a million pushes would have created, in SQL for both SQLite and PostgreSQL.
+import { imageStatements } from "./seed-images.ts";
 
 export interface SeedPlan {
   /** Uids of the organization with the repos, and of the small one next to it. */
@@ -8,6 +9,8 @@ export interface SeedPlan {
   groups: number;
   /** Repos with so many tags each; the first tag of each has a history of as many records. */
   tagged: number[];
+  /** Images in the repos, with packages and findings. */
+  images?: number;
 }
 
 /** SQL expressions that differ between the engines. */
@@ -79,9 +82,10 @@ const REPO_COLUMNS =
   "(uid, parent, name, description, catalog_tier, bundles, readme, aliases, active_tags, sync_config, create_time, update_time)";
 
 export function seedStatements(
-  { organization, small, repos, groups, tagged }: SeedPlan,
-  { series, hex, pad, bytes }: SeedDialect,
+  { organization, small, repos, groups, tagged, images }: SeedPlan,
+  dialect: SeedDialect,
 ): string[] {
+  const { series, hex, pad, bytes } = dialect;
   const image = `'image-' || ${pad("s.i")}`;
   const each = Math.ceil(repos / groups);
   const times = `${EPOCH_MS} + s.i, ${EPOCH_MS} + s.i`;
@@ -123,6 +127,7 @@ export function seedStatements(
     `insert into manifests (repo, digest, media_type, content, size, subject, artifact_type, annotations, create_time)
       select m.parent, m.digest, '${MANIFEST_TYPE}', ${bytes("m.text")}, length(m.text), '', '', '{}', ${EPOCH_MS}
         from (select parent, digest, ${manifestText("uid")} as text from tags where name < '${tagName(MANIFESTS)}') as m`,
+    ...(images === undefined ? [] : imageStatements(organization, images, manifestText, dialect)),
     `insert into counters (kind, ancestor, n) select 'tags', parent, count(*) from tags where true group by parent ${upsert}`,
     `insert into counters (kind, ancestor, n) select 'tags', '${organization}', count(*) from tags where true ${upsert}`,
     `drop table bench_groups`,

@@ -85,7 +85,9 @@ async function matchChange(
   const record = await recordOf(tx, head);
   // It has changed again meanwhile: then it has a later number.
   if (record === undefined) return undefined;
+  const compared = new Set<string>();
   const compare = async (packages: string[]): Promise<void> => {
+    for (const each of packages) compared.add(each);
     const pairs = packages.map((id) => ({ package: id, record }));
     const written = await writeFindings(call, pairs, await lookupsByPackage(tx, packages), "RECORD");
     budget.packages -= packages.length;
@@ -107,7 +109,9 @@ async function matchChange(
     const packages = await packagesWithFindings(tx, record, from, budget.packages);
     const last = packages.at(-1);
     if (last === undefined) return undefined;
-    await compare(packages);
+    // Those under its keys were compared just now, and most have a finding for that.
+    const others = packages.filter((each) => !compared.has(each));
+    if (others.length > 0) await compare(others);
     from = last;
   }
 }

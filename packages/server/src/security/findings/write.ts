@@ -46,16 +46,13 @@ export async function writeFindings(
 ): Promise<{ opened: number; closed: number }> {
   const open = await openFindings(tx, pairs);
   const opened: Row<"package_findings">[] = [];
-  let closed = 0;
+  const ended = new Map<MatchedRecord, string[]>();
   for (const { package: id, record } of pairs) {
     const before = open.get(pairKey(id, record.feed, record.id));
     const hit = hitOf(record.affects, lookups.get(id) ?? []);
     const after = hit === undefined ? undefined : contentOf(hit);
     if (before === undefined ? after === undefined : isSame(before, after)) continue;
-    if (before !== undefined) {
-      await close(tx, before, record.gone ?? "CHANGED", nowMs);
-      closed += 1;
-    }
+    if (before !== undefined) ended.set(record, [...(ended.get(record) ?? []), id]);
     if (after !== undefined)
       opened.push({
         package: id,
@@ -71,12 +68,13 @@ export async function writeFindings(
         ...after,
       });
   }
+  for (const [record, packages] of ended) await close(tx, record, packages, nowMs);
   for (let at = 0; at < opened.length; at += ROWS)
     await tx
       .insertInto("package_findings")
       .values(opened.slice(at, at + ROWS))
       .execute();
-  return { opened: opened.length, closed };
+  return { opened: opened.length, closed: [...ended.values()].flat().length };
 }
 
 type Content = Pick<Row<"package_findings">, "state" | "fixed" | "last_affected">;
@@ -94,16 +92,26 @@ function isSame(before: Content, after: Content | undefined): boolean {
   );
 }
 
-async function close(tx: Database, row: Row<"package_findings">, reason: CloseReason, nowMs: number): Promise<void> {
-  await tx
-    .updateTable("package_findings")
-    // A clock that was set back closes nothing before it was opened.
-    .set({ closed: Math.max(nowMs, row.opened), reason_closed: reason })
-    .where("package", "=", row.package)
-    .where("feed", "=", row.feed)
-    .where("record", "=", row.record)
-    .where("closed", "is", null)
-    .execute();
+async function close(
+  tx: Database,
+  { feed, id, gone }: MatchedRecord,
+  packages: readonly string[],
+  nowMs: number,
+): Promise<void> {
+  const reason: CloseReason = gone ?? "CHANGED";
+  for (let at = 0; at < packages.length; at += ROWS)
+    await tx
+      .updateTable("package_findings")
+      // A clock that was set back closes nothing before it was opened.
+      .set(({ ref, val, eb }) => ({
+        closed: eb.case().when("opened", ">", nowMs).then(ref("opened")).else(val(nowMs)).end(),
+        reason_closed: reason,
+      }))
+      .where("package", "in", packages.slice(at, at + ROWS))
+      .where("feed", "=", feed)
+      .where("record", "=", id)
+      .where("closed", "is", null)
+      .execute();
 }
 
 async function openFindings(tx: Database, pairs: readonly Pair[]): Promise<Map<string, Row<"package_findings">>> {
