@@ -7,7 +7,7 @@ import { openCommandWriter } from "../packages/server/src/installation/stores.ts
 import { systemClock } from "../packages/server/src/lib/clock.ts";
 import { fileSource, importFeed, putFeeds } from "../packages/server/src/security/index.ts";
 import { databasePath, openStore } from "../packages/server/src/store/index.ts";
-import { answer, mappedMib } from "./processes.ts";
+import { answer, mappedMib, peakMib } from "./processes.ts";
 
 export type FeedWork =
   /** Imports the archive of OSV records. */
@@ -95,7 +95,8 @@ await answer<FeedWork>(async (input): Promise<FeedResult> => {
   return {
     records,
     perSecond: (records * 1000) / ms,
-    peakMib: process.resourceUsage().maxRSS / 1024,
+    // Not `maxRSS`: on Linux a process inherits that from the one that started it.
+    peakMib: peakMib(process.pid) ?? Number.NaN,
     mappedMib: mapped,
   };
 });
