@@ -7,14 +7,15 @@ import type { AloneResult } from "./alone.ts";
 export interface PostgresAlone {
   /**
    * As in Alone: a page and its total, read by so many connections, or durable commits of one row by one connection.
-   * Besides: a repo by its uid, a manifest by repo and digest.
+   * Besides: a repo by its uid, a manifest by repo and digest, the rows of the statement `text`.
    */
-  work: "list" | "commit" | "get" | "manifest";
+  work: "list" | "commit" | "get" | "manifest" | "rows";
   url: string;
   ancestor: string;
   connections: number;
-  /** The parameters of each statement, in turn; for `get` and `manifest`. */
+  /** The parameters of each statement, in turn; for `get`, `manifest` and `rows`. */
   keys?: string[][];
+  text?: string;
   durationMs: number;
 }
 
@@ -35,7 +36,15 @@ const TABLE =
   "create table if not exists bench_moves (n bigint generated always as identity primary key, tag text, digest text)";
 const DIGEST = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
-async function run({ work, url, ancestor, connections, keys = [], durationMs }: PostgresAlone): Promise<AloneResult> {
+async function run({
+  work,
+  url,
+  ancestor,
+  connections,
+  keys = [],
+  text,
+  durationMs,
+}: PostgresAlone): Promise<AloneResult> {
   const settings = {
     connectionString: url,
     options: "-c enable_seqscan=off",
@@ -63,6 +72,10 @@ async function run({ work, url, ancestor, connections, keys = [], durationMs }: 
             const values = keys[next++ % keys.length];
             const { rows } = await client.query({ name: work, rowMode: "array", text: BY_KEY[work], values });
             if (rows.length !== 1) throw new Error("there is no such row");
+          } else if (work === "rows") {
+            const values = keys[next++ % keys.length];
+            const { rows } = await client.query({ name: work, rowMode: "array", text: text ?? "", values });
+            if (rows.length === 0) throw new Error("there is no such row");
           } else {
             const [page] = await Promise.all([
               client.query({ ...LIST, values: [ancestor] }),

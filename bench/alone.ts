@@ -7,6 +7,8 @@ import { answer } from "./processes.ts";
 export type Alone =
   /** A page of 50 repos below the group and the total: the first page, or the first `pages` pages in turn. */
   | { work: "list"; database: string; ancestor: string; pages: number; durationMs: number }
+  /** A statement of at least one row with each of the lists of parameters in turn. */
+  | { work: "rows"; database: string; text: string; keys: string[][]; durationMs: number }
   /** One row for each commit, each synced to the disk, one caller. */
   | { work: "commit"; database: string; durationMs: number };
 
@@ -20,21 +22,42 @@ const PAGE = 50;
 // The clock is read only once in so many operations.
 const STRIDE = 64;
 
-function rate(durationMs: number, work: () => void): AloneResult {
+function rate(durationMs: number, work: () => void, stride = STRIDE): AloneResult {
   const began = performance.now();
   const used = process.cpuUsage();
   let count = 0;
   while (performance.now() - began < durationMs) {
-    for (let index = 0; index < STRIDE; index += 1) work();
-    count += STRIDE;
+    for (let index = 0; index < stride; index += 1) work();
+    count += stride;
   }
   const { user, system } = process.cpuUsage(used);
   return { perSecond: (count * 1000) / (performance.now() - began), cpuUs: (user + system) / count };
 }
 
-function list(input: Alone & { work: "list" }): AloneResult {
-  const database = new DatabaseSync(input.database, { readOnly: true });
+function openToRead(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true });
   database.exec("pragma cache_size = -65536; pragma mmap_size = 268435456; pragma temp_store = memory");
+  return database;
+}
+
+function rows({ database: path, text, keys, durationMs }: Alone & { work: "rows" }): AloneResult {
+  const database = openToRead(path);
+  const statement = database.prepare(text);
+  statement.setReturnArrays(true);
+  let at = 0;
+  const result = rate(
+    durationMs,
+    () => {
+      if (statement.all(...(keys[at++ % keys.length] ?? [])).length === 0) throw new Error("there is no such row");
+    },
+    1,
+  );
+  database.close();
+  return result;
+}
+
+function list(input: Alone & { work: "list" }): AloneResult {
+  const database = openToRead(input.database);
   const page = database.prepare(`
     select r.uid, r.name, r.description, r.catalog_tier, r.bundles, r.aliases, r.active_tags, r.sync_config, r.create_time, r.update_time
     from ancestry a join repos r on r.uid = a.uid
@@ -71,4 +94,7 @@ function commit(input: Alone & { work: "commit" }): AloneResult {
   return result;
 }
 
-if (import.meta.main) await answer<Alone>((input) => (input.work === "list" ? list(input) : commit(input)));
+if (import.meta.main)
+  await answer<Alone>((input) =>
+    input.work === "list" ? list(input) : input.work === "rows" ? rows(input) : commit(input),
+  );

@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Loader } from "./loader.ts";
-import { type Engine, type Installation, postgresInstallation, sqliteInstallation } from "./installations.ts";
+import {
+  type Amounts,
+  type Engine,
+  type Installation,
+  postgresInstallation,
+  sqliteInstallation,
+} from "./installations.ts";
 import { median } from "./median.ts";
 import { DEFAULT_LOG_LEVEL, type Moorage, startMoorage } from "./moorage.ts";
 import { openPostgres } from "./postgres.ts";
@@ -9,8 +15,10 @@ import { mappedMib, residentMib, type Server, stop } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 import type { Figure } from "./report.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
+import { catalogPeaks, catalogSection } from "./rows-catalogs.ts";
 import { eventSection } from "./rows-events.ts";
 import { feedPeaks, feedSection } from "./rows-feeds.ts";
+import { deltaPeak, findingsSection, type ImagesServer, imagesServer } from "./rows-findings.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushSection } from "./rows-push.ts";
 import { pullSection } from "./rows-pulls.ts";
@@ -22,6 +30,7 @@ import { writeSection } from "./rows-writes.ts";
 import { type Bench, count, type Section, type Sizes } from "./rows.ts";
 import { type Measured, runSection } from "./run.ts";
 import { say } from "./say.ts";
+import { imageRepos } from "./seed-images.ts";
 import { runZb, type ZbRun } from "./zb.ts";
 
 /**
@@ -71,7 +80,12 @@ export async function runSqlite(part: Part): Promise<void> {
     part,
     "SQLite",
     installations,
-    { logged: await copy("logged"), silent: await copy("silent") },
+    {
+      logged: await copy("logged"),
+      silent: await copy("silent"),
+      images: () =>
+        sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "images"), imagesOf(part.sizes)),
+    },
     () => 0,
   );
 }
@@ -88,7 +102,9 @@ export async function runPostgres(part: Part): Promise<void> {
     const silent =
       smallest &&
       (await postgresInstallation(part.launcher, postgres, join(part.scratch, "silent"), smallest, "silent"));
-    await runEngine(part, "PostgreSQL", installations, { silent }, postgres.cpuUs);
+    const images = (): Promise<Installation> =>
+      postgresInstallation(part.launcher, postgres, join(part.scratch, "images"), imagesOf(part.sizes), "images");
+    await runEngine(part, "PostgreSQL", installations, { silent, images }, postgres.cpuUs);
   } finally {
     await postgres.close();
   }
@@ -101,11 +117,22 @@ function amountsOf({ repos, tags }: Sizes): { repos: number; tagged: number[] }[
   }));
 }
 
+function imagesOf({ images }: Sizes): Amounts {
+  return { repos: imageRepos(images), tagged: [], images };
+}
+
+/** Installations beside those of each size. `images`: made when it is asked for. */
+interface Others {
+  logged?: Installation | undefined;
+  silent?: Installation | undefined;
+  images(): Promise<Installation>;
+}
+
 async function runEngine(
   part: Part,
   engine: Engine,
   installations: Installation[],
-  { logged, silent }: { logged?: Installation | undefined; silent?: Installation | undefined },
+  { logged, silent, images }: Others,
   helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
@@ -138,6 +165,7 @@ async function runEngine(
       ...(withLog && { logged: withLog }),
       ...(quiet && { silent: quiet }),
     };
+    const findings = imagesServer(bench, images, helpersCpuUs, (close) => closers.push(close));
     const sections: (() => Promise<Section | undefined>)[] = [
       () => readSection(bench),
       () => writeSection(bench, (close) => closers.push(close)),
@@ -146,6 +174,8 @@ async function runEngine(
       () => eventSection(bench, (close) => closers.push(close)),
       () => registrySection(bench),
       () => pushSection(bench),
+      async () => catalogSection(bench),
+      async () => findingsSection(bench, findings),
       ...(engine === "SQLite"
         ? [
             () => pullEventSection(bench),
@@ -164,6 +194,7 @@ async function runEngine(
         if (section !== undefined) part.measured.push(await runSection(section, part.sizes, part.only));
       });
     }
+    await guarded(part, "peak memory of security data", () => noteSecurityPeaks(part, bench, findings));
     if (engine === "SQLite") {
       await guarded(part, "peak memory", () => notePeaks(part, bench));
       await guarded(part, "zb", () => noteZb(part, bench));
@@ -247,6 +278,17 @@ async function notePeaks(part: Part, { largest, logged: fresh, ...bench }: Bench
       value: peakMib,
       unit: "MiB",
     });
+}
+
+async function noteSecurityPeaks(part: Part, bench: Bench, findings: () => Promise<ImagesServer>): Promise<void> {
+  if (!isAsked(part, "memory")) return;
+  const { engine, sizes } = bench;
+  const titleOf = (what: string): string => `peak memory without mapped files, ${what}, ${engine}`;
+  const server = await findings();
+  for (const { title, peakMib } of await catalogPeaks(sizes, server))
+    part.figures.push({ title: titleOf(`reading of ${title}`), value: peakMib, unit: "MiB" });
+  const change = `a feed's change of ${count(sizes.deltaRecords)} records over ${count(sizes.images)} images`;
+  part.figures.push({ title: titleOf(change), value: await deltaPeak(bench, server), unit: "MiB" });
 }
 
 async function noteZb(part: Part, { largest: { moorage } }: Bench): Promise<void> {

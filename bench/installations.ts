@@ -16,30 +16,37 @@ export interface Installation {
 }
 export type Engine = "SQLite" | "PostgreSQL";
 
-/** How many rows to create. Only the largest installation has the tags. */
+/** How many rows to create. Only the largest installation has the tags, and one of its own has images. */
 export interface Amounts {
   repos: number;
   tagged: number[];
+  images?: number;
 }
 
 // Files that determine the content of a fresh database.
 const SOURCES = [
   "./seed-sql.ts",
+  "./seed-sqlite.ts",
+  "./seed-images.ts",
   "../packages/server/src/store/migrations.ts",
   "../packages/server/src/installation/bootstrap.ts",
 ];
 const SEED_TIMEOUT_MS = 600_000;
 const MAX_GROUPS = 100;
 
-function planOf({ organization, publicOrganization }: Moorage, { repos, tagged }: Amounts): SeedPlan {
+function planOf({ organization, publicOrganization }: Moorage, { repos, tagged, images }: Amounts): SeedPlan {
   return {
     organization: organization.uid,
     small: publicOrganization.uid,
     repos,
     groups: Math.min(MAX_GROUPS, Math.ceil(repos / 10)),
     tagged,
+    ...(images !== undefined && { images }),
   };
 }
+
+const described = ({ repos, images }: Amounts): string =>
+  images === undefined ? `${repos.toLocaleString("en")} repos` : `${images.toLocaleString("en")} images`;
 
 /** Starts and stops the server once, so that the installation is initialized before rows are added. */
 async function firstStart(place: Place): Promise<Moorage> {
@@ -58,12 +65,13 @@ export async function sqliteInstallation(
 ): Promise<Installation> {
   const schema = createHash("sha256");
   for (const source of SOURCES) schema.update(readFileSync(new URL(source, import.meta.url)));
-  const prefix = `seed-${amounts.repos}-${amounts.tagged.join("-")}-`;
+  const prefix =
+    amounts.images === undefined ? `seed-${amounts.repos}-${amounts.tagged.join("-")}-` : `images-${amounts.images}-`;
   const folder = join(cacheFolder, prefix + schema.digest("hex").slice(0, 12));
   if (!existsSync(folder)) {
     for (const stale of readdirSync(cacheFolder).filter((entry) => entry.startsWith(prefix)))
       rmSync(join(cacheFolder, stale), { recursive: true, force: true });
-    say(`SQLite: making ${amounts.repos.toLocaleString("en")} repos, kept for the next run`);
+    say(`SQLite: making ${described(amounts)}, kept for the next run`);
     const making = mkdtempSync(join(cacheFolder, "making-"));
     try {
       const moorage = await firstStart({ launcher, dataDir: making, env: {} });
@@ -87,7 +95,7 @@ export async function postgresInstallation(
   amounts: Amounts,
   name = "repos",
 ): Promise<Installation> {
-  say(`PostgreSQL: making ${amounts.repos.toLocaleString("en")} repos`);
+  say(`PostgreSQL: making ${described(amounts)}`);
   const url = await postgres.database(`${name}_${amounts.repos}`);
   const place = { launcher, dataDir: join(scratch, `postgres-${amounts.repos}`), env: { MOORAGE_DATABASE_URL: url } };
   await postgres.seed(url, planOf(await firstStart(place), amounts));

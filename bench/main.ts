@@ -28,6 +28,8 @@ const FULL: Sizes = {
   blobBytes: 512 * MIB,
   smallBlobBytes: 64 * MIB,
   feedRecords: 6_000,
+  images: 100_000,
+  deltaRecords: 1_000,
   connections: 64,
 };
 const QUICK: Sizes = {
@@ -39,6 +41,8 @@ const QUICK: Sizes = {
   blobBytes: 64 * MIB,
   smallBlobBytes: 8 * MIB,
   feedRecords: 1_000,
+  images: 2_000,
+  deltaRecords: 100,
   connections: 64,
 };
 
@@ -72,7 +76,7 @@ const began = performance.now();
 const cacheFolder = join(BUILD, "bench");
 mkdirSync(cacheFolder, { recursive: true });
 const scratch = mkdtempSync(join(cacheFolder, "run-"));
-for (const copy of ["logged", "silent"]) mkdirSync(join(scratch, copy));
+for (const copy of ["logged", "silent", "images"]) mkdirSync(join(scratch, copy));
 const cleanups: Part["cleanups"] = [];
 const loader = openLoader();
 const versions: Record<string, string> = {};

@@ -63,7 +63,8 @@ async function seedDatabase(client: pg.Client, plan: SeedPlan): Promise<void> {
   await client.query("set synchronous_commit = off");
   const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
     `select indexname, indexdef from pg_indexes
-      where tablename in ('repos', 'tags', 'tag_history') and schemaname = 'public' and indexname not like '%\\_pkey'`,
+      where tablename in ('repos', 'tags', 'tag_history', 'packages', 'image_packages', 'package_keys', 'package_findings')
+        and schemaname = 'public' and indexname not like '%\\_pkey'`,
   );
   await client.query("begin");
   for (const { indexname } of indexes) await client.query(`drop index ${indexname}`);

@@ -55,7 +55,8 @@ export interface Image {
   manifest: Buffer<ArrayBuffer>;
 }
 
-async function pushBlob(
+/** Pushes a blob, and returns its digest and size. */
+export async function pushBlob(
   registry: Registry,
   repository: string,
   content: Buffer<ArrayBuffer>,

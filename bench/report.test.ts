@@ -95,6 +95,23 @@ test("a row with a minimum rate reaches it, or not", () => {
   }
 });
 
+test("a row with a maximum time reaches it, or not", () => {
+  for (const [samples, reached] of [
+    [[{ rate: 1_000 }], true],
+    [[{ rate: 1_001 }], false],
+    [[{ rate: 500 }, { rate: 0, failure: "no answer" }], false],
+  ] as [Sample[], boolean][]) {
+    const section = summarize({
+      title: "section",
+      rows: [{ row: { ...row("ours"), unit: "ms", most: 1_000 }, samples }],
+    });
+    assert.deepEqual(
+      goalsOf([section], []).map((goal) => [goal.aim, goal.reached]),
+      [["at most 1,000 ms", reached]],
+    );
+  }
+});
+
 test("a figure reaches its goal up to its maximum", () => {
   const figures = [
     { title: "a", value: 150, unit: "MiB", most: 150 },

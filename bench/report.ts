@@ -21,8 +21,9 @@ export interface Line {
   /** The maximum share of its core that the load generator used, from 0 to 1. */
   loadShare?: number;
   against: Comparison[];
-  /** The minimum rate to reach. */
+  /** The minimum rate to reach; the maximum, where less is better. */
   least?: number;
+  most?: number;
   failure?: string;
 }
 
@@ -86,6 +87,7 @@ export function summarize({ title, rows }: Measured): { title: string; lines: Li
       ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: (median(cpu) * median(rates)) / 1e6 }),
       ...(shares.length > 0 && { loadShare: Math.max(...shares) }),
       ...(row.least !== undefined && { least: row.least }),
+      ...(row.most !== undefined && { most: row.most }),
       ...(failure !== undefined && { failure }),
     };
   });
@@ -139,18 +141,19 @@ export function goalsOf(sections: Report["sections"], figures: Figure[]): Goal[]
     );
   const ofRates = sections
     .flatMap(({ lines }) => lines)
-    .flatMap(({ title, unit, median: rate, least, failure }): Goal[] =>
-      least === undefined
-        ? []
-        : [
-            {
-              title,
-              aim: `at least ${figure(least)} ${unit}`,
-              found: failure === undefined ? `${figure(rate)} ${unit}` : "failed",
-              reached: failure === undefined && rate >= least,
-            },
-          ],
-    );
+    .flatMap(({ title, unit, median: rate, least, most, failure }): Goal[] => {
+      const found = failure === undefined ? `${figure(rate)} ${unit}` : "failed";
+      const goal = (aim: string, reached: boolean): Goal => ({
+        title,
+        aim,
+        found,
+        reached: failure === undefined && reached,
+      });
+      return [
+        ...(least === undefined ? [] : [goal(`at least ${figure(least)} ${unit}`, rate >= least)]),
+        ...(most === undefined ? [] : [goal(`at most ${figure(most)} ${unit}`, rate <= most)]),
+      ];
+    });
   const ofFigures = figures.flatMap(({ title, value, unit, most }): Goal[] =>
     most === undefined
       ? []

@@ -42,8 +42,9 @@ export interface Row {
   prepare?(): Promise<void>;
   measure(round: Round): Promise<Sample>;
   against?: Against[];
-  /** The minimum rate, if there is a goal. */
+  /** The minimum rate, if there is a goal; the maximum, where less is better. */
   least?: number;
+  most?: number;
 }
 
 /** Rows that are measured alternately, round by round. */
@@ -62,6 +63,9 @@ export interface Sizes {
   smallBlobBytes: number;
   /** At most 6,553: ten times as many are imported as well. */
   feedRecords: number;
+  /** Images with findings, and how many records of the feed change at a time: at most a fifth as many. */
+  images: number;
+  deltaRecords: number;
   connections: number;
 }
 
