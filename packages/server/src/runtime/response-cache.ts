@@ -1,5 +1,6 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import {
+  AdvisoryExportsService,
   DiffsService,
   EolTagsService,
   FindingsService,
@@ -19,6 +20,7 @@ export interface Answered {
 const EVENTS = "moorage.events.v2";
 // Their answers depend on which images are read or scanned by now, on what is found in packages, and on the time.
 const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
+  AdvisoryExportsService,
   DiffsService,
   EolTagsService,
   FindingsService,

@@ -14,16 +14,20 @@ import { type FeedRecord, recordOf } from "../../src/security/feeds/record.ts";
 import { storedRecord } from "../../src/security/feeds/stored.ts";
 import type { Platform } from "./platform.ts";
 
-/** Puts records into a feed of a running server, by the commands of an import; the feed is made if it is not there. */
+/**
+ * Puts records into a feed of a running server, by the commands of an import; the feed is made if it is not there.
+ * `products`: what it may decide about.
+ */
 export async function putRecords(
   { transact }: Pick<Platform, "transact">,
   feed: string,
   format: FeedFormat,
   records: readonly FeedRecord[],
   removed: string[] = [],
+  products: string[] = [],
 ): Promise<void> {
   const place = { feed, run: randomUUID() };
-  const definition = { name: feed, format, address: "", licence: "CC-BY-4.0", intervalMs: 0, products: [] };
+  const definition = { name: feed, format, address: "", licence: "CC-BY-4.0", intervalMs: 0, products };
   await transact(async (tx) => {
     const call = openCall(systemCall(Date.now()), tx);
     await putFeeds.run(call, { feeds: [definition], origin: "command", mustBeNew: false }, undefined);

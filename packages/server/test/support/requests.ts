@@ -32,6 +32,7 @@ import {
   TermsService,
   VersionsService,
 } from "@moorage/api";
+import { pathOf } from "../../src/core/image-path.ts";
 import type { Database } from "../../src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
@@ -343,6 +344,18 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     return group;
   };
   add(AdvisoryExportsService.method.getVexDocument, async () => ({ group: await decided() }));
+  add(AdvisoryExportsService.method.getImageVexDocument, async () => {
+    const artifactName = await pathOf(platform.reader, repo);
+    const events = [{ detection: { manual: {} }, reviewState: "APPROVED" }];
+    const aliases = [`CVE-2026-${(count += 1)}`];
+    await platform.ok("POST", `/vulnerabilities/v2/advisories/${group}`, {
+      artifactName,
+      artifactType: "OCI_IMAGE",
+      aliases,
+      events,
+    });
+    return { repoUid: repo, reference: digest };
+  });
   add(AdvisoryExportsService.method.getOsvRecords, async () => ({ group: await decided() }));
   add(SecurityAdvisoryService.method.listDocuments, () => everywhere);
   add(SecurityAdvisoryService.method.listVulnerabilityMetadata, () => everywhere);

@@ -28,7 +28,7 @@ const selectThen = statement<{ digest: string }>(
  * Reads a tag, a digest, `tag@time` or `tag--at--time`. Throws INVALID_ARGUMENT on the field, also for a time that has
  * not begun.
  */
-export function parseReference(field: "from" | "to", text: string, nowMs: number): Reference {
+export function parseReference(field: string, text: string, nowMs: number): Reference {
   if (DIGEST.test(text)) return { text, tag: "", digest: text };
   const timed = parseTimedTag(text);
   const at = text.indexOf("@");

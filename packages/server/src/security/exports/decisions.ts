@@ -51,8 +51,7 @@ export async function decisionsOf({ tx }: Pick<Call, "tx">, group: string): Prom
     for (const advisory of part) {
       const event = events.get(advisory.uid)?.findLast(({ reviewState }) => reviewState === ReviewState.APPROVED);
       if (event?.createTime === undefined) continue;
-      const aliases = (JSON.parse(advisory.aliases) as string[]).map(asCve).toSorted(cveFirst);
-      list.push({ advisory, aliases, event, timeMs: milliseconds(event.createTime) });
+      list.push({ advisory, aliases: idsOfAdvisory(advisory), event, timeMs: milliseconds(event.createTime) });
     }
   }
   return { group, list, changedMs: Number(changed.rows[0]?.ms ?? 0) };
@@ -60,6 +59,11 @@ export async function decisionsOf({ tx }: Pick<Call, "tx">, group: string): Prom
 
 function rejected(group: string, type: string, description: string): Error {
   return failedPrecondition({ type, subject: group, description: `the group ${description}` });
+}
+
+/** The ids of the vulnerability, CVEs first. */
+export function idsOfAdvisory({ aliases }: Pick<Row<"advisories">, "aliases">): string[] {
+  return (JSON.parse(aliases) as string[]).map(asCve).toSorted(cveFirst);
 }
 
 /** Advisories have ids in upper or lower case; formats want a CVE in upper case. */

@@ -1,26 +1,49 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type AdvisoryExportsService, VexFormat } from "@moorage/api/messages";
-import type { Call } from "../../core/call.ts";
+import {
+  type AdvisoryExportsService,
+  Capability,
+  GetImageVexDocumentRequestSchema,
+  VexFormat,
+} from "@moorage/api/messages";
+import { validate } from "../../aip/validate.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
-import { groups } from "../../iam/index.ts";
-import { parentOf } from "../../lib/uid.ts";
+import { failedPrecondition } from "../../errors.ts";
+import { isWithin } from "../../lib/uid.ts";
+import { repos } from "../../registry/index.ts";
+import { digestOf, parseReference } from "../diffs/references.ts";
 import { csafOf } from "./csaf.ts";
 import { decisionsOf } from "./decisions.ts";
-import { openVexOf, type Publisher } from "./openvex.ts";
+import { imageVexOf } from "./image-vex.ts";
+import { openVexOf } from "./openvex.ts";
 import { osvOf } from "./osv.ts";
+import { publisherOf } from "./publisher.ts";
 
 /** The decisions of groups for other tools: docs/security-data.md, "Exports". */
 export function advisoryExportsService({
   baseUrl = "",
   registryUrl = baseUrl,
 }: ServiceContext): Service<typeof AdvisoryExportsService> {
+  const place = { baseUrl, registryUrl };
   return {
     async getVexDocument(call, { group, format }) {
       const decisions = await decisionsOf(call, group);
-      const publisher = await publisherOf(call, group, baseUrl, registryUrl);
+      const publisher = await publisherOf(call, group, place);
       const isCsaf = format === VexFormat.CSAF;
       const document = isCsaf ? csafOf(decisions, publisher) : openVexOf(decisions, publisher);
       return { format: isCsaf ? VexFormat.CSAF : VexFormat.OPENVEX, document: document as JsonObject };
+    },
+    async getImageVexDocument(call, request) {
+      validate(GetImageVexDocumentRequestSchema, request);
+      const { repoUid: repo } = request;
+      const reference = parseReference("reference", request.reference, call.nowMs);
+      await repos.get(call.tx, repo);
+      const digest = await digestOf(call, repo, reference);
+      const readers = await call.visible(Capability.CAP_ADVISORIES_LIST);
+      const { document, isKnown } = await imageVexOf(call.tx, { repo, digest }, place, (advisory) =>
+        readers.some((group) => isWithin(advisory, group)),
+      );
+      if (document === undefined) throw nothingSaid(digest, isKnown);
+      return { format: VexFormat.OPENVEX, document: document as JsonObject };
     },
     async getOsvRecords(call, { group }) {
       const { list } = await decisionsOf(call, group);
@@ -29,8 +52,18 @@ export function advisoryExportsService({
   };
 }
 
-async function publisherOf({ tx }: Pick<Call, "tx">, group: string, url: string, registry: string): Promise<Publisher> {
-  const names: string[] = [];
-  for (let uid = group; uid !== ""; uid = parentOf(uid)) names.unshift((await groups.get(tx, uid)).name);
-  return { name: names.join("/"), url, registry: registry.replace(/^https?:\/\//, "") };
+function nothingSaid(subject: string, isKnown: boolean): Error {
+  return failedPrecondition(
+    isKnown
+      ? {
+          type: "NO_STATEMENTS",
+          subject,
+          description: "no advisory, attached document or feed says anything about a vulnerability in the image",
+        }
+      : {
+          type: "IMAGE_NOT_READ",
+          subject,
+          description: `${subject}: it is not known what it holds: it waits to be read, could not be, or is no image`,
+        },
+  );
 }

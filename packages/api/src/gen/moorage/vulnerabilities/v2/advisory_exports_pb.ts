@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/vulnerabilities/v2/advisory_exports.proto.
  */
 export const file_moorage_vulnerabilities_v2_advisory_exports: GenFile = /*@__PURE__*/
-  fileDesc("CjFtb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9hZHZpc29yeV9leHBvcnRzLnByb3RvEhptb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52MiJiChVHZXRWZXhEb2N1bWVudFJlcXVlc3QSEgoFZ3JvdXAYASABKAlCA+BBAhI1CgZmb3JtYXQYAiABKA4yJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5WZXhGb3JtYXQibwoLVmV4RG9jdW1lbnQSNQoGZm9ybWF0GAEgASgOMiUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVmV4Rm9ybWF0EikKCGRvY3VtZW50GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCIqChRHZXRPc3ZSZWNvcmRzUmVxdWVzdBISCgVncm91cBgBIAEoCUID4EECIjoKCk9zdlJlY29yZHMSLAoLb3N2X3JlY29yZHMYASADKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0KmsKCVZleEZvcm1hdBIaChZWRVhfRk9STUFUX1VOU1BFQ0lGSUVEEAASIwoSVkVYX0ZPUk1BVF9PUEVOVkVYEAEaC5K9GAdPUEVOVkVYEh0KD1ZFWF9GT1JNQVRfQ1NBRhACGgiSvRgEQ1NBRjKvAwoWQWR2aXNvcnlFeHBvcnRzU2VydmljZRLKAQoOR2V0VmV4RG9jdW1lbnQSMS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5HZXRWZXhEb2N1bWVudFJlcXVlc3QaJy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5WZXhEb2N1bWVudCJcorsYIxoC7g4iBWdyb3VwKhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYAYLT5JMCKxIpL3Z1bG5lcmFiaWxpdGllcy92Mi9ncm91cHMve2dyb3VwPSoqfS92ZXgSxwEKDUdldE9zdlJlY29yZHMSMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5HZXRPc3ZSZWNvcmRzUmVxdWVzdBomLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLk9zdlJlY29yZHMiXKK7GCMaAu4OIgVncm91cCoUbW9vcmFnZS5pYW0udjIuR3JvdXAwZ6i7GAGC0+STAisSKS92dWxuZXJhYmlsaXRpZXMvdjIvZ3JvdXBzL3tncm91cD0qKn0vb3N2YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_moorage_common_names, file_moorage_common_options]);
+  fileDesc("CjFtb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9hZHZpc29yeV9leHBvcnRzLnByb3RvEhptb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52MiJiChVHZXRWZXhEb2N1bWVudFJlcXVlc3QSEgoFZ3JvdXAYASABKAlCA+BBAhI1CgZmb3JtYXQYAiABKA4yJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5WZXhGb3JtYXQiUgoaR2V0SW1hZ2VWZXhEb2N1bWVudFJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhIdCglyZWZlcmVuY2UYAiABKAlCCuBBAvK7GAMQgAIibwoLVmV4RG9jdW1lbnQSNQoGZm9ybWF0GAEgASgOMiUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVmV4Rm9ybWF0EikKCGRvY3VtZW50GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCIqChRHZXRPc3ZSZWNvcmRzUmVxdWVzdBISCgVncm91cBgBIAEoCUID4EECIjoKCk9zdlJlY29yZHMSLAoLb3N2X3JlY29yZHMYASADKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0KmsKCVZleEZvcm1hdBIaChZWRVhfRk9STUFUX1VOU1BFQ0lGSUVEEAASIwoSVkVYX0ZPUk1BVF9PUEVOVkVYEAEaC5K9GAdPUEVOVkVYEh0KD1ZFWF9GT1JNQVRfQ1NBRhACGgiSvRgEQ1NBRjKUBQoWQWR2aXNvcnlFeHBvcnRzU2VydmljZRLKAQoOR2V0VmV4RG9jdW1lbnQSMS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5HZXRWZXhEb2N1bWVudFJlcXVlc3QaJy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5WZXhEb2N1bWVudCJcorsYIxoC7g4iBWdyb3VwKhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYAYLT5JMCKxIpL3Z1bG5lcmFiaWxpdGllcy92Mi9ncm91cHMve2dyb3VwPSoqfS92ZXgSxwEKDUdldE9zdlJlY29yZHMSMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5HZXRPc3ZSZWNvcmRzUmVxdWVzdBomLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLk9zdlJlY29yZHMiXKK7GCMaAu4OIgVncm91cCoUbW9vcmFnZS5pYW0udjIuR3JvdXAwZ6i7GAGC0+STAisSKS92dWxuZXJhYmlsaXRpZXMvdjIvZ3JvdXBzL3tncm91cD0qKn0vb3N2EuIBChNHZXRJbWFnZVZleERvY3VtZW50EjYubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuR2V0SW1hZ2VWZXhEb2N1bWVudFJlcXVlc3QaJy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5WZXhEb2N1bWVudCJqorsYLxoGxQzNDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCLRIrL3Z1bG5lcmFiaWxpdGllcy92Mi9yZXBvcy97cmVwb191aWQ9Kip9L3ZleGIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_moorage_common_names, file_moorage_common_options]);
 
 /**
  * GetVexDocumentRequest names a group.
@@ -46,6 +46,35 @@ export const GetVexDocumentRequestSchema: GenMessage<GetVexDocumentRequest> = /*
   messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 0);
 
 /**
+ * GetImageVexDocumentRequest names an image of a repo.
+ *
+ * @generated from message moorage.vulnerabilities.v2.GetImageVexDocumentRequest
+ */
+export type GetImageVexDocumentRequest = Message<"moorage.vulnerabilities.v2.GetImageVexDocumentRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * A tag, a digest, or `tag@time`, the digest that the tag had at that time by its history, about which the document
+   * says what is said now. The time is ISO 8601, in UTC without a zone; a date means the end of its day.
+   *
+   * @generated from field: string reference = 2;
+   */
+  reference: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.GetImageVexDocumentRequest.
+ * Use `create(GetImageVexDocumentRequestSchema)` to create a new message.
+ */
+export const GetImageVexDocumentRequestSchema: GenMessage<GetImageVexDocumentRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 1);
+
+/**
  * VexDocument is a VEX document.
  *
  * @generated from message moorage.vulnerabilities.v2.VexDocument
@@ -71,7 +100,7 @@ export type VexDocument = Message<"moorage.vulnerabilities.v2.VexDocument"> & {
  * Use `create(VexDocumentSchema)` to create a new message.
  */
 export const VexDocumentSchema: GenMessage<VexDocument> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 1);
+  messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 2);
 
 /**
  * GetOsvRecordsRequest names a group.
@@ -92,7 +121,7 @@ export type GetOsvRecordsRequest = Message<"moorage.vulnerabilities.v2.GetOsvRec
  * Use `create(GetOsvRecordsRequestSchema)` to create a new message.
  */
 export const GetOsvRecordsRequestSchema: GenMessage<GetOsvRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 2);
+  messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 3);
 
 /**
  * OsvRecords are records of OSV.
@@ -113,7 +142,7 @@ export type OsvRecords = Message<"moorage.vulnerabilities.v2.OsvRecords"> & {
  * Use `create(OsvRecordsSchema)` to create a new message.
  */
 export const OsvRecordsSchema: GenMessage<OsvRecords> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 3);
+  messageDesc(file_moorage_vulnerabilities_v2_advisory_exports, 4);
 
 /**
  * VexFormat is the format of a VEX document.
@@ -158,7 +187,7 @@ export const VexFormatSchema: GenEnum<VexFormat> = /*@__PURE__*/
 
 /**
  * AdvisoryExportsService answers the decisions of a group's advisories in the formats that other tools read: of each
- * advisory the latest event that was approved.
+ * advisory the latest event that was approved; and what is said about one image.
  *
  * @generated from service moorage.vulnerabilities.v2.AdvisoryExportsService
  */
@@ -182,6 +211,20 @@ export const AdvisoryExportsService: GenService<{
     methodKind: "unary";
     input: typeof GetOsvRecordsRequestSchema;
     output: typeof OsvRecordsSchema;
+  },
+  /**
+   * GetImageVexDocument answers what is said about vulnerabilities in an image as an OpenVEX document: by approved
+   * events of advisories of the groups above the repo, by what is attached to the image, and by feeds that may decide
+   * about it. Of an index it is about all its images. NOT_FOUND when the tag is not there, or was not then, and for a
+   * digest that the repo does not hold. FAILED_PRECONDITION while nothing is known of the image, and when nothing is
+   * said.
+   *
+   * @generated from rpc moorage.vulnerabilities.v2.AdvisoryExportsService.GetImageVexDocument
+   */
+  getImageVexDocument: {
+    methodKind: "unary";
+    input: typeof GetImageVexDocumentRequestSchema;
+    output: typeof VexDocumentSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_moorage_vulnerabilities_v2_advisory_exports, 0);

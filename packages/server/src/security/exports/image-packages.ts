@@ -1,0 +1,75 @@
+import { PackageURL } from "packageurl-js";
+import { type Database, select } from "../../store/index.ts";
+
+/** A package that an image holds. */
+export interface HeldPackage {
+  purl: string;
+  name: string;
+  version: string;
+  sourceName: string;
+  sourceVersion: string;
+  /** Where it lies; a package may lie in several places. */
+  paths: string[];
+}
+
+/** The packages of an image, by what statements and advisories name. */
+export interface HeldPackages {
+  all: readonly HeldPackage[];
+  /** Those whose purl has this type and name, whatever its namespace, version and qualifiers. */
+  like(purl: string): readonly HeldPackage[];
+  /** Those that have the name, or whose source has it. */
+  named(name: string): readonly HeldPackage[];
+}
+
+/** What the source says that the image holds, in the order of purls. See PackageSource. */
+export async function packagesIn(tx: Database, digest: string, source: string): Promise<HeldPackages> {
+  const rows = await select<Omit<HeldPackage, "paths"> & { path: string }>(
+    tx,
+    `select p.purl, p.name, p.version, p.source_name as "sourceName", p.source_version as "sourceVersion", i.path
+     from image_packages as i join packages as p on p.id = i.package where i.digest = ? and i.source = ? order by p.purl, i.n`,
+    [digest, source],
+  );
+  const found = new Map<string, HeldPackage>();
+  for (const { path, ...row } of rows) {
+    const known = found.get(row.purl);
+    if (known === undefined) found.set(row.purl, { ...row, paths: [path] });
+    else known.paths.push(path);
+  }
+  return indexed([...found.values()]);
+}
+
+export function indexed(all: readonly HeldPackage[]): HeldPackages {
+  const byPurl = new Map<string, HeldPackage[]>();
+  const byName = new Map<string, Set<HeldPackage>>();
+  for (const each of all) {
+    const key = keyOf(each.purl);
+    if (key !== undefined) byPurl.set(key, [...(byPurl.get(key) ?? []), each]);
+    for (const name of [each.name, each.sourceName]) {
+      const known = byName.get(name);
+      if (known === undefined) byName.set(name, new Set([each]));
+      else known.add(each);
+    }
+  }
+  return {
+    all,
+    like: (purl) => byPurl.get(keyOf(purl) ?? "") ?? [],
+    named: (name) => [...(byName.get(name) ?? [])],
+  };
+}
+
+/** Type and name; undefined for what is no purl. PyPI has several ways to write one name. */
+function keyOf(text: string): string | undefined {
+  const purl = parsedPurl(text);
+  if (purl === undefined) return undefined;
+  const { type, name } = purl;
+  return `${type}/${type === "pypi" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name}`;
+}
+
+/** The purl; undefined for what is none. */
+export function parsedPurl(text: string): PackageURL | undefined {
+  try {
+    return text.startsWith("pkg:") ? PackageURL.fromString(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
