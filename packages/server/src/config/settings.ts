@@ -251,6 +251,12 @@ export const TABLE = {
     "1m,10m,1h",
     "Delays between failed attempts to have an image scanned, comma-separated. After the last attempt the scan has failed.",
   ),
+  vexReferrers: setting(
+    flag,
+    "MOORAGE_VEX_REFERRERS",
+    "0",
+    "1 attaches to each image that a tag points to what is said about vulnerabilities in it, as an OpenVEX document.",
+  ),
   auditRetentionMs: setting(
     duration({ maxMs: 3650 * DAY_MS }),
     "MOORAGE_AUDIT_RETENTION",

@@ -15,6 +15,7 @@ import {
 import type { Database } from "../store/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
 import { systemCallNow } from "../core/system-call.ts";
+import { renewVexReferrers } from "./vex-referrers.ts";
 
 export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
   reader: Database;
@@ -30,6 +31,9 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
     | "eventsRetentionMs"
     | "allowPrivateNetwork"
     | "dnsServers"
+    | "vexReferrers"
+    | "baseUrl"
+    | "registryUrl"
   >;
   /** Called with the result of each garbage collection that completed, and its end. */
   collected(collected: Collected, atMs: number): void;
@@ -38,6 +42,8 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
 const HOUR_MS = 3_600_000;
 // How often is looked for feeds that are due; each has its own interval.
 const FEEDS_EVERY_MS = 10_000;
+// The shortest time between the beginnings of two passes over all images.
+const VEX_EVERY_MS = 2_000;
 
 /**
  * Replaces an old signing key immediately, and starts the periodic jobs, each of which one process runs for the whole
@@ -109,6 +115,17 @@ function jobsOf(deps: JobsDeps): Job[] {
       isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0,
       run: (signal) => updateDueFeeds({ transactor, reader, clock, log }, config, signal),
     },
+    ...(config.vexReferrers
+      ? [
+          {
+            name: "vex",
+            everyMs: VEX_EVERY_MS,
+            done: "VEX documents of images renewed",
+            run: (signal: AbortSignal) =>
+              renewVexReferrers({ transactor, reader, blobs: deps.blobs, clock, log }, config, signal),
+          },
+        ]
+      : []),
   ];
 }
 

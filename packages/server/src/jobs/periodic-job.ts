@@ -17,9 +17,9 @@ export interface Job {
   isDue?(): Promise<boolean>;
   /**
    * Runs the job once. `signal` ends it between two steps, and it rejects then. Returns what it did, as fields for the
-   * log.
+   * log; undefined for nothing that is worth a line.
    */
-  run(signal: AbortSignal): Promise<object>;
+  run(signal: AbortSignal): Promise<object | undefined>;
 }
 
 export interface PeriodicJobDeps {
@@ -63,7 +63,8 @@ export function periodicJob(
   const runOnce = async (): Promise<void> => {
     const result = run(stopping.signal);
     running = result.catch(() => {});
-    log.info(await result, done);
+    const fields = await result;
+    if (fields !== undefined) log.info(fields, done);
   };
   const runIfDue = async (): Promise<void> => {
     if (!(await isDue()) || !(await take()).taken || stopping.signal.aborted) return;

@@ -30,7 +30,7 @@ export function emitPush(call: Call, { isSystem = false, ...pushed }: Pushed): v
   });
 }
 
-/** Emits the push event of content that was copied into a mirror from its source. */
+/** Emits the push event of content that the server itself stores: what it copies into a mirror, or attaches. */
 export async function emitCopy(call: Call, content: Content): Promise<void> {
   emitPush(call, { ...content, repository: await pathOf(call.tx, content.repo), isSystem: true });
 }
@@ -44,7 +44,7 @@ export function emitDelete(call: Call, deleted: Content & { repository: string }
   });
 }
 
-/** Emits the events of what garbage collection removed from a repo. */
+/** Emits the events of what garbage collection, or the server itself, removed from a repo. */
 export async function emitCollection(
   call: Call,
   { repo, type, digests }: Omit<Content, "digest"> & { digests: readonly string[] },

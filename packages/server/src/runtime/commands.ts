@@ -8,6 +8,7 @@ import { messageOf } from "../core/stored.ts";
 import { apiEvents, appendEvents, eventCommands, type Emit } from "../events/index.ts";
 import { iamCommands, requireTerms } from "../iam/index.ts";
 import { jobCommands } from "../jobs/leases.ts";
+import { putVexReferrer } from "../jobs/put-vex-referrer.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { mirrorCommands } from "../mirroring/index.ts";
 import { ociCommands } from "../oci/index.ts";
@@ -89,6 +90,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...eventCommands,
   ...iamCommands,
   ...jobCommands,
+  putVexReferrer,
   ...mirrorCommands,
   ...ociCommands,
   ...registryCommands,

@@ -3,6 +3,8 @@ export { noteDecision } from "./advisories/decisions.ts";
 export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";
+export { OPENVEX, OWN_VEX_REPO, repoOfOwnVex } from "./attached/own-vex.ts";
+export { type ImageVex, imageVexOf } from "./exports/image-vex.ts";
 export { advisoryExportsService } from "./exports/service.ts";
 export { type AttachedStatement, attachedStatements, statementsAbout } from "./attached/statements.ts";
 export { removeUnusedCatalogs } from "./catalog/remove.ts";

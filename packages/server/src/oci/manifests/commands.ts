@@ -101,6 +101,29 @@ export async function storeManifest(
   return { missing, isNew: await insertManifest(call, repo, stored) };
 }
 
+/**
+ * Removes a manifest that the server itself has stored, unless a tag or another manifest names it. Its content gets a
+ * new grace, so that a pull that is under way ends well. Answers whether it was removed.
+ */
+export async function removeStoredManifest(call: Call, repo: string, digest: string): Promise<boolean> {
+  const { tx, nowMs } = call;
+  const tag = tx.selectFrom("tags").select("name").where("parent", "=", repo).where("digest", "=", digest).limit(1);
+  const references = tx.selectFrom("manifest_references").where("repo", "=", repo);
+  const above = references.select("digest").where("target", "=", digest).limit(1);
+  if ((await tag.executeTakeFirst()) ?? (await above.executeTakeFirst())) return false;
+  await checkAttachmentsBy(call, repo, digest);
+  await tx
+    .updateTable("repo_blobs")
+    .set({ touch_time: nowMs })
+    .where("repo", "=", repo)
+    .where("touch_time", "<", nowMs)
+    .where("digest", "in", references.select("target").where("digest", "=", digest).where("kind", "=", "blob"))
+    .execute();
+  for (const table of ["manifests", "manifest_references"] as const)
+    await tx.deleteFrom(table).where("repo", "=", repo).where("digest", "=", digest).execute();
+  return true;
+}
+
 /** Answers whether the repo did not hold the manifest before. Its references must have been checked. */
 async function insertManifest(
   call: Call,

@@ -2,6 +2,7 @@ import { isImageType, isIndexType, OCI_INDEX } from "../../core/media-types.ts";
 import { isObject } from "../../lib/json.ts";
 import { type Database, select } from "../../store/index.ts";
 import { mayHoldDocuments } from "./media-types.ts";
+import { withoutOwn } from "./own-vex.ts";
 
 /** The most manifests that count as attached to a digest, and the most indexes that are looked at. */
 export const MAX_ATTACHED = 100;
@@ -21,7 +22,10 @@ export async function relationsOf(tx: Database, repo: string, digest: string): P
   const add = (manifest: string, via: string): void => {
     if (!found.has(manifest) && found.size < MAX_ATTACHED) found.set(manifest, via);
   };
-  for (const { manifest, artifact_type: type, media_type: media } of await referrersOf(tx, repo, digest))
+  for (const { manifest, artifact_type: type, media_type: media } of await withoutOwn(
+    tx,
+    await referrersOf(tx, repo, digest),
+  ))
     if (isImageType(media) && mayHoldDocuments(type)) add(manifest, "");
   for (const { name, manifest } of await taggedFor(tx, repo, digest)) add(manifest, name);
   for (const index of await indexesAbove(tx, repo, digest))
@@ -45,10 +49,10 @@ async function referrersOf(
   tx: Database,
   repo: string,
   digest: string,
-): Promise<{ manifest: string; artifact_type: string; media_type: string }[]> {
+): Promise<{ manifest: string; artifact_type: string; media_type: string; annotations: string }[]> {
   return await tx
     .selectFrom("manifests")
-    .select(["digest as manifest", "artifact_type", "media_type"])
+    .select(["digest as manifest", "artifact_type", "media_type", "annotations"])
     .where("repo", "=", repo)
     .where("subject", "=", digest)
     .orderBy("create_time", "desc")
