@@ -6,6 +6,10 @@ export interface CatalogMetrics {
   read(outcome: string, ms: number): void;
   /** Sets the number of images that wait. */
   waiting(images: number): void;
+  /** Counts a document that is attached to an image. Kinds and outcomes: from bounded sets. */
+  attached(kind: string, outcome: string): void;
+  /** Sets what waits: digests to which something may have been attached, and attached manifests. */
+  attachedWaiting(backlog: { checks: number; manifests: number }): void;
 }
 
 /** Registers the metrics of the reading of images' packages. */
@@ -29,7 +33,27 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
     registers,
     aggregator: "max",
   });
+  const documents = new Counter({
+    name: "moorage_vulnerability_attached_documents_total",
+    help: "Documents attached to images that were read, by kind and by how that ended.",
+    labelNames: ["kind", "outcome"],
+    registers,
+  });
+  const attachedBacklog = new Gauge({
+    name: "moorage_vulnerability_attached_backlog",
+    help: "Digests to which something may have been attached, and attached manifests, that wait; 100,000 for more.",
+    labelNames: ["kind"],
+    registers,
+    aggregator: "max",
+  });
+  // All samples are there from the beginning.
+  for (const kind of ["checks", "manifests"]) attachedBacklog.set({ kind }, 0);
   return {
+    attached: (kind, outcome) => documents.inc({ kind, outcome }),
+    attachedWaiting({ checks, manifests }) {
+      attachedBacklog.set({ kind: "checks" }, checks);
+      attachedBacklog.set({ kind: "manifests" }, manifests);
+    },
     read(outcome, ms) {
       attempts.inc({ outcome });
       durations.observe(ms / 1000);

@@ -314,3 +314,28 @@ test("a document may be both: an SBOM whose packages count, with statements abou
   const vex = (await attachments(place, digest, 2)).find(({ manifest }) => manifest === second);
   assert.deepEqual([vex?.packages ?? 0, vex?.statements, vex?.counts ?? false], [0, 1, false]);
 });
+
+test("documents are counted by kind and by whether they count, and what waits", async () => {
+  const place = await newPlace();
+  const digest = await newImage(place);
+  const metrics = async (): Promise<string> => await (await fetch(`${platform.url}/metrics`)).text();
+  const count = async (labels: string): Promise<number> => {
+    const sample = `moorage_vulnerability_attached_documents_total{${labels}} `;
+    const line = (await metrics()).split("\n").find((each) => each.startsWith(sample));
+    return Number(line?.slice(sample.length) ?? 0);
+  };
+  const labels = [
+    'kind="openvex",outcome="read"',
+    'kind="openvex",outcome="rejected"',
+    'kind="unknown",outcome="rejected"',
+  ];
+  const before = await Promise.all(labels.map(count));
+  const contents = [openVex({}), openVex({ products: [{ "@id": "https://acme.example/other" }] }), "{"];
+  for (const content of contents)
+    await pushArtifact(place, { artifactType: OPENVEX, subject: digest, layers: [{ mediaType: OPENVEX, content }] });
+  await attachments(place, digest, 3);
+  // They are counted once they are stored.
+  for (const [at, each] of labels.entries()) while ((await count(each)) !== (before[at] ?? 0) + 1) await wait(50);
+  for (const kind of ["checks", "manifests"])
+    assert.match(await metrics(), new RegExp(`^moorage_vulnerability_attached_backlog\\{kind="${kind}"\\} \\d+$`, "m"));
+});

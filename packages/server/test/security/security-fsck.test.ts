@@ -6,7 +6,8 @@ import { checkInstallation, type FsckResult, loadConfig } from "../../src/index.
 import type { Tables } from "../../src/store/tables.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
-import { pushLayers } from "../support/catalog/push.ts";
+import { cycloneDx } from "../support/catalog/documents.ts";
+import { pushArtifact, pushLayers } from "../support/catalog/push.ts";
 import { databaseEnv } from "../support/database.ts";
 import { archiveOf, type FeedInstallation, OSV_FEED, openFeedInstallation } from "../support/feed-installation.ts";
 import { startInstallation } from "../support/installation.ts";
@@ -169,6 +170,94 @@ test("faults in the rows of feeds and catalogues are found and repaired", TIMEOU
   assert.deepEqual(restored["packages"], before["packages"]);
   assert.deepEqual(restored["image_packages"], before["image_packages"]);
   await server.close();
+});
+
+test("faults in what is attached to images are found, and what was lost is read again", TIMEOUT, async (t) => {
+  const feeds = await openFeedInstallation(t);
+  const { db, env } = feeds;
+  const dataDir = env["MOORAGE_DATA_DIR"] ?? "";
+  const start = async () =>
+    await startInstallation(t, { ...(await databaseEnv(dataDir)), MOORAGE_CATALOG_IMAGES: "1" }, dataDir);
+  const first = await start();
+  const place = { url: first.url, token: first.registry, name: `${first.bootstrap.organization.name}/app` };
+  const digest = await pushLayers(place, "v1", [tarOf([npmFile("app", "lodash", "4.17.20")])]);
+  const type = "application/vnd.cyclonedx+json";
+  const analysis = {
+    metadata: { timestamp: "2026-11-03T08:00:00Z" },
+    vulnerabilities: [
+      { id: "CVE-2026-1", analysis: { state: "not_affected" }, affects: [{ ref: "pkg:npm/stated@1.0.0" }] },
+    ],
+  };
+  const layers = [{ mediaType: type, content: cycloneDx(["stated"], analysis) }];
+  const manifest = await pushArtifact(place, { artifactType: type, subject: digest, layers });
+  /** Until all is read, and compared with feeds. */
+  const isRead = async (): Promise<boolean> => {
+    const images = await db.selectFrom("image_catalogs").select("state").execute();
+    const attached = await db.selectFrom("attached_readings").select("state").execute();
+    const packages = await db.selectFrom("packages").select("matched").execute();
+    return (
+      [images, attached].every((rows) => rows.length === 1 && rows[0]?.state === 2) &&
+      packages.length === 2 &&
+      packages.every(({ matched }) => matched !== null)
+    );
+  };
+  while (!(await isRead())) await wait(20);
+  await first.close();
+  const fsck = (repair: boolean): Promise<FsckResult> =>
+    checkInstallation(loadConfig(env), { repair, deep: false }, SILENT);
+  assert.deepEqual((await fsck(false)).findings, []);
+  const tables = ["image_catalogs", "attached_documents", "attached_statements", "image_packages"] as const;
+  const content = async (): Promise<string[]> => {
+    const rows: string[] = [];
+    for (const table of tables)
+      for (const row of await db.selectFrom(table).selectAll().execute())
+        rows.push(JSON.stringify({ ...row, backlog: 0, create_time: 0, finish_time: 0, attempts: 0 }));
+    return rows.sort();
+  };
+  const before = await content();
+  const other = `sha256:${"0".repeat(64)}`;
+  const document = await db.selectFrom("attached_documents").selectAll().executeTakeFirstOrThrow();
+  const statement = await db.selectFrom("attached_statements").selectAll().executeTakeFirstOrThrow();
+  // The repair of the first two removes a row; all others are whole again once a server has read what was lost.
+  const cases: [kinds: string[], damage: () => Promise<unknown>][] = [
+    [
+      ["attached-document-without-reading"],
+      () =>
+        db
+          .insertInto("attached_documents")
+          .values({ ...document, manifest: other })
+          .execute(),
+    ],
+    [
+      ["attached-statement-without-document"],
+      () =>
+        db
+          .insertInto("attached_statements")
+          .values({ ...statement, n: 7 })
+          .execute(),
+    ],
+    [["attached-document-incomplete"], () => db.deleteFrom("attached_statements").execute()],
+    [
+      ["attached-document-incomplete", "package-without-image"],
+      () => db.deleteFrom("image_packages").where("source", "=", `${manifest}/0`).execute(),
+    ],
+    [
+      ["attachment-without-reading", "image-package-without-catalogue", "attached-document-without-reading"],
+      () => db.deleteFrom("attached_readings").execute(),
+    ],
+    [["image-without-catalogue", "image-package-without-catalogue"], () => db.deleteFrom("image_catalogs").execute()],
+  ];
+  for (const [kinds, damage] of cases) {
+    await damage();
+    const found = (await fsck(false)).findings.map(({ kind }) => kind);
+    assert.deepEqual(found.toSorted(), kinds.toSorted());
+    const repaired = await fsck(true);
+    assert.equal(repaired.clean, true, JSON.stringify(repaired.findings));
+    const server = await start();
+    while (!(await isRead())) await wait(20);
+    await server.close();
+    assert.deepEqual(await content(), before, kinds.join());
+  }
 });
 
 test("an import that is under way, or was killed, is no fault", TIMEOUT, async (t) => {

@@ -27,6 +27,12 @@ const READ_AGAIN =
 const READ_ATTACHED_AGAIN =
   "update attached_readings set state = 1, attempts = 0, reason = '', holder = '', hold_until = 0, finish_time = null where subject = ?";
 
+const READ_MANIFEST_AGAIN =
+  "update attached_readings set state = 1, attempts = 0, reason = '', holder = '', hold_until = 0, finish_time = null where subject = ? and manifest = ?";
+
+/** Of a reading that is done; what an attempt has written that is not is not seen. */
+const READ = `exists (select 1 from attached_readings as r where r.subject = d.subject and r.manifest = d.manifest and r.state = 2)`;
+
 /** The checks of security data, in the order in which they are repaired: see ROW_CHECKS. */
 export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
   {
@@ -150,6 +156,63 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
       await ask(tx, "delete from image_packages where digest = ?", [digest]);
       await ask(tx, READ_AGAIN, [digest]);
       await ask(tx, READ_ATTACHED_AGAIN, [digest]);
+    },
+  },
+  {
+    kind: "image-without-catalogue",
+    meaning: "it is not noted that an image is to be read; after the repair a server reads it",
+    find: `select m.digest, min(m.create_time) as create_time from manifests as m where m.artifact_type in ('application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json')
+      and not exists (select 1 from image_catalogs as c where c.digest = m.digest) group by m.digest`,
+    show: ["digest"],
+    async repair(tx, { digest, create_time: time }) {
+      await ask(
+        tx,
+        `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time)
+         values (?, 1, 1, 0, '', '', 0, '', '', '', '[]', ?) on conflict do nothing`,
+        [digest, time],
+      );
+    },
+  },
+  {
+    kind: "attachment-without-reading",
+    meaning: "it is not noted that what is attached to an image is to be read; after the repair a server reads it",
+    find: `select a.subject, a.manifest, min(a.from_time) as from_time from attachments as a
+      where not exists (select 1 from attached_readings as r where r.subject = a.subject and r.manifest = a.manifest) group by a.subject, a.manifest`,
+    show: ["subject", "manifest"],
+    async repair(tx, { subject, manifest, from_time: time }) {
+      await ask(
+        tx,
+        `insert into attached_readings (subject, manifest, state, attempts, reason, holder, hold_until, create_time)
+         values (?, ?, 1, 0, '', '', 0, ?) on conflict do nothing`,
+        [subject, manifest, time],
+      );
+    },
+  },
+  {
+    kind: "attached-document-without-reading",
+    meaning: "a document is noted that was attached to an image, and its reading is gone",
+    find: "select d.subject, d.manifest, d.n from attached_documents as d where not exists (select 1 from attached_readings as r where r.subject = d.subject and r.manifest = d.manifest)",
+    show: ["subject", "manifest", "n"],
+    repair: remove("attached_documents", ["subject", "manifest", "n"]),
+  },
+  {
+    kind: "attached-statement-without-document",
+    meaning: "a statement about a vulnerability is noted, and the document that made it is gone",
+    find: `select distinct s.subject, s.manifest, s.n from attached_statements as s where not exists (select 1 from attached_documents as d where d.subject = s.subject and d.manifest = s.manifest and d.n = s.n)
+      and not exists (select 1 from attached_readings as r where r.subject = s.subject and r.manifest = s.manifest and r.state <> 2)`,
+    show: ["subject", "manifest", "n"],
+    repair: remove("attached_statements", ["subject", "manifest", "n"]),
+  },
+  {
+    kind: "attached-document-incomplete",
+    meaning:
+      "a document that is attached to an image has lost packages or statements; after the repair it is read again",
+    find: `select d.subject, d.manifest, d.n from attached_documents as d where ${READ} and (
+      d.statements <> (select count(*) from attached_statements as s where s.subject = d.subject and s.manifest = d.manifest and s.n = d.n)
+      or d.packages <> (select count(*) from image_packages as i where i.digest = d.subject and i.source = d.manifest || '/' || d.n))`,
+    show: ["subject", "manifest", "n"],
+    async repair(tx, { subject, manifest }) {
+      await ask(tx, READ_MANIFEST_AGAIN, [subject, manifest]);
     },
   },
   {

@@ -3,6 +3,7 @@ import type { CallData } from "../../core/call.ts";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { type Database, select } from "../../store/index.ts";
 import { HOLD_MS, PART_ROWS } from "../catalog/queue.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import type { CatalogThread } from "../catalog/thread.ts";
@@ -20,7 +21,11 @@ import {
 } from "./queue.ts";
 import type { AttachedDocument } from "./types.ts";
 
+/** How the reading of a document ended: it was read, does not count, or its manifest could not be read. */
+export type AttachedOutcome = "read" | "rejected" | "failed";
+
 export interface AttachedRunnerDeps {
+  metrics: { attached(kind: string, outcome: AttachedOutcome): void };
   transactor: Transactor;
   clock: Clock;
   log: Logger;
@@ -28,6 +33,17 @@ export interface AttachedRunnerDeps {
   holder: string;
   /** Aborted when the process shuts down. */
   signal: AbortSignal;
+}
+
+/** What waits: digests to be looked at, and manifests to be read; at most so many of each are counted. */
+export async function attachedBacklog(tx: Database, most: number): Promise<{ checks: number; manifests: number }> {
+  const [row] = await select<{ checks: number | string; manifests: number | string }>(
+    tx,
+    `select (select count(*) from (select 1 from attachment_checks limit ${most}) as c) as checks,
+       (select count(*) from (select 1 from attached_readings where state = ${CATALOG_STATE.waiting} limit ${most}) as w) as manifests`,
+    [],
+  );
+  return { checks: Number(row?.checks ?? 0), manifests: Number(row?.manifests ?? 0) };
 }
 
 /** The most that is looked at between two readings, so that images go on being read. */
@@ -38,7 +54,7 @@ const MAX_CHECKS = 50;
  * It answers whether there was anything to do.
  */
 export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean> {
-  const { transactor, clock, log, thread, holder, signal } = deps;
+  const { transactor, clock, log, metrics, thread, holder, signal } = deps;
   const data = (): CallData => systemCallNow(clock);
   const isAny = async (): Promise<{ checks: boolean; readings: boolean }> => {
     return await transactor.read(data(), async ({ tx }) => {
@@ -88,7 +104,13 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
           ? { documents: [] }
           : await thread.readAttached(subject, layers, AbortSignal.any([signal, lost.signal]));
       if (answer === undefined) return await transactor.write(releaseAttached, data(), reading);
-      if ("documents" in answer) return void (await store(reading, answer.documents));
+      if ("documents" in answer) {
+        if (!(await store(reading, answer.documents))) return;
+        for (const { kind, reason } of answer.documents)
+          metrics.attached(kind || "unknown", reason === "" ? "read" : "rejected");
+        return;
+      }
+      metrics.attached("unknown", "failed");
       log.warn({ subject, manifest, reason: answer.reason }, "what is attached to an image could not be read");
       await transactor.write(failAttached, data(), { ...reading, ...answer });
     } finally {

@@ -4,7 +4,7 @@ import type { CallData } from "../../core/call.ts";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { attachedRunner } from "../attached/runner.ts";
+import { attachedBacklog, type AttachedOutcome, attachedRunner } from "../attached/runner.ts";
 import {
   claimCatalog,
   type Claimed,
@@ -25,6 +25,10 @@ import type { Catalog } from "./types.ts";
 export interface CatalogMetrics {
   read(outcome: string, ms: number): void;
   waiting(images: number): void;
+  /** A document that is attached to an image, by its kind, `unknown` where it has none, and how its reading ended. */
+  attached(kind: string, outcome: AttachedOutcome): void;
+  /** Digests to which something may have been attached, and attached manifests that were not read yet. */
+  attachedWaiting(backlog: { checks: number; manifests: number }): void;
 }
 
 export interface CatalogRunnerDeps extends CatalogThreadDeps {
@@ -67,6 +71,7 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
         .executeTakeFirst(),
     );
     metrics.waiting(Number(rows?.n ?? 0));
+    metrics.attachedWaiting(await transactor.read(data(), ({ tx }) => attachedBacklog(tx, MAX_COUNTED)));
   };
   const isAnyWaiting = async (): Promise<boolean> =>
     (await transactor.read(data(), (call) =>
@@ -78,7 +83,15 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
         .limit(1)
         .executeTakeFirst(),
     )) !== undefined;
-  const readNextAttached = attachedRunner({ transactor, clock, log, thread, holder, signal: stopping.signal });
+  const readNextAttached = attachedRunner({
+    transactor,
+    clock,
+    log,
+    metrics,
+    thread,
+    holder,
+    signal: stopping.signal,
+  });
   const readNext = async (): Promise<boolean> => {
     if (stopping.signal.aborted || !(await isAnyWaiting())) return false;
     const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder });
