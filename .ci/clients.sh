@@ -26,6 +26,8 @@ done
 
 # The simulated CI system listens on loopback.
 export MOORAGE_ALLOW_PRIVATE_NETWORK=1
+# The server attaches what is said about vulnerabilities in images.
+export MOORAGE_VEX_REFERRERS=1
 start_server
 ORG=$(bootstrap organization.name)
 PUBLIC=$(bootstrap publicOrganization.name)
@@ -42,6 +44,11 @@ for home in home nobody; do
   printf '{"default":[{"type":"insecureAcceptAnything"}]}' >"$WORK/$home/.config/containers/policy.json"
 done
 printf '{"auths":{"%s":{"auth":"%s"}}}' "$HOST" "$(printf 'any:%s' "$PLATFORM_TOKEN" | base64 -w0)" >"$DOCKER_CONFIG/config.json"
+
+# What is known about the package of the SBOMs that clients attach.
+mkdir "$WORK/feed"
+echo '{"id": "CVE-2026-4242", "modified": "2026-11-01T08:00:00Z", "affected": [{"package": {"ecosystem": "npm", "name": "attached"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "2.0.0"}]}]}]}' >"$WORK/feed/CVE-2026-4242.json"
+moorage feeds import "$WORK/feed" --feed clients --licence CC0-1.0 >/dev/null
 
 start_ci
 

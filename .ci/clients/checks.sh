@@ -80,3 +80,50 @@ document() (
   export HOME="$PWD/home" REGISTRY_AUTH_FILE="$PWD/auth.json" HOST TOKEN="$PLATFORM_TOKEN" PATH="$TOOLS:$PATH" npm_config_offline=true
   timeout 120 bash -euc "$commands" </dev/null
 )
+
+# api PATH: an answer of the platform API.
+api() { curl -fsS -m 20 -H "Authorization: Bearer $PLATFORM_TOKEN" "$URL$1"; }
+# becomes TITLE PATTERN PATH: what the platform API answers must match within a minute.
+becomes() {
+  for _ in $(seq 120); do
+    if api "$3" >"$WORK/out.log" 2>&1 && grep -q -- "$2" "$WORK/out.log"; then
+      ok "$1"
+      return
+    fi
+    sleep 0.5
+  done
+  cat "$WORK/out.log"
+  fail "$1"
+}
+# documents: writes sbom.cdx.json, an SBOM with one package about which the server's feed has a record, and vex.json,
+# which says that it does no harm.
+documents() {
+  cat >sbom.cdx.json <<'END'
+{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+ "components": [{"type": "library", "name": "attached", "version": "1.0.0", "purl": "pkg:npm/attached@1.0.0"}]}
+END
+  cat >vex.json <<'END'
+{"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://acme.example/vex/1", "author": "Acme",
+ "timestamp": "2026-11-01T08:00:00Z", "version": 1,
+ "statements": [{"vulnerability": {"name": "CVE-2026-4242"}, "products": [{"@id": "pkg:npm/attached@1.0.0"}],
+  "status": "not_affected", "justification": "vulnerable_code_not_in_execute_path"}]}
+END
+}
+# counts CLIENT HOST/REPOSITORY@DIGEST ATTACH…: ATTACH is called with the file of a document and its kind, cyclonedx or
+# openvex, and must attach it to the image. Then it counts in what the server answers.
+counts() {
+  local client=$1 digest=${2#*@} name=${2%@*} uid of findings
+  uid=$(api "/registry/v2/repos?name=${name##*/}" | json repos.0.uid)
+  of="/registry/v2/repos/$uid/digests/$digest"
+  findings="/vulnerabilities/v2/findings?repo=$uid&digest=$digest"
+  shift 2
+  documents
+  does "$client: an SBOM is attached" "$@" sbom.cdx.json cyclonedx
+  becomes "$client: the SBOM is read, and counts" '"kind":"cyclonedx".*"counts":true' "$of/attachments"
+  becomes "$client: the packages of the image are those of the SBOM" "pkg:npm/attached@1.0.0" "$of/sbom"
+  becomes "$client: what a feed says of them is found" '"vulnerability":"CVE-2026-4242"' "$findings"
+  does "$client: an OpenVEX document is attached" "$@" vex.json openvex
+  becomes "$client: the document is read" '"kind":"openvex"' "$of/attachments"
+  becomes "$client: it closes the finding" "VEX_NOT_AFFECTED" "$findings&state=CLOSED"
+  becomes "$client: it is in the VEX of the image" '"status":"not_affected"' "/vulnerabilities/v2/repos/$uid/vex?reference=$digest"
+}

@@ -1,7 +1,7 @@
 cosign() { timeout 60 "$TOOLS/cosign" "$@"; }
 
 check_cosign() {
-  local here=(--allow-http-registry) sign verify app public seen
+  local here=(--allow-http-registry) sign verify app public seen attested
   export COSIGN_PASSWORD="moorage" COSIGN_YES=true
   does "cosign: a key pair is made" cosign generate-key-pair
   cosign generate-key-pair --output-key-prefix other >/dev/null 2>&1
@@ -32,6 +32,9 @@ check_cosign() {
   does "cosign: a public image is signed" cosign sign "${sign[@]}" "$public"
   does "cosign: a public image is verified anonymously" nobody cosign verify --key cosign.pub "${verify[@]}" "$HOST/$PUBLIC/cosign:latest"
   refused "cosign: an anonymous signature is denied" "403 Forbidden" nobody cosign sign "${sign[@]}" "$public"
+  attest_document() { cosign attest --predicate "$1" --type "$2" "${sign[@]}" "$attested"; }
+  attested=$(image "$ORG/cosign/attested:1.0" 1)
+  counts cosign "$attested" attest_document
   # Before version 3, a signature was a tag named after the image's digest.
   app=$(image "$ORG/cosign/older:1.0" 2)
   does "cosign: an image is signed with the older format" cosign sign --key cosign.key --use-signing-config=false --new-bundle-format=false --tlog-upload=false "${here[@]}" "$app"

@@ -1,7 +1,7 @@
 oras() { timeout 60 "$TOOLS/oras" "$@"; }
 
 check_oras() {
-  local plain=--plain-http images="$HOST/$ORG/oras/images" arm thing="$HOST/$ORG/oras/thing" copy="$HOST/$ORG/oras/copies/thing" digest sbom report big public shown
+  local plain=--plain-http images="$HOST/$ORG/oras/images" arm thing="$HOST/$ORG/oras/thing" copy="$HOST/$ORG/oras/copies/thing" digest sbom report big public shown app uid
   mkdir fetched
   echo "hello" >hello.txt
   echo '{"bomFormat":"CycloneDX"}' >sbom.json
@@ -63,9 +63,20 @@ check_oras() {
   refused "oras: the deleted blob is not found" "not found" oras blob fetch $plain -o fetched/none.bin "$thing@$(sha lone.bin)"
   refused "oras: a blob that a manifest needs cannot be deleted" "needs this blob" oras blob delete $plain -f "$thing@$big"
 
+  attach_document() { oras attach $plain --artifact-type "$([ "$2" = openvex ] && echo application/openvex+json || echo application/vnd.cyclonedx+json)" "$app" "$1"; }
+  app=$(image "$ORG/oras/attached-oras:1.0" 1)
+  counts oras "$app" attach_document
+  # What the server itself attaches, and does not take for somebody's.
+  made() { oras discover $plain --format json --artifact-type application/openvex+json "$app" | node -p 'JSON.parse(require("node:fs").readFileSync(0, "utf8")).referrers.find((r) => r.annotations?.["dev.moorage.vex.repo"])?.digest ?? ""'; }
+  for _ in $(seq 120); do [ -z "$(made)" ] || break; sleep 0.5; done
+  does "oras: the server's own VEX of the image is found and pulled" oras pull $plain -o fetched "${app%@*}@$(made)"
+  uid=$(api "/registry/v2/repos?name=attached-oras" | json repos.0.uid)
+  same "oras: it is what the API answers" "$(json statements.0.vulnerability.name <fetched/openvex.json) $(json statements.0.status <fetched/openvex.json)" "CVE-2026-4242 not_affected"
+  same "oras: it is not listed as attached by anybody" "$(api "/registry/v2/repos/$uid/digests/${app#*@}/attachments" | json attachments.length)" 2
+
   public=$(image "$PUBLIC/oras:latest" 1)
   image "$PUBLIC/oras:2.0" 2 >/dev/null
-  cataloged oras "$ORG/oras/copies/images $ORG/oras/copies/thing $ORG/oras/images $ORG/oras/thing $ORG/oras/third $PUBLIC/oras" \
+  cataloged oras "$ORG/oras/attached-oras $ORG/oras/copies/images $ORG/oras/copies/thing $ORG/oras/images $ORG/oras/thing $ORG/oras/third $PUBLIC/oras" \
     oras repo ls $plain "$HOST"
   does "oras: a referrer of a public image is attached" oras attach $plain --artifact-type application/vnd.example.sbom "$public" sbom.json
   shown=$(nobody oras discover $plain --format json "$HOST/$PUBLIC/oras:latest" | json referrers.0.digest)
