@@ -1,8 +1,11 @@
-import { ChangeKind, PackagesState } from "@moorage/api/messages";
+import { ChangeKind, FindingSeverity, FindingState, PackagesState } from "@moorage/api/messages";
+import { isoTime, milliseconds } from "../../lib/timestamps.ts";
+import { SEVERITIES } from "../feeds/severities.ts";
 import type { PackageChanged } from "./packages.ts";
 import type { PlatformDiffers } from "./platforms.ts";
 import type { ShownSide } from "./sides.ts";
 import type { LayerChanged, ValueChanged } from "./values.ts";
+import type { VulnerabilityChanged, VulnerabilityKnown } from "./vulnerabilities.ts";
 
 /** What the text is made of. */
 export interface ShownDiff {
@@ -16,6 +19,12 @@ export interface ShownDiff {
   addedPackages: number;
   removedPackages: number;
   changedPackages: number;
+  /** The first of them. */
+  vulnerabilities: readonly VulnerabilityChanged[];
+  vulnerabilitiesComplete: boolean;
+  addedVulnerabilities: number;
+  removedVulnerabilities: number;
+  changedVulnerabilities: number;
   truncated: boolean;
 }
 
@@ -25,6 +34,9 @@ const WORDS: ReadonlyMap<ChangeKind, string> = new Map([
   [ChangeKind.CHANGED, "changed"],
 ]);
 const wordOf = (kind: ChangeKind): string => WORDS.get(kind) ?? "same";
+const SEVERITY_WORDS: ReadonlyMap<FindingSeverity, string> = new Map(
+  SEVERITIES.map((word) => [FindingSeverity[word], word]),
+);
 /** The longest text in a cell, in characters. */
 const MAX_CELL = 200;
 
@@ -47,7 +59,9 @@ export function markdownOf(image: string, diff: ShownDiff): string {
     ...[from, to]
       .filter(({ stored }) => !stored)
       .map(({ digest }) => `${code(digest)} is not stored any longer: nothing is known about what differs.`),
-    ...(from.stored && to.stored ? ["## Packages", ...packagesPart(diff)] : []),
+    ...(from.stored && to.stored
+      ? ["## Packages", ...packagesPart(diff), "## Vulnerabilities", ...vulnerabilitiesPart(diff)]
+      : []),
     ...(annotations.length > 0 ? ["## Annotations", valuesTable(annotations)] : []),
     ...platforms.flatMap(platformPart),
     ...(diff.truncated ? ["There are more differences of configuration, labels and layers than are shown."] : []),
@@ -87,6 +101,54 @@ function packagesPart(diff: ShownDiff): string[] {
       : []),
     ...(all > packages.length ? [`${all - packages.length} more are not shown.`] : []),
   ];
+}
+
+function vulnerabilitiesPart(diff: ShownDiff): string[] {
+  const { vulnerabilities, platforms } = diff;
+  const { addedVulnerabilities: added, removedVulnerabilities: removed, changedVulnerabilities: changed } = diff;
+  const all = added + removed + changed;
+  const unknown = platforms.flatMap(({ platform, from, to }) =>
+    [from, to].flatMap((each) =>
+      each === undefined || each.vulnerabilitiesReason === ""
+        ? []
+        : [
+            `- ${cell(platform || "image")}: the vulnerabilities of ${code(each.digest)} are not known: ${cell(each.vulnerabilitiesReason)}`,
+          ],
+    ),
+  );
+  const times = [diff.from, diff.to].flatMap(({ reference, asOf }) =>
+    asOf === undefined ? [] : [`- ${cell(reference)}: as they were known at ${isoTime(milliseconds(asOf))}`],
+  );
+  return [
+    `${added} added, ${removed} removed, ${changed} changed${diff.vulnerabilitiesComplete ? "" : ", of those that are known"}.`,
+    ...(times.length > 0 ? [times.join("\n")] : []),
+    ...(unknown.length > 0 ? [unknown.join("\n")] : []),
+    ...(vulnerabilities.length > 0
+      ? [
+          table(
+            ["", "vulnerability", "severity", "package", "from", "to", "platforms"],
+            vulnerabilities.map(({ kind, vulnerability, severity, kev, purl, from, to, platforms: where }) => [
+              wordOf(kind),
+              cell(vulnerability),
+              `${SEVERITY_WORDS.get(severity) ?? "UNKNOWN"}${kev ? ", known to be exploited" : ""}`,
+              cell(purl.replace(/^pkg:/, "")),
+              cell(knownPart(from)),
+              cell(knownPart(to)),
+              cell(where.join(", ")),
+            ]),
+          ),
+        ]
+      : []),
+    ...(all > vulnerabilities.length ? [`${all - vulnerabilities.length} more are not shown.`] : []),
+  ];
+}
+
+/** `1.0.0, fixed in 1.0.1` or `1.0.0, closed: WITHDRAWN` */
+function knownPart(known: VulnerabilityKnown | undefined): string {
+  if (known === undefined) return "";
+  const { state, versions, fixVersions, closeReason } = known;
+  if (state === FindingState.CLOSED) return [versions.join(", "), `closed: ${closeReason}`].join(", ");
+  return [...versions, ...(fixVersions.length > 0 ? [`fixed in ${fixVersions.join(", ")}`] : [])].join(", ");
 }
 
 function platformPart({ platform, kind, from, to, config, labels, annotations, layers }: PlatformDiffers): string[] {

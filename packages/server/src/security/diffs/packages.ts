@@ -147,13 +147,15 @@ function addChange(
   if (!same.platforms.includes(platform)) same.platforms.push(platform);
 }
 
-function sorted(versions: ReadonlySet<string>, order: VersionOrder | undefined): string[] {
+/** Versions in the order of their ecosystem; by the alphabet where there is none. */
+export function sorted(versions: ReadonlySet<string>, order: VersionOrder | undefined): string[] {
   return [...versions].sort((a, b) => (order === undefined ? 0 : compareVersions(order, a, b)) || compareText(a, b));
 }
 
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function withoutVersion(purl: string): string {
+/** The purl without version and qualifiers. */
+export function withoutVersion(purl: string): string {
   const [path = ""] = purl.split(/[?#]/, 1);
   const at = path.lastIndexOf("@");
   return at < 0 ? path : path.slice(0, at);
@@ -165,7 +167,8 @@ const DISTRIBUTION_ORDERS: ReadonlyMap<string, VersionOrder> = new Map([
   ["rpm", "rpm"],
 ]);
 
-function orderOf(purl: string): VersionOrder | undefined {
+/** The order of the versions of a package. Undefined for types of purls whose versions have none that is known. */
+export function orderOf(purl: string): VersionOrder | undefined {
   const type = purl.slice("pkg:".length, purl.indexOf("/"));
   return DISTRIBUTION_ORDERS.get(type) ?? REGISTRY_BY_PURL_TYPE.get(type)?.order;
 }

@@ -3,22 +3,30 @@ import { GetDiffRequestSchema } from "@moorage/api/messages";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../../aip/page-token.ts";
 import type { Call } from "../../core/call.ts";
 import type { Pair } from "./packages.ts";
+import type { VulnerabilityChanged } from "./vulnerabilities.ts";
 
-/** Where a page of packages begins: the digests that the first page compared, and how many packages came before. */
+/**
+ * Where a page begins: the digests that the first page compared, and how many packages and vulnerabilities came before.
+ */
 export interface DiffPage {
   from: string;
   to: string;
   offset: number;
-  /** Of the packages that were compared: an image that was read since would change their order. */
+  /** Of what was compared: an image that was read since, or a feed that changed, would change the order. */
   fingerprint: string;
 }
 
 const LIST = GetDiffRequestSchema.typeName;
 
-/** The fingerprint of what is compared. */
-export function fingerprintOf(pairs: readonly Pair[], count: number): string {
+/** The fingerprint of what is compared: which packages, how many of them differ, and which vulnerabilities. */
+export function fingerprintOf(
+  pairs: readonly Pair[],
+  packages: number,
+  vulnerabilities: readonly VulnerabilityChanged[],
+): string {
+  const differing = vulnerabilities.map(({ purl, vulnerability, platforms }) => [purl, vulnerability, platforms]);
   return createHash("sha256")
-    .update(JSON.stringify([pairs, count]))
+    .update(JSON.stringify([pairs, packages, differing]))
     .digest("hex");
 }
 

@@ -19,13 +19,16 @@ export interface ImagePair {
   to: PlatformImage | undefined;
 }
 
-interface DiffImage {
+/** The image of one platform, as it is answered. */
+export interface DiffImage {
   digest: string;
   size: bigint;
   layerCount: number;
   packagesState: PackagesState;
   packagesReason: string;
   packagesSource: string;
+  /** Why its vulnerabilities are not known; set when they are compared. */
+  vulnerabilitiesReason: string;
 }
 
 /** What differs for one platform. */
@@ -117,6 +120,7 @@ async function diffImage(place: Place, image: PlatformImage): Promise<DiffImage>
     packagesState: state,
     packagesReason: reason,
     packagesSource: source,
+    vulnerabilitiesReason: "",
   };
 }
 

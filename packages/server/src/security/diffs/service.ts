@@ -1,9 +1,11 @@
 import { ChangeKind, DiffFormat, type DiffsService, GetDiffRequestSchema } from "@moorage/api/messages";
 import { wrongPageToken } from "../../aip/page-token.ts";
+import { timeViolations } from "../../aip/times.ts";
 import { validate } from "../../aip/validate.ts";
 import { pathOf } from "../../core/image-path.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { invalidArgument } from "../../errors.ts";
+import { milliseconds } from "../../lib/timestamps.ts";
 import { repos } from "../../registry/index.ts";
 import { MAX_READ_BYTES, type Place } from "./images.ts";
 import { markdownOf } from "./markdown.ts";
@@ -13,6 +15,7 @@ import { comparable, pairsOf, platformDiff, type PlatformDiffers } from "./platf
 import { parseReference } from "./references.ts";
 import { lookUp, sideOf } from "./sides.ts";
 import { ChangeBudget, textsOf, valueChanges } from "./values.ts";
+import { vulnerabilityChanges } from "./vulnerabilities.ts";
 
 const DEFAULT_PAGE_SIZE = 200;
 const MAX_PAGE_SIZE = 1_000;
@@ -25,13 +28,19 @@ export function diffsService({ pageTokenKey, readBlob }: ServiceContext): Servic
     async getDiff(call, request) {
       validate(GetDiffRequestSchema, request);
       const { repoUid: repo, pageSize } = request;
-      if (pageSize < 0) throw invalidArgument({ field: "page_size", description: "must not be negative" });
+      const violations = [
+        ...(pageSize < 0 ? [{ field: "page_size", description: "must not be negative" }] : []),
+        ...timeViolations({ as_of: request.asOf }),
+      ];
+      if (violations.length > 0) throw invalidArgument(...violations);
       const references = {
         from: parseReference("from", request.from, call.nowMs),
         to: parseReference("to", request.to, call.nowMs),
       };
       await repos.get(call.tx, repo);
-      const asked = JSON.stringify([repo, request.from, request.to]);
+      const asOfMs = request.asOf === undefined ? undefined : milliseconds(request.asOf);
+      const times = { from: asOfMs ?? references.from.timeMs, to: asOfMs ?? references.to.timeMs };
+      const asked = JSON.stringify([repo, request.from, request.to, ...(asOfMs === undefined ? [] : [asOfMs])]);
       const page = openDiffPage(call, pageTokenKey, asked, request.pageToken);
       const place: Place = { call, readBlob, repo, budget: { bytes: MAX_READ_BYTES } };
       const from = await lookUp(place, "from", references.from, page?.from);
@@ -44,27 +53,40 @@ export function diffsService({ pageTokenKey, readBlob }: ServiceContext): Servic
         ? changes.take(valueChanges(textsOf(from.manifest?.annotations), textsOf(to.manifest?.annotations)))
         : [];
       // Of a manifest that is gone nothing is known; that the other side had been added would be wrong.
-      for (const pair of bothStored ? pairsOf(from.images, to.images) : [])
+      const images = bothStored ? pairsOf(from.images, to.images) : [];
+      for (const pair of images)
         platforms.push(await platformDiff(place, pair, { isIndex: from.isIndex || to.isIndex, changes }));
       const { pairs, complete } = comparable(platforms);
       const packages = await packageChanges(call, pairs);
-      const count = (wanted: ChangeKind): number => packages.filter(({ kind }) => kind === wanted).length;
+      const vulnerabilities = await vulnerabilityChanges(place, images, platforms, times);
       const summary = {
-        from: sideOf(from),
-        to: sideOf(to),
+        from: sideOf(from, times.from),
+        to: sideOf(to, times.to),
         packagesComplete: complete && bothStored,
-        addedPackages: count(ChangeKind.ADDED),
-        removedPackages: count(ChangeKind.REMOVED),
-        changedPackages: count(ChangeKind.CHANGED),
+        addedPackages: count(packages, ChangeKind.ADDED),
+        removedPackages: count(packages, ChangeKind.REMOVED),
+        changedPackages: count(packages, ChangeKind.CHANGED),
+        vulnerabilitiesComplete: vulnerabilities.complete && bothStored,
+        addedVulnerabilities: count(vulnerabilities.changes, ChangeKind.ADDED),
+        removedVulnerabilities: count(vulnerabilities.changes, ChangeKind.REMOVED),
+        changedVulnerabilities: count(vulnerabilities.changes, ChangeKind.CHANGED),
         truncated: changes.truncated,
       };
       if (request.format === DiffFormat.MARKDOWN) {
-        const shown = { ...summary, platforms, annotations, packages: packages.slice(0, MAX_PAGE_SIZE) };
+        const shown = {
+          ...summary,
+          platforms,
+          annotations,
+          packages: packages.slice(0, MAX_PAGE_SIZE),
+          vulnerabilities: vulnerabilities.changes.slice(0, MAX_PAGE_SIZE),
+        };
         return { ...summary, markdown: markdownOf(await pathOf(call.tx, repo), shown) };
       }
-      const fingerprint = fingerprintOf(pairs, packages.length);
+      const fingerprint = fingerprintOf(pairs, packages.length, vulnerabilities.changes);
       if (page !== undefined && page.fingerprint !== fingerprint)
-        throw wrongPageToken("is about packages that are known otherwise by now: begin with the first page");
+        throw wrongPageToken(
+          "is about packages or vulnerabilities that are known otherwise by now: begin with the first page",
+        );
       const start = page?.offset ?? 0;
       const end = start + Math.min(pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
       const next = { from: from.digest, to: to.digest, offset: end, fingerprint };
@@ -73,8 +95,15 @@ export function diffsService({ pageTokenKey, readBlob }: ServiceContext): Servic
         platforms,
         annotations,
         packages: packages.slice(start, end),
-        nextPageToken: end < packages.length ? sealDiffPage(call, pageTokenKey, asked, next) : "",
+        vulnerabilities: vulnerabilities.changes.slice(start, end),
+        nextPageToken:
+          end < Math.max(packages.length, vulnerabilities.changes.length)
+            ? sealDiffPage(call, pageTokenKey, asked, next)
+            : "",
       };
     },
   };
 }
+
+const count = (changes: readonly { kind: ChangeKind }[], wanted: ChangeKind): number =>
+  changes.filter(({ kind }) => kind === wanted).length;

@@ -16,6 +16,7 @@ export interface ShownSide {
   tag: string;
   digest: string;
   time?: Timestamp;
+  asOf?: Timestamp;
   stored: boolean;
   mediaType: string;
   size: bigint;
@@ -37,12 +38,14 @@ export async function lookUp(
   return { ...found, reference, digest };
 }
 
-export function sideOf({ reference, digest, manifest, mediaType, images }: Side): ShownSide {
+/** `atMs`: as of when its vulnerabilities are, in milliseconds since 1970; now without. */
+export function sideOf({ reference, digest, manifest, mediaType, images }: Side, atMs: number | undefined): ShownSide {
   return {
     reference: reference.text,
     tag: reference.tag,
     digest,
     ...(reference.timeMs === undefined ? {} : { time: timestamp(reference.timeMs) }),
+    ...(atMs === undefined ? {} : { asOf: timestamp(atMs) }),
     stored: manifest !== undefined,
     mediaType,
     size: BigInt(totalSize(images)),

@@ -10,13 +10,15 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
+import type { FindingSeverity, FindingState, FixState } from "../../vulnerabilities/v2/findings_pb.ts";
+import { file_moorage_vulnerabilities_v2_findings } from "../../vulnerabilities/v2/findings_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/registry/v2/diffs.proto.
  */
 export const file_moorage_registry_v2_diffs: GenFile = /*@__PURE__*/
-  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL2RpZmZzLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyIrEBCg5HZXREaWZmUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEhgKBGZyb20YAiABKAlCCuBBAvK7GAMQgAISFgoCdG8YAyABKAlCCuBBAvK7GAMQgAISLwoGZm9ybWF0GAQgASgOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5EaWZmRm9ybWF0EhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIqYDCgREaWZmEisKBGZyb20YASABKAsyHS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRpZmZTaWRlEikKAnRvGAIgASgLMh0ubW9vcmFnZS5yZWdpc3RyeS52Mi5EaWZmU2lkZRI0CglwbGF0Zm9ybXMYAyADKAsyIS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlBsYXRmb3JtRGlmZhI0CghwYWNrYWdlcxgEIAMoCzIiLm1vb3JhZ2UucmVnaXN0cnkudjIuUGFja2FnZUNoYW5nZRIZChFwYWNrYWdlc19jb21wbGV0ZRgFIAEoCBIWCg5hZGRlZF9wYWNrYWdlcxgGIAEoBRIYChByZW1vdmVkX3BhY2thZ2VzGAcgASgFEhgKEGNoYW5nZWRfcGFja2FnZXMYCCABKAUSEQoJdHJ1bmNhdGVkGAkgASgIEhcKD25leHRfcGFnZV90b2tlbhgKIAEoCRIQCghtYXJrZG93bhgLIAEoCRI1Cgthbm5vdGF0aW9ucxgMIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuVmFsdWVDaGFuZ2UilgEKCERpZmZTaWRlEhEKCXJlZmVyZW5jZRgBIAEoCRILCgN0YWcYAiABKAkSDgoGZGlnZXN0GAMgASgJEigKBHRpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnN0b3JlZBgFIAEoCBISCgptZWRpYV90eXBlGAYgASgJEgwKBHNpemUYByABKAMi9gIKDFBsYXRmb3JtRGlmZhIQCghwbGF0Zm9ybRgBIAEoCRItCgRraW5kGAIgASgOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5DaGFuZ2VLaW5kEiwKBGZyb20YAyABKAsyHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRpZmZJbWFnZRIqCgJ0bxgEIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuRGlmZkltYWdlEjAKBmNvbmZpZxgFIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuVmFsdWVDaGFuZ2USMAoGbGFiZWxzGAYgAygLMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5WYWx1ZUNoYW5nZRI1Cgthbm5vdGF0aW9ucxgHIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuVmFsdWVDaGFuZ2USMAoGbGF5ZXJzGAggAygLMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5MYXllckNoYW5nZSKsAQoJRGlmZkltYWdlEg4KBmRpZ2VzdBgBIAEoCRIMCgRzaXplGAIgASgDEhMKC2xheWVyX2NvdW50GAMgASgFEjoKDnBhY2thZ2VzX3N0YXRlGAQgASgOMiIubW9vcmFnZS5yZWdpc3RyeS52Mi5QYWNrYWdlc1N0YXRlEhcKD3BhY2thZ2VzX3JlYXNvbhgFIAEoCRIXCg9wYWNrYWdlc19zb3VyY2UYBiABKAkiTwoLVmFsdWVDaGFuZ2USDAoEbmFtZRgBIAEoCRIRCgRmcm9tGAIgASgJSACIAQESDwoCdG8YAyABKAlIAYgBAUIHCgVfZnJvbUIFCgNfdG8ibgoLTGF5ZXJDaGFuZ2USLQoEa2luZBgBIAEoDjIfLm1vb3JhZ2UucmVnaXN0cnkudjIuQ2hhbmdlS2luZBIOCgZkaWdlc3QYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRIMCgRzaXplGAQgASgDIpkBCg1QYWNrYWdlQ2hhbmdlEi0KBGtpbmQYASABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkNoYW5nZUtpbmQSDAoEcHVybBgCIAEoCRIMCgRuYW1lGAMgASgJEhUKDWZyb21fdmVyc2lvbnMYBCADKAkSEwoLdG9fdmVyc2lvbnMYBSADKAkSEQoJcGxhdGZvcm1zGAYgAygJKlEKCkRpZmZGb3JtYXQSGwoXRElGRl9GT1JNQVRfVU5TUEVDSUZJRUQQABImChRESUZGX0ZPUk1BVF9NQVJLRE9XThABGgySvRgITUFSS0RPV04qcgoKQ2hhbmdlS2luZBIbChdDSEFOR0VfS0lORF9VTlNQRUNJRklFRBAAEhUKEUNIQU5HRV9LSU5EX0FEREVEEAESFwoTQ0hBTkdFX0tJTkRfUkVNT1ZFRBACEhcKE0NIQU5HRV9LSU5EX0NIQU5HRUQQAyq+AQoNUGFja2FnZXNTdGF0ZRIeChpQQUNLQUdFU19TVEFURV9VTlNQRUNJRklFRBAAEhgKFFBBQ0tBR0VTX1NUQVRFX0tOT1dOEAESGgoWUEFDS0FHRVNfU1RBVEVfV0FJVElORxACEhkKFVBBQ0tBR0VTX1NUQVRFX0ZBSUxFRBADEhoKFlBBQ0tBR0VTX1NUQVRFX01JU1NJTkcQBBIgChxQQUNLQUdFU19TVEFURV9OT1RfUEVSTUlUVEVEEAUywAEKDERpZmZzU2VydmljZRKvAQoHR2V0RGlmZhIjLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0RGlmZlJlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRpZmYiZKK7GC8aBsUMzQzPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAicSJS9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZmZiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options]);
+  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL2RpZmZzLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyItwBCg5HZXREaWZmUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEhgKBGZyb20YAiABKAlCCuBBAvK7GAMQgAISFgoCdG8YAyABKAlCCuBBAvK7GAMQgAISLwoGZm9ybWF0GAQgASgOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5EaWZmRm9ybWF0EhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEikKBWFzX29mGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLsBAoERGlmZhIrCgRmcm9tGAEgASgLMh0ubW9vcmFnZS5yZWdpc3RyeS52Mi5EaWZmU2lkZRIpCgJ0bxgCIAEoCzIdLm1vb3JhZ2UucmVnaXN0cnkudjIuRGlmZlNpZGUSNAoJcGxhdGZvcm1zGAMgAygLMiEubW9vcmFnZS5yZWdpc3RyeS52Mi5QbGF0Zm9ybURpZmYSNAoIcGFja2FnZXMYBCADKAsyIi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlBhY2thZ2VDaGFuZ2USGQoRcGFja2FnZXNfY29tcGxldGUYBSABKAgSFgoOYWRkZWRfcGFja2FnZXMYBiABKAUSGAoQcmVtb3ZlZF9wYWNrYWdlcxgHIAEoBRIYChBjaGFuZ2VkX3BhY2thZ2VzGAggASgFEhEKCXRydW5jYXRlZBgJIAEoCBIXCg9uZXh0X3BhZ2VfdG9rZW4YCiABKAkSEAoIbWFya2Rvd24YCyABKAkSNQoLYW5ub3RhdGlvbnMYDCADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlZhbHVlQ2hhbmdlEkEKD3Z1bG5lcmFiaWxpdGllcxgNIAMoCzIoLm1vb3JhZ2UucmVnaXN0cnkudjIuVnVsbmVyYWJpbGl0eUNoYW5nZRIgChh2dWxuZXJhYmlsaXRpZXNfY29tcGxldGUYDiABKAgSHQoVYWRkZWRfdnVsbmVyYWJpbGl0aWVzGA8gASgFEh8KF3JlbW92ZWRfdnVsbmVyYWJpbGl0aWVzGBAgASgFEh8KF2NoYW5nZWRfdnVsbmVyYWJpbGl0aWVzGBEgASgFIsEBCghEaWZmU2lkZRIRCglyZWZlcmVuY2UYASABKAkSCwoDdGFnGAIgASgJEg4KBmRpZ2VzdBgDIAEoCRIoCgR0aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdG9yZWQYBSABKAgSEgoKbWVkaWFfdHlwZRgGIAEoCRIMCgRzaXplGAcgASgDEikKBWFzX29mGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL2AgoMUGxhdGZvcm1EaWZmEhAKCHBsYXRmb3JtGAEgASgJEi0KBGtpbmQYAiABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkNoYW5nZUtpbmQSLAoEZnJvbRgDIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuRGlmZkltYWdlEioKAnRvGAQgASgLMh4ubW9vcmFnZS5yZWdpc3RyeS52Mi5EaWZmSW1hZ2USMAoGY29uZmlnGAUgAygLMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5WYWx1ZUNoYW5nZRIwCgZsYWJlbHMYBiADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlZhbHVlQ2hhbmdlEjUKC2Fubm90YXRpb25zGAcgAygLMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5WYWx1ZUNoYW5nZRIwCgZsYXllcnMYCCADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxheWVyQ2hhbmdlIswBCglEaWZmSW1hZ2USDgoGZGlnZXN0GAEgASgJEgwKBHNpemUYAiABKAMSEwoLbGF5ZXJfY291bnQYAyABKAUSOgoOcGFja2FnZXNfc3RhdGUYBCABKA4yIi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlBhY2thZ2VzU3RhdGUSFwoPcGFja2FnZXNfcmVhc29uGAUgASgJEhcKD3BhY2thZ2VzX3NvdXJjZRgGIAEoCRIeChZ2dWxuZXJhYmlsaXRpZXNfcmVhc29uGAcgASgJIk8KC1ZhbHVlQ2hhbmdlEgwKBG5hbWUYASABKAkSEQoEZnJvbRgCIAEoCUgAiAEBEg8KAnRvGAMgASgJSAGIAQFCBwoFX2Zyb21CBQoDX3RvIm4KC0xheWVyQ2hhbmdlEi0KBGtpbmQYASABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkNoYW5nZUtpbmQSDgoGZGlnZXN0GAIgASgJEhIKCm1lZGlhX3R5cGUYAyABKAkSDAoEc2l6ZRgEIAEoAyKZAQoNUGFja2FnZUNoYW5nZRItCgRraW5kGAEgASgOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5DaGFuZ2VLaW5kEgwKBHB1cmwYAiABKAkSDAoEbmFtZRgDIAEoCRIVCg1mcm9tX3ZlcnNpb25zGAQgAygJEhMKC3RvX3ZlcnNpb25zGAUgAygJEhEKCXBsYXRmb3JtcxgGIAMoCSLxAgoTVnVsbmVyYWJpbGl0eUNoYW5nZRItCgRraW5kGAEgASgOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5DaGFuZ2VLaW5kEhUKDXZ1bG5lcmFiaWxpdHkYAiABKAkSDwoHYWxpYXNlcxgDIAMoCRIMCgRwdXJsGAQgASgJEgwKBG5hbWUYBSABKAkSPQoIc2V2ZXJpdHkYBiABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEgoFc2NvcmUYByABKAFIAIgBARILCgNrZXYYCCABKAgSNQoEZnJvbRgJIAEoCzInLm1vb3JhZ2UucmVnaXN0cnkudjIuVnVsbmVyYWJpbGl0eVN0YXRlEjMKAnRvGAogASgLMicubW9vcmFnZS5yZWdpc3RyeS52Mi5WdWxuZXJhYmlsaXR5U3RhdGUSEQoJcGxhdGZvcm1zGAsgAygJQggKBl9zY29yZSLEAQoSVnVsbmVyYWJpbGl0eVN0YXRlEjcKBXN0YXRlGAEgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEhAKCHZlcnNpb25zGAIgAygJEjcKCWZpeF9zdGF0ZRgDIAEoDjIkLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpeFN0YXRlEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIUCgxjbG9zZV9yZWFzb24YBSABKAkqUQoKRGlmZkZvcm1hdBIbChdESUZGX0ZPUk1BVF9VTlNQRUNJRklFRBAAEiYKFERJRkZfRk9STUFUX01BUktET1dOEAEaDJK9GAhNQVJLRE9XTipyCgpDaGFuZ2VLaW5kEhsKF0NIQU5HRV9LSU5EX1VOU1BFQ0lGSUVEEAASFQoRQ0hBTkdFX0tJTkRfQURERUQQARIXChNDSEFOR0VfS0lORF9SRU1PVkVEEAISFwoTQ0hBTkdFX0tJTkRfQ0hBTkdFRBADKr4BCg1QYWNrYWdlc1N0YXRlEh4KGlBBQ0tBR0VTX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUEFDS0FHRVNfU1RBVEVfS05PV04QARIaChZQQUNLQUdFU19TVEFURV9XQUlUSU5HEAISGQoVUEFDS0FHRVNfU1RBVEVfRkFJTEVEEAMSGgoWUEFDS0FHRVNfU1RBVEVfTUlTU0lORxAEEiAKHFBBQ0tBR0VTX1NUQVRFX05PVF9QRVJNSVRURUQQBTLAAQoMRGlmZnNTZXJ2aWNlEq8BCgdHZXREaWZmEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXREaWZmUmVxdWVzdBoZLm1vb3JhZ2UucmVnaXN0cnkudjIuRGlmZiJkorsYLxoGxQzNDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCJxIlL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlmZmIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * GetDiffRequest names two images of a repo.
@@ -47,14 +49,14 @@ export type GetDiffRequest = Message<"moorage.registry.v2.GetDiffRequest"> & {
   to: string;
 
   /**
-   * With MARKDOWN the answer has `markdown` in place of platforms and packages.
+   * With MARKDOWN the answer has `markdown` in place of platforms, packages and vulnerabilities.
    *
    * @generated from field: moorage.registry.v2.DiffFormat format = 4;
    */
   format: DiffFormat;
 
   /**
-   * At most so many packages; 200 when absent, 1000 at most.
+   * At most so many packages, and so many vulnerabilities; 200 when absent, 1000 at most.
    *
    * @generated from field: int32 page_size = 5;
    */
@@ -66,6 +68,14 @@ export type GetDiffRequest = Message<"moorage.registry.v2.GetDiffRequest"> & {
    * @generated from field: string page_token = 6;
    */
   pageToken: string;
+
+  /**
+   * Vulnerabilities of both sides are those that were known at this time. When absent, a side that names a time has
+   * those that were known then, and the other those that are known now.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 7;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**
@@ -146,14 +156,14 @@ export type Diff = Message<"moorage.registry.v2.Diff"> & {
   truncated: boolean;
 
   /**
-   * Where the next page of packages begins; empty on the last.
+   * Where the next page of packages and vulnerabilities begins; empty on the last.
    *
    * @generated from field: string next_page_token = 10;
    */
   nextPageToken: string;
 
   /**
-   * The same as Markdown, when the request asks for it, with at most 1,000 packages.
+   * The same as Markdown, when the request asks for it, with at most 1,000 packages and 1,000 vulnerabilities.
    *
    * @generated from field: string markdown = 11;
    */
@@ -165,6 +175,42 @@ export type Diff = Message<"moorage.registry.v2.Diff"> & {
    * @generated from field: repeated moorage.registry.v2.ValueChange annotations = 12;
    */
   annotations: ValueChange[];
+
+  /**
+   * The vulnerabilities that differ, the worst first. Where an image has a `vulnerabilities_reason`, those of its
+   * platform are not compared, and none of them is here.
+   *
+   * @generated from field: repeated moorage.registry.v2.VulnerabilityChange vulnerabilities = 13;
+   */
+  vulnerabilities: VulnerabilityChange[];
+
+  /**
+   * Whether the vulnerabilities of all platforms were compared. If not, `platforms` says which were not, and why.
+   *
+   * @generated from field: bool vulnerabilities_complete = 14;
+   */
+  vulnerabilitiesComplete: boolean;
+
+  /**
+   * How many vulnerabilities were added, over all pages.
+   *
+   * @generated from field: int32 added_vulnerabilities = 15;
+   */
+  addedVulnerabilities: number;
+
+  /**
+   * How many were removed, over all pages.
+   *
+   * @generated from field: int32 removed_vulnerabilities = 16;
+   */
+  removedVulnerabilities: number;
+
+  /**
+   * How many have another state, over all pages.
+   *
+   * @generated from field: int32 changed_vulnerabilities = 17;
+   */
+  changedVulnerabilities: number;
 };
 
 /**
@@ -229,6 +275,13 @@ export type DiffSide = Message<"moorage.registry.v2.DiffSide"> & {
    * @generated from field: int64 size = 7;
    */
   size: bigint;
+
+  /**
+   * Its vulnerabilities are those that were known at this time; absent when they are those that are known now.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 8;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**
@@ -357,6 +410,13 @@ export type DiffImage = Message<"moorage.registry.v2.DiffImage"> & {
    * @generated from field: string packages_source = 6;
    */
   packagesSource: string;
+
+  /**
+   * Why its vulnerabilities are not known; empty when they are.
+   *
+   * @generated from field: string vulnerabilities_reason = 7;
+   */
+  vulnerabilitiesReason: string;
 };
 
 /**
@@ -499,6 +559,148 @@ export type PackageChange = Message<"moorage.registry.v2.PackageChange"> & {
  */
 export const PackageChangeSchema: GenMessage<PackageChange> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_diffs, 7);
+
+/**
+ * VulnerabilityChange is a vulnerability in a package that differs. Versions of the package do not make a difference by
+ * themselves: a vulnerability that a newer version still has is the same.
+ *
+ * @generated from message moorage.registry.v2.VulnerabilityChange
+ */
+export type VulnerabilityChange = Message<"moorage.registry.v2.VulnerabilityChange"> & {
+  /**
+   * How it differs. ADDED: it holds in `to`, and `from` has not known it. REMOVED: it holds in `from`, and `to` does
+   * not have it. CHANGED: both sides know it, and it holds in one of them alone, or what is known of a fix differs.
+   *
+   * @generated from field: moorage.registry.v2.ChangeKind kind = 1;
+   */
+  kind: ChangeKind;
+
+  /**
+   * The id of the vulnerability: the CVE if there is one.
+   *
+   * @generated from field: string vulnerability = 2;
+   */
+  vulnerability: string;
+
+  /**
+   * Its other ids.
+   *
+   * @generated from field: repeated string aliases = 3;
+   */
+  aliases: string[];
+
+  /**
+   * The package: its purl without version and qualifiers.
+   *
+   * @generated from field: string purl = 4;
+   */
+  purl: string;
+
+  /**
+   * The name of the package.
+   *
+   * @generated from field: string name = 5;
+   */
+  name: string;
+
+  /**
+   * How bad it is, as it is known now.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.FindingSeverity severity = 6;
+   */
+  severity: FindingSeverity;
+
+  /**
+   * The score of CVSS, 0.0 to 10.0. Absent when no record has one.
+   *
+   * @generated from field: optional double score = 7;
+   */
+  score?: number | undefined;
+
+  /**
+   * It is known to be exploited.
+   *
+   * @generated from field: bool kev = 8;
+   */
+  kev: boolean;
+
+  /**
+   * As `from` has it; absent when it was added.
+   *
+   * @generated from field: moorage.registry.v2.VulnerabilityState from = 9;
+   */
+  from?: VulnerabilityState | undefined;
+
+  /**
+   * As `to` has it; absent when it was removed.
+   *
+   * @generated from field: moorage.registry.v2.VulnerabilityState to = 10;
+   */
+  to?: VulnerabilityState | undefined;
+
+  /**
+   * The platforms for which it differs so.
+   *
+   * @generated from field: repeated string platforms = 11;
+   */
+  platforms: string[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.VulnerabilityChange.
+ * Use `create(VulnerabilityChangeSchema)` to create a new message.
+ */
+export const VulnerabilityChangeSchema: GenMessage<VulnerabilityChange> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_diffs, 8);
+
+/**
+ * VulnerabilityState is what one side knows of a vulnerability in a package.
+ *
+ * @generated from message moorage.registry.v2.VulnerabilityState
+ */
+export type VulnerabilityState = Message<"moorage.registry.v2.VulnerabilityState"> & {
+  /**
+   * Whether it holds.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.FindingState state = 1;
+   */
+  state: FindingState;
+
+  /**
+   * The versions of the package that have it, the earliest first; of one that does not hold, all that had it.
+   *
+   * @generated from field: repeated string versions = 2;
+   */
+  versions: string[];
+
+  /**
+   * What is known of a fix.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.FixState fix_state = 3;
+   */
+  fixState: FixState;
+
+  /**
+   * The versions that fix it, the earliest first.
+   *
+   * @generated from field: repeated string fix_versions = 4;
+   */
+  fixVersions: string[];
+
+  /**
+   * Why it does not hold any more, as Finding has it; empty when it holds.
+   *
+   * @generated from field: string close_reason = 5;
+   */
+  closeReason: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.VulnerabilityState.
+ * Use `create(VulnerabilityStateSchema)` to create a new message.
+ */
+export const VulnerabilityStateSchema: GenMessage<VulnerabilityState> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_diffs, 9);
 
 /**
  * DiffFormat is the form of an answer.
@@ -651,9 +853,9 @@ export const PackagesStateSchema: GenEnum<PackagesState> = /*@__PURE__*/
  */
 export const DiffsService: GenService<{
   /**
-   * GetDiff compares two images of a repo, or two points of a tag's history: packages, configuration, labels, layers
-   * and size, for each platform. NOT_FOUND when a tag is not there, or was not then, and for a digest that the repo
-   * does not hold.
+   * GetDiff compares two images of a repo, or two points of a tag's history: packages, vulnerabilities, configuration,
+   * labels, layers and size, for each platform. NOT_FOUND when a tag is not there, or was not then, and for a digest
+   * that the repo does not hold.
    *
    * @generated from rpc moorage.registry.v2.DiffsService.GetDiff
    */
