@@ -5,6 +5,7 @@ import {
   EolTagsService,
   FindingsService,
   ScansService,
+  SecurityAdvisoryService,
   Transaction,
   transaction,
 } from "@moorage/api/messages";
@@ -26,6 +27,9 @@ const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   FindingsService,
   ScansService,
 ]);
+const OTHER_METHODS: ReadonlySet<DescMethod> = new Set<DescMethod>([
+  SecurityAdvisoryService.method.listResolvedVulnsReports,
+]);
 const ENTRY_BYTES = 500;
 // A page token holds the time at which it was made, so a cached page shortens its token's lifetime by up to a minute.
 const MAX_AGE_MS = 60_000;
@@ -41,11 +45,14 @@ export function createMethodCache(
 /**
  * Whether answers of the method may be cached: it only reads, and none of the tables that change without invalidating
  * the cache (store/uncached-tables.ts), so equal calls get equal answers until something is written. Of such tables
- * only the events' services and those of `OTHERS` answer what may change.
+ * only the events' services, those of `OTHERS` and OTHER_METHODS answer what may change.
  */
 export function isCacheable(method: DescMethod): boolean {
   const { parent } = method;
   return (
-    getOption(method, transaction) === Transaction.READ && parent.file.proto.package !== EVENTS && !OTHERS.has(parent)
+    getOption(method, transaction) === Transaction.READ &&
+    parent.file.proto.package !== EVENTS &&
+    !OTHERS.has(parent) &&
+    !OTHER_METHODS.has(method)
   );
 }

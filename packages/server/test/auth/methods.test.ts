@@ -87,7 +87,8 @@ function expected(method: DescMethod, who: Who): Outcome {
   if (method.name === "GetPackageVersionMetadata") return "ok";
   // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
-  const isList = method.name.startsWith("List") && rule.scope === "";
+  // This one names its images, as a method does that is about one resource.
+  const isList = method.name.startsWith("List") && rule.scope === "" && method.name !== "ListResolvedVulnsReports";
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
   const held = rule.capabilities.every((capability) =>
     viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""),

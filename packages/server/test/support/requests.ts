@@ -359,6 +359,10 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(AdvisoryExportsService.method.getOsvRecords, async () => ({ group: await decided() }));
   add(SecurityAdvisoryService.method.listDocuments, () => everywhere);
   add(SecurityAdvisoryService.method.listVulnerabilityMetadata, () => everywhere);
+  add(SecurityAdvisoryService.method.listResolvedVulnsReports, async () => {
+    const tag = await platform.tag(repo, { digest });
+    return { imageRefs: [{ repo, tags: [tag.name] }] };
+  });
   add(advisories.createAdvisory, () => ({
     parent: group,
     advisory: { artifactName: name(), aliases: ["CVE-2026-1"] },

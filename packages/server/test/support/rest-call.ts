@@ -60,6 +60,9 @@ function take(json: JsonObject, [name = "", ...rest]: string[]): string {
 
 function parametersOf(json: JsonObject, prefix: string): string[] {
   return Object.entries(json).flatMap(([name, value]) => {
+    // Messages that repeat are given as JSON.
+    if (Array.isArray(value) && typeof value[0] === "object")
+      return [`${prefix}${name}=${encodeURIComponent(JSON.stringify(value))}`];
     if (Array.isArray(value)) return value.map((one) => `${prefix}${name}=${encodeURIComponent(String(one))}`);
     if (typeof value === "object" && value !== null) return parametersOf(value, `${prefix}${name}.`);
     return [`${prefix}${name}=${encodeURIComponent(String(value))}`];

@@ -164,7 +164,8 @@ async function advisoriesNaming(
 // The most advisories of groups that are looked at for one page.
 const MAX_ADVISORIES = 5_000;
 const MAX_LISTED = 200;
-const VECTOR_TYPES: Readonly<Record<string, Severity_Type>> = {
+/** The versions of CVSS, by the names that OSV gives them. */
+export const VECTOR_TYPES: Readonly<Record<string, Severity_Type>> = {
   CVSS_V2: Severity_Type.CVSS_V2,
   CVSS_V3: Severity_Type.CVSS_V3,
   CVSS_V4: Severity_Type.CVSS_V4,

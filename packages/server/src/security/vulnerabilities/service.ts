@@ -10,6 +10,7 @@ import { validate } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { unauthenticated } from "../../errors.ts";
+import { listResolved } from "../resolved/list.ts";
 import { type DocumentRow, documentsOf, queryDocuments } from "./documents.ts";
 import { feedsOf } from "./join.ts";
 import { inScope, MAX_COUNTED } from "./key-pages.ts";
@@ -71,6 +72,7 @@ export function securityAdvisoryService({
       const answers = await metadataOf(call, page.rows, inScope(inForce.scope()));
       return { ...counted(page), vulnerabilityMetadata: answers };
     },
+    listResolvedVulnsReports: (call, request) => listResolved(call, pageTokenKey, request),
   };
 }
 

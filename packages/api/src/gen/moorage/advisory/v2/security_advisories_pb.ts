@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/advisory/v2/security_advisories.proto.
  */
 export const file_moorage_advisory_v2_security_advisories: GenFile = /*@__PURE__*/
-  fileDesc("Ci1tb29yYWdlL2Fkdmlzb3J5L3YyL3NlY3VyaXR5X2Fkdmlzb3JpZXMucHJvdG8SE21vb3JhZ2UuYWR2aXNvcnkudjIiZgoIRG9jdW1lbnQSCgoCaWQYASABKAkSOQoKYWR2aXNvcmllcxgCIAMoCzIlLm1vb3JhZ2UuYWR2aXNvcnkudjIuRG9jdW1lbnRBZHZpc29yeRITCgppbmNvbXBsZXRlGOgHIAEoCCKfAQoQRG9jdW1lbnRBZHZpc29yeRIKCgJpZBgBIAEoCRIyCgZldmVudHMYAiADKAsyIi5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50RXZlbnQSDwoHYWxpYXNlcxgDIAMoCRIZChFwYWNrYWdlX25hbWVzcGFjZRgEIAEoCRINCgRmZWVkGOgHIAEoCRIQCgdsaWNlbmNlGOkHIAEoCSLuBgoNRG9jdW1lbnRFdmVudBItCgl0aW1lc3RhbXAYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEmoKG3RydWVfcG9zaXRpdmVfZGV0ZXJtaW5hdGlvbhgKIAEoCzJDLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkFkdmlzb3J5RXZlbnQuVHJ1ZVBvc2l0aXZlRGV0ZXJtaW5hdGlvbkgAEmwKHGZhbHNlX3Bvc2l0aXZlX2RldGVybWluYXRpb24YCyABKAsyRC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5BZHZpc29yeUV2ZW50LkZhbHNlUG9zaXRpdmVEZXRlcm1pbmF0aW9uSAASOQoFZml4ZWQYDCABKAsyKC5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50RXZlbnQuRml4ZWRIABJBCglkZXRlY3Rpb24YDSABKAsyLC5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50RXZlbnQuRGV0ZWN0aW9uSAASXAoUYW5hbHlzaXNfbm90X3BsYW5uZWQYDiABKAsyPC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5BZHZpc29yeUV2ZW50LkFuYWx5c2lzTm90UGxhbm5lZEgAElIKD2ZpeF9ub3RfcGxhbm5lZBgPIAEoCzI3Lm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkFkdmlzb3J5RXZlbnQuRml4Tm90UGxhbm5lZEgAElwKFHBlbmRpbmdfdXBzdHJlYW1fZml4GBAgASgLMjwubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuQWR2aXNvcnlFdmVudC5QZW5kaW5nVXBzdHJlYW1GaXhIABJFCgdwYXRjaGVkGOgHIAEoCzIxLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkFkdmlzb3J5RXZlbnQuUGF0Y2hlZEgAGgsKCURldGVjdGlvbhpqCgVGaXhlZBIVCg1maXhlZF92ZXJzaW9uGAEgASgJEhcKD3NjYW5uZXJfdmVyc2lvbhgCIAEoCRIWCg5ncnlwZV9kYl9idWlsdBgDIAEoCRIZChFncnlwZV9kYl9jaGVja3N1bRgEIAEoCUIGCgR0eXBlIrMBChRMaXN0RG9jdW1lbnRzUmVxdWVzdBITCgJpZBgBIAEoCUIH8rsYAxD/ARIVCgRjdmVzGAIgAygJQgfyuxgDEOgHEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEhAKCG9yZGVyX2J5GAwgASgJEgwKBHNraXAYDSABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIinQEKFUxpc3REb2N1bWVudHNSZXNwb25zZRIwCglkb2N1bWVudHMYASADKAsyHS5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBEg8KB3NraXBwZWQYBCABKAVCDgoMX3RvdGFsX2NvdW50ItYGChVWdWxuZXJhYmlsaXR5TWV0YWRhdGESCgoCaWQYASABKAkSDwoHc3VtbWFyeRgCIAEoCRIPCgdkZXRhaWxzGAMgASgJEjIKCnJlZmVyZW5jZXMYBCADKAsyHi5tb29yYWdlLmFkdmlzb3J5LnYyLlJlZmVyZW5jZRI4CgpzZXZlcml0aWVzGAUgAygLMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuU2V2ZXJpdHkSEAoHYWxpYXNlcxjoByADKAkSEQoIc2V2ZXJpdHkY6QcgASgJEhgKCmN2c3Nfc2NvcmUY6gcgASgBSACIAQESUwoPa25vd25fZXhwbG9pdGVkGOsHIAEoCzI5Lm1vb3JhZ2UuYWR2aXNvcnkudjIuVnVsbmVyYWJpbGl0eU1ldGFkYXRhLktub3duRXhwbG9pdGVkEj4KBGVwc3MY7AcgASgLMi8ubW9vcmFnZS5hZHZpc29yeS52Mi5WdWxuZXJhYmlsaXR5TWV0YWRhdGEuRXBzcxIyCg13aXRoZHJhd190aW1lGO0HIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASQwoHc291cmNlcxjuByADKAsyMS5tb29yYWdlLmFkdmlzb3J5LnYyLlZ1bG5lcmFiaWxpdHlNZXRhZGF0YS5Tb3VyY2UadgoOS25vd25FeHBsb2l0ZWQSEgoKZGF0ZV9hZGRlZBgBIAEoCRIQCghkdWVfZGF0ZRgCIAEoCRIXCg9yZXF1aXJlZF9hY3Rpb24YAyABKAkSJQoda25vd25fcmFuc29td2FyZV9jYW1wYWlnbl91c2UYBCABKAkaLwoERXBzcxITCgtwcm9iYWJpbGl0eRgBIAEoARISCgpwZXJjZW50aWxlGAIgASgBGpsBCgZTb3VyY2USDAoEZmVlZBgBIAEoCRIOCgZyZWNvcmQYAiABKAkSDwoHbGljZW5jZRgDIAEoCRIvCgttb2RpZnlfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNd2l0aGRyYXdfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2N2c3Nfc2NvcmUinwIKCVJlZmVyZW5jZRIxCgR0eXBlGAEgASgOMiMubW9vcmFnZS5hZHZpc29yeS52Mi5SZWZlcmVuY2UuVHlwZRILCgN1cmwYAiABKAki0QEKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEhEKDVRZUEVfQURWSVNPUlkQARIQCgxUWVBFX0FSVElDTEUQAhISCg5UWVBFX0RFVEVDVElPThADEhMKD1RZUEVfRElTQ1VTU0lPThAEEg8KC1RZUEVfUkVQT1JUEAUSDAoIVFlQRV9GSVgQBhITCg9UWVBFX0lOVFJPRFVDRUQQBxIQCgxUWVBFX1BBQ0tBR0UQCBIRCg1UWVBFX0VWSURFTkNFEAkSDAoIVFlQRV9XRUIQCiK+AQogTGlzdFZ1bG5lcmFiaWxpdHlNZXRhZGF0YVJlcXVlc3QSEwoCaWQYASABKAlCB/K7GAMQgAESFAoDaWRzGAIgAygJQgfyuxgDEOgHEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEhAKCG9yZGVyX2J5GAwgASgJEgwKBHNraXAYDSABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIiwwEKIUxpc3RWdWxuZXJhYmlsaXR5TWV0YWRhdGFSZXNwb25zZRJKChZ2dWxuZXJhYmlsaXR5X21ldGFkYXRhGAEgAygLMioubW9vcmFnZS5hZHZpc29yeS52Mi5WdWxuZXJhYmlsaXR5TWV0YWRhdGESFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQy6gIKF1NlY3VyaXR5QWR2aXNvcnlTZXJ2aWNlEpQBCg1MaXN0RG9jdW1lbnRzEikubW9vcmFnZS5hZHZpc29yeS52Mi5MaXN0RG9jdW1lbnRzUmVxdWVzdBoqLm1vb3JhZ2UuYWR2aXNvcnkudjIuTGlzdERvY3VtZW50c1Jlc3BvbnNlIiyiuxgGGgLuDkABqLsYAYLT5JMCGBIWL2Fkdmlzb3J5L3YyL2RvY3VtZW50cxK3AQoZTGlzdFZ1bG5lcmFiaWxpdHlNZXRhZGF0YRI1Lm1vb3JhZ2UuYWR2aXNvcnkudjIuTGlzdFZ1bG5lcmFiaWxpdHlNZXRhZGF0YVJlcXVlc3QaNi5tb29yYWdlLmFkdmlzb3J5LnYyLkxpc3RWdWxuZXJhYmlsaXR5TWV0YWRhdGFSZXNwb25zZSIrorsYBhoC7g5AAai7GAGC0+STAhcSFS9hZHZpc29yeS92Mi9tZXRhZGF0YWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
+  fileDesc("Ci1tb29yYWdlL2Fkdmlzb3J5L3YyL3NlY3VyaXR5X2Fkdmlzb3JpZXMucHJvdG8SE21vb3JhZ2UuYWR2aXNvcnkudjIiZgoIRG9jdW1lbnQSCgoCaWQYASABKAkSOQoKYWR2aXNvcmllcxgCIAMoCzIlLm1vb3JhZ2UuYWR2aXNvcnkudjIuRG9jdW1lbnRBZHZpc29yeRITCgppbmNvbXBsZXRlGOgHIAEoCCKfAQoQRG9jdW1lbnRBZHZpc29yeRIKCgJpZBgBIAEoCRIyCgZldmVudHMYAiADKAsyIi5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50RXZlbnQSDwoHYWxpYXNlcxgDIAMoCRIZChFwYWNrYWdlX25hbWVzcGFjZRgEIAEoCRINCgRmZWVkGOgHIAEoCRIQCgdsaWNlbmNlGOkHIAEoCSLuBgoNRG9jdW1lbnRFdmVudBItCgl0aW1lc3RhbXAYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEmoKG3RydWVfcG9zaXRpdmVfZGV0ZXJtaW5hdGlvbhgKIAEoCzJDLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkFkdmlzb3J5RXZlbnQuVHJ1ZVBvc2l0aXZlRGV0ZXJtaW5hdGlvbkgAEmwKHGZhbHNlX3Bvc2l0aXZlX2RldGVybWluYXRpb24YCyABKAsyRC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5BZHZpc29yeUV2ZW50LkZhbHNlUG9zaXRpdmVEZXRlcm1pbmF0aW9uSAASOQoFZml4ZWQYDCABKAsyKC5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50RXZlbnQuRml4ZWRIABJBCglkZXRlY3Rpb24YDSABKAsyLC5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50RXZlbnQuRGV0ZWN0aW9uSAASXAoUYW5hbHlzaXNfbm90X3BsYW5uZWQYDiABKAsyPC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5BZHZpc29yeUV2ZW50LkFuYWx5c2lzTm90UGxhbm5lZEgAElIKD2ZpeF9ub3RfcGxhbm5lZBgPIAEoCzI3Lm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkFkdmlzb3J5RXZlbnQuRml4Tm90UGxhbm5lZEgAElwKFHBlbmRpbmdfdXBzdHJlYW1fZml4GBAgASgLMjwubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuQWR2aXNvcnlFdmVudC5QZW5kaW5nVXBzdHJlYW1GaXhIABJFCgdwYXRjaGVkGOgHIAEoCzIxLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkFkdmlzb3J5RXZlbnQuUGF0Y2hlZEgAGgsKCURldGVjdGlvbhpqCgVGaXhlZBIVCg1maXhlZF92ZXJzaW9uGAEgASgJEhcKD3NjYW5uZXJfdmVyc2lvbhgCIAEoCRIWCg5ncnlwZV9kYl9idWlsdBgDIAEoCRIZChFncnlwZV9kYl9jaGVja3N1bRgEIAEoCUIGCgR0eXBlIrMBChRMaXN0RG9jdW1lbnRzUmVxdWVzdBITCgJpZBgBIAEoCUIH8rsYAxD/ARIVCgRjdmVzGAIgAygJQgfyuxgDEOgHEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEhAKCG9yZGVyX2J5GAwgASgJEgwKBHNraXAYDSABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIinQEKFUxpc3REb2N1bWVudHNSZXNwb25zZRIwCglkb2N1bWVudHMYASADKAsyHS5tb29yYWdlLmFkdmlzb3J5LnYyLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBEg8KB3NraXBwZWQYBCABKAVCDgoMX3RvdGFsX2NvdW50ItYGChVWdWxuZXJhYmlsaXR5TWV0YWRhdGESCgoCaWQYASABKAkSDwoHc3VtbWFyeRgCIAEoCRIPCgdkZXRhaWxzGAMgASgJEjIKCnJlZmVyZW5jZXMYBCADKAsyHi5tb29yYWdlLmFkdmlzb3J5LnYyLlJlZmVyZW5jZRI4CgpzZXZlcml0aWVzGAUgAygLMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuU2V2ZXJpdHkSEAoHYWxpYXNlcxjoByADKAkSEQoIc2V2ZXJpdHkY6QcgASgJEhgKCmN2c3Nfc2NvcmUY6gcgASgBSACIAQESUwoPa25vd25fZXhwbG9pdGVkGOsHIAEoCzI5Lm1vb3JhZ2UuYWR2aXNvcnkudjIuVnVsbmVyYWJpbGl0eU1ldGFkYXRhLktub3duRXhwbG9pdGVkEj4KBGVwc3MY7AcgASgLMi8ubW9vcmFnZS5hZHZpc29yeS52Mi5WdWxuZXJhYmlsaXR5TWV0YWRhdGEuRXBzcxIyCg13aXRoZHJhd190aW1lGO0HIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASQwoHc291cmNlcxjuByADKAsyMS5tb29yYWdlLmFkdmlzb3J5LnYyLlZ1bG5lcmFiaWxpdHlNZXRhZGF0YS5Tb3VyY2UadgoOS25vd25FeHBsb2l0ZWQSEgoKZGF0ZV9hZGRlZBgBIAEoCRIQCghkdWVfZGF0ZRgCIAEoCRIXCg9yZXF1aXJlZF9hY3Rpb24YAyABKAkSJQoda25vd25fcmFuc29td2FyZV9jYW1wYWlnbl91c2UYBCABKAkaLwoERXBzcxITCgtwcm9iYWJpbGl0eRgBIAEoARISCgpwZXJjZW50aWxlGAIgASgBGpsBCgZTb3VyY2USDAoEZmVlZBgBIAEoCRIOCgZyZWNvcmQYAiABKAkSDwoHbGljZW5jZRgDIAEoCRIvCgttb2RpZnlfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNd2l0aGRyYXdfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2N2c3Nfc2NvcmUinwIKCVJlZmVyZW5jZRIxCgR0eXBlGAEgASgOMiMubW9vcmFnZS5hZHZpc29yeS52Mi5SZWZlcmVuY2UuVHlwZRILCgN1cmwYAiABKAki0QEKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEhEKDVRZUEVfQURWSVNPUlkQARIQCgxUWVBFX0FSVElDTEUQAhISCg5UWVBFX0RFVEVDVElPThADEhMKD1RZUEVfRElTQ1VTU0lPThAEEg8KC1RZUEVfUkVQT1JUEAUSDAoIVFlQRV9GSVgQBhITCg9UWVBFX0lOVFJPRFVDRUQQBxIQCgxUWVBFX1BBQ0tBR0UQCBIRCg1UWVBFX0VWSURFTkNFEAkSDAoIVFlQRV9XRUIQCiK+AQogTGlzdFZ1bG5lcmFiaWxpdHlNZXRhZGF0YVJlcXVlc3QSEwoCaWQYASABKAlCB/K7GAMQgAESFAoDaWRzGAIgAygJQgfyuxgDEOgHEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEhAKCG9yZGVyX2J5GAwgASgJEgwKBHNraXAYDSABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIiwwEKIUxpc3RWdWxuZXJhYmlsaXR5TWV0YWRhdGFSZXNwb25zZRJKChZ2dWxuZXJhYmlsaXR5X21ldGFkYXRhGAEgAygLMioubW9vcmFnZS5hZHZpc29yeS52Mi5WdWxuZXJhYmlsaXR5TWV0YWRhdGESFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQiegoTUmVzb2x2ZWRWdWxuc1JlcG9ydBIoCgRkYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI5Cg5yZXNvbHZlZF92dWxucxgCIAMoCzIhLm1vb3JhZ2UuYWR2aXNvcnkudjIuUmVzb2x2ZWRWdWxuImoKDFJlc29sdmVkVnVsbhIKCgJpZBgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEj0KD2N2c3Nfc2V2ZXJpdGllcxgDIAMoCzIkLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlNldmVyaXR5IusCCh9MaXN0UmVzb2x2ZWRWdWxuc1JlcG9ydHNSZXF1ZXN0ElEKCmltYWdlX3JlZnMYASADKAsyPS5tb29yYWdlLmFkdmlzb3J5LnYyLkxpc3RSZXNvbHZlZFZ1bG5zUmVwb3J0c1JlcXVlc3QuSW1hZ2VSZWYSLgoKc3RhcnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEhAKCG9yZGVyX2J5GAwgASgJEgwKBHNraXAYDSABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIaJgoISW1hZ2VSZWYSDAoEcmVwbxgBIAEoCRIMCgR0YWdzGAIgAygJIsABCiBMaXN0UmVzb2x2ZWRWdWxuc1JlcG9ydHNSZXNwb25zZRJIChZyZXNvbHZlZF92dWxuc19yZXBvcnRzGAEgAygLMigubW9vcmFnZS5hZHZpc29yeS52Mi5SZXNvbHZlZFZ1bG5zUmVwb3J0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBEg8KB3NraXBwZWQYBCABKAVCDgoMX3RvdGFsX2NvdW50Mq8EChdTZWN1cml0eUFkdmlzb3J5U2VydmljZRKUAQoNTGlzdERvY3VtZW50cxIpLm1vb3JhZ2UuYWR2aXNvcnkudjIuTGlzdERvY3VtZW50c1JlcXVlc3QaKi5tb29yYWdlLmFkdmlzb3J5LnYyLkxpc3REb2N1bWVudHNSZXNwb25zZSIsorsYBhoC7g5AAai7GAGC0+STAhgSFi9hZHZpc29yeS92Mi9kb2N1bWVudHMSwgEKGExpc3RSZXNvbHZlZFZ1bG5zUmVwb3J0cxI0Lm1vb3JhZ2UuYWR2aXNvcnkudjIuTGlzdFJlc29sdmVkVnVsbnNSZXBvcnRzUmVxdWVzdBo1Lm1vb3JhZ2UuYWR2aXNvcnkudjIuTGlzdFJlc29sdmVkVnVsbnNSZXBvcnRzUmVzcG9uc2UiOaK7GAgaBv0MxQzNDKi7GAGC0+STAiMSIS9hZHZpc29yeS92Mi9pbWFnZXMvcmVzb2x2ZWRWdWxucxK3AQoZTGlzdFZ1bG5lcmFiaWxpdHlNZXRhZGF0YRI1Lm1vb3JhZ2UuYWR2aXNvcnkudjIuTGlzdFZ1bG5lcmFiaWxpdHlNZXRhZGF0YVJlcXVlc3QaNi5tb29yYWdlLmFkdmlzb3J5LnYyLkxpc3RWdWxuZXJhYmlsaXR5TWV0YWRhdGFSZXNwb25zZSIrorsYBhoC7g5AAai7GAGC0+STAhcSFS9hZHZpc29yeS92Mi9tZXRhZGF0YWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Document is what is known about the vulnerabilities of one package.
@@ -813,6 +813,209 @@ export const ListVulnerabilityMetadataResponseSchema: GenMessage<ListVulnerabili
   messageDesc(file_moorage_advisory_v2_security_advisories, 8);
 
 /**
+ * ResolvedVulnsReport is what was resolved on one day.
+ *
+ * @generated from message moorage.advisory.v2.ResolvedVulnsReport
+ */
+export type ResolvedVulnsReport = Message<"moorage.advisory.v2.ResolvedVulnsReport"> & {
+  /**
+   * The beginning of the day, in UTC.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 1;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * The vulnerabilities, in the order of their ids.
+   *
+   * @generated from field: repeated moorage.advisory.v2.ResolvedVuln resolved_vulns = 2;
+   */
+  resolvedVulns: ResolvedVuln[];
+};
+
+/**
+ * Describes the message moorage.advisory.v2.ResolvedVulnsReport.
+ * Use `create(ResolvedVulnsReportSchema)` to create a new message.
+ */
+export const ResolvedVulnsReportSchema: GenMessage<ResolvedVulnsReport> = /*@__PURE__*/
+  messageDesc(file_moorage_advisory_v2_security_advisories, 9);
+
+/**
+ * ResolvedVuln is a vulnerability that was resolved.
+ *
+ * @generated from message moorage.advisory.v2.ResolvedVuln
+ */
+export type ResolvedVuln = Message<"moorage.advisory.v2.ResolvedVuln"> & {
+  /**
+   * The id of the vulnerability: the CVE if there is one.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Its other ids.
+   *
+   * @generated from field: repeated string aliases = 2;
+   */
+  aliases: string[];
+
+  /**
+   * How severe it is, by CVSS.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.Severity cvss_severities = 3;
+   */
+  cvssSeverities: Severity[];
+};
+
+/**
+ * Describes the message moorage.advisory.v2.ResolvedVuln.
+ * Use `create(ResolvedVulnSchema)` to create a new message.
+ */
+export const ResolvedVulnSchema: GenMessage<ResolvedVuln> = /*@__PURE__*/
+  messageDesc(file_moorage_advisory_v2_security_advisories, 10);
+
+/**
+ * ListResolvedVulnsReportsRequest asks for a page of reports.
+ *
+ * @generated from message moorage.advisory.v2.ListResolvedVulnsReportsRequest
+ */
+export type ListResolvedVulnsReportsRequest = Message<"moorage.advisory.v2.ListResolvedVulnsReportsRequest"> & {
+  /**
+   * The images, with at most 100 tags in all. At least one is needed. A report has what was resolved in any of them.
+   *
+   * @generated from field: repeated moorage.advisory.v2.ListResolvedVulnsReportsRequest.ImageRef image_refs = 1;
+   */
+  imageRefs: ListResolvedVulnsReportsRequest_ImageRef[];
+
+  /**
+   * The first day is that of this time; without it the reports are those of 30 days.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 2;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The last day is that of this time; today without it. At most 366 days are answered.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 3;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * At most so many results; 50 when absent, 200 at most.
+   *
+   * @generated from field: int32 page_size = 10;
+   */
+  pageSize: number;
+
+  /**
+   * Where the page before ended.
+   *
+   * @generated from field: string page_token = 11;
+   */
+  pageToken: string;
+
+  /**
+   * Fields to sort by: date.
+   *
+   * @generated from field: string order_by = 12;
+   */
+  orderBy: string;
+
+  /**
+   * So many results are passed over first.
+   *
+   * @generated from field: int32 skip = 13;
+   */
+  skip: number;
+
+  /**
+   * Only the images that are in this part of the hierarchy.
+   *
+   * @generated from field: moorage.common.UIDPFilter uidp = 100;
+   */
+  uidp?: UIDPFilter | undefined;
+};
+
+/**
+ * Describes the message moorage.advisory.v2.ListResolvedVulnsReportsRequest.
+ * Use `create(ListResolvedVulnsReportsRequestSchema)` to create a new message.
+ */
+export const ListResolvedVulnsReportsRequestSchema: GenMessage<ListResolvedVulnsReportsRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_advisory_v2_security_advisories, 11);
+
+/**
+ * ImageRef names tags of an image.
+ *
+ * @generated from message moorage.advisory.v2.ListResolvedVulnsReportsRequest.ImageRef
+ */
+export type ListResolvedVulnsReportsRequest_ImageRef = Message<"moorage.advisory.v2.ListResolvedVulnsReportsRequest.ImageRef"> & {
+  /**
+   * The repo: its uid, or the path of the image, as "acme/app".
+   *
+   * @generated from field: string repo = 1;
+   */
+  repo: string;
+
+  /**
+   * The tags; `latest` without any.
+   *
+   * @generated from field: repeated string tags = 2;
+   */
+  tags: string[];
+};
+
+/**
+ * Describes the message moorage.advisory.v2.ListResolvedVulnsReportsRequest.ImageRef.
+ * Use `create(ListResolvedVulnsReportsRequest_ImageRefSchema)` to create a new message.
+ */
+export const ListResolvedVulnsReportsRequest_ImageRefSchema: GenMessage<ListResolvedVulnsReportsRequest_ImageRef> = /*@__PURE__*/
+  messageDesc(file_moorage_advisory_v2_security_advisories, 11, 0);
+
+/**
+ * ListResolvedVulnsReportsResponse is a page of reports.
+ *
+ * @generated from message moorage.advisory.v2.ListResolvedVulnsReportsResponse
+ */
+export type ListResolvedVulnsReportsResponse = Message<"moorage.advisory.v2.ListResolvedVulnsReportsResponse"> & {
+  /**
+   * The page.
+   *
+   * @generated from field: repeated moorage.advisory.v2.ResolvedVulnsReport resolved_vulns_reports = 1;
+   */
+  resolvedVulnsReports: ResolvedVulnsReport[];
+
+  /**
+   * Where the next page begins; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * All matches over all pages.
+   *
+   * @generated from field: optional int64 total_count = 3;
+   */
+  totalCount?: bigint | undefined;
+
+  /**
+   * The request's skip.
+   *
+   * @generated from field: int32 skipped = 4;
+   */
+  skipped: number;
+};
+
+/**
+ * Describes the message moorage.advisory.v2.ListResolvedVulnsReportsResponse.
+ * Use `create(ListResolvedVulnsReportsResponseSchema)` to create a new message.
+ */
+export const ListResolvedVulnsReportsResponseSchema: GenMessage<ListResolvedVulnsReportsResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_advisory_v2_security_advisories, 12);
+
+/**
  * SecurityAdvisoryService answers what is known about vulnerabilities and the packages that have them: by the feeds of
  * the installation, and by the advisories that the caller may list. Where the installation says so, callers without a
  * token are answered as well, by what the feeds say.
@@ -829,6 +1032,19 @@ export const SecurityAdvisoryService: GenService<{
     methodKind: "unary";
     input: typeof ListDocumentsRequestSchema;
     output: typeof ListDocumentsResponseSchema;
+  },
+  /**
+   * ListResolvedVulnsReports answers which vulnerabilities were resolved in images, a report for each day in UTC: those
+   * that a newer version of a package ended, and those of which an advisory says that they were none. Days on which it
+   * is not known what the images held are left out; days without a change are not. The caller needs the capabilities on
+   * each repo. NOT_FOUND for a repo that the caller may not see, and for a tag that never was.
+   *
+   * @generated from rpc moorage.advisory.v2.SecurityAdvisoryService.ListResolvedVulnsReports
+   */
+  listResolvedVulnsReports: {
+    methodKind: "unary";
+    input: typeof ListResolvedVulnsReportsRequestSchema;
+    output: typeof ListResolvedVulnsReportsResponseSchema;
   },
   /**
    * ListVulnerabilityMetadata answers what is known about vulnerabilities, under each of their ids.
