@@ -77,6 +77,7 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { PROVIDER_URL: provider("ci-provider.ts") },
   },
+  "security-data.md": { settings: { MOORAGE_VEX_REFERRERS: "1" } },
   "api/deliveries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/terms.md": {
