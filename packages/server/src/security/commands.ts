@@ -21,7 +21,7 @@ import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
 import { matchChanges } from "./findings/match-changes.ts";
 import { matchPackages } from "./findings/match-packages.ts";
-import { storeAdapter } from "./scanners/check.ts";
+import { storeScannerAdapter } from "./scanners/check.ts";
 import { acceptScan, claimScan, failScan, finishScan, releaseScan, renewScan } from "./scanners/queue.ts";
 import { reviewScans } from "./scanners/remove.ts";
 
@@ -51,7 +51,7 @@ export const securityCommands = [
   renewScan,
   reviewAttachments,
   reviewScans,
-  storeAdapter,
+  storeScannerAdapter,
   writeAttachedPart,
   writeAttachedStatements,
   writeCatalogPart,

@@ -174,9 +174,10 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
   // Of these only finished catalogues become answers that are cached. A push puts its image into the queue, and what
-  // may be attached to one. Answers with findings, differences, ends of life, VEX and scans are not cached.
+  // may be attached to one. Answers with findings, what was resolved, differences, ends of life, VEX and scans are not
+  // cached.
   const catalogues =
-    /^(?:security[\\/](?:attached|catalog|diffs|end-of-life|exports|findings|sbom|scanners)[\\/]|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|repos)\.ts$)/;
+    /^(?:security[\\/](?:attached|catalog|diffs|end-of-life|exports|findings|resolved|sbom|scanners)[\\/]|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|repos)\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(

@@ -86,7 +86,10 @@ export function createScannerChecks({ transactor, secrets, config }: ScannerChec
       if (row === undefined) return;
       try {
         const adapter = await ask(uid, { url: row.url, authorization: opened(row) });
-        await transactor.write(storeAdapter, data, { uid, adapter: toJsonString(ScannerAdapterSchema, adapter) });
+        await transactor.write(storeScannerAdapter, data, {
+          uid,
+          adapter: toJsonString(ScannerAdapterSchema, adapter),
+        });
       } catch (error) {
         if (!(error instanceof AdapterError)) throw error;
         throw failedPrecondition({ type: "SCANNER_UNUSABLE", subject: uid, description: error.message });
@@ -110,7 +113,7 @@ export function keepsCredential(
 }
 
 /** Stores what an adapter said of itself, as proto3 JSON. */
-export const storeAdapter = command(
+export const storeScannerAdapter = command(
   "security.storeScannerAdapter",
   async ({ tx, nowMs }: Call, { uid, adapter }: { uid: string; adapter: string }): Promise<void> => {
     await tx
