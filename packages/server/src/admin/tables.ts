@@ -45,6 +45,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
   { name: "tags", key: ["uid"] },
   { name: "tag_history", key: ["repo", "tag", "time"] },
+  { name: "gate_events", key: ["repo", "digest", "action"] },
   { name: "repo_blobs", key: ["repo", "digest"] },
   { name: "manifests", key: ["repo", "digest"], bytes: ["content"], weight: "size + length(annotations)" },
   { name: "manifest_references", key: ["repo", "digest", "target"] },

@@ -2,7 +2,8 @@ import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Mirroring, openMirroring } from "../mirroring/index.ts";
-import { createPullCache, createPullRecorder, type RegistryDeps } from "../oci/index.ts";
+import { createGateRecorder, createPullCache, createPullRecorder, type RegistryDeps } from "../oci/index.ts";
+import { createPullGate } from "../security/index.ts";
 import { statusJson } from "../transport/status.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -35,12 +36,16 @@ export function openRegistry(
     ? createPullRecorder({ writer: transactor, clock, log, kept: pulled, dropped })
     : undefined;
   shutdown.at("pull recorder", () => pullRecorder?.close());
+  const gateNotes = createGateRecorder({ writer: transactor, log });
+  shutdown.at("pull recorder", () => gateNotes.close());
   const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
   shutdown.at("mirroring", () => mirroring.close());
   const registry: RegistryDeps = {
     transactor,
     auditor,
     pullRecorder,
+    judgePull: createPullGate(),
+    gateNotes,
     pulls: createPullCache(reader, access.tokens.isStillGood, config.gcGraceMs),
     blobs,
     upstream: mirroring.upstream,

@@ -8,6 +8,7 @@ export { emitCollection, emitCopy } from "./events.ts";
 export { architectureOf } from "./manifests/architecture.ts";
 export { missingReferences, removeStoredManifest, storeManifest, type StoredManifest } from "./manifests/commands.ts";
 export { parseManifest, type Reference } from "./manifests/parse.ts";
+export { createGateRecorder } from "./pulls/gate-recorder.ts";
 export { createPullRecorder } from "./pulls/recorder.ts";
 export { startPullPublisher } from "./pulls/publisher.ts";
 export { createPullCache } from "./pulls/cache.ts";

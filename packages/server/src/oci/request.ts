@@ -23,6 +23,8 @@ import {
   isBasic,
   organizationsOf,
 } from "./token/credentials.ts";
+import type { JudgePull } from "../registry/index.ts";
+import type { GateRecorder } from "./pulls/gate-recorder.ts";
 import type { PullRecorder } from "./pulls/recorder.ts";
 import type { PullAnswer } from "./pulls/cache.ts";
 
@@ -70,6 +72,10 @@ export interface RegistryDeps {
   pulls: ResponseCache<PullAnswer>;
   /** Records pulls. Without it pulls have no events. */
   pullRecorder?: Pick<PullRecorder, "note"> | undefined;
+  /** Judges pulls from repos with a vulnerability gate. */
+  judgePull: JudgePull;
+  /** Records what gates make of pulls. */
+  gateNotes: Pick<GateRecorder, "note">;
   /** Records rejected requests. */
   auditor: Pick<Auditor, "note">;
   blobs: BlobStore;

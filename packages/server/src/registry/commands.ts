@@ -1,6 +1,7 @@
 import { audit } from "../audit/index.ts";
 import type { Call } from "../core/call.ts";
 import type { ExpireInput } from "./retention.ts";
+import { noteGatedPull } from "./gate-events.ts";
 import { deleteTags } from "./tag-moves.ts";
 import { command } from "../core/command.ts";
 
@@ -33,4 +34,4 @@ export const expireTags = command(
 );
 
 /** The commands of registry beside the methods of the API. */
-export const registryCommands = [expireTags] as const;
+export const registryCommands = [expireTags, noteGatedPull] as const;

@@ -4,6 +4,7 @@ export { checkAttachments, checkAttachmentsBy } from "./attachment-checks.ts";
 export { architectureIn, MAX_CONFIG_BYTES } from "./image-config.ts";
 export { imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
+export { findingsHash, type GateNote, noteGatedPull } from "./gate-events.ts";
 export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";
@@ -12,3 +13,16 @@ export { deleteTag, moveTag, type MovedTag, type MoveReason, type TagMove } from
 export { expireTags, registryCommands } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
 export { keyOfCreateTag, tagsService } from "./tags.ts";
+export {
+  describeVerdict,
+  type Gate,
+  type GatedImage,
+  type GateFinding,
+  type GateRules,
+  type GateVerdict,
+  isSevere,
+  type JudgePromotion,
+  type JudgePull,
+  MAX_NAMED,
+  verdictBody,
+} from "./vulnerability-gate.ts";

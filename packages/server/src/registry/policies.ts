@@ -4,6 +4,7 @@ import { type TagPolicy, TagPolicySchema } from "@moorage/api/messages";
 import { createLru } from "../lib/lru.ts";
 import { compilePattern, type Pattern, PatternError } from "../lib/patterns.ts";
 import type { FieldViolation, PreconditionViolation } from "../errors.ts";
+import { compileGate, type Gate, gateViolations } from "./vulnerability-gate.ts";
 
 /** A repo's tag policy, compiled. */
 export interface Policy {
@@ -19,6 +20,8 @@ export interface Policy {
   historyRetentionMs: number;
   /** Whether an index is accepted without all the manifests that it names. */
   allowsSparse: boolean;
+  /** Which images are not pulled or promoted for their findings. */
+  gate?: Gate;
 }
 
 export interface RetentionRule {
@@ -60,7 +63,7 @@ export function policyOf(text: string | null): Policy {
 
 /** Compiles a policy from a message in which policyViolations finds nothing. */
 export function compilePolicy(policy: TagPolicy): Policy {
-  const { immutableTags, protectedTags, retention, historyRetention, allowSparse } = policy;
+  const { immutableTags, protectedTags, retention, historyRetention, allowSparse, vulnerabilities } = policy;
   return {
     isImmutable: anyOf(immutableTags),
     isProtected: anyOf(protectedTags),
@@ -75,6 +78,7 @@ export function compilePolicy(policy: TagPolicy): Policy {
     }),
     historyRetentionMs: durationMs(historyRetention) ?? Infinity,
     allowsSparse: allowSparse,
+    ...(vulnerabilities !== undefined && { gate: compileGate(vulnerabilities) }),
   };
 }
 
@@ -115,6 +119,8 @@ export function policyViolations(policy: TagPolicy, path: string): FieldViolatio
     addDuration(`retention[${at}].keepFor`, keepFor);
   }
   addDuration("historyRetention", policy.historyRetention);
+  if (policy.vulnerabilities !== undefined)
+    violations.push(...gateViolations(policy.vulnerabilities, `${path}.vulnerabilities`));
   if (violations.length === 0 && steps > MAX_TAG_STEPS)
     violations.push({ field: path, description: "its patterns together are too complex" });
   return violations;

@@ -26,7 +26,9 @@ import {
 } from "../errors.ts";
 import { statement } from "../store/index.ts";
 import { immutableTag } from "./policies.ts";
+import { requirePromotable } from "./gated-moves.ts";
 import { findTag, fixedDigest, moveTag, type TagMove, type TagPlace } from "./tag-moves.ts";
+import type { JudgePromotion } from "./vulnerability-gate.ts";
 
 /** One of the moves of a request. */
 interface Move {
@@ -44,9 +46,9 @@ const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
 /**
  * Makes several tags point to digests that the repo holds, all or none. Throws INVALID_ARGUMENT for an invalid request,
  * PERMISSION_DENIED if a tag is new and the caller may not create tags, ABORTED if a tag does not have the expected
- * digest, and FAILED_PRECONDITION with everything else that prevents the moves.
+ * digest, and FAILED_PRECONDITION with everything else that prevents the moves, the repo's vulnerability gate included.
  */
-export async function promoteTags(call: Call, request: PromoteTagsRequest): Promise<Tags> {
+export async function promoteTags(call: Call, request: PromoteTagsRequest, judge: JudgePromotion): Promise<Tags> {
   const { repoUid: repo, promotions, validateOnly } = request;
   const violations = [
     ...violationsOf(PromoteTagsRequestSchema, request),
@@ -73,11 +75,11 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest): Prom
       violation: { type: "TAG_MISSING", subject: fromTag, description: `there is no tag ${fromTag} to promote from` },
     };
   });
-  return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", validateOnly);
+  return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", { validateOnly, judge });
 }
 
 /** Makes several tags point to digests that they had before, all or none. Throws like promoteTags. */
-export async function rollbackTags(call: Call, request: RollbackTagsRequest): Promise<Tags> {
+export async function rollbackTags(call: Call, request: RollbackTagsRequest, judge: JudgePromotion): Promise<Tags> {
   const { repoUid: repo, rollbacks, validateOnly } = request;
   const violations = [
     ...violationsOf(RollbackTagsRequestSchema, request),
@@ -98,7 +100,7 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest): Pr
   await requireExpected(call, repo, rollbacks, placeOf);
   const targets: Target[] = [];
   for (const rollback of rollbacks) targets.push(await earlierDigest(call, repo, rollback, placeOf(rollback.name)));
-  return await moveTogether(call, repo, movesOf(rollbacks, targets, placeOf), "rollback", validateOnly);
+  return await moveTogether(call, repo, movesOf(rollbacks, targets, placeOf), "rollback", { validateOnly, judge });
 }
 
 function requestViolations(list: string, requested: readonly Requested[]): FieldViolation[] {
@@ -212,7 +214,7 @@ async function moveTogether(
   repo: string,
   moves: Move[],
   reason: TagMove["reason"],
-  validateOnly: boolean,
+  { validateOnly, judge }: { validateOnly: boolean; judge: JudgePromotion },
 ): Promise<Tags> {
   const held = new Set(
     (
@@ -232,6 +234,7 @@ async function moveTogether(
     if (fixedAt !== undefined && fixedAt !== digest) violations.push(immutableTag(name, fixedAt));
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
+  await requirePromotable(call, repo, moves, { validateOnly, judge });
   const tags: Tags = [];
   for (const { name, digest, place } of moves) {
     const { uid, updateTimeMs, deprecated, bundles } = validateOnly

@@ -167,6 +167,7 @@ async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
     "mirrors",
     "attachments",
     "attachment_checks",
+    "gate_events",
   ] as const) {
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   }

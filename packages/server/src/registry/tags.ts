@@ -10,8 +10,10 @@ import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
 import { permissionDenied } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
+import { requirePromotable } from "./gated-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
+import type { JudgePromotion } from "./vulnerability-gate.ts";
 
 const LAYOUT = layoutOf(TagSchema);
 
@@ -34,7 +36,8 @@ const LIST = storedListOf(
   LAYOUT,
 );
 
-export function tagsService({ pageTokenKey }: ServiceContext): Service<typeof TagsService> {
+/** `judge`: what findings say about promoting an image. */
+export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromotion): Service<typeof TagsService> {
   return {
     getTag: (call, { uid }) => getTag(call.tx, uid),
     listTags: (call, request) =>
@@ -52,6 +55,7 @@ export function tagsService({ pageTokenKey }: ServiceContext): Service<typeof Ta
       const { name, digest } = tag;
       const place = await findTag(call, parent, name);
       await requireMove(call, parent, digest, place.tag);
+      await requirePromotable(call, parent, [{ name, digest, place }], { judge });
       const { uid, updateTimeMs, deprecated } = await moveTag(
         call,
         { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles },
@@ -64,8 +68,8 @@ export function tagsService({ pageTokenKey }: ServiceContext): Service<typeof Ta
       await deleteTag(call, { repo: parent, name, reason: "delete" });
       return {};
     },
-    promoteTags: async (call, request) => ({ tags: await promoteTags(call, request) }),
-    rollbackTags: async (call, request) => ({ tags: await rollbackTags(call, request) }),
+    promoteTags: async (call, request) => ({ tags: await promoteTags(call, request, judge) }),
+    rollbackTags: async (call, request) => ({ tags: await rollbackTags(call, request, judge) }),
   };
 }
 

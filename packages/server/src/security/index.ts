@@ -14,6 +14,8 @@ export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findin
 export { findingsService } from "./findings/service.ts";
 export { startMatching } from "./findings/runner.ts";
 export { eolTagsService, versionsService } from "./end-of-life/service.ts";
+export { judgePromotion } from "./gate/promotion.ts";
+export { createPullGate } from "./gate/pull.ts";
 export { type ResolvedDay, resolvedByDay, type TaggedImages } from "./resolved/by-day.ts";
 export { type DescribedVulnerability, describeResolved } from "./resolved/describe.ts";
 export { sbomsService } from "./sbom/service.ts";

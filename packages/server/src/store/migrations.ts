@@ -403,6 +403,18 @@ export const MIGRATIONS: Migration[] = [
       `insert into advisory_decision_ids (parent, alias, advisory, from_time) select a.parent, x.alias, d.advisory, d.from_time from advisory_decisions as d join advisories as a on a.uid = d.advisory join advisory_aliases as x on x.advisory = d.advisory`,
     ],
   },
+  {
+    version: 33,
+    name: "vulnerability gates",
+    statements: [
+      `create table gate_events (repo KEY not null, digest KEY not null, action KEY not null, mode KEY not null, findings KEY not null, time INT8 not null, primary key (repo, digest, action)) WITHOUT_ROWID`,
+      `create index gate_events_time on gate_events (time)`,
+      // Most repos have none, and each pull asks for it.
+      `create index repos_policies on repos (uid) where tag_policy is not null`,
+      // Whether an advisory of a group has changed.
+      `create index advisories_updated on advisories (parent, update_time)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

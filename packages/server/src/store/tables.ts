@@ -246,6 +246,11 @@ export interface Tables extends SecurityTables {
    * digest is empty).
    */
   tag_history: { repo: string; tag: string; time: number; digest: string; actor: string; reason: string };
+  /**
+   * The last event of a repo's vulnerability gate about an image and an action (`pull`, `promote`), for a day. `mode`:
+   * `rejected` or `previewed`; `findings`: see findingsHash.
+   */
+  gate_events: { repo: string; digest: string; action: string; mode: string; findings: string; time: number };
   /** Stored content, once per installation. `generation` distinguishes copies of one digest over time. */
   blobs: { digest: string; generation: string; size: number; create_time: number };
   /** Which repos may serve a blob. `touch_time` as in manifests. */

@@ -3,8 +3,9 @@ import type { Tables } from "./tables.ts";
 /**
  * Tables that change constantly while events are delivered or images pushed, and that are read only by the event
  * services and by the handlers of uploads, whose responses are not cached; those of what images hold, of which only
- * finished catalogues are answered, which never change; and findings and scans, whose answers are not cached. A commit
- * that changes only these invalidates no cached response: see `Embedded.version`.
+ * finished catalogues are answered, which never change; findings and scans, whose answers are not cached; and events of
+ * gates, which are not answered. A commit that changes only these invalidates no cached response: see
+ * `Embedded.version`.
  */
 export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "pull_notes",
@@ -23,6 +24,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "attachment_checks",
   "scans",
   "scan_reports",
+  "gate_events",
 ];
 
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it

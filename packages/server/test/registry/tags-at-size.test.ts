@@ -98,19 +98,23 @@ const BY_UPDATE = "SEARCH t USING INDEX tags_update (parent=?)";
 const BY_UID = "SEARCH t USING INDEX sqlite_autoindex_tags_1 (uid>? AND uid<?)";
 const SORTED = "USE TEMP B-TREE FOR ORDER BY";
 const TIES_SORTED = "USE TEMP B-TREE FOR LAST TERM OF ORDER BY";
+const POLICY = ["CORRELATED SCALAR SUBQUERY 1", "SEARCH r USING INDEX repos_policies (uid>? AND uid<?)"];
 const MANIFEST = "SEARCH m USING INDEX sqlite_autoindex_manifests_1 (repo=? AND digest=?) LEFT-JOIN";
 
 async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> {
   const { reader, db, owner, ownerToken: token, ask } = registry;
   const data = { caller: { identity: owner }, requestId: "test", nowMs: Date.now(), remoteAddress: "", userAgent: "" };
   const secrets = createSecrets([randomBytes(32)]);
-  const { listTags } = tagsService({
-    pageTokenKey: randomBytes(32),
-    ownerRole: "",
-    secrets,
-    eventsPrefix: "dev.moorage",
-    readBlob: async () => undefined,
-  });
+  const { listTags } = tagsService(
+    {
+      pageTokenKey: randomBytes(32),
+      ownerRole: "",
+      secrets,
+      eventsPrefix: "dev.moorage",
+      readBlob: async () => undefined,
+    },
+    async () => undefined,
+  );
   const list = async (request: Request): Promise<ListTagsResponse> => {
     const answer = await listTags(
       openCall(data, reader),
@@ -321,7 +325,13 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
     {
       title: "pull as of a time",
       ask: get((repo) => `manifests/${timed(repo)}`, 404),
-      plans: ["CO-ROUTINE h", "SEARCH tag_history USING PRIMARY KEY (repo=? AND tag=? AND time<?)", "SCAN h", MANIFEST],
+      plans: [
+        "CO-ROUTINE h",
+        "SEARCH tag_history USING PRIMARY KEY (repo=? AND tag=? AND time<?)",
+        "SCAN h",
+        MANIFEST,
+        ...POLICY,
+      ],
     },
     {
       title: "pull by tag",
@@ -329,6 +339,7 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
       plans: [
         "SEARCH t USING INDEX tags_parent (parent=? AND name=?)",
         "SEARCH m USING INDEX sqlite_autoindex_manifests_1 (repo=? AND digest=?)",
+        ...POLICY,
       ],
     },
     {

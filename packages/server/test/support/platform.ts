@@ -64,7 +64,10 @@ export interface Platform {
   clock: { offsetMs: number; nowMs(): number };
   grpc: Grpc;
   /** A token of the identity, good now by the server's clock; the owner's without one. */
-  token(identity?: string, options?: { ttlMs?: number; audience?: string }): Promise<string>;
+  token(
+    identity?: string,
+    options?: { ttlMs?: number; audience?: string; act?: Record<string, unknown> },
+  ): Promise<string>;
   /** Any request, its path sent as it stands. */
   call(method: string, path: string, ask?: Ask): Promise<Answer>;
   /** The owner's request, which must be answered with 200. */
@@ -129,8 +132,11 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
   let count = 0;
   const fresh = (): string => `made-${(count += 1)}`;
 
-  const token: Platform["token"] = async (identity = owner, { ttlMs = TTL_MS, audience = bootstrap.baseUrl } = {}) =>
-    (await tokens.mint({ type: "access", identity, audiences: [audience], ttlMs, nowMs: clock.nowMs() })).token;
+  const token: Platform["token"] = async (
+    identity = owner,
+    { ttlMs = TTL_MS, audience = bootstrap.baseUrl, ...act } = {},
+  ) =>
+    (await tokens.mint({ type: "access", identity, audiences: [audience], ttlMs, nowMs: clock.nowMs(), ...act })).token;
   let ownersToken: { token: string; offsetMs: number } | undefined;
   const ownToken = async (): Promise<string> => {
     if (ownersToken?.offsetMs !== clock.offsetMs) ownersToken = { token: await token(), offsetMs: clock.offsetMs };

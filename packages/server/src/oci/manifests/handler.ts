@@ -12,9 +12,10 @@ import { pullableRepository } from "../names.ts";
 import { statement } from "../../store/index.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
 import { answerPull } from "../pulls/cache.ts";
+import { type Answerable, judgePull } from "../pulls/gate.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
-import { manifestAsOf, notPulled, type Pulled } from "../tags/timed-pull.ts";
+import { manifestAsOf, notPulled, POLICY, type Pulled } from "../tags/timed-pull.ts";
 import { architectureOf } from "./architecture.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
 import type { FixedTag } from "./fixed-tags.ts";
@@ -22,11 +23,11 @@ import type { FixedTag } from "./fixed-tags.ts";
 const MAX_TAGS = 100;
 
 const selectByDigest = statement<Pulled & { touch_time: number }>(
-  "select digest, media_type, content, touch_time from manifests where repo = ? and digest = ?",
+  `select m.digest, m.media_type, m.content, m.touch_time, ${POLICY} from manifests as m where m.repo = ? and m.digest = ?`,
   ["text", "text"],
 );
 const selectByTag = statement<Pulled>(
-  "select m.digest, m.media_type, m.content from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?",
+  `select m.digest, m.media_type, m.content, ${POLICY} from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?`,
   ["text", "text"],
 );
 
@@ -68,9 +69,10 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     found.renews &&
     !(await renewGrace(exchange, { repo, digest: reference, kind: "manifest" }));
   const local = isGone ? undefined : found;
-  const pulled = local ?? (await manifestFromSource(exchange, repo, reference));
+  const pulled: Answerable | undefined = local ?? (await manifestFromSource(exchange, repo, reference));
   if (pulled === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
+  const isGated = await judgePull(exchange, { repo, reference }, pulled);
   const headers = {
     "docker-content-digest": pulled.digest,
     etag: `"${pulled.digest}"`,
@@ -85,8 +87,9 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     digest: pulled.digest,
     type: "manifest",
   } as const;
-  // An answer of the source registry is not cached, since the source may change at any time.
-  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable: local !== undefined });
+  // An answer of the source registry is not cached, since the source may change at any time; nor is one that depends on
+  // findings, which change without the tables that the cache watches.
+  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable: local !== undefined && !isGated });
 }
 
 async function handlePut(exchange: Exchange, reference: string): Promise<void> {

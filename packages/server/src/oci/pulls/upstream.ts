@@ -12,7 +12,7 @@ export async function manifestFromSource(
   { deps }: Exchange,
   repo: string,
   reference: string,
-): Promise<Pulled | undefined> {
+): Promise<Omit<Pulled, "policy"> | undefined> {
   if (!isDigest(reference) && (!isTag(reference) || isReservedTag(reference))) return undefined;
   const found = await deps.upstream?.manifest(repo, reference);
   return found && { digest: found.digest, media_type: found.manifest.mediaType, content: found.content };

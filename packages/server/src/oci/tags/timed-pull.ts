@@ -3,14 +3,22 @@ import type { Call } from "../../core/call.ts";
 import { type Row, statement } from "../../store/index.ts";
 import { RegistryError } from "../errors.ts";
 
-/** The columns of a manifest that a pull needs. */
-export type Pulled = Pick<Row<"manifests">, "digest" | "media_type" | "content">;
+/** The columns of a manifest that a pull needs, and the text of the policy of its repo. */
+export interface Pulled extends Pick<Row<"manifests">, "digest" | "media_type" | "content"> {
+  policy: string | null;
+}
 
 const SECOND_MS = 1_000;
+/**
+ * Selects the policy of the repo of the manifest `m`. By a range SQLite looks into the index of repos with a policy,
+ * which are few; by equality it would read the row of each repo.
+ */
+export const POLICY =
+  "(select r.tag_policy from repos as r where r.uid between m.repo and m.repo and r.tag_policy is not null) as policy";
 
 // The primary key leads to the last record before the time, however long the tag's history is.
 const selectAsOf = statement<Pulled | { digest: string; media_type: null; content: null }>(
-  `select h.digest, m.media_type, m.content from (select digest from tag_history where repo = ? and tag = ? and time <= ? order by time desc limit 1) as h
+  `select h.digest, m.media_type, m.content, ${POLICY} from (select digest from tag_history where repo = ? and tag = ? and time <= ? order by time desc limit 1) as h
     left join manifests as m on m.repo = ? and m.digest = h.digest`,
 );
 

@@ -113,7 +113,7 @@ async function imagesOf(tx: Database, repo: string, digest: string, architecture
     .executeTakeFirst();
   if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
   const images = isIndexType(row.media_type)
-    ? entriesOf(JSON.parse(Buffer.from(row.content).toString()) as Index)
+    ? imagesIn(row.content)
     : [{ digest, platform: "", architecture: row.architecture ?? "" }];
   if (images.length > MAX_IMAGES)
     throw invalidArgument({ field: "digest", description: `names more than ${MAX_IMAGES} images` });
@@ -124,7 +124,9 @@ async function imagesOf(tx: Database, repo: string, digest: string, architecture
   throw invalidArgument({ field: "architecture", description: `the image is for ${known || "no architecture"}` });
 }
 
-function entriesOf({ manifests = [] }: Index): Entry[] {
+/** The images that an index names, each once. */
+export function imagesIn(content: Uint8Array): Entry[] {
+  const { manifests = [] } = JSON.parse(Buffer.from(content).toString()) as Index;
   const entries = new Map<string, Entry>();
   for (const { digest, platform } of manifests) {
     const architecture = [platform?.architecture, platform?.variant].filter(Boolean).join("/");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { BAD, openGatedRepo, putGateRecords } from "../gated-repo.ts";
 import { pushImage } from "../image.ts";
 import { digestOf, OCI_INDEX } from "../installation.ts";
 import { type Answer, rows } from "../platform.ts";
@@ -241,5 +242,38 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
         method: "GET",
       },
     });
+  });
+
+  test("a vulnerability gate emits an event for an image that it does not let pass, in its repo", async () => {
+    await putGateRecords(platform);
+    const repo = await openGatedRepo(platform);
+    const digest = await repo.push("v1", BAD);
+    for (const [mode, type, status] of [
+      ["PREVIEW", "registry.gate.previewed.v1", 200],
+      ["ENFORCE", "registry.gate.rejected.v1", 403],
+    ] as const) {
+      await repo.gate({ on: ["PULL"], mode });
+      const before = (await repo.events()).length;
+      const events = await emitted(async () => {
+        assert.equal((await repo.pull("v1")).status, status);
+        await repo.eventsUntil(before + 1);
+      });
+      const [event] = events as [EmittedEvent];
+      const { user_agent: _, ...body } = withoutTime(event).body;
+      assert.deepEqual(
+        [events.length, event.type, event.subject, event.group],
+        [1, type, repo.repo, platform.organization],
+      );
+      assert.deepEqual(body, {
+        repository: repo.name,
+        repo_id: repo.repo,
+        tag: "v1",
+        digest,
+        action: "pull",
+        count: 1,
+        findings: body["findings"],
+        remote_address: "127.0.0.1",
+      });
+    }
   });
 }

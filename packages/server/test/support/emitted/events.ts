@@ -56,7 +56,7 @@ export interface EventFixture {
 }
 
 export async function openEventFixture(): Promise<EventFixture> {
-  const platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+  const platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_CATALOG_IMAGES: "1" });
   const issuer = await openIssuer();
   const listener = listen(platform.transact);
   const seen = new Set<string>();

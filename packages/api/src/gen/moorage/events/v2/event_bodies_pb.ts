@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEikAIKFFJlZ2lzdHJ5VmVyc2lvbk1vdmVkEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEigKD3ByZXZpb3VzX2RpZ2VzdBgFIAEoCVIPcHJldmlvdXNfZGlnZXN0Eg4KBnJlYXNvbhgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50Oh3CvBgZcmVnaXN0cnkudmVyc2lvbl9tb3ZlZC52MSJwCgZTaWduSW4SEAoIaWRlbnRpdHkYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDQoFZW1haWwYAyABKAk6M8K8GBZhcGkuYXV0aC5yZWdpc3RlcmVkLnYxwrwYFWFwaS5hdXRoLnNpZ25lZF9pbi52MSJrCg5JbnZpdGVBY2NlcHRlZBILCgN1aWQYASABKAkSEAoIaWRlbnRpdHkYAiABKAkSFAoMcm9sZV9iaW5kaW5nGAMgASgJOiTCvBggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_struct, file_moorage_common_options]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEikAIKFFJlZ2lzdHJ5VmVyc2lvbk1vdmVkEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEigKD3ByZXZpb3VzX2RpZ2VzdBgFIAEoCVIPcHJldmlvdXNfZGlnZXN0Eg4KBnJlYXNvbhgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50Oh3CvBgZcmVnaXN0cnkudmVyc2lvbl9tb3ZlZC52MSLFAgoMR2F0ZURlY2lzaW9uEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEg4KBmFjdGlvbhgFIAEoCRINCgVjb3VudBgGIAEoBRI4CghmaW5kaW5ncxgHIAMoCzImLm1vb3JhZ2UuZXZlbnRzLnYyLkdhdGVEZWNpc2lvbkZpbmRpbmcSDAoEd2hlbhgIIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgJIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgKIAEoCVIKdXNlcl9hZ2VudDo7wrwYGXJlZ2lzdHJ5LmdhdGUucmVqZWN0ZWQudjHCvBgacmVnaXN0cnkuZ2F0ZS5wcmV2aWV3ZWQudjEikAEKE0dhdGVEZWNpc2lvbkZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRILCgNrZXYYAyABKAgSDwoHcGFja2FnZRgEIAEoCRIiCgxmaXhfdmVyc2lvbnMYBSADKAlSDGZpeF92ZXJzaW9ucxIOCgZkaWdlc3QYBiABKAkicAoGU2lnbkluEhAKCGlkZW50aXR5GAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEg0KBWVtYWlsGAMgASgJOjPCvBgWYXBpLmF1dGgucmVnaXN0ZXJlZC52McK8GBVhcGkuYXV0aC5zaWduZWRfaW4udjEiawoOSW52aXRlQWNjZXB0ZWQSCwoDdWlkGAEgASgJEhAKCGlkZW50aXR5GAIgASgJEhQKDHJvbGVfYmluZGluZxgDIAEoCTokwrwYIGFwaS5pYW0uZ3JvdXBfaW52aXRlLmFjY2VwdGVkLnYxIh4KD1Jlc291cmNlRGVsZXRlZBILCgN1aWQYASABKAkiTQoQU3Vic2NyaXB0aW9uVGVzdBIUCgxzdWJzY3JpcHRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCToSwrwYDmV2ZW50cy50ZXN0LnYxYgZwcm90bzM", [file_google_protobuf_struct, file_moorage_common_options]);
 
 /**
  * Actor is who caused an event.
@@ -444,6 +444,147 @@ export const RegistryVersionMovedSchema: GenMessage<RegistryVersionMoved> = /*@_
   messageDesc(file_moorage_events_v2_event_bodies, 6);
 
 /**
+ * GateDecision: the vulnerability gate of a repo rejected the pull of an image (rejected), or would reject a pull or a
+ * promotion if it were enforced (previewed). One for an image and an action in 24 hours, unless its findings change.
+ *
+ * @generated from message moorage.events.v2.GateDecision
+ */
+export type GateDecision = Message<"moorage.events.v2.GateDecision"> & {
+  /**
+   * The repo, as in the image's name: <organization>/<image>.
+   *
+   * @generated from field: string repository = 1;
+   */
+  repository: string;
+
+  /**
+   * The repo's uid.
+   *
+   * @generated from field: string repo_id = 2 [json_name = "repo_id"];
+   */
+  repoId: string;
+
+  /**
+   * The tag that was asked for, or that is to point to the image; empty: it was asked for by digest.
+   *
+   * @generated from field: string tag = 3;
+   */
+  tag: string;
+
+  /**
+   * The digest of the image or index.
+   *
+   * @generated from field: string digest = 4;
+   */
+  digest: string;
+
+  /**
+   * pull or promote.
+   *
+   * @generated from field: string action = 5;
+   */
+  action: string;
+
+  /**
+   * How many findings count.
+   *
+   * @generated from field: int32 count = 6;
+   */
+  count: number;
+
+  /**
+   * The worst of them.
+   *
+   * @generated from field: repeated moorage.events.v2.GateDecisionFinding findings = 7;
+   */
+  findings: GateDecisionFinding[];
+
+  /**
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
+   *
+   * @generated from field: string when = 8;
+   */
+  when: string;
+
+  /**
+   * Where the request came from.
+   *
+   * @generated from field: string remote_address = 9 [json_name = "remote_address"];
+   */
+  remoteAddress: string;
+
+  /**
+   * What the client calls itself.
+   *
+   * @generated from field: string user_agent = 10 [json_name = "user_agent"];
+   */
+  userAgent: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.GateDecision.
+ * Use `create(GateDecisionSchema)` to create a new message.
+ */
+export const GateDecisionSchema: GenMessage<GateDecision> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 7);
+
+/**
+ * GateDecisionFinding is a finding that counts for a gate.
+ *
+ * @generated from message moorage.events.v2.GateDecisionFinding
+ */
+export type GateDecisionFinding = Message<"moorage.events.v2.GateDecisionFinding"> & {
+  /**
+   * The id of the vulnerability.
+   *
+   * @generated from field: string vulnerability = 1;
+   */
+  vulnerability: string;
+
+  /**
+   * CRITICAL, HIGH, MEDIUM, LOW, NEGLIGIBLE, NONE or UNKNOWN.
+   *
+   * @generated from field: string severity = 2;
+   */
+  severity: string;
+
+  /**
+   * Whether it is known to be exploited.
+   *
+   * @generated from field: bool kev = 3;
+   */
+  kev: boolean;
+
+  /**
+   * The package, by its package URL.
+   *
+   * @generated from field: string package = 4;
+   */
+  package: string;
+
+  /**
+   * Versions that fix it.
+   *
+   * @generated from field: repeated string fix_versions = 5 [json_name = "fix_versions"];
+   */
+  fixVersions: string[];
+
+  /**
+   * The image that holds the package.
+   *
+   * @generated from field: string digest = 6;
+   */
+  digest: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.GateDecisionFinding.
+ * Use `create(GateDecisionFindingSchema)` to create a new message.
+ */
+export const GateDecisionFindingSchema: GenMessage<GateDecisionFinding> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 8);
+
+/**
  * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
  * (signed_in).
  *
@@ -477,7 +618,7 @@ export type SignIn = Message<"moorage.events.v2.SignIn"> & {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 7);
+  messageDesc(file_moorage_events_v2_event_bodies, 9);
 
 /**
  * InviteAccepted: somebody accepted an invite, and got its role.
@@ -512,7 +653,7 @@ export type InviteAccepted = Message<"moorage.events.v2.InviteAccepted"> & {
  * Use `create(InviteAcceptedSchema)` to create a new message.
  */
 export const InviteAcceptedSchema: GenMessage<InviteAccepted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 8);
+  messageDesc(file_moorage_events_v2_event_bodies, 10);
 
 /**
  * ResourceDeleted: a resource is gone.
@@ -533,7 +674,7 @@ export type ResourceDeleted = Message<"moorage.events.v2.ResourceDeleted"> & {
  * Use `create(ResourceDeletedSchema)` to create a new message.
  */
 export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 9);
+  messageDesc(file_moorage_events_v2_event_bodies, 11);
 
 /**
  * SubscriptionTest: a test event was requested for a subscription.
@@ -561,5 +702,5 @@ export type SubscriptionTest = Message<"moorage.events.v2.SubscriptionTest"> & {
  * Use `create(SubscriptionTestSchema)` to create a new message.
  */
 export const SubscriptionTestSchema: GenMessage<SubscriptionTest> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 10);
+  messageDesc(file_moorage_events_v2_event_bodies, 12);
 

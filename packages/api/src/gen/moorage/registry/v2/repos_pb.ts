@@ -8,16 +8,19 @@ import { file_google_api_annotations } from "../../../google/api/annotations_pb.
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
 import type { Duration, EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
+import type { FindingSeverity } from "../../vulnerabilities/v2/findings_pb.ts";
+import { file_moorage_vulnerabilities_v2_findings } from "../../vulnerabilities/v2/findings_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/registry/v2/repos.proto.
  */
 export const file_moorage_registry_v2_repos: GenFile = /*@__PURE__*/
-  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL3JlcG9zLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyIu4ECgRSZXBvEhAKA3VpZBgBIAEoCUID4EEDEoABCgRuYW1lGAIgASgJQnLgQQLyuxhrCiFbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoQ/wEaQ211c3QgYmUgYW4gT0NJIHBhdGggY29tcG9uZW50LCBhcyBbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoSHAoLZGVzY3JpcHRpb24YAyABKAlCB/K7GAMQgCASNgoMY2F0YWxvZ190aWVyGAQgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGAUgAygJQgfyuxgDEIACEhgKBnJlYWRtZRgGIAEoCUII8rsYBBCAgCASGAoHYWxpYXNlcxgHIAMoCUIH8rsYAxCAAhIcCgthY3RpdmVfdGFncxgIIAMoCUIH8rsYAxCACBI0CgtzeW5jX2NvbmZpZxgJIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU3luY0NvbmZpZxI0CgtjcmVhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgp0YWdfcG9saWN5GOgHIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUG9saWN5EjIKB3Byb2R1Y3QY6QcgASgLMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUHJvZHVjdEoECAoQCyIlCgtSZXBvUHJvZHVjdBIWCgJpZBgBIAEoCUIK4EEC8rsYAxCAASLZAQoJVGFnUG9saWN5Eh4KDmltbXV0YWJsZV90YWdzGAEgAygJQgbyuxgCEEASHgoOcHJvdGVjdGVkX3RhZ3MYAiADKAlCBvK7GAIQQBJACglyZXRlbnRpb24YAyADKAsyJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1JldGVudGlvblJ1bGVCBvK7GAIQQBI0ChFoaXN0b3J5X3JldGVudGlvbhgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIUCgxhbGxvd19zcGFyc2UYBSABKAgiZwoQVGFnUmV0ZW50aW9uUnVsZRITCgt0YWdfcGF0dGVybhgBIAEoCRIRCglrZWVwX2xhc3QYAiABKAUSKwoIa2VlcF9mb3IYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ivAEKClN5bmNDb25maWcSFwoGc291cmNlGAEgASgJQgfyuxgDEIAEEhQKC3RhZ19wYXR0ZXJuGOgHIAEoCRIsCghpbnRlcnZhbBjpByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SFQoMcHVsbF90aHJvdWdoGOoHIAEoCBIaCgh1c2VybmFtZRjrByABKAlCB/K7GAMQgAQSHgoIcGFzc3dvcmQY7AcgASgJQgvgQQTyuxgEEICAASKHAwoIUmVwb1N5bmMSEAoDdWlkGAEgASgJQgPgQQMSMgoFc3RhdGUYAiABKA4yHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlN5bmNTdGF0ZUID4EEDEhQKB21lc3NhZ2UYAyABKAlCA+BBAxI6ChFsYXN0X2F0dGVtcHRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI6ChFsYXN0X3N1Y2Nlc3NfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIyCgluZXh0X3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFgoJdGFnc19zZWVuGAcgASgFQgPgQQMSHQoQbWFuaWZlc3RzX2NvcGllZBgIIAEoA0ID4EEDEhkKDGJ5dGVzX2NvcGllZBgJIAEoA0ID4EEDEiEKFGNvbnNlY3V0aXZlX2ZhaWx1cmVzGAogASgFQgPgQQMiOQoKUmVwb1JlYWRtZRIQCgN1aWQYASABKAlCA+BBAxIZCgdjb250ZW50GAIgASgJQgjyuxgEEICAICIiCg5HZXRSZXBvUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiL4AQoQTGlzdFJlcG9zUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIRCgRuYW1lGAIgASgJSACIAQESEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSEAoIb3JkZXJfYnkYBiABKAkSDAoEc2tpcBgHIAEoBRI3CgxjYXRhbG9nX3RpZXIY6AcgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGOkHIAMoCUIG8rsYAhBkQgcKBV9uYW1lSgQIAxAEIpEBChFMaXN0UmVwb3NSZXNwb25zZRIoCgVyZXBvcxgBIAMoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJWChFDcmVhdGVSZXBvUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIsCgRyZXBvGAIgASgLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvQgPgQQIicgoRVXBkYXRlUmVwb1JlcXVlc3QSLAoEcmVwbxgBIAEoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb0ID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayIlChFEZWxldGVSZXBvUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiIoChRHZXRSZXBvUmVhZG1lUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiKFAQoXVXBkYXRlUmVwb1JlYWRtZVJlcXVlc3QSOQoLcmVwb19yZWFkbWUYASABKAsyHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWVCA+BBAhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siiQEKGlByZXZpZXdUYWdSZXRlbnRpb25SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEjIKCnRhZ19wb2xpY3kYAiABKAsyHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1BvbGljeRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSJqCgtFeHBpcmluZ1RhZxIMCgRuYW1lGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRIvCgt1cGRhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcnVsZRgEIAEoBSKZAQobUHJldmlld1RhZ1JldGVudGlvblJlc3BvbnNlEjcKDWV4cGlyaW5nX3RhZ3MYASADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkV4cGlyaW5nVGFnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBQg4KDF90b3RhbF9jb3VudCImChJHZXRSZXBvU3luY1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIiIwoPU3luY1JlcG9SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECKqUBCglTeW5jU3RhdGUSGgoWU1lOQ19TVEFURV9VTlNQRUNJRklFRBAAEhYKElNZTkNfU1RBVEVfUEVORElORxABEhYKElNZTkNfU1RBVEVfUlVOTklORxACEhgKFFNZTkNfU1RBVEVfU1VDQ0VFREVEEAMSFQoRU1lOQ19TVEFURV9GQUlMRUQQBBIbChdTWU5DX1NUQVRFX1JBVEVfTElNSVRFRBAFKsQBCgtDYXRhbG9nVGllchIcChhDQVRBTE9HX1RJRVJfVU5TUEVDSUZJRUQQABIcChhDQVRBTE9HX1RJRVJfQVBQTElDQVRJT04QARIVChFDQVRBTE9HX1RJRVJfQkFTRRACEhUKEUNBVEFMT0dfVElFUl9GSVBTEAMSEwoPQ0FUQUxPR19USUVSX0FJEAQSGQoVQ0FUQUxPR19USUVSX0RFVlRPT0xTEAUSGwoXQ0FUQUxPR19USUVSX0NPTU1FUkNJQUwQBjK5DwoMUmVwb3NTZXJ2aWNlEpwBCgdHZXRSZXBvEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRSZXBvUmVxdWVzdBoZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbyJRorsYJhoCxQwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCHRIbL3JlZ2lzdHJ5L3YyL3JlcG9zL3t1aWQ9Kip9EoIBCglMaXN0UmVwb3MSJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RSZXBvc1JlcXVlc3QaJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RSZXBvc1Jlc3BvbnNlIiaiuxgEGgLFDKi7GAGC0+STAhQSEi9yZWdpc3RyeS92Mi9yZXBvcxLTAQoKQ3JlYXRlUmVwbxImLm1vb3JhZ2UucmVnaXN0cnkudjIuQ3JlYXRlUmVwb1JlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8igQGiuxgkGgLDDCIGcGFyZW50KhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby5jcmVhdGVkLnYxgtPkkwImOgRyZXBvIh4vcmVnaXN0cnkvdjIvcmVwb3Mve3BhcmVudD0qKn0S3AEKClVwZGF0ZVJlcG8SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwZGF0ZVJlcG9SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvIooBorsYKxoCxAwiCHJlcG8udWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLnVwZGF0ZWQudjGC0+STAig6BHJlcG8yIC9yZWdpc3RyeS92Mi9yZXBvcy97cmVwby51aWQ9Kip9EsgBCgpEZWxldGVSZXBvEiYubW9vcmFnZS5yZWdpc3RyeS52Mi5EZWxldGVSZXBvUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJ6orsYJhoCxgwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby5kZWxldGVkLnYxgtPkkwIdKhsvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0StQEKDUdldFJlcG9SZWFkbWUSKS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJlcG9SZWFkbWVSZXF1ZXN0Gh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUmVhZG1lIliiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIkEiIvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0vcmVhZG1lEooCChBVcGRhdGVSZXBvUmVhZG1lEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5VcGRhdGVSZXBvUmVhZG1lUmVxdWVzdBofLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1JlYWRtZSKmAaK7GDIaAsQMIg9yZXBvX3JlYWRtZS51aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxglYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnJlcG8udXBkYXRlZC52MYLT5JMCPToLcmVwb19yZWFkbWUyLi9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb19yZWFkbWUudWlkPSoqfS9yZWFkbWUS4gEKE1ByZXZpZXdUYWdSZXRlbnRpb24SLy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByZXZpZXdUYWdSZXRlbnRpb25SZXF1ZXN0GjAubW9vcmFnZS5yZWdpc3RyeS52Mi5QcmV2aWV3VGFnUmV0ZW50aW9uUmVzcG9uc2UiaKK7GCYaAs0MIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAjQ6ASoiLy9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfTpwcmV2aWV3VGFnUmV0ZW50aW9uEq0BCgtHZXRSZXBvU3luYxInLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmVwb1N5bmNSZXF1ZXN0Gh0ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvU3luYyJWorsYJhoCxQwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCIhIgL3JlZ2lzdHJ5L3YyL3JlcG9zL3t1aWQ9Kip9L3N5bmMSqgEKCFN5bmNSZXBvEiQubW9vcmFnZS5yZWdpc3RyeS52Mi5TeW5jUmVwb1JlcXVlc3QaHS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9TeW5jIlmiuxgmGgLEDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCgtPkkwIlOgEqIiAvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn06c3luY2IGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("Ch9tb29yYWdlL3JlZ2lzdHJ5L3YyL3JlcG9zLnByb3RvEhNtb29yYWdlLnJlZ2lzdHJ5LnYyIu4ECgRSZXBvEhAKA3VpZBgBIAEoCUID4EEDEoABCgRuYW1lGAIgASgJQnLgQQLyuxhrCiFbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoQ/wEaQ211c3QgYmUgYW4gT0NJIHBhdGggY29tcG9uZW50LCBhcyBbYS16MC05XSsoKFwufF98X198LSspW2EtejAtOV0rKSoSHAoLZGVzY3JpcHRpb24YAyABKAlCB/K7GAMQgCASNgoMY2F0YWxvZ190aWVyGAQgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGAUgAygJQgfyuxgDEIACEhgKBnJlYWRtZRgGIAEoCUII8rsYBBCAgCASGAoHYWxpYXNlcxgHIAMoCUIH8rsYAxCAAhIcCgthY3RpdmVfdGFncxgIIAMoCUIH8rsYAxCACBI0CgtzeW5jX2NvbmZpZxgJIAEoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU3luY0NvbmZpZxI0CgtjcmVhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgp0YWdfcG9saWN5GOgHIAEoCzIeLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUG9saWN5EjIKB3Byb2R1Y3QY6QcgASgLMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUHJvZHVjdEoECAoQCyIlCgtSZXBvUHJvZHVjdBIWCgJpZBgBIAEoCUIK4EEC8rsYAxCAASKaAgoJVGFnUG9saWN5Eh4KDmltbXV0YWJsZV90YWdzGAEgAygJQgbyuxgCEEASHgoOcHJvdGVjdGVkX3RhZ3MYAiADKAlCBvK7GAIQQBJACglyZXRlbnRpb24YAyADKAsyJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1JldGVudGlvblJ1bGVCBvK7GAIQQBI0ChFoaXN0b3J5X3JldGVudGlvbhgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIUCgxhbGxvd19zcGFyc2UYBSABKAgSPwoPdnVsbmVyYWJpbGl0aWVzGAYgASgLMiYubW9vcmFnZS5yZWdpc3RyeS52Mi5WdWxuZXJhYmlsaXR5R2F0ZSLuAQoRVnVsbmVyYWJpbGl0eUdhdGUSPQoIc2V2ZXJpdHkYASABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSFAoMZml4YWJsZV9vbmx5GAIgASgIEgsKA2tldhgDIAEoCBISCgpncmFjZV9kYXlzGAQgASgFEjYKAm9uGAUgAygOMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5HYXRlQWN0aW9uQgngQQLyuxgCEAISKwoEbW9kZRgGIAEoDjIdLm1vb3JhZ2UucmVnaXN0cnkudjIuR2F0ZU1vZGUiZwoQVGFnUmV0ZW50aW9uUnVsZRITCgt0YWdfcGF0dGVybhgBIAEoCRIRCglrZWVwX2xhc3QYAiABKAUSKwoIa2VlcF9mb3IYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ivAEKClN5bmNDb25maWcSFwoGc291cmNlGAEgASgJQgfyuxgDEIAEEhQKC3RhZ19wYXR0ZXJuGOgHIAEoCRIsCghpbnRlcnZhbBjpByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SFQoMcHVsbF90aHJvdWdoGOoHIAEoCBIaCgh1c2VybmFtZRjrByABKAlCB/K7GAMQgAQSHgoIcGFzc3dvcmQY7AcgASgJQgvgQQTyuxgEEICAASKHAwoIUmVwb1N5bmMSEAoDdWlkGAEgASgJQgPgQQMSMgoFc3RhdGUYAiABKA4yHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlN5bmNTdGF0ZUID4EEDEhQKB21lc3NhZ2UYAyABKAlCA+BBAxI6ChFsYXN0X2F0dGVtcHRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI6ChFsYXN0X3N1Y2Nlc3NfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIyCgluZXh0X3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFgoJdGFnc19zZWVuGAcgASgFQgPgQQMSHQoQbWFuaWZlc3RzX2NvcGllZBgIIAEoA0ID4EEDEhkKDGJ5dGVzX2NvcGllZBgJIAEoA0ID4EEDEiEKFGNvbnNlY3V0aXZlX2ZhaWx1cmVzGAogASgFQgPgQQMiOQoKUmVwb1JlYWRtZRIQCgN1aWQYASABKAlCA+BBAxIZCgdjb250ZW50GAIgASgJQgjyuxgEEICAICIiCg5HZXRSZXBvUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiL4AQoQTGlzdFJlcG9zUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIRCgRuYW1lGAIgASgJSACIAQESEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSEAoIb3JkZXJfYnkYBiABKAkSDAoEc2tpcBgHIAEoBRI3CgxjYXRhbG9nX3RpZXIY6AcgASgOMiAubW9vcmFnZS5yZWdpc3RyeS52Mi5DYXRhbG9nVGllchIYCgdidW5kbGVzGOkHIAMoCUIG8rsYAhBkQgcKBV9uYW1lSgQIAxAEIpEBChFMaXN0UmVwb3NSZXNwb25zZRIoCgVyZXBvcxgBIAMoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJWChFDcmVhdGVSZXBvUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIsCgRyZXBvGAIgASgLMhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvQgPgQQIicgoRVXBkYXRlUmVwb1JlcXVlc3QSLAoEcmVwbxgBIAEoCzIZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb0ID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayIlChFEZWxldGVSZXBvUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiIoChRHZXRSZXBvUmVhZG1lUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiKFAQoXVXBkYXRlUmVwb1JlYWRtZVJlcXVlc3QSOQoLcmVwb19yZWFkbWUYASABKAsyHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWVCA+BBAhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siiQEKGlByZXZpZXdUYWdSZXRlbnRpb25SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEjIKCnRhZ19wb2xpY3kYAiABKAsyHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1BvbGljeRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSJqCgtFeHBpcmluZ1RhZxIMCgRuYW1lGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRIvCgt1cGRhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcnVsZRgEIAEoBSKZAQobUHJldmlld1RhZ1JldGVudGlvblJlc3BvbnNlEjcKDWV4cGlyaW5nX3RhZ3MYASADKAsyIC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkV4cGlyaW5nVGFnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBQg4KDF90b3RhbF9jb3VudCImChJHZXRSZXBvU3luY1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIiIwoPU3luY1JlcG9SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECKm8KCkdhdGVBY3Rpb24SGwoXR0FURV9BQ1RJT05fVU5TUEVDSUZJRUQQABIeChBHQVRFX0FDVElPTl9QVUxMEAEaCJK9GARQVUxMEiQKE0dBVEVfQUNUSU9OX1BST01PVEUQAhoLkr0YB1BST01PVEUqbQoIR2F0ZU1vZGUSGQoVR0FURV9NT0RFX1VOU1BFQ0lGSUVEEAASIgoRR0FURV9NT0RFX1BSRVZJRVcQARoLkr0YB1BSRVZJRVcSIgoRR0FURV9NT0RFX0VORk9SQ0UQAhoLkr0YB0VORk9SQ0UqpQEKCVN5bmNTdGF0ZRIaChZTWU5DX1NUQVRFX1VOU1BFQ0lGSUVEEAASFgoSU1lOQ19TVEFURV9QRU5ESU5HEAESFgoSU1lOQ19TVEFURV9SVU5OSU5HEAISGAoUU1lOQ19TVEFURV9TVUNDRUVERUQQAxIVChFTWU5DX1NUQVRFX0ZBSUxFRBAEEhsKF1NZTkNfU1RBVEVfUkFURV9MSU1JVEVEEAUqxAEKC0NhdGFsb2dUaWVyEhwKGENBVEFMT0dfVElFUl9VTlNQRUNJRklFRBAAEhwKGENBVEFMT0dfVElFUl9BUFBMSUNBVElPThABEhUKEUNBVEFMT0dfVElFUl9CQVNFEAISFQoRQ0FUQUxPR19USUVSX0ZJUFMQAxITCg9DQVRBTE9HX1RJRVJfQUkQBBIZChVDQVRBTE9HX1RJRVJfREVWVE9PTFMQBRIbChdDQVRBTE9HX1RJRVJfQ09NTUVSQ0lBTBAGMrkPCgxSZXBvc1NlcnZpY2USnAEKB0dldFJlcG8SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJlcG9SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvIlGiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIdEhsvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0SggEKCUxpc3RSZXBvcxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVxdWVzdBomLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFJlcG9zUmVzcG9uc2UiJqK7GAQaAsUMqLsYAYLT5JMCFBISL3JlZ2lzdHJ5L3YyL3JlcG9zEtMBCgpDcmVhdGVSZXBvEiYubW9vcmFnZS5yZWdpc3RyeS52Mi5DcmVhdGVSZXBvUmVxdWVzdBoZLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbyKBAaK7GCQaAsMMIgZwYXJlbnQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmNyZWF0ZWQudjGC0+STAiY6BHJlcG8iHi9yZWdpc3RyeS92Mi9yZXBvcy97cGFyZW50PSoqfRLcAQoKVXBkYXRlUmVwbxImLm1vb3JhZ2UucmVnaXN0cnkudjIuVXBkYXRlUmVwb1JlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8iigGiuxgrGgLEDCIIcmVwby51aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxglYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnJlcG8udXBkYXRlZC52MYLT5JMCKDoEcmVwbzIgL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvLnVpZD0qKn0SyAEKCkRlbGV0ZVJlcG8SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkRlbGV0ZVJlcG9SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InqiuxgmGgLGDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJWFwaS5wbGF0Zm9ybS5yZWdpc3RyeS5yZXBvLmRlbGV0ZWQudjGC0+STAh0qGy9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfRK1AQoNR2V0UmVwb1JlYWRtZRIpLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmVwb1JlYWRtZVJlcXVlc3QaHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9SZWFkbWUiWKK7GCYaAsUMIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAiQSIi9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfS9yZWFkbWUSigIKEFVwZGF0ZVJlcG9SZWFkbWUSLC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlVwZGF0ZVJlcG9SZWFkbWVSZXF1ZXN0Gh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvUmVhZG1lIqYBorsYMhoCxAwiD3JlcG9fcmVhZG1lLnVpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCVhcGkucGxhdGZvcm0ucmVnaXN0cnkucmVwby51cGRhdGVkLnYxgtPkkwI9OgtyZXBvX3JlYWRtZTIuL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3JlYWRtZS51aWQ9Kip9L3JlYWRtZRLiAQoTUHJldmlld1RhZ1JldGVudGlvbhIvLm1vb3JhZ2UucmVnaXN0cnkudjIuUHJldmlld1RhZ1JldGVudGlvblJlcXVlc3QaMC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByZXZpZXdUYWdSZXRlbnRpb25SZXNwb25zZSJoorsYJhoCzQwiA3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCNDoBKiIvL3JlZ2lzdHJ5L3YyL3JlcG9zL3t1aWQ9Kip9OnByZXZpZXdUYWdSZXRlbnRpb24SrQEKC0dldFJlcG9TeW5jEicubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRSZXBvU3luY1JlcXVlc3QaHS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG9TeW5jIlaiuxgmGgLFDCIDdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwIiEiAvcmVnaXN0cnkvdjIvcmVwb3Mve3VpZD0qKn0vc3luYxKqAQoIU3luY1JlcG8SJC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlN5bmNSZXBvUmVxdWVzdBodLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1N5bmMiWaK7GCYaAsQMIgN1aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKC0+STAiU6ASoiIC9yZWdpc3RyeS92Mi9yZXBvcy97dWlkPSoqfTpzeW5jYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * Repo holds the manifests and tags of one image.
@@ -192,6 +195,13 @@ export type TagPolicy = Message<"moorage.registry.v2.TagPolicy"> & {
    * @generated from field: bool allow_sparse = 5;
    */
   allowSparse: boolean;
+
+  /**
+   * Which images are not pulled or promoted, for the findings that are open in them. Absent: all are.
+   *
+   * @generated from field: moorage.registry.v2.VulnerabilityGate vulnerabilities = 6;
+   */
+  vulnerabilities?: VulnerabilityGate | undefined;
 };
 
 /**
@@ -200,6 +210,63 @@ export type TagPolicy = Message<"moorage.registry.v2.TagPolicy"> & {
  */
 export const TagPolicySchema: GenMessage<TagPolicy> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_repos, 2);
+
+/**
+ * VulnerabilityGate keeps images with findings from being pulled or promoted, or only emits events about them. A
+ * finding counts if all that is set here holds for it, and one is enough. An image that was not read yet has none.
+ *
+ * @generated from message moorage.registry.v2.VulnerabilityGate
+ */
+export type VulnerabilityGate = Message<"moorage.registry.v2.VulnerabilityGate"> & {
+  /**
+   * At least this severity. Absent: any, the unknown included.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.FindingSeverity severity = 1;
+   */
+  severity: FindingSeverity;
+
+  /**
+   * Only findings with a version that fixes them.
+   *
+   * @generated from field: bool fixable_only = 2;
+   */
+  fixableOnly: boolean;
+
+  /**
+   * Only findings that are known to be exploited.
+   *
+   * @generated from field: bool kev = 3;
+   */
+  kev: boolean;
+
+  /**
+   * Only findings that have been open for so many days of 24 hours, by their open_time; at most 3650. 0: all.
+   *
+   * @generated from field: int32 grace_days = 4;
+   */
+  graceDays: number;
+
+  /**
+   * What the gate is for: at least one.
+   *
+   * @generated from field: repeated moorage.registry.v2.GateAction on = 5;
+   */
+  on: GateAction[];
+
+  /**
+   * What it does. Absent: PREVIEW.
+   *
+   * @generated from field: moorage.registry.v2.GateMode mode = 6;
+   */
+  mode: GateMode;
+};
+
+/**
+ * Describes the message moorage.registry.v2.VulnerabilityGate.
+ * Use `create(VulnerabilityGateSchema)` to create a new message.
+ */
+export const VulnerabilityGateSchema: GenMessage<VulnerabilityGate> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_repos, 3);
 
 /**
  * TagRetentionRule says how long tags are kept. With both a count and an age, what either of them keeps is kept.
@@ -234,7 +301,7 @@ export type TagRetentionRule = Message<"moorage.registry.v2.TagRetentionRule"> &
  * Use `create(TagRetentionRuleSchema)` to create a new message.
  */
 export const TagRetentionRuleSchema: GenMessage<TagRetentionRule> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 3);
+  messageDesc(file_moorage_registry_v2_repos, 4);
 
 /**
  * SyncConfig says where an image is copied from.
@@ -291,7 +358,7 @@ export type SyncConfig = Message<"moorage.registry.v2.SyncConfig"> & {
  * Use `create(SyncConfigSchema)` to create a new message.
  */
 export const SyncConfigSchema: GenMessage<SyncConfig> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 4);
+  messageDesc(file_moorage_registry_v2_repos, 5);
 
 /**
  * RepoSync is how the copying of a repo from its source goes.
@@ -375,7 +442,7 @@ export type RepoSync = Message<"moorage.registry.v2.RepoSync"> & {
  * Use `create(RepoSyncSchema)` to create a new message.
  */
 export const RepoSyncSchema: GenMessage<RepoSync> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 5);
+  messageDesc(file_moorage_registry_v2_repos, 6);
 
 /**
  * RepoReadme is the text about an image.
@@ -403,7 +470,7 @@ export type RepoReadme = Message<"moorage.registry.v2.RepoReadme"> & {
  * Use `create(RepoReadmeSchema)` to create a new message.
  */
 export const RepoReadmeSchema: GenMessage<RepoReadme> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 6);
+  messageDesc(file_moorage_registry_v2_repos, 7);
 
 /**
  * GetRepoRequest names a repo.
@@ -424,7 +491,7 @@ export type GetRepoRequest = Message<"moorage.registry.v2.GetRepoRequest"> & {
  * Use `create(GetRepoRequestSchema)` to create a new message.
  */
 export const GetRepoRequestSchema: GenMessage<GetRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 7);
+  messageDesc(file_moorage_registry_v2_repos, 8);
 
 /**
  * ListReposRequest asks for a page of repos.
@@ -494,7 +561,7 @@ export type ListReposRequest = Message<"moorage.registry.v2.ListReposRequest"> &
  * Use `create(ListReposRequestSchema)` to create a new message.
  */
 export const ListReposRequestSchema: GenMessage<ListReposRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 8);
+  messageDesc(file_moorage_registry_v2_repos, 9);
 
 /**
  * ListReposResponse is a page of repos.
@@ -536,7 +603,7 @@ export type ListReposResponse = Message<"moorage.registry.v2.ListReposResponse">
  * Use `create(ListReposResponseSchema)` to create a new message.
  */
 export const ListReposResponseSchema: GenMessage<ListReposResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 9);
+  messageDesc(file_moorage_registry_v2_repos, 10);
 
 /**
  * CreateRepoRequest asks for a new repo.
@@ -564,7 +631,7 @@ export type CreateRepoRequest = Message<"moorage.registry.v2.CreateRepoRequest">
  * Use `create(CreateRepoRequestSchema)` to create a new message.
  */
 export const CreateRepoRequestSchema: GenMessage<CreateRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 10);
+  messageDesc(file_moorage_registry_v2_repos, 11);
 
 /**
  * UpdateRepoRequest asks for a change.
@@ -592,7 +659,7 @@ export type UpdateRepoRequest = Message<"moorage.registry.v2.UpdateRepoRequest">
  * Use `create(UpdateRepoRequestSchema)` to create a new message.
  */
 export const UpdateRepoRequestSchema: GenMessage<UpdateRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 11);
+  messageDesc(file_moorage_registry_v2_repos, 12);
 
 /**
  * DeleteRepoRequest names a repo.
@@ -613,7 +680,7 @@ export type DeleteRepoRequest = Message<"moorage.registry.v2.DeleteRepoRequest">
  * Use `create(DeleteRepoRequestSchema)` to create a new message.
  */
 export const DeleteRepoRequestSchema: GenMessage<DeleteRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 12);
+  messageDesc(file_moorage_registry_v2_repos, 13);
 
 /**
  * GetRepoReadmeRequest names a repo.
@@ -634,7 +701,7 @@ export type GetRepoReadmeRequest = Message<"moorage.registry.v2.GetRepoReadmeReq
  * Use `create(GetRepoReadmeRequestSchema)` to create a new message.
  */
 export const GetRepoReadmeRequestSchema: GenMessage<GetRepoReadmeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 13);
+  messageDesc(file_moorage_registry_v2_repos, 14);
 
 /**
  * UpdateRepoReadmeRequest asks for a new readme.
@@ -662,7 +729,7 @@ export type UpdateRepoReadmeRequest = Message<"moorage.registry.v2.UpdateRepoRea
  * Use `create(UpdateRepoReadmeRequestSchema)` to create a new message.
  */
 export const UpdateRepoReadmeRequestSchema: GenMessage<UpdateRepoReadmeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 14);
+  messageDesc(file_moorage_registry_v2_repos, 15);
 
 /**
  * PreviewTagRetentionRequest asks what a retention policy would delete.
@@ -704,7 +771,7 @@ export type PreviewTagRetentionRequest = Message<"moorage.registry.v2.PreviewTag
  * Use `create(PreviewTagRetentionRequestSchema)` to create a new message.
  */
 export const PreviewTagRetentionRequestSchema: GenMessage<PreviewTagRetentionRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 15);
+  messageDesc(file_moorage_registry_v2_repos, 16);
 
 /**
  * ExpiringTag is a tag that a retention policy would delete.
@@ -746,7 +813,7 @@ export type ExpiringTag = Message<"moorage.registry.v2.ExpiringTag"> & {
  * Use `create(ExpiringTagSchema)` to create a new message.
  */
 export const ExpiringTagSchema: GenMessage<ExpiringTag> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 16);
+  messageDesc(file_moorage_registry_v2_repos, 17);
 
 /**
  * PreviewTagRetentionResponse is a page of the tags that would go, by name.
@@ -781,7 +848,7 @@ export type PreviewTagRetentionResponse = Message<"moorage.registry.v2.PreviewTa
  * Use `create(PreviewTagRetentionResponseSchema)` to create a new message.
  */
 export const PreviewTagRetentionResponseSchema: GenMessage<PreviewTagRetentionResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 17);
+  messageDesc(file_moorage_registry_v2_repos, 18);
 
 /**
  * GetRepoSyncRequest names a repo.
@@ -802,7 +869,7 @@ export type GetRepoSyncRequest = Message<"moorage.registry.v2.GetRepoSyncRequest
  * Use `create(GetRepoSyncRequestSchema)` to create a new message.
  */
 export const GetRepoSyncRequestSchema: GenMessage<GetRepoSyncRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 18);
+  messageDesc(file_moorage_registry_v2_repos, 19);
 
 /**
  * SyncRepoRequest names a repo.
@@ -823,7 +890,91 @@ export type SyncRepoRequest = Message<"moorage.registry.v2.SyncRepoRequest"> & {
  * Use `create(SyncRepoRequestSchema)` to create a new message.
  */
 export const SyncRepoRequestSchema: GenMessage<SyncRepoRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_repos, 19);
+  messageDesc(file_moorage_registry_v2_repos, 20);
+
+/**
+ * GateAction is what a gate may keep from happening.
+ *
+ * @generated from enum moorage.registry.v2.GateAction
+ */
+export const GateAction = {
+  /**
+   * Not a value to be sent.
+   *
+   * @generated from enum value: GATE_ACTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * That the manifest of an image is answered, by tag, by digest, or as of a time. An index is answered as long as one
+   * of its images is.
+   *
+   * @generated from enum value: GATE_ACTION_PULL = 1;
+   */
+  PULL: 1,
+
+  /**
+   * That the API makes a tag point to an image: by a promotion, a rollback, or setting it. Of an index all images
+   * count.
+   *
+   * @generated from enum value: GATE_ACTION_PROMOTE = 2;
+   */
+  PROMOTE: 2,
+} as const;
+
+/**
+ * GateAction is what a gate may keep from happening.
+ *
+ * @generated from enum moorage.registry.v2.GateAction
+ */
+export type GateAction = (typeof GateAction)[keyof typeof GateAction] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.registry.v2.GateAction.
+ */
+export const GateActionSchema: GenEnum<GateAction> = /*@__PURE__*/
+  enumDesc(file_moorage_registry_v2_repos, 0);
+
+/**
+ * GateMode is what a gate does about an image with findings that count.
+ *
+ * @generated from enum moorage.registry.v2.GateMode
+ */
+export const GateMode = {
+  /**
+   * As PREVIEW.
+   *
+   * @generated from enum value: GATE_MODE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Emits an event; nothing is rejected.
+   *
+   * @generated from enum value: GATE_MODE_PREVIEW = 1;
+   */
+  PREVIEW: 1,
+
+  /**
+   * Rejects the pull, with an event, or the promotion.
+   *
+   * @generated from enum value: GATE_MODE_ENFORCE = 2;
+   */
+  ENFORCE: 2,
+} as const;
+
+/**
+ * GateMode is what a gate does about an image with findings that count.
+ *
+ * @generated from enum moorage.registry.v2.GateMode
+ */
+export type GateMode = (typeof GateMode)[keyof typeof GateMode] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.registry.v2.GateMode.
+ */
+export const GateModeSchema: GenEnum<GateMode> = /*@__PURE__*/
+  enumDesc(file_moorage_registry_v2_repos, 1);
 
 /**
  * SyncState is how the copying from a source goes.
@@ -885,7 +1036,7 @@ export type SyncState = (typeof SyncState)[keyof typeof SyncState] | UnknownEnum
  * Describes the enum moorage.registry.v2.SyncState.
  */
 export const SyncStateSchema: GenEnum<SyncState> = /*@__PURE__*/
-  enumDesc(file_moorage_registry_v2_repos, 0);
+  enumDesc(file_moorage_registry_v2_repos, 2);
 
 /**
  * CatalogTier is where an image stands in a catalogue.
@@ -954,7 +1105,7 @@ export type CatalogTier = (typeof CatalogTier)[keyof typeof CatalogTier] | Unkno
  * Describes the enum moorage.registry.v2.CatalogTier.
  */
 export const CatalogTierSchema: GenEnum<CatalogTier> = /*@__PURE__*/
-  enumDesc(file_moorage_registry_v2_repos, 1);
+  enumDesc(file_moorage_registry_v2_repos, 3);
 
 /**
  * ReposService manages the repositories of the container registry.

@@ -1,0 +1,71 @@
+import { Capability } from "@moorage/api/messages";
+import type { Call, Caller } from "../../core/call.ts";
+import { describeVerdict, type Gate, type GateVerdict, policyOf, verdictBody } from "../../registry/index.ts";
+import { statement } from "../../store/index.ts";
+import { isDigest } from "../digests.ts";
+import { RegistryError } from "../errors.ts";
+import { type Exchange, tokenCovers } from "../request.ts";
+import type { Pulled } from "../tags/timed-pull.ts";
+
+/** A manifest that is to be answered. `policy`: the text of the repo's policy; undefined when it was not read. */
+export interface Answerable extends Omit<Pulled, "policy"> {
+  policy?: string | null | undefined;
+}
+
+const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?");
+
+/**
+ * Has the repo's vulnerability gate judge a pull. Answers whether it has one for pulls: then the answer depends on more
+ * than the tables of the registry. Throws DENIED when the gate rejects the pull; in preview the pull is only noted. Not
+ * judged are scanners, which must read what they scan, and a HEAD of a client whose token is for pushing: it asks what
+ * is there before it pushes something better.
+ */
+export async function judgePull(
+  exchange: Exchange,
+  { repo, reference }: { repo: string; reference: string },
+  pulled: Answerable,
+): Promise<boolean> {
+  const { deps, callData } = exchange;
+  // Most repos have no policy, which is known without another read.
+  if (pulled.policy === null) return false;
+  const read = <T>(work: (call: Call) => Promise<T>): Promise<T> => deps.transactor.read(callData, work);
+  const policy = pulled.policy ?? (await read(async ({ tx }) => (await selectPolicy(tx, repo))[0]?.policy ?? null));
+  const { gate } = policyOf(policy);
+  if (gate?.onPull !== true) return false;
+  if (isScanner(exchange.caller)) return true;
+  const verdict = await read(async (call) => {
+    if (await isBeforePush(exchange, call, repo)) return undefined;
+    const { digest, media_type: mediaType, content } = pulled;
+    return deps.judgePull(call.tx, { repo, digest, mediaType, content }, gate, call.nowMs);
+  });
+  if (verdict !== undefined) keepBack(exchange, gate, { repo, reference, digest: pulled.digest }, verdict);
+  return true;
+}
+
+/** Whether the token was made for a scan. One that was exchanged for a token of another issuer has claims of that. */
+function isScanner({ act = {} }: Caller): boolean {
+  return typeof act["scan"] === "string" && act["iss"] === undefined;
+}
+
+async function isBeforePush({ req, caller, name }: Exchange, call: Call, repo: string): Promise<boolean> {
+  return (
+    req.method === "HEAD" &&
+    tokenCovers(caller, name, ["push"]) &&
+    (await call.may(Capability.CAP_MANIFEST_CREATE, repo))
+  );
+}
+
+function keepBack(
+  { deps, callData, name }: Exchange,
+  { enforces: isRejected }: Gate,
+  { repo, reference, digest }: { repo: string; reference: string; digest: string },
+  verdict: GateVerdict,
+): void {
+  const tag = isDigest(reference) ? "" : reference;
+  deps.gateNotes.note(callData, { repo, digest, tag, action: "pull", isRejected, verdict });
+  if (!isRejected) return;
+  throw new RegistryError("DENIED", `Permission denied: ${describeVerdict({ digest }, verdict)}`, {
+    detail: { repository: name, digest, ...verdictBody(verdict) },
+    details: { metadata: { repository: name, digest, findings: String(verdict.count) } },
+  });
+}

@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { GateDecisionSchema } from "@moorage/api/messages";
+import { sql } from "kysely";
+import { civilTime } from "../lib/timestamps.ts";
+import { parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
+import { command } from "../core/command.ts";
+import { pathOf } from "../core/image-path.ts";
+import { type GatedImage, type GateVerdict, verdictBody } from "./vulnerability-gate.ts";
+
+/** What a gate made of one request. `tag`: that was asked for, or is to point to the image; may be empty. */
+export interface GateNote extends GatedImage {
+  tag: string;
+  action: "pull" | "promote";
+  /** Whether the request was rejected. */
+  isRejected: boolean;
+  verdict: GateVerdict;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const MAX_REMOVED = 100;
+
+/** A text that is the same as long as the findings are. */
+export function findingsHash({ count, worst }: GateVerdict): string {
+  const named = worst.map(({ vulnerability, severity, isExploited, purl, digest }) =>
+    [vulnerability, severity, isExploited, purl, digest].join(" "),
+  );
+  return createHash("sha256")
+    .update([count, ...named].join("\n"))
+    .digest("hex");
+}
+
+/**
+ * Emits the event of what a gate made of a request: for an image and an action once in 24 hours, and when its findings
+ * are other ones.
+ */
+export async function emitGateDecision(call: Call, { action, isRejected, verdict, ...of }: GateNote): Promise<void> {
+  const { repo, digest, tag } = of;
+  const mode = isRejected ? "rejected" : "previewed";
+  const findings = findingsHash(verdict);
+  const noted = await call.tx
+    .insertInto("gate_events")
+    .values({ repo, digest, action, mode, findings, time: call.nowMs })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["repo", "digest", "action"])
+        .doUpdateSet({ mode, findings, time: call.nowMs })
+        .where(
+          sql<boolean>`(gate_events.time <= ${call.nowMs - DAY_MS} or gate_events.mode <> ${mode} or gate_events.findings <> ${findings})`,
+        ),
+    )
+    .returning("repo")
+    .executeTakeFirst();
+  if (noted === undefined) return;
+  const { nowMs, remoteAddress, userAgent } = call;
+  call.emit(GateDecisionSchema, {
+    type: `registry.gate.${mode}.v1`,
+    subject: repo,
+    group: parentOf(repo),
+    body: {
+      repository: await pathOf(call.tx, repo),
+      repoId: repo,
+      tag,
+      digest,
+      action,
+      ...verdictBody(verdict),
+      when: civilTime(nowMs),
+      remoteAddress,
+      userAgent,
+    },
+  });
+}
+
+/** Emits the event of a pull, which is answered without waiting for it, and forgets events of long ago. */
+export const noteGatedPull = command(
+  "registry.noteGatedPull",
+  async (call: Call, note: GateNote): Promise<void> => {
+    await emitGateDecision(call, note);
+    const old = await call.tx
+      .selectFrom("gate_events")
+      .select(["repo", "digest", "action"])
+      .where("time", "<=", call.nowMs - DAY_MS)
+      .orderBy("time")
+      .limit(MAX_REMOVED)
+      .execute();
+    for (const { repo, digest, action } of old)
+      await call.tx
+        .deleteFrom("gate_events")
+        .where("repo", "=", repo)
+        .where("digest", "=", digest)
+        .where("action", "=", action)
+        .where("time", "<=", call.nowMs - DAY_MS)
+        .execute();
+  },
+  // It changes rows of one image alone, and only on condition; see docs/adr/0012 for what it appends.
+  { isolation: "read committed" },
+);

@@ -1,0 +1,79 @@
+import { createTurns } from "../../lib/turns.ts";
+import { createLru } from "../../lib/lru.ts";
+import type { GatedImage, GateRules, JudgePull } from "../../registry/index.ts";
+import type { Database } from "../../store/index.ts";
+import { type Counted, countFindings, together } from "./count.ts";
+import { namedImages } from "./images.ts";
+import { findingsState } from "./state.ts";
+
+/** What was found in an image. `readMs` and `checkedMs`: when it was read, and last known to be so. */
+interface Known {
+  counted: Counted;
+  /** See findingsState. */
+  state: string | undefined;
+  readMs: number;
+  checkedMs: number;
+}
+
+const MAX_KNOWN = 10_000;
+/** For so long an answer is given again without looking at the database. */
+const FRESH_MS = 1_000;
+// What findingsState does not see, such as another name of the image, counts after this time.
+const MAX_AGE_MS = 60_000;
+
+/**
+ * Judges pulls. What was found in an image is kept in memory, and read again when a statement says that it may have
+ * changed. Calls that ask for the same at one time share the reading.
+ */
+export function createPullGate(): JudgePull {
+  const memory = createLru<string, Known>(MAX_KNOWN);
+  const reading = new Map<string, Promise<Known>>();
+  const read = async (tx: Database, image: GatedImage, rules: GateRules, nowMs: number): Promise<Known> => {
+    // Read first: what changes meanwhile is seen the next time.
+    const state = await findingsState(tx, image);
+    return { state, counted: await countFindings(tx, image, rules, nowMs), readMs: nowMs, checkedMs: nowMs };
+  };
+  const counted = async (tx: Database, image: GatedImage, rules: GateRules, nowMs: number): Promise<Counted> => {
+    const key = keyOf(image, rules);
+    const known = memory.get(key);
+    if (known !== undefined && isCurrent(known, nowMs)) {
+      if (Math.abs(nowMs - known.checkedMs) < FRESH_MS) return known.counted;
+      if (known.state !== undefined && known.state === (await findingsState(tx, image))) {
+        known.checkedMs = nowMs;
+        return known.counted;
+      }
+    }
+    let begun = reading.get(key);
+    if (begun === undefined) {
+      begun = read(tx, image, rules, nowMs).finally(() => reading.delete(key));
+      reading.set(key, begun);
+    }
+    const found = await begun;
+    memory.set(key, found);
+    return found.counted;
+  };
+  return async (tx, { repo, digest, mediaType, content }, rules, nowMs) => {
+    const turn = createTurns();
+    const whole = await counted(tx, { repo, digest }, rules, nowMs);
+    const counts = [whole];
+    for (const each of namedImages(mediaType, content)) {
+      await turn();
+      const found = await counted(tx, { repo, digest: each }, rules, nowMs);
+      // A client that asks for another platform is answered for that one.
+      if (whole.count === 0 && found.count === 0) return undefined;
+      counts.push(found);
+    }
+    const { count, worst } = together(counts);
+    return count === 0 ? undefined : { count, worst };
+  };
+}
+
+function isCurrent({ counted: { untilMs }, readMs }: Known, nowMs: number): boolean {
+  // Calls under way at one time are not answered in the order of their times, and a clock may be set back.
+  const ageMs = nowMs - readMs;
+  return nowMs < untilMs && ageMs > -FRESH_MS && ageMs < MAX_AGE_MS;
+}
+
+function keyOf({ repo, digest }: GatedImage, { severity, fixableOnly, exploitedOnly, graceMs }: GateRules): string {
+  return `${repo} ${digest} ${severity} ${fixableOnly} ${exploitedOnly} ${graceMs}`;
+}
