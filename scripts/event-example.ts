@@ -6,6 +6,7 @@ import {
   access,
   AdvisoryEvent_DetectionSchema,
   Capability,
+  FindingSeverity,
   OrgKind,
   OrgStatus,
   ResourceDeletedSchema,
@@ -116,6 +117,13 @@ const VALUES: Readonly<Record<string, unknown>> = {
   "ScannerCapability.type": ScanType.VULNERABILITY,
   consumes_mime_types: "application/vnd.oci.image.manifest.v1+json",
   produces_mime_types: "application/vnd.security.vulnerability.report; version=1.1",
+  "FindingsChange.tags": "v1.4",
+  "FindingsChange.findings": 2,
+  "FindingsChange.open": 3,
+  "FindingsChange.worst": FindingSeverity.CRITICAL,
+  "FindingsChange.vulnerabilities": "CVE-2026-1234",
+  "FindingsChange.Severities.critical": 1,
+  "FindingsChange.Severities.medium": 1,
 };
 /** Optional fields of resources that are rarely set; examples leave them out to stay short. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -129,7 +137,11 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "delete_time",
 ]);
 // Events that the server causes by itself.
-const BY_SYSTEM: ReadonlySet<string> = new Set(["registry.collect.v1"]);
+const BY_SYSTEM: ReadonlySet<string> = new Set([
+  "registry.collect.v1",
+  "vulnerabilities.finding.closed.v1",
+  "vulnerabilities.finding.opened.v1",
+]);
 
 /** The actor of an example event. */
 export function exampleActor({ type }: EventType): object {
@@ -167,7 +179,7 @@ function valueOf(field: DescField): unknown {
   const value = named(field.parent.typeName, field.name);
   if (field.message !== undefined) return typeof value === "object" ? value : exampleOf(field.message);
   if (field.enum !== undefined) return value ?? field.enum.values[1]?.number;
-  return field.scalar === ScalarType.STRING ? value : undefined;
+  return field.scalar === ScalarType.STRING || typeof value === "number" ? value : undefined;
 }
 
 function named(typeName: string, field: string): unknown {

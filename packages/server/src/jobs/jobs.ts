@@ -9,6 +9,7 @@ import {
   dueFeeds,
   removeUnusedAttachments,
   removeUnusedCatalogs,
+  removeUnusedNotices,
   removeUnusedScans,
   updateDueFeeds,
 } from "../security/index.ts";
@@ -99,6 +100,7 @@ function jobsOf(deps: JobsDeps): Job[] {
         const { catalogues } = await removeUnusedCatalogs({ transactor, data: systemCallNow(clock) }, signal);
         const { attachments } = await removeUnusedAttachments({ transactor, data: systemCallNow(clock) }, signal);
         const { scans } = await removeUnusedScans({ transactor, data: systemCallNow(clock) }, signal);
+        await removeUnusedNotices({ transactor, data: systemCallNow(clock) }, signal);
         return { catalogues, attachments, scans };
       },
     },

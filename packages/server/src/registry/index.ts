@@ -1,6 +1,7 @@
 // The services and functions of registry that other features use.
 export { repoOfAlias } from "./aliases.ts";
 export { checkAttachments, checkAttachmentsBy } from "./attachment-checks.ts";
+export { noteImageChange } from "./finding-causes.ts";
 export { architectureIn, MAX_CONFIG_BYTES } from "./image-config.ts";
 export { imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";

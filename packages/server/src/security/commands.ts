@@ -19,8 +19,11 @@ import {
 } from "./catalog/queue.ts";
 import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
+import { findImages } from "./findings/find-images.ts";
 import { matchChanges } from "./findings/match-changes.ts";
 import { matchPackages } from "./findings/match-packages.ts";
+import { emitNotices } from "./findings/notices.ts";
+import { removeNotices } from "./findings/remove-notices.ts";
 import { storeScannerAdapter } from "./scanners/check.ts";
 import { acceptScan, claimScan, failScan, finishScan, releaseScan, renewScan } from "./scanners/queue.ts";
 import { reviewScans } from "./scanners/remove.ts";
@@ -33,9 +36,11 @@ export const securityCommands = [
   claimAttached,
   claimCatalog,
   claimScan,
+  emitNotices,
   failAttached,
   failCatalog,
   failScan,
+  findImages,
   finishAttached,
   finishCatalog,
   finishScan,
@@ -46,6 +51,7 @@ export const securityCommands = [
   releaseScan,
   removeAttached,
   removeCatalog,
+  removeNotices,
   renewAttached,
   renewCatalog,
   renewScan,

@@ -12,6 +12,7 @@ export { startCatalogs } from "./catalog/runner.ts";
 export { diffsService } from "./diffs/service.ts";
 export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
 export { findingsService } from "./findings/service.ts";
+export { removeUnusedNotices } from "./findings/remove-notices.ts";
 export { startMatching } from "./findings/runner.ts";
 export { eolTagsService, versionsService } from "./end-of-life/service.ts";
 export { judgePromotion } from "./gate/promotion.ts";

@@ -415,6 +415,16 @@ export const MIGRATIONS: Migration[] = [
       `create index advisories_updated on advisories (parent, update_time)`,
     ],
   },
+  {
+    version: 34,
+    name: "events of findings",
+    statements: [
+      `create table finding_causes (id KEY primary key, kind KEY not null, subject text not null, scope KEY not null, position KEY not null, create_time INT8 not null)`,
+      `create index finding_causes_due on finding_causes (create_time, id)`,
+      `create table finding_checks (digest KEY not null, repo KEY not null, mark KEY not null, create_time INT8 not null, primary key (digest, repo)) WITHOUT_ROWID`,
+      `create table finding_notices (repo KEY not null, digest KEY not null, open text not null, update_time INT8 not null, primary key (repo, digest)) WITHOUT_ROWID`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

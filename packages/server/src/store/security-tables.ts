@@ -136,6 +136,25 @@ export interface SecurityTables {
     last_affected: string;
   };
   /**
+   * Why findings of images may have changed: see CauseKind. `scope`: the group or repo at and below which; empty for
+   * all. `position`: up to which digest the images were found.
+   */
+  finding_causes: {
+    id: string;
+    kind: string;
+    subject: string;
+    scope: string;
+    position: string;
+    create_time: number;
+  };
+  /**
+   * Images whose findings are to be compared with what was emitted of them. `mark`: another one for each new reason, so
+   * that who has looked at an image ends only the wait that it saw.
+   */
+  finding_checks: { digest: string; repo: string; mark: string; create_time: number };
+  /** The findings of an image that were open when events of it were emitted last, as `differences` writes them. */
+  finding_notices: { repo: string; digest: string; open: string; update_time: number };
+  /**
    * How far the comparison of packages and records has come. `changes`: up to this change number, and in `position`
    * (JSON, or empty) up to where in the next one; `packages`: `position` is that in the package whose comparison began.
    */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Call } from "../../src/core/call.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import {
@@ -8,6 +9,7 @@ import {
   putFeeds,
   removeFeedRecords,
 } from "../../src/security/feeds/commands.ts";
+import type { FeedDefinition } from "../../src/security/feeds/definition.ts";
 import type { FeedFormat } from "../../src/security/feeds/formats.ts";
 import { osvRecord } from "../../src/security/feeds/osv.ts";
 import { type FeedRecord, recordOf } from "../../src/security/feeds/record.ts";
@@ -36,6 +38,30 @@ export async function putRecords(
     if (removed.length > 0) await removeFeedRecords.run(call, { place, ids: removed }, undefined);
     await endImport.run(call, { place, error: "" }, undefined);
   });
+}
+
+/** Begins an import of records of OSV into a new feed, which goes on until `end`. */
+export async function openedImport(
+  { transact }: Pick<Platform, "transact">,
+  feed: string,
+): Promise<{ add(records: readonly FeedRecord[]): Promise<void>; end(): Promise<void> }> {
+  const place = { feed, run: randomUUID() };
+  const definition: FeedDefinition = {
+    name: feed,
+    format: "osv",
+    address: "",
+    licence: "MIT",
+    intervalMs: 0,
+    products: [],
+  };
+  const run = async (work: (call: Call) => Promise<unknown>): Promise<void> =>
+    await transact(async (tx) => void (await work(openCall(systemCall(Date.now()), tx))));
+  await run((call) => putFeeds.run(call, { feeds: [definition], origin: "command", mustBeNew: true }, undefined));
+  await run((call) => beginImport.run(call, place, undefined));
+  return {
+    add: (records) => run((call) => putFeedRecords.run(call, { place, records: records.map(storedRecord) }, undefined)),
+    end: () => run((call) => endImport.run(call, { place, error: "" }, undefined)),
+  };
 }
 
 /** A record of OSV, which says when it was modified if `more` does not. */

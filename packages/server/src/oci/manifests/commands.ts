@@ -1,7 +1,14 @@
 import { Capability } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
-import { checkAttachments, checkAttachmentsBy, deleteTag, moveTag, policyOf } from "../../registry/index.ts";
+import {
+  checkAttachments,
+  checkAttachmentsBy,
+  deleteTag,
+  moveTag,
+  noteImageChange,
+  policyOf,
+} from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
@@ -159,7 +166,7 @@ async function insertManifest(
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .execute();
-  if (isNew && IMAGE_CONFIGS.has(artifactType)) await awaitCatalog(call, digest);
+  if (isNew && IMAGE_CONFIGS.has(artifactType)) await awaitCatalog(call, repo, digest);
   if (isNew && subject !== "") await checkAttachments(call, repo, subject);
   if (isNew && manifest.hasAttestations) await checkAttachments(call, repo, digest);
   for (let at = 0; isNew && at < references.length; at += CHUNK) {
@@ -171,15 +178,17 @@ async function insertManifest(
 
 // An image that is read already keeps its catalogue. Its row is locked all the same, so that the catalogue is not
 // removed as that of an image which no repo holds.
-const addCatalog = statement(
+const addCatalog = statement<{ state: number }>(
   `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time)
    values (?, 1, 0, 0, '', '', 0, '', '', '', '[]', ?)
-   on conflict (digest) do update set backlog = 0 where image_catalogs.backlog = 1`,
+   on conflict (digest) do update set backlog = 0 where image_catalogs.backlog = 1 returning state`,
 );
+const WAITING = 1;
 
-/** Notes that the image's packages are to be read, unless they have been, for whichever repo. */
-async function awaitCatalog({ tx, nowMs }: Call, digest: string): Promise<void> {
-  await addCatalog(tx, digest, nowMs);
+/** Notes that the image's packages are to be read, unless they have been: then its findings are new in this repo. */
+async function awaitCatalog(call: Call, repo: string, digest: string): Promise<void> {
+  const [written] = await addCatalog(call.tx, digest, call.nowMs);
+  if (written?.state !== WAITING) await noteImageChange(call, digest, repo);
 }
 
 /** Whether the repo's policy accepts an index without the manifests that it names. */

@@ -2,6 +2,7 @@ import { ReviewState } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { parentOf } from "../../lib/uid.ts";
 import type { Database, Row } from "../../store/index.ts";
+import { noteAdvisoryChange } from "../findings/causes.ts";
 import { folded } from "./lookups.ts";
 
 type DecisionRow = Row<"advisory_decisions">;
@@ -24,8 +25,10 @@ export async function noteDecision({ tx, nowMs }: Pick<Call, "tx" | "nowMs">, ad
   const [last] = known;
   const open = last?.until_time === null ? last : undefined;
   const next = await currentDecision(tx, advisory);
-  if (open !== undefined && next !== undefined && isSame(open, await idsOf(tx, open), next)) return;
+  const ids = open === undefined ? [] : await idsOf(tx, open);
+  if (open !== undefined && next !== undefined && isSame(open, ids, next)) return;
   if (open === undefined && next === undefined) return;
+  await noteAdvisoryChange({ tx, nowMs }, parentOf(advisory), [...new Set([...ids, ...(next?.ids ?? [])])]);
   // The times of one advisory never overlap, whatever the clock does.
   const fromMs = Math.max(nowMs, (last?.from_time ?? 0) + 1, last?.until_time ?? 0);
   if (open !== undefined)

@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { checkAttachments } from "../../registry/index.ts";
+import { checkAttachments, noteImageChange } from "../../registry/index.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
@@ -48,6 +48,9 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
     .where("subject", "=", subject)
     .execute();
   const open = new Map(known.filter((row) => row.until_time === null).map((row) => [row.manifest, row]));
+  const isSame = open.size === now.size && [...now.keys()].every((manifest) => open.has(manifest));
+  // What begins and was read before, in another repo, counts from now on.
+  if (!isSame) await noteImageChange(call, subject, repo);
   for (const { manifest, via, from_time } of open.values()) {
     const is = now.get(manifest);
     if (is === via) continue;

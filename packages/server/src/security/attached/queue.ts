@@ -1,6 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { isObject } from "../../lib/json.ts";
+import { noteImageChange } from "../../registry/index.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
 import { HOLD_MS, MAX_ATTEMPTS, type StoredLayer } from "../catalog/queue.ts";
@@ -215,6 +216,7 @@ export const finishAttached = command(
       .where("subject", "=", subject)
       .where("manifest", "=", manifest)
       .execute();
+    await noteImageChange(call, subject);
     return { held: true };
   },
   CATALOGUING,

@@ -1,5 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
+import { noteImageChange } from "../../registry/index.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "./command-options.ts";
 import { deletePackages } from "./remove.ts";
@@ -147,6 +148,7 @@ export const finishCatalog = command(
       .set({ ...release, unread: JSON.stringify(unread) })
       .where("digest", "=", digest)
       .execute();
+    await noteImageChange(call, digest);
     return { held: true };
   },
   CATALOGUING,

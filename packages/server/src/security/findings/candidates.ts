@@ -28,7 +28,7 @@ export async function wantedPackages(
 }
 
 /** The packages with a finding, open or closed, of a record that has one of the ids, or an alias in common with one. */
-async function affectedBy(db: Database, ids: readonly string[]): Promise<Set<string>> {
+export async function affectedBy(db: Database, ids: readonly string[]): Promise<Set<string>> {
   const keys = new Set(ids.map(vulnerabilityKey));
   // A record may be known by an alias that only another record of the same vulnerability has.
   for (let round = 0; round < 2; round += 1) for (const key of await keysBeside(db, [...keys])) keys.add(key);

@@ -3,8 +3,12 @@ import { systemCallNow } from "../../core/system-call.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Database } from "../../store/index.ts";
+import { createTurns } from "../../lib/turns.ts";
+import { findImages, isAnyCause } from "./find-images.ts";
+import { isImporting, lookAtImages } from "./look.ts";
 import { matchChanges } from "./match-changes.ts";
 import { matchPackages, type MatchingStep } from "./match-packages.ts";
+import { emitNotices } from "./notices.ts";
 import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "./state.ts";
 
 /** What is counted. */
@@ -30,8 +34,9 @@ const COUNT_EVERY_MS = 15_000;
 const PAUSE_MS = 2;
 
 /**
- * Compares new packages and changed records with each other, within a second of their commit. Processes share the work:
- * each step goes on from where the last one ended, whoever did it, and is a transaction of its own.
+ * Compares new packages and changed records with each other, within a second of their commit, and emits the events of
+ * the images whose findings have changed. Processes share the work: each step goes on from where the last one ended,
+ * whoever did it, and is a transaction of its own.
  */
 export function startMatching({ transactor, reader, clock, log, metrics }: MatchingDeps): { stop(): Promise<void> } {
   const stopping = new AbortController();
@@ -41,6 +46,7 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
     countedMs = clock.monotonicMs();
     metrics.waiting(await matchingBacklog(reader));
   };
+  const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   const isStopped = (): boolean => stopping.signal.aborted;
   const step = async (command: typeof matchPackages | typeof matchChanges): Promise<MatchingStep> => {
     const startedMs = clock.monotonicMs();
@@ -58,7 +64,22 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
         await step(command);
       }
       await count();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause();
+    }
+    await emit();
+  };
+  // What one change does to an image is emitted together, so when all that is known was compared.
+  const emit = async (): Promise<void> => {
+    while (!isStopped()) {
+      const { causes, checks } = await isAnyCause(reader);
+      if (!causes && !checks) return;
+      if ((await isImporting(reader, clock.nowMs())) || (await isAnyWaiting(reader))) return;
+      if (causes) await transactor.write(findImages, systemCallNow(clock), undefined);
+      else {
+        const notices = await lookAtImages(reader, createTurns());
+        await transactor.write(emitNotices, systemCallNow(clock), { notices });
+      }
+      await pause();
     }
   };
   let polling: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 import type { Database, Row } from "../../store/index.ts";
+import { notePackageChanges } from "./causes.ts";
 import type { PackageLookup } from "../matching/package-keys.ts";
 import { type Hit, hitOf } from "../matching/record-affects.ts";
 import type { MatchedRecord } from "./records.ts";
@@ -47,11 +48,13 @@ export async function writeFindings(
   const open = await openFindings(tx, pairs);
   const opened: Row<"package_findings">[] = [];
   const ended = new Map<MatchedRecord, string[]>();
+  const changed = new Set<string>();
   for (const { package: id, record } of pairs) {
     const before = open.get(pairKey(id, record.feed, record.id));
     const hit = hitOf(record.affects, lookups.get(id) ?? []);
     const after = hit === undefined ? undefined : contentOf(hit);
     if (before === undefined ? after === undefined : isSame(before, after)) continue;
+    changed.add(id);
     if (before !== undefined) ended.set(record, [...(ended.get(record) ?? []), id]);
     if (after !== undefined)
       opened.push({
@@ -74,6 +77,7 @@ export async function writeFindings(
       .insertInto("package_findings")
       .values(opened.slice(at, at + ROWS))
       .execute();
+  await notePackageChanges({ tx, nowMs }, changed);
   return { opened: opened.length, closed: [...ended.values()].flat().length };
 }
 

@@ -2,8 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collectInstallation } from "../../../src/admin/index.ts";
 import { loadConfig } from "../../../src/index.ts";
-import { databaseEnv } from "../database.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { tarOf } from "../catalog/archives.ts";
+import { npmFile } from "../catalog/catalog.ts";
+import { pushLayers } from "../catalog/push.ts";
+import { databaseEnv, openTestStore } from "../database.ts";
+import { osvOf, putRecords } from "../feed-records.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";
+import { before } from "../matching.ts";
 import { startPair } from "../mirror.ts";
 import { type EventFixture, SYSTEM, TAG, type EmittedEvent } from "./events.ts";
 
@@ -51,6 +57,48 @@ export function serverEmits({ emittedIn }: EventFixture): void {
     ] of gone) {
       assert.ok(Date.parse(String(when)) > 0);
       assert.deepEqual([event, body], [collected, { repository: image, repo_id: uid, digests: [digest], type }]);
+    }
+  });
+
+  test("findings of an image that are opened and closed emit events", async (t) => {
+    const installation = await startInstallation(t, { MOORAGE_CATALOG_IMAGES: "1" });
+    const { url, registry, dataDir, bootstrap } = installation;
+    const { uid: group, name } = bootstrap.organization;
+    const target = { url, token: registry, name: `${name}/app` };
+    const { store, close } = await openTestStore(dataDir);
+    let digest = "";
+    // The server emits them a little later.
+    const until = async (count: number): Promise<void> => {
+      const ours = async (): Promise<number> => {
+        const rows = await store.transact(async (tx) => [
+          ...(await tx.selectFrom("events").select("type").execute()),
+          ...(await tx.selectFrom("event_outbox").select("type").execute()),
+        ]);
+        return rows.filter(({ type }) => type.startsWith("vulnerabilities.")).length;
+      };
+      for (let left = 1_200; left > 0 && (await ours()) < count; left--) await wait(50);
+    };
+    try {
+      const all = await emittedIn(installation, async () => {
+        const record = osvOf("OSV-1", { aliases: ["CVE-2026-1"], ...before("lodash", "5.0.0") });
+        await putRecords(store, "osv", "osv", [record]);
+        digest = await pushLayers(target, "v1", [tarOf([npmFile("app", "lodash", "4.17.20")])]);
+        await until(1);
+        await putRecords(store, "osv", "osv", [], ["OSV-1"]);
+        await until(2);
+      });
+      const events = all.filter(({ type }) => type.startsWith("vulnerabilities."));
+      const [repo] = (await installation.api("GET", "/registry/v2/repos?name=app")).repos;
+      const body = { repository: `${name}/app`, repo_id: repo?.uid, digest, tags: ["v1"], findings: 1 };
+      for (const [at, type] of ["opened", "closed"].entries()) {
+        const { body: said, ...event } = events[at] as EmittedEvent;
+        const place = { subject: repo?.uid, group, target: "", actor: SYSTEM };
+        assert.deepEqual(event, { type: `vulnerabilities.finding.${type}.v1`, ...place });
+        const { repository, repo_id, digest: image, tags, findings } = said;
+        assert.deepEqual({ repository, repo_id, digest: image, tags, findings }, body);
+      }
+    } finally {
+      await close();
     }
   });
 

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
+import type { FindingSeverity } from "../../vulnerabilities/v2/findings_pb.ts";
+import { file_moorage_vulnerabilities_v2_findings } from "../../vulnerabilities/v2/findings_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEikAIKFFJlZ2lzdHJ5VmVyc2lvbk1vdmVkEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEigKD3ByZXZpb3VzX2RpZ2VzdBgFIAEoCVIPcHJldmlvdXNfZGlnZXN0Eg4KBnJlYXNvbhgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50Oh3CvBgZcmVnaXN0cnkudmVyc2lvbl9tb3ZlZC52MSLFAgoMR2F0ZURlY2lzaW9uEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEg4KBmFjdGlvbhgFIAEoCRINCgVjb3VudBgGIAEoBRI4CghmaW5kaW5ncxgHIAMoCzImLm1vb3JhZ2UuZXZlbnRzLnYyLkdhdGVEZWNpc2lvbkZpbmRpbmcSDAoEd2hlbhgIIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgJIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgKIAEoCVIKdXNlcl9hZ2VudDo7wrwYGXJlZ2lzdHJ5LmdhdGUucmVqZWN0ZWQudjHCvBgacmVnaXN0cnkuZ2F0ZS5wcmV2aWV3ZWQudjEikAEKE0dhdGVEZWNpc2lvbkZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRILCgNrZXYYAyABKAgSDwoHcGFja2FnZRgEIAEoCRIiCgxmaXhfdmVyc2lvbnMYBSADKAlSDGZpeF92ZXJzaW9ucxIOCgZkaWdlc3QYBiABKAkicAoGU2lnbkluEhAKCGlkZW50aXR5GAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEg0KBWVtYWlsGAMgASgJOjPCvBgWYXBpLmF1dGgucmVnaXN0ZXJlZC52McK8GBVhcGkuYXV0aC5zaWduZWRfaW4udjEiawoOSW52aXRlQWNjZXB0ZWQSCwoDdWlkGAEgASgJEhAKCGlkZW50aXR5GAIgASgJEhQKDHJvbGVfYmluZGluZxgDIAEoCTokwrwYIGFwaS5pYW0uZ3JvdXBfaW52aXRlLmFjY2VwdGVkLnYxIh4KD1Jlc291cmNlRGVsZXRlZBILCgN1aWQYASABKAkiTQoQU3Vic2NyaXB0aW9uVGVzdBIUCgxzdWJzY3JpcHRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCToSwrwYDmV2ZW50cy50ZXN0LnYxYgZwcm90bzM", [file_google_protobuf_struct, file_moorage_common_options]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEi6wMKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJGnwKClNldmVyaXRpZXMSEAoIY3JpdGljYWwYASABKAUSDAoEaGlnaBgCIAEoBRIOCgZtZWRpdW0YAyABKAUSCwoDbG93GAQgASgFEhIKCm5lZ2xpZ2libGUYBSABKAUSDAoEbm9uZRgGIAEoBRIPCgd1bmtub3duGAcgASgFOkrCvBghdnVsbmVyYWJpbGl0aWVzLmZpbmRpbmcub3BlbmVkLnYxwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLmNsb3NlZC52MSKQAgoUUmVnaXN0cnlWZXJzaW9uTW92ZWQSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSKAoPcHJldmlvdXNfZGlnZXN0GAUgASgJUg9wcmV2aW91c19kaWdlc3QSDgoGcmVhc29uGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6HcK8GBlyZWdpc3RyeS52ZXJzaW9uX21vdmVkLnYxIsUCCgxHYXRlRGVjaXNpb24SEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDgoGYWN0aW9uGAUgASgJEg0KBWNvdW50GAYgASgFEjgKCGZpbmRpbmdzGAcgAygLMiYubW9vcmFnZS5ldmVudHMudjIuR2F0ZURlY2lzaW9uRmluZGluZxIMCgR3aGVuGAggASgJEiYKDnJlbW90ZV9hZGRyZXNzGAkgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAogASgJUgp1c2VyX2FnZW50OjvCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52MSKQAQoTR2F0ZURlY2lzaW9uRmluZGluZxIVCg12dWxuZXJhYmlsaXR5GAEgASgJEhAKCHNldmVyaXR5GAIgASgJEgsKA2tldhgDIAEoCBIPCgdwYWNrYWdlGAQgASgJEiIKDGZpeF92ZXJzaW9ucxgFIAMoCVIMZml4X3ZlcnNpb25zEg4KBmRpZ2VzdBgGIAEoCSJwCgZTaWduSW4SEAoIaWRlbnRpdHkYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDQoFZW1haWwYAyABKAk6M8K8GBZhcGkuYXV0aC5yZWdpc3RlcmVkLnYxwrwYFWFwaS5hdXRoLnNpZ25lZF9pbi52MSJrCg5JbnZpdGVBY2NlcHRlZBILCgN1aWQYASABKAkSEAoIaWRlbnRpdHkYAiABKAkSFAoMcm9sZV9iaW5kaW5nGAMgASgJOiTCvBggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * Actor is who caused an event.
@@ -366,6 +368,146 @@ export const TagChangeSchema: GenMessage<TagChange> = /*@__PURE__*/
   messageDesc(file_moorage_events_v2_event_bodies, 5);
 
 /**
+ * FindingsChange: findings of an image were opened or closed: one event of each for an image in a repo and a change of
+ * a feed, of what is known of the image, or of what is said of it.
+ *
+ * @generated from message moorage.events.v2.FindingsChange
+ */
+export type FindingsChange = Message<"moorage.events.v2.FindingsChange"> & {
+  /**
+   * The repo, as in the image's name: <organization>/<image>.
+   *
+   * @generated from field: string repository = 1;
+   */
+  repository: string;
+
+  /**
+   * The repo's uid.
+   *
+   * @generated from field: string repo_id = 2 [json_name = "repo_id"];
+   */
+  repoId: string;
+
+  /**
+   * The image.
+   *
+   * @generated from field: string digest = 3;
+   */
+  digest: string;
+
+  /**
+   * The tags that point to the image, directly or through an index.
+   *
+   * @generated from field: repeated string tags = 4;
+   */
+  tags: string[];
+
+  /**
+   * How many findings were opened or closed: vulnerabilities of packages.
+   *
+   * @generated from field: int32 findings = 5;
+   */
+  findings: number;
+
+  /**
+   * How bad these are.
+   *
+   * @generated from field: moorage.events.v2.FindingsChange.Severities severities = 6;
+   */
+  severities?: FindingsChange_Severities | undefined;
+
+  /**
+   * The worst of these.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.FindingSeverity worst = 7;
+   */
+  worst: FindingSeverity;
+
+  /**
+   * The ids of these vulnerabilities, the worst first, at most 20.
+   *
+   * @generated from field: repeated string vulnerabilities = 8;
+   */
+  vulnerabilities: string[];
+
+  /**
+   * How many findings of the image are open now.
+   *
+   * @generated from field: int32 open = 9;
+   */
+  open: number;
+
+  /**
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
+   *
+   * @generated from field: string when = 10;
+   */
+  when: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.FindingsChange.
+ * Use `create(FindingsChangeSchema)` to create a new message.
+ */
+export const FindingsChangeSchema: GenMessage<FindingsChange> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 6);
+
+/**
+ * Severities is how many of the findings are how bad.
+ *
+ * @generated from message moorage.events.v2.FindingsChange.Severities
+ */
+export type FindingsChange_Severities = Message<"moorage.events.v2.FindingsChange.Severities"> & {
+  /**
+   * @generated from field: int32 critical = 1;
+   */
+  critical: number;
+
+  /**
+   * @generated from field: int32 high = 2;
+   */
+  high: number;
+
+  /**
+   * @generated from field: int32 medium = 3;
+   */
+  medium: number;
+
+  /**
+   * @generated from field: int32 low = 4;
+   */
+  low: number;
+
+  /**
+   * A distribution's word.
+   *
+   * @generated from field: int32 negligible = 5;
+   */
+  negligible: number;
+
+  /**
+   * A CVSS score of 0.
+   *
+   * @generated from field: int32 none = 6;
+   */
+  none: number;
+
+  /**
+   * No source says anything.
+   *
+   * @generated from field: int32 unknown = 7;
+   */
+  unknown: number;
+};
+
+/**
+ * Describes the message moorage.events.v2.FindingsChange.Severities.
+ * Use `create(FindingsChange_SeveritiesSchema)` to create a new message.
+ */
+export const FindingsChange_SeveritiesSchema: GenMessage<FindingsChange_Severities> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 6, 0);
+
+/**
  * RegistryVersionMoved: a tag that looks like a version, such as 1.2.3, came to point to another digest than it had,
  * also when it was deleted in between.
  *
@@ -441,7 +583,7 @@ export type RegistryVersionMoved = Message<"moorage.events.v2.RegistryVersionMov
  * Use `create(RegistryVersionMovedSchema)` to create a new message.
  */
 export const RegistryVersionMovedSchema: GenMessage<RegistryVersionMoved> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 6);
+  messageDesc(file_moorage_events_v2_event_bodies, 7);
 
 /**
  * GateDecision: the vulnerability gate of a repo rejected the pull of an image (rejected), or would reject a pull or a
@@ -526,7 +668,7 @@ export type GateDecision = Message<"moorage.events.v2.GateDecision"> & {
  * Use `create(GateDecisionSchema)` to create a new message.
  */
 export const GateDecisionSchema: GenMessage<GateDecision> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 7);
+  messageDesc(file_moorage_events_v2_event_bodies, 8);
 
 /**
  * GateDecisionFinding is a finding that counts for a gate.
@@ -582,7 +724,7 @@ export type GateDecisionFinding = Message<"moorage.events.v2.GateDecisionFinding
  * Use `create(GateDecisionFindingSchema)` to create a new message.
  */
 export const GateDecisionFindingSchema: GenMessage<GateDecisionFinding> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 8);
+  messageDesc(file_moorage_events_v2_event_bodies, 9);
 
 /**
  * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
@@ -618,7 +760,7 @@ export type SignIn = Message<"moorage.events.v2.SignIn"> & {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 9);
+  messageDesc(file_moorage_events_v2_event_bodies, 10);
 
 /**
  * InviteAccepted: somebody accepted an invite, and got its role.
@@ -653,7 +795,7 @@ export type InviteAccepted = Message<"moorage.events.v2.InviteAccepted"> & {
  * Use `create(InviteAcceptedSchema)` to create a new message.
  */
 export const InviteAcceptedSchema: GenMessage<InviteAccepted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 10);
+  messageDesc(file_moorage_events_v2_event_bodies, 11);
 
 /**
  * ResourceDeleted: a resource is gone.
@@ -674,7 +816,7 @@ export type ResourceDeleted = Message<"moorage.events.v2.ResourceDeleted"> & {
  * Use `create(ResourceDeletedSchema)` to create a new message.
  */
 export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 11);
+  messageDesc(file_moorage_events_v2_event_bodies, 12);
 
 /**
  * SubscriptionTest: a test event was requested for a subscription.
@@ -702,5 +844,5 @@ export type SubscriptionTest = Message<"moorage.events.v2.SubscriptionTest"> & {
  * Use `create(SubscriptionTestSchema)` to create a new message.
  */
 export const SubscriptionTestSchema: GenMessage<SubscriptionTest> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 12);
+  messageDesc(file_moorage_events_v2_event_bodies, 13);
 

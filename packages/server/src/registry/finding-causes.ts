@@ -1,0 +1,20 @@
+import type { Call } from "../core/call.ts";
+import { newUid } from "../lib/uid.ts";
+import { statement } from "../store/index.ts";
+
+const addCause = statement(
+  "insert into finding_causes (id, kind, subject, scope, position, create_time) values (?, 'image', ?, ?, '', ?)",
+);
+
+/**
+ * Notes that the findings of a digest may have changed, and of the images that it names as an index: in the repo, or
+ * with an empty one in all. They are looked at after the commit, by security/findings: this is one row, which no other
+ * transaction writes.
+ */
+export async function noteImageChange(
+  { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
+  digest: string,
+  repo = "",
+): Promise<void> {
+  await addCause(tx, newUid(""), digest, repo, nowMs);
+}

@@ -1,0 +1,47 @@
+import type { Database } from "../../store/index.ts";
+import { nameOf, tagsOfImages } from "./images.ts";
+import { differences, emittedOf, type Notice } from "./notices.ts";
+import { findingsOfImage } from "./read.ts";
+import type { KnownVulnerabilities } from "./vulnerabilities.ts";
+
+/** Images that are looked at together. */
+const BATCH_IMAGES = 10;
+/** An import that has not ended after this time has perhaps been killed, in milliseconds. */
+const LONGEST_IMPORT_MS = 900_000;
+
+/**
+ * The next images that wait, with what differs from what was emitted of them. `turn` is awaited between two, so that
+ * requests go first.
+ */
+export async function lookAtImages(db: Database, turn: () => Promise<void> | undefined): Promise<Notice[]> {
+  // Their marks are read before their findings: what changes later brings another mark.
+  const checks = await db
+    .selectFrom("finding_checks")
+    .select(["repo", "digest", "mark"])
+    .orderBy("digest")
+    .orderBy("repo")
+    .limit(BATCH_IMAGES)
+    .execute();
+  const known: KnownVulnerabilities = new Map();
+  const tags = await tagsOfImages(db, checks);
+  const found: Notice[] = [];
+  for (const check of checks) {
+    const findings = await findingsOfImage(db, { repo: check.repo, digest: check.digest, state: "open" }, known);
+    const differ = differences(await emittedOf(db, check), findings ?? []);
+    found.push({ ...check, isKnown: findings !== undefined, tags: tags.get(nameOf(check)) ?? [], ...differ });
+    await turn();
+  }
+  return found;
+}
+
+/** Whether a feed is being imported: its changes are emitted together, when it has ended. */
+export async function isImporting(db: Database, nowMs: number): Promise<boolean> {
+  const row = await db
+    .selectFrom("feeds")
+    .select("name")
+    .where("run", "<>", "")
+    .where("attempt_time", ">", nowMs - LONGEST_IMPORT_MS)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
