@@ -17,6 +17,9 @@ test("the demo runs its steps, ends with the pinned reference and leaves nothing
   assert.equal(code, 0, `${stdout}\n${stderr}`);
   assert.match(stdout.trimEnd().split("\n").at(-1) ?? "", /^ {2}127\.0\.0\.1:\d+\/acme\/hello@sha256:[0-9a-f]{64}$/);
   assert.equal(stdout.match(/│ \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z │ sha256:[0-9a-f]{64} │/g)?.length, 2);
+  // A finding for each architecture opens and closes.
+  for (const change of ["opened", "closed"])
+    assert.equal(stdout.match(new RegExp(`finding\\.${change}\\.v1 +│ acme/hello:latest`, "g"))?.length, 2, stdout);
   assert.deepEqual(readdirSync(folder), []);
 });
 

@@ -7,6 +7,7 @@ import type { Stop } from "./child.ts";
 import { playDiff } from "./diff.ts";
 import { playExchange } from "./exchange.ts";
 import { playHistory, playPublic } from "./images.ts";
+import { playFinding } from "./finding.ts";
 import { playGrpc, playRest } from "./platform.ts";
 import { setStage } from "./stage.ts";
 
@@ -24,6 +25,7 @@ async function play(): Promise<string> {
   await playGrpc(stage);
   const pinned = await playHistory(stage);
   await playDiff(stage);
+  await playFinding(stage);
   await playPublic(stage);
   await playExchange(stage);
   return pinned;

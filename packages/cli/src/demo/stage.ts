@@ -23,6 +23,10 @@ export type Stage = {
   readonly token: string;
   /** A token for the registry's audience. */
   readonly registryToken: string;
+  /** Runs a command of `moorage` on the server's data: what it prints. */
+  readonly moorage: (...args: string[]) => Promise<string>;
+  /** For files of the demo. */
+  readonly folder: string;
 };
 
 /** Starts server and provider; the functions that stop them are pushed onto `stops`. */
@@ -49,7 +53,7 @@ export async function setStage(folder: string, stops: Stop[]): Promise<Stage> {
   show("moorage token", `${token.slice(0, 24)}…`);
   const registryToken = await moorage("token", "--audience", "registry");
   show("moorage token --audience registry", `${registryToken.slice(0, 24)}…`);
-  return { url, issuer, bootstrap: readBootstrap(dataDir), token, registryToken };
+  return { url, issuer, bootstrap: readBootstrap(dataDir), token, registryToken, moorage, folder };
 }
 
 /** A REST call: the status, and the body as JSON (an empty body as {}). `token` is undefined for anonymous calls. */
