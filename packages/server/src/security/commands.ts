@@ -24,6 +24,7 @@ import { matchChanges } from "./findings/match-changes.ts";
 import { matchPackages } from "./findings/match-packages.ts";
 import { emitNotices } from "./findings/notices.ts";
 import { removeNotices } from "./findings/remove-notices.ts";
+import { requestAutomaticScans } from "./scanners/automatic.ts";
 import { storeScannerAdapter } from "./scanners/check.ts";
 import { acceptScan, claimScan, failScan, finishScan, releaseScan, renewScan } from "./scanners/queue.ts";
 import { reviewScans } from "./scanners/remove.ts";
@@ -55,6 +56,7 @@ export const securityCommands = [
   renewAttached,
   renewCatalog,
   renewScan,
+  requestAutomaticScans,
   reviewAttachments,
   reviewScans,
   storeScannerAdapter,

@@ -425,6 +425,11 @@ export const MIGRATIONS: Migration[] = [
       `create table finding_notices (repo KEY not null, digest KEY not null, open text not null, update_time INT8 not null, primary key (repo, digest)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 35,
+    name: "scanners that are asked only on request",
+    statements: [`alter table scanners add column on_request_only INT8 not null default 0`],
+  },
 ];
 
 /** The schema version of this program. */

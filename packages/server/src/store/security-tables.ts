@@ -157,6 +157,7 @@ export interface SecurityTables {
   /**
    * How far the comparison of packages and records has come. `changes`: up to this change number, and in `position`
    * (JSON, or empty) up to where in the next one; `packages`: `position` is that in the package whose comparison began.
+   * `scans`: up to which event tags were looked at for what is to be scanned.
    */
   matching: { name: string; value: number; position: string };
   /**
@@ -257,6 +258,7 @@ export interface SecurityTables {
     url: string;
     credential: string;
     disabled: number;
+    on_request_only: number;
     adapter: string | null;
     check_time: number | null;
     identity: string;

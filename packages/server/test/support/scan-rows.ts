@@ -26,6 +26,7 @@ export async function addScanner(platform: Platform, group: string, url?: string
     url: url ?? (await adapterUrl()),
     credential: "",
     disabled: 0,
+    on_request_only: 0,
     adapter: JSON.stringify({ name: "Test Scanner", capabilities: [capability] }),
     check_time: 0,
     identity: platform.owner,

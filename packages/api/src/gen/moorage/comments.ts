@@ -1712,6 +1712,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.vulnerabilities.v2.Scanner.disabled": "Nothing is scanned with it as long as this is set.",
   "moorage.vulnerabilities.v2.Scanner.identity": "The identity that made or last changed it. The adapter pulls images with its rights.",
   "moorage.vulnerabilities.v2.Scanner.name": "What it is called; unique in its group.",
+  "moorage.vulnerabilities.v2.Scanner.on_request_only": "Images are scanned only when somebody asks for it. Otherwise what a tag comes to point to is scanned, too.",
   "moorage.vulnerabilities.v2.Scanner.uid": "Identifies the scanner. It stands below its group.",
   "moorage.vulnerabilities.v2.Scanner.update_time": "When it was last changed.",
   "moorage.vulnerabilities.v2.Scanner.url": "The adapter, below which its paths api/v1/… are: an https URL without user name, query and fragment. http and private addresses only where the server is set to allow them.",

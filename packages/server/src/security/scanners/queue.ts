@@ -4,6 +4,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { pathOf } from "../../core/image-path.ts";
 import { type Row, takeAdvisoryLock } from "../../store/index.ts";
+import { CATALOG_STATE } from "../catalog/rows.ts";
 import { deleteScans, OPEN_STATES, SCANNING } from "./rows.ts";
 
 // The queue of scans that are to be done, as catalog/queue.ts is that of images that are to be read.
@@ -13,6 +14,10 @@ export const HOLD_MS = 30_000;
 
 /** The capabilities that a pull needs. Source: docs/contract.md, "Capabilities and roles". */
 export const PULL: readonly Capability[] = [Capability.CAP_MANIFEST_LIST, Capability.CAP_REPO_BLOBS_GET];
+
+/** How long scans of new images wait for the reading of their layers, and how often it is looked for. */
+const READ_PATIENCE_MS = 60_000;
+const READ_PAUSE_MS = 1_000;
 
 const isOpen = sql<boolean>`${sql.raw(OPEN_STATES)}`;
 
@@ -68,7 +73,7 @@ export const claimScan = command(
     if (by === undefined || (await underWay(call, scanner)) >= concurrency) return {};
     const row = await tx
       .selectFrom("scans")
-      .select(["uid", "parent", "digest", "type", "attempts", "reason"])
+      .select(["uid", "parent", "digest", "type", "attempts", "reason", "request_time", "hold_until"])
       .where("scanner", "=", scanner)
       .where("hold_until", "<=", agreedMs)
       .where(isOpen)
@@ -78,6 +83,14 @@ export const claimScan = command(
       .executeTakeFirst();
     if (row === undefined) return {};
     const { uid, parent: repo, digest, attempts } = row;
+    if (await isStillRead(call, row)) {
+      await tx
+        .updateTable("scans")
+        .set({ hold_until: agreedMs + READ_PAUSE_MS })
+        .where("uid", "=", uid)
+        .execute();
+      return { again: true };
+    }
     const image = await tx
       .selectFrom("manifests")
       .select("media_type")
@@ -121,6 +134,25 @@ export const claimScan = command(
   },
   SCANNING,
 );
+
+/**
+ * Whether the scan, which nobody asked for, waits for the server's own reading of the image. Where that does not come,
+ * it waits no longer.
+ */
+async function isStillRead(
+  { tx, nowMs }: Call,
+  row: Pick<Row<"scans">, "digest" | "attempts" | "request_time" | "hold_until">,
+): Promise<boolean> {
+  // Those that were asked for are due since 0.
+  if (row.hold_until === 0 || row.attempts > 0 || nowMs - row.request_time > READ_PATIENCE_MS) return false;
+  const catalog = await tx
+    .selectFrom("image_catalogs")
+    .select("digest")
+    .where("digest", "=", row.digest)
+    .where("state", "=", CATALOG_STATE.waiting)
+    .executeTakeFirst();
+  return catalog !== undefined;
+}
 
 async function underWay({ tx, agreedMs }: Call, scanner: string): Promise<number> {
   const { n } = await tx

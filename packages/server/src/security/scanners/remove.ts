@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Call, CallData } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
-import { select } from "../../store/index.ts";
+import { select, takeAdvisoryLock } from "../../store/index.ts";
 import { deleteScans, SCANNING } from "./rows.ts";
 
 const PAGE = 200;
@@ -15,6 +15,8 @@ const PAUSE_MS = 20;
 export const reviewScans = command(
   "security.reviewScans",
   async ({ tx }: Call, { after }: { after: string }): Promise<{ next?: string; removed: number }> => {
+    // What tags move to meanwhile is added under the same lock.
+    await takeAdvisoryLock(tx, "scans");
     const rows = await select<{ uid: string; is_used: number }>(
       tx,
       `select s.uid, case when exists (select 1 from manifests as m where m.repo = s.parent and m.digest = s.digest)

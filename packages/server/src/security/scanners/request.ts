@@ -39,15 +39,46 @@ export interface ScanWish {
 }
 
 /**
- * Has an image scanned, also if it was scanned before; what is under way goes on. `dueMs`: in milliseconds of the
- * agreed time; of several, the one that is due longest comes first. Answers the scan as it is now.
+ * Has an image scanned before what is due, also if it was scanned before; what is under way goes on. Answers the scan
+ * as it is now.
  */
-export async function requestScan(
-  { tx, nowMs }: Call,
-  { repo, digest, type, scanner }: ScanWish,
-  dueMs: number,
-): Promise<Row<"scans">> {
-  const row: Row<"scans"> = {
+export async function requestScan(call: Call, wish: ScanWish): Promise<Row<"scans">> {
+  const { tx, nowMs } = call;
+  const row = rowOf(call, wish, 0);
+  await tx
+    .insertInto("scans")
+    .values(row)
+    .onConflict((on) =>
+      on
+        .columns(KEY)
+        .doUpdateSet({ ...WAITING, hold_until: row.hold_until, request_time: nowMs })
+        .where("scans.holder", "=", ""),
+    )
+    .execute();
+  return await tx
+    .selectFrom("scans")
+    .selectAll()
+    .where("parent", "=", wish.repo)
+    .where("digest", "=", wish.digest)
+    .where("scanner", "=", wish.scanner.uid)
+    .where("type", "=", wish.type)
+    .executeTakeFirstOrThrow();
+}
+
+/** Has an image scanned that was not yet. */
+export async function addScan(call: Call, wish: ScanWish): Promise<void> {
+  await call.tx
+    .insertInto("scans")
+    .values(rowOf(call, wish, call.agreedMs))
+    .onConflict((on) => on.columns(KEY).doNothing())
+    .execute();
+}
+
+const KEY = ["parent", "digest", "scanner", "type"] as const;
+
+/** `dueMs`: in milliseconds of the agreed time; of several, the one that is due longest comes first. */
+function rowOf({ nowMs }: Call, { repo, digest, type, scanner }: ScanWish, dueMs: number): Row<"scans"> {
+  return {
     uid: newUid(repo),
     parent: repo,
     scanner: scanner.uid,
@@ -65,24 +96,6 @@ export async function requestScan(
     start_time: null,
     report_time: null,
   };
-  await tx
-    .insertInto("scans")
-    .values(row)
-    .onConflict((on) =>
-      on
-        .columns(["parent", "digest", "scanner", "type"])
-        .doUpdateSet({ ...WAITING, hold_until: dueMs, request_time: nowMs })
-        .where("scans.holder", "=", ""),
-    )
-    .execute();
-  return await tx
-    .selectFrom("scans")
-    .selectAll()
-    .where("parent", "=", repo)
-    .where("digest", "=", digest)
-    .where("scanner", "=", scanner.uid)
-    .where("type", "=", type)
-    .executeTakeFirstOrThrow();
 }
 
 /** The manifests, of those given, that the repo holds, with their media types. */

@@ -5,7 +5,13 @@ import { columnsOf, layoutOf } from "../../core/stored.ts";
 /** How scanners are stored, without their authorization. */
 export const SCANNER_LAYOUT = layoutOf(ScannerSchema, { without: ["authorization"] });
 
-export const scannerColumns = columnsOf(SCANNER_LAYOUT, "scanners", ["name", "description", "url", "disabled"]);
+export const scannerColumns = columnsOf(SCANNER_LAYOUT, "scanners", [
+  "name",
+  "description",
+  "url",
+  "disabled",
+  "on_request_only",
+]);
 
 export const scanners = resource({
   message: ScannerSchema,

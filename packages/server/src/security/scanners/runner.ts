@@ -12,6 +12,7 @@ import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
 import { AdapterError } from "./adapter.ts";
+import { isAnyMoved, requestAutomaticScans } from "./automatic.ts";
 import { credentialPlace } from "./credentials.ts";
 import { dueScanners } from "./due.ts";
 import {
@@ -125,7 +126,12 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
       .finally(() => void underWay.delete(running));
     underWay.add(running);
   };
+  const lookAtTags = async (): Promise<void> => {
+    if (!(await transactor.read(data(), (call) => isAnyMoved(call.tx)))) return;
+    while (!stopping.signal.aborted && (await transactor.write(requestAutomaticScans, data(), {})).more);
+  };
   const poll = async (): Promise<void> => {
+    await lookAtTags();
     if (underWay.size >= MAX_UNDER_WAY) return;
     const due = await transactor.read(data(), (call) => dueScanners(call.tx, clock.agreedMs()));
     const input = { holder, concurrency: config.scanConcurrency, maxAttempts: config.scanRetryMs.length + 1 };

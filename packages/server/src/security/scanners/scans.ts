@@ -78,8 +78,7 @@ export function scansService({ pageTokenKey }: ServiceContext): Service<typeof S
           description: "no scanner of the repo's group, or of one above, takes the image",
         });
       const rows: Row<"scans">[] = [];
-      // What somebody waits for comes before all that is due.
-      for (const wish of wished) rows.push(await requestScan(call, wish, 0));
+      for (const wish of wished) rows.push(await requestScan(call, wish));
       return { scans: rows.map(scans.toMessage) };
     },
     async getScanReport(call, { uid }) {
