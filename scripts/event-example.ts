@@ -110,6 +110,10 @@ const VALUES: Readonly<Record<string, unknown>> = {
   "Advisory.aliases": "CVE-2026-1234",
   score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
   sink: "https://hooks.example.com/moorage",
+  scan: `${REPO}/${hex("scan", 16)}`,
+  scanner: `${GROUP}/${hex("resource", 16)}`,
+  scanner_name: "trivy",
+  "ScanEnded.reason": "",
   "Scanner.name": "trivy",
   "Scanner.url": "https://scanner.example.com",
   "ScannerAdapter.name": "Trivy",
@@ -141,6 +145,8 @@ const BY_SYSTEM: ReadonlySet<string> = new Set([
   "registry.collect.v1",
   "vulnerabilities.finding.closed.v1",
   "vulnerabilities.finding.opened.v1",
+  "vulnerabilities.scan.completed.v1",
+  "vulnerabilities.scan.failed.v1",
 ]);
 
 /** The actor of an example event. */

@@ -5,7 +5,9 @@ import { command } from "../../core/command.ts";
 import { pathOf } from "../../core/image-path.ts";
 import { type Row, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
-import { deleteScans, OPEN_STATES, SCANNING } from "./rows.ts";
+import { emitEnded } from "./ended.ts";
+import type { Counts } from "./report.ts";
+import { deleteScans, ENDING, OPEN_STATES, SCANNING } from "./rows.ts";
 
 // The queue of scans that are to be done, as catalog/queue.ts is that of images that are to be read.
 
@@ -132,7 +134,7 @@ export const claimScan = command(
     };
     return { claimed };
   },
-  SCANNING,
+  ENDING,
 );
 
 /**
@@ -240,9 +242,10 @@ export const finishScan = command(
       .set({ report_mime_type: mimeType, report_size: size, report_time: call.nowMs })
       .where("uid", "=", scan.uid)
       .execute();
+    await emitEnded(call, scan.uid, { reason: "", counts: JSON.parse(counts) as Counts });
     return { held: true };
   },
-  SCANNING,
+  ENDING,
 );
 
 /**
@@ -270,7 +273,7 @@ export const failScan = command(
       .where("uid", "=", scan.uid)
       .execute();
   },
-  SCANNING,
+  ENDING,
 );
 
 /** Nobody has the scan done any longer, since the process shuts down; the attempt does not count. */
@@ -288,12 +291,13 @@ export const releaseScan = command(
   SCANNING,
 );
 
-async function end({ tx }: Call, uid: string, reason: string): Promise<void> {
-  await tx
+async function end(call: Call, uid: string, reason: string): Promise<void> {
+  await call.tx
     .updateTable("scans")
     .set({ state: ScanState.FAILED, reason, holder: "", hold_until: 0 })
     .where("uid", "=", uid)
     .execute();
+  await emitEnded(call, uid, { reason });
 }
 
 /**

@@ -14,6 +14,8 @@ export const WAITING = { state: ScanState.WAITING, attempts: 0, reason: "" } as 
  * other. Serializable transactions could conflict with requests for scans, which insert into the range of what is due.
  */
 export const SCANNING = { isolation: "read committed", wakesDelivery: false } as const satisfies CommandOptions;
+/** The same for those that may end a scan, which emit that. */
+export const ENDING = { isolation: "read committed" } as const satisfies CommandOptions;
 
 /** Removes scans with their reports. */
 export async function deleteScans(tx: Database, uids: readonly string[]): Promise<void> {

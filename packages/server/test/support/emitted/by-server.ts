@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { collectInstallation } from "../../../src/admin/index.ts";
 import { loadConfig } from "../../../src/index.ts";
 import { setTimeout as wait } from "node:timers/promises";
@@ -11,6 +12,7 @@ import { osvOf, putRecords } from "../feed-records.ts";
 import { digestOf, OCI_IMAGE, startInstallation } from "../installation.ts";
 import { before } from "../matching.ts";
 import { startPair } from "../mirror.ts";
+import { startAdapter } from "../scanner-adapter.ts";
 import { type EventFixture, SYSTEM, TAG, type EmittedEvent } from "./events.ts";
 
 /** Tests that the server emits events for its own jobs. */
@@ -100,6 +102,46 @@ export function serverEmits({ emittedIn }: EventFixture): void {
     } finally {
       await close();
     }
+  });
+  test("scans emit events when they end", async (t) => {
+    const installation = await startInstallation(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+    const { uid: group, name } = installation.bootstrap.organization;
+    const adapter = await startAdapter();
+    t.after(() => adapter.close());
+    const place = { url: installation.url, token: installation.registry, name: `${name}/scanned` };
+    const digest = await pushLayers(place, "v1", [tarOf([npmFile("srv", "left-pad", "1.3.0")])]);
+    const [repo] = (await installation.api("GET", "/registry/v2/repos?name=scanned")).repos;
+    const repoId = repo?.uid ?? "";
+    const made = await installation.api("POST", `/vulnerabilities/v2/scanners/${group}`, {
+      name: "trivy",
+      url: adapter.url,
+    });
+    const { scans } = await installation.api<{ scans: { uid: string; state: string }[] }>(
+      "POST",
+      `/vulnerabilities/v2/repos/${repoId}:scan`,
+      { digest },
+    );
+    const scan = scans[0]?.uid ?? "";
+    const ended = async (state: string): Promise<void> => {
+      const stateOf = async () =>
+        (await installation.api<{ state: string }>("GET", `/vulnerabilities/v2/scans/${scan}`)).state;
+      while ((await stateOf()) !== `SCAN_STATE_${state}`) await wait(50);
+    };
+    const about = { scan, scanner: made.uid, scanner_name: "trivy", repository: place.name, repo_id: repoId, digest };
+    const none = { critical: 0, high: 0, medium: 0, low: 0, negligible: 0, unknown: 0 };
+    const event = { subject: repoId, group, target: "", actor: SYSTEM };
+    const [completed] = (await emittedIn(installation, () => ended("DONE"))).slice(-1);
+    const body = { ...about, reason: "", ...none, critical: 1 };
+    assert.deepEqual(completed, { ...event, type: "vulnerabilities.scan.completed.v1", body });
+    adapter.intercept = (_, res) => Boolean(res.writeHead(403).end()) || true;
+    const [failed] = (
+      await emittedIn(installation, async () => {
+        await installation.api("POST", `/vulnerabilities/v2/repos/${repoId}:scan`, { digest });
+        await ended("FAILED");
+      })
+    ).slice(-1);
+    const reason = "the adapter answered 403 where it was asked for its metadata";
+    assert.deepEqual(failed, { ...event, type: "vulnerabilities.scan.failed.v1", body: { ...about, ...none, reason } });
   });
 
   test("mirroring emits events", async (t) => {

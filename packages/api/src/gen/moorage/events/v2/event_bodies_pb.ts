@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEi6wMKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJGnwKClNldmVyaXRpZXMSEAoIY3JpdGljYWwYASABKAUSDAoEaGlnaBgCIAEoBRIOCgZtZWRpdW0YAyABKAUSCwoDbG93GAQgASgFEhIKCm5lZ2xpZ2libGUYBSABKAUSDAoEbm9uZRgGIAEoBRIPCgd1bmtub3duGAcgASgFOkrCvBghdnVsbmVyYWJpbGl0aWVzLmZpbmRpbmcub3BlbmVkLnYxwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLmNsb3NlZC52MSKQAgoUUmVnaXN0cnlWZXJzaW9uTW92ZWQSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSKAoPcHJldmlvdXNfZGlnZXN0GAUgASgJUg9wcmV2aW91c19kaWdlc3QSDgoGcmVhc29uGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6HcK8GBlyZWdpc3RyeS52ZXJzaW9uX21vdmVkLnYxIsUCCgxHYXRlRGVjaXNpb24SEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDgoGYWN0aW9uGAUgASgJEg0KBWNvdW50GAYgASgFEjgKCGZpbmRpbmdzGAcgAygLMiYubW9vcmFnZS5ldmVudHMudjIuR2F0ZURlY2lzaW9uRmluZGluZxIMCgR3aGVuGAggASgJEiYKDnJlbW90ZV9hZGRyZXNzGAkgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAogASgJUgp1c2VyX2FnZW50OjvCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52MSKQAQoTR2F0ZURlY2lzaW9uRmluZGluZxIVCg12dWxuZXJhYmlsaXR5GAEgASgJEhAKCHNldmVyaXR5GAIgASgJEgsKA2tldhgDIAEoCBIPCgdwYWNrYWdlGAQgASgJEiIKDGZpeF92ZXJzaW9ucxgFIAMoCVIMZml4X3ZlcnNpb25zEg4KBmRpZ2VzdBgGIAEoCSJwCgZTaWduSW4SEAoIaWRlbnRpdHkYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDQoFZW1haWwYAyABKAk6M8K8GBZhcGkuYXV0aC5yZWdpc3RlcmVkLnYxwrwYFWFwaS5hdXRoLnNpZ25lZF9pbi52MSJrCg5JbnZpdGVBY2NlcHRlZBILCgN1aWQYASABKAkSEAoIaWRlbnRpdHkYAiABKAkSFAoMcm9sZV9iaW5kaW5nGAMgASgJOiTCvBggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEi6wMKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJGnwKClNldmVyaXRpZXMSEAoIY3JpdGljYWwYASABKAUSDAoEaGlnaBgCIAEoBRIOCgZtZWRpdW0YAyABKAUSCwoDbG93GAQgASgFEhIKCm5lZ2xpZ2libGUYBSABKAUSDAoEbm9uZRgGIAEoBRIPCgd1bmtub3duGAcgASgFOkrCvBghdnVsbmVyYWJpbGl0aWVzLmZpbmRpbmcub3BlbmVkLnYxwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLmNsb3NlZC52MSKQAgoUUmVnaXN0cnlWZXJzaW9uTW92ZWQSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSKAoPcHJldmlvdXNfZGlnZXN0GAUgASgJUg9wcmV2aW91c19kaWdlc3QSDgoGcmVhc29uGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6HcK8GBlyZWdpc3RyeS52ZXJzaW9uX21vdmVkLnYxIsUCCgxHYXRlRGVjaXNpb24SEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDgoGYWN0aW9uGAUgASgJEg0KBWNvdW50GAYgASgFEjgKCGZpbmRpbmdzGAcgAygLMiYubW9vcmFnZS5ldmVudHMudjIuR2F0ZURlY2lzaW9uRmluZGluZxIMCgR3aGVuGAggASgJEiYKDnJlbW90ZV9hZGRyZXNzGAkgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAogASgJUgp1c2VyX2FnZW50OjvCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52MSKQAQoTR2F0ZURlY2lzaW9uRmluZGluZxIVCg12dWxuZXJhYmlsaXR5GAEgASgJEhAKCHNldmVyaXR5GAIgASgJEgsKA2tldhgDIAEoCBIPCgdwYWNrYWdlGAQgASgJEiIKDGZpeF92ZXJzaW9ucxgFIAMoCVIMZml4X3ZlcnNpb25zEg4KBmRpZ2VzdBgGIAEoCSLHAgoJU2NhbkVuZGVkEgwKBHNjYW4YASABKAkSDwoHc2Nhbm5lchgCIAEoCRIiCgxzY2FubmVyX25hbWUYAyABKAlSDHNjYW5uZXJfbmFtZRISCgpyZXBvc2l0b3J5GAQgASgJEhgKB3JlcG9faWQYBSABKAlSB3JlcG9faWQSDgoGZGlnZXN0GAYgASgJEg4KBnJlYXNvbhgHIAEoCRIQCghjcml0aWNhbBgIIAEoBRIMCgRoaWdoGAkgASgFEg4KBm1lZGl1bRgKIAEoBRILCgNsb3cYCyABKAUSEgoKbmVnbGlnaWJsZRgMIAEoBRIPCgd1bmtub3duGA0gASgFOkfCvBghdnVsbmVyYWJpbGl0aWVzLnNjYW4uY29tcGxldGVkLnYxwrwYHnZ1bG5lcmFiaWxpdGllcy5zY2FuLmZhaWxlZC52MSJwCgZTaWduSW4SEAoIaWRlbnRpdHkYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDQoFZW1haWwYAyABKAk6M8K8GBZhcGkuYXV0aC5yZWdpc3RlcmVkLnYxwrwYFWFwaS5hdXRoLnNpZ25lZF9pbi52MSJrCg5JbnZpdGVBY2NlcHRlZBILCgN1aWQYASABKAkSEAoIaWRlbnRpdHkYAiABKAkSFAoMcm9sZV9iaW5kaW5nGAMgASgJOiTCvBggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * Actor is who caused an event.
@@ -727,6 +727,111 @@ export const GateDecisionFindingSchema: GenMessage<GateDecisionFinding> = /*@__P
   messageDesc(file_moorage_events_v2_event_bodies, 9);
 
 /**
+ * ScanEnded: a registered scanner has reported on an image (completed), or will not (failed).
+ *
+ * @generated from message moorage.events.v2.ScanEnded
+ */
+export type ScanEnded = Message<"moorage.events.v2.ScanEnded"> & {
+  /**
+   * The uid of the scan.
+   *
+   * @generated from field: string scan = 1;
+   */
+  scan: string;
+
+  /**
+   * The uid of the scanner.
+   *
+   * @generated from field: string scanner = 2;
+   */
+  scanner: string;
+
+  /**
+   * What the scanner is called.
+   *
+   * @generated from field: string scanner_name = 3 [json_name = "scanner_name"];
+   */
+  scannerName: string;
+
+  /**
+   * The repo, as in the image's name: <organization>/<image>.
+   *
+   * @generated from field: string repository = 4;
+   */
+  repository: string;
+
+  /**
+   * The repo's uid.
+   *
+   * @generated from field: string repo_id = 5 [json_name = "repo_id"];
+   */
+  repoId: string;
+
+  /**
+   * The image.
+   *
+   * @generated from field: string digest = 6;
+   */
+  digest: string;
+
+  /**
+   * Why it failed; empty when it is completed.
+   *
+   * @generated from field: string reason = 7;
+   */
+  reason: string;
+
+  /**
+   * How many vulnerabilities the report names of each severity.
+   *
+   * @generated from field: int32 critical = 8;
+   */
+  critical: number;
+
+  /**
+   * Those of this severity.
+   *
+   * @generated from field: int32 high = 9;
+   */
+  high: number;
+
+  /**
+   * Those of this severity.
+   *
+   * @generated from field: int32 medium = 10;
+   */
+  medium: number;
+
+  /**
+   * Those of this severity.
+   *
+   * @generated from field: int32 low = 11;
+   */
+  low: number;
+
+  /**
+   * Those of this severity.
+   *
+   * @generated from field: int32 negligible = 12;
+   */
+  negligible: number;
+
+  /**
+   * Those of which the scanner knows no severity.
+   *
+   * @generated from field: int32 unknown = 13;
+   */
+  unknown: number;
+};
+
+/**
+ * Describes the message moorage.events.v2.ScanEnded.
+ * Use `create(ScanEndedSchema)` to create a new message.
+ */
+export const ScanEndedSchema: GenMessage<ScanEnded> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 10);
+
+/**
  * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
  * (signed_in).
  *
@@ -760,7 +865,7 @@ export type SignIn = Message<"moorage.events.v2.SignIn"> & {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 10);
+  messageDesc(file_moorage_events_v2_event_bodies, 11);
 
 /**
  * InviteAccepted: somebody accepted an invite, and got its role.
@@ -795,7 +900,7 @@ export type InviteAccepted = Message<"moorage.events.v2.InviteAccepted"> & {
  * Use `create(InviteAcceptedSchema)` to create a new message.
  */
 export const InviteAcceptedSchema: GenMessage<InviteAccepted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 11);
+  messageDesc(file_moorage_events_v2_event_bodies, 12);
 
 /**
  * ResourceDeleted: a resource is gone.
@@ -816,7 +921,7 @@ export type ResourceDeleted = Message<"moorage.events.v2.ResourceDeleted"> & {
  * Use `create(ResourceDeletedSchema)` to create a new message.
  */
 export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 12);
+  messageDesc(file_moorage_events_v2_event_bodies, 13);
 
 /**
  * SubscriptionTest: a test event was requested for a subscription.
@@ -844,5 +949,5 @@ export type SubscriptionTest = Message<"moorage.events.v2.SubscriptionTest"> & {
  * Use `create(SubscriptionTestSchema)` to create a new message.
  */
 export const SubscriptionTestSchema: GenMessage<SubscriptionTest> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 13);
+  messageDesc(file_moorage_events_v2_event_bodies, 14);
 
