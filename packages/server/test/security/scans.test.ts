@@ -119,9 +119,17 @@ test("a scanner pulls the image, and its report is kept beside the findings of t
 
 test("the token of a scan pulls this repo alone, and only for a while", async (t) => {
   const digest = await push("token", "harmless@1.0.1");
-  await whenScan(platform, (await scanOf(digest)).uid, "DONE");
+  const { uid } = await scanOf(digest);
+  await whenScan(platform, uid, "DONE");
   const asked = adapter.asked.at(-1);
   assert.ok(asked);
+  // Events of pulls come soon after them.
+  const actors = async (): Promise<string[]> =>
+    (await platform.reader.selectFrom("events").select("actor").where("type", "=", "registry.pull.v1").execute()).map(
+      ({ actor }) => actor,
+    );
+  const actor = JSON.stringify({ subject: platform.owner, act: { scan: uid } });
+  while (!(await actors()).includes(actor)) await new Promise((resolve) => setTimeout(resolve, 50));
   const { place: other } = await scanPlace(platform, "other");
   const secret = await pushLayers(other, "v1", [tarOf([npmFile("srv", "secret", "1.0.0")])]);
   assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 200);
