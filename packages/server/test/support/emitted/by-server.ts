@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { collectInstallation } from "../../../src/admin/index.ts";
 import { loadConfig } from "../../../src/index.ts";
-import { setTimeout as wait } from "node:timers/promises";
 import { tarOf } from "../catalog/archives.ts";
 import { npmFile } from "../catalog/catalog.ts";
 import { pushLayers } from "../catalog/push.ts";
@@ -116,30 +115,26 @@ export function serverEmits({ emittedIn }: EventFixture): void {
       name: "trivy",
       url: adapter.url,
     });
-    const { scans } = await installation.api<{ scans: { uid: string; state: string }[] }>(
-      "POST",
-      `/vulnerabilities/v2/repos/${repoId}:scan`,
-      { digest },
-    );
-    const scan = scans[0]?.uid ?? "";
-    const ended = async (state: string): Promise<void> => {
-      const stateOf = async () =>
-        (await installation.api<{ state: string }>("GET", `/vulnerabilities/v2/scans/${scan}`)).state;
-      while ((await stateOf()) !== `SCAN_STATE_${state}`) await wait(50);
-    };
+    let scan = "";
+    /** The event of a scan from its request to its end. */
+    const eventOf = async (state: string): Promise<EmittedEvent | undefined> =>
+      (
+        await emittedIn(installation, async () => {
+          const path = `/vulnerabilities/v2/repos/${repoId}:scan`;
+          const { scans } = await installation.api<{ scans: { uid: string }[] }>("POST", path, { digest });
+          scan = scans[0]?.uid ?? "";
+          for (let now = ""; now !== `SCAN_STATE_${state}`; await wait(50))
+            now = (await installation.api<{ state: string }>("GET", `/vulnerabilities/v2/scans/${scan}`)).state;
+        })
+      ).at(-1);
+    const completed = await eventOf("DONE");
     const about = { scan, scanner: made.uid, scanner_name: "trivy", repository: place.name, repo_id: repoId, digest };
     const none = { critical: 0, high: 0, medium: 0, low: 0, negligible: 0, unknown: 0 };
     const event = { subject: repoId, group, target: "", actor: SYSTEM };
-    const [completed] = (await emittedIn(installation, () => ended("DONE"))).slice(-1);
     const body = { ...about, reason: "", ...none, critical: 1 };
     assert.deepEqual(completed, { ...event, type: "vulnerabilities.scan.completed.v1", body });
     adapter.intercept = (_, res) => Boolean(res.writeHead(403).end()) || true;
-    const [failed] = (
-      await emittedIn(installation, async () => {
-        await installation.api("POST", `/vulnerabilities/v2/repos/${repoId}:scan`, { digest });
-        await ended("FAILED");
-      })
-    ).slice(-1);
+    const failed = await eventOf("FAILED");
     const reason = "the adapter answered 403 where it was asked for its metadata";
     assert.deepEqual(failed, { ...event, type: "vulnerabilities.scan.failed.v1", body: { ...about, ...none, reason } });
   });
