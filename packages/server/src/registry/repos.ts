@@ -171,9 +171,10 @@ async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   ] as const) {
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   }
-  const scans = call.tx.selectFrom("scans").select("uid").where("parent", "=", row.uid);
+  // Those with packages are left to the job that removes these.
+  const scans = call.tx.selectFrom("scans").select("uid").where("parent", "=", row.uid).where("type", "=", 1);
   await call.tx.deleteFrom("scan_reports").where("scan", "in", scans).execute();
-  await call.tx.deleteFrom("scans").where("parent", "=", row.uid).execute();
+  await call.tx.deleteFrom("scans").where("parent", "=", row.uid).where("type", "=", 1).execute();
   await call.tx.deleteFrom("counters").where("ancestor", "=", row.uid).execute();
   await repos.remove(call, row);
 }

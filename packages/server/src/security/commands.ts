@@ -26,7 +26,15 @@ import { emitNotices } from "./findings/notices.ts";
 import { removeNotices } from "./findings/remove-notices.ts";
 import { requestAutomaticScans } from "./scanners/automatic.ts";
 import { storeScannerAdapter } from "./scanners/check.ts";
-import { acceptScan, claimScan, failScan, finishScan, releaseScan, renewScan } from "./scanners/queue.ts";
+import {
+  acceptScan,
+  claimScan,
+  failScan,
+  finishScan,
+  releaseScan,
+  renewScan,
+  writeScannedPart,
+} from "./scanners/queue.ts";
 import { reviewScans } from "./scanners/remove.ts";
 
 /** The commands of security beside the methods of the API. */
@@ -63,4 +71,5 @@ export const securityCommands = [
   writeAttachedPart,
   writeAttachedStatements,
   writeCatalogPart,
+  writeScannedPart,
 ] as const;

@@ -430,6 +430,11 @@ export const MIGRATIONS: Migration[] = [
     name: "scanners that are asked only on request",
     statements: [`alter table scanners add column on_request_only INT8 not null default 0`],
   },
+  {
+    version: 36,
+    name: "packages that scanners report",
+    statements: [`alter table scans add column packages INT8 not null default 0`],
+  },
 ];
 
 /** The schema version of this program. */

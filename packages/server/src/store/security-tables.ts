@@ -161,9 +161,9 @@ export interface SecurityTables {
    */
   matching: { name: string; value: number; position: string };
   /**
-   * Which image holds which package. `source`: who says so: `layers`, our reading of them, or `<manifest>/<n>`, an
-   * attached document, which counts only in repos where it is attached. `n` counts from 0 for a
-   * digest and a source, in the order of paths. `reader`: see Component.
+   * Which image holds which package. `source`: who says so: `layers`, our reading of them; `<manifest>/<n>`, an
+   * attached document, which counts only in repos where it is attached; or `scan/<uid>`, the report of a scanner. `n`
+   * counts from 0 for a digest and a source, in the order of paths. `reader`: see Component.
    */
   image_packages: {
     digest: string;
@@ -269,7 +269,8 @@ export interface SecurityTables {
    * What a scanner says of an image of a repo, its `parent`. `type` and `state` are those of the API. `holder`: the
    * process that has it scanned, until `hold_until` in milliseconds of the agreed time; without a holder, when it is
    * due. `software` and `counts` are proto3 JSON, null without a report; they and the columns `report_…` are of the
-   * last report, whatever the state is since.
+   * last report, whatever the state is since. `packages`: the number of its packages, which are in image_packages with
+   * the source `scan/<uid>`; 0 while they are written.
    */
   scans: {
     uid: string;
@@ -287,6 +288,7 @@ export interface SecurityTables {
     counts: string | null;
     report_mime_type: string;
     report_size: number;
+    packages: number;
     request_time: number;
     start_time: number | null;
     report_time: number | null;

@@ -41,7 +41,7 @@ export async function addScanner(platform: Platform, group: string, url?: string
 export async function addScan(platform: Platform, repo: string, scanner: string, digest: string): Promise<string> {
   const uid = newUid(repo);
   const state = { state: 3, reason: "", attempts: 1, holder: "", hold_until: 0 };
-  const report = { software: null, counts: null, report_mime_type: VULNERABILITIES, report_size: 22 };
+  const report = { software: null, counts: null, report_mime_type: VULNERABILITIES, report_size: 22, packages: 0 };
   const times = { request_time: 0, start_time: 0, report_time: 0 };
   await platform.transact(async (tx) => {
     await tx

@@ -170,7 +170,9 @@ function vulnerabilitiesOf(asked: ScanAsked, found: readonly Found[]): object {
 
 function sbomOf({ asked, found = [] }: Job): object {
   const [mediaType = ""] = asked.enabled_capabilities.flatMap(({ parameters }) => parameters?.sbom_media_types ?? []);
-  const components = found.map(({ name, version }) => ({
+  // Something that the layers do not show.
+  const all = [...found, { name: "vendored", version: "2.0.0" }];
+  const components = all.map(({ name, version }) => ({
     type: "library",
     name,
     version,

@@ -1,11 +1,12 @@
 import { type Database, select } from "../../store/index.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
+import { scanSource } from "../scanners/rows.ts";
 
 /** Who says what an image holds. */
 export interface PackageSource {
-  /** As `image_packages` has it: `layers`, or `<manifest>/<n>` for an attached document. */
+  /** As `image_packages` has it: `layers`, `<manifest>/<n>` for an attached document, or `scan/<uid>`. */
   source: string;
-  /** `layers`, `cyclonedx` or `spdx`. */
+  /** `layers`, `cyclonedx` or `spdx`; `scan` for the report of a scanner. */
   kind: string;
   /** Of an attached document: the layer that is the document, as it was pushed. */
   layer?: string;
@@ -21,8 +22,9 @@ export function sourceOf(manifest: string, n: number): string {
 
 /**
  * The sources of an image in a repo, the most trusted first: what is attached to it there, the last attached first,
- * then our reading of its layers. The first one counts. `atMs`: as of a time, in milliseconds since 1970; now without.
- * What was read after that time counts as it was attached or pushed before, since neither changes.
+ * then our reading of its layers, then what scanners report, the last first. The first one counts. `atMs`: as of a
+ * time, in milliseconds since 1970; now without. What was read after that time counts as it was attached or pushed
+ * before, since neither changes.
  */
 export async function packageSources(
   tx: Database,
@@ -54,6 +56,15 @@ export async function packageSources(
     .where("m.repo", "=", repo)
     .where("c.state", "=", CATALOG_STATE.done)
     .executeTakeFirst();
+  const reported = await tx
+    .selectFrom("scans")
+    .select(["uid", "report_time"])
+    .where("parent", "=", repo)
+    .where("digest", "=", digest)
+    .where("packages", ">", 0)
+    .orderBy("report_time", "desc")
+    .orderBy("uid")
+    .execute();
   const readMs = read?.finish_time ?? 0;
   return [
     ...attached.map((row) => ({
@@ -64,6 +75,7 @@ export async function packageSources(
       readMs: row.finish_time,
     })),
     ...(read === undefined ? [] : [{ source: LAYERS, kind: LAYERS, readMs }]),
+    ...reported.map(({ uid, report_time: time }) => ({ source: scanSource(uid), kind: "scan", readMs: time ?? 0 })),
   ];
 }
 

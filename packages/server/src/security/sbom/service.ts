@@ -49,7 +49,7 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
         throw failedPrecondition({
           type: "SBOM_NOT_ATTACHED",
           subject: digest,
-          description: "what counts was read from the layers of the image: there is no document as it was pushed",
+          description: "no attached document counts: what does was read from the layers, or reported by a scanner",
         });
       const content = await readBlob(call, repo, layer, MAX_RAW_BYTES);
       if (content === undefined)

@@ -45,8 +45,8 @@ export interface Adapter {
   metadata(): Promise<ScannerAdapter>;
   /** Asks for a scan. Answers the id under which the adapter has it. */
   requestScan(request: AdapterRequest): Promise<string>;
-  /** The report of a scan, or in how many milliseconds to ask again. */
-  report(id: string, mimeType: string): Promise<{ waitMs: number } | { content: Buffer }>;
+  /** The report of a scan, of a bill of materials in the format; or in how many milliseconds to ask again. */
+  report(id: string, mimeType: string, sbomFormat?: string): Promise<{ waitMs: number } | { content: Buffer }>;
 }
 
 /** Opens nothing yet: each request has a connection of its own, under the rules of the guarded fetch. */
@@ -100,8 +100,9 @@ export function openAdapter(
         return id;
       });
     },
-    async report(id, mimeType) {
-      const path = `scan/${encodeURIComponent(id)}/report`;
+    async report(id, mimeType, sbomFormat) {
+      const query = sbomFormat === undefined ? "" : `?sbom_media_type=${encodeURIComponent(sbomFormat)}`;
+      const path = `scan/${encodeURIComponent(id)}/report${query}`;
       const { status, headers, body } = await ask(fetchReport, path, { headers: { accept: mimeType } });
       if (status === 302) return { waitMs: waitMs(headers["refresh-after"]) };
       // An adapter that was started anew may not know the scan any more, and is asked for another.

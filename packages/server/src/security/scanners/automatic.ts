@@ -1,11 +1,11 @@
 import { fromJsonString } from "@bufbuild/protobuf";
-import { ScannerAdapterSchema, ScanType } from "@moorage/api/messages";
+import { ScannerAdapterSchema } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { imagesBehind, marks } from "../findings/images.ts";
-import { reportFor } from "./mime-types.ts";
+import { reportFor, SCAN_TYPES } from "./mime-types.ts";
 import { addScan, type UsableScanner } from "./request.ts";
 import { SCANNING } from "./rows.ts";
 
@@ -130,9 +130,9 @@ async function request(call: Call, repo: string, digest: string, scanners: reado
     .where("artifact_type", "in", IMAGES)
     .orderBy("digest")
     .execute();
-  const type = ScanType.VULNERABILITY;
   for (const image of images)
     for (const scanner of scanners)
-      if (reportFor(scanner.adapter, type, image.media_type) !== undefined)
-        await addScan(call, { repo, digest: image.digest, type, scanner });
+      for (const type of SCAN_TYPES)
+        if (reportFor(scanner.adapter, type, image.media_type) !== undefined)
+          await addScan(call, { repo, digest: image.digest, type, scanner });
 }

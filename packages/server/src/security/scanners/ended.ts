@@ -8,7 +8,7 @@ import type { Counts } from "./report.ts";
 export async function emitEnded(
   call: Call,
   uid: string,
-  { reason, counts }: { reason: string; counts?: Counts },
+  { reason, counts }: { reason: string; counts?: Partial<Counts> },
 ): Promise<void> {
   const { tx } = call;
   const scan = await tx.selectFrom("scans").selectAll().where("uid", "=", uid).executeTakeFirstOrThrow();

@@ -4,10 +4,11 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { pathOf } from "../../core/image-path.ts";
 import { type Row, takeAdvisoryLock } from "../../store/index.ts";
-import { CATALOG_STATE } from "../catalog/rows.ts";
+import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
+import type { Component } from "../catalog/types.ts";
 import { emitEnded } from "./ended.ts";
 import type { Counts } from "./report.ts";
-import { deleteScans, ENDING, OPEN_STATES, SCANNING } from "./rows.ts";
+import { deleteScanned, ENDING, OPEN_STATES, SCANNING, scanSource } from "./rows.ts";
 
 // The queue of scans that are to be done, as catalog/queue.ts is that of images that are to be read.
 
@@ -110,7 +111,8 @@ export const claimScan = command(
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return { again: true };
     if (image === undefined) {
-      await deleteScans(tx, [uid]);
+      // A job removes it.
+      await end(call, uid, "the image is gone");
       return { again: true };
     }
     if (attempts >= maxAttempts) {
@@ -216,13 +218,40 @@ export const acceptScan = command(
   SCANNING,
 );
 
+/**
+ * Writes packages of a bill of materials from the number `from` on, with the first of them in place of those of the
+ * report before. They are not seen before finishScan. Answers false when another process has taken the scan.
+ */
+export const writeScannedPart = command(
+  "security.writeScannedPart",
+  async (
+    call: Call,
+    { from, components, ...scan }: HeldScan & { from: number; components: Component[] },
+  ): Promise<{ held: boolean }> => {
+    const { tx } = call;
+    await takeAdvisoryLock(tx, "catalogs");
+    if ((await hold(call, scan)) === undefined) return { held: false };
+    const { uid } = scan;
+    const { digest } = await tx.selectFrom("scans").select("digest").where("uid", "=", uid).executeTakeFirstOrThrow();
+    if (from === 0) {
+      await tx.updateTable("scans").set({ packages: 0 }).where("uid", "=", uid).execute();
+      await deleteScanned(tx, { uid, digest });
+    }
+    await insertPackages(tx, { digest, source: scanSource(uid), from, components });
+    return { held: true };
+  },
+  SCANNING,
+);
+
 /** A report as it is stored: its content compressed, the rest as `scans` has it. */
 export interface StoredReport {
   content: Uint8Array;
   size: number;
   mimeType: string;
   software: string;
-  counts: string;
+  /** Null for a bill of materials. */
+  counts: string | null;
+  packages: number;
 }
 
 /** The report has come. Answers false when another process has taken the scan. */
@@ -230,7 +259,7 @@ export const finishScan = command(
   "security.finishScan",
   async (call: Call, { report, ...scan }: HeldScan & { report: StoredReport }): Promise<{ held: boolean }> => {
     if ((await hold(call, scan)) === undefined) return { held: false };
-    const { content, size, mimeType, software, counts } = report;
+    const { content, size, mimeType, software, counts, packages } = report;
     await call.tx
       .insertInto("scan_reports")
       .values({ scan: scan.uid, content: Buffer.from(content) })
@@ -238,11 +267,14 @@ export const finishScan = command(
       .execute();
     await call.tx
       .updateTable("scans")
-      .set({ state: ScanState.DONE, reason: "", holder: "", hold_until: 0, software, counts })
+      .set({ state: ScanState.DONE, reason: "", holder: "", hold_until: 0, software, counts, packages })
       .set({ report_mime_type: mimeType, report_size: size, report_time: call.nowMs })
       .where("uid", "=", scan.uid)
       .execute();
-    await emitEnded(call, scan.uid, { reason: "", counts: JSON.parse(counts) as Counts });
+    await emitEnded(call, scan.uid, {
+      reason: "",
+      counts: counts === null ? {} : (JSON.parse(counts) as Counts),
+    });
     return { held: true };
   },
   ENDING,

@@ -17,14 +17,15 @@ export const reviewScans = command(
   async ({ tx }: Call, { after }: { after: string }): Promise<{ next?: string; removed: number }> => {
     // What tags move to meanwhile is added under the same lock.
     await takeAdvisoryLock(tx, "scans");
-    const rows = await select<{ uid: string; is_used: number }>(
+    await takeAdvisoryLock(tx, "catalogs");
+    const rows = await select<{ uid: string; digest: string; is_used: number }>(
       tx,
-      `select s.uid, case when exists (select 1 from manifests as m where m.repo = s.parent and m.digest = s.digest)
+      `select s.uid, s.digest, case when exists (select 1 from manifests as m where m.repo = s.parent and m.digest = s.digest)
          and exists (select 1 from scanners as c where c.uid = s.scanner) then 1 else 0 end as is_used
        from scans as s where s.uid > ? order by s.uid limit ${PAGE}`,
       [after],
     );
-    const gone = rows.filter((row) => row.is_used === 0).map(({ uid }) => uid);
+    const gone = rows.filter((row) => row.is_used === 0);
     await deleteScans(tx, gone);
     const last = rows.at(-1);
     return rows.length < PAGE || last === undefined

@@ -57,21 +57,26 @@ const SEVERITIES: Readonly<Record<string, FindingSeverity>> = {
  * scanner adapter API 1.2, HarborVulnerabilityReport.
  */
 export function readReport(content: Uint8Array): VulnerabilityReport {
-  const document = documentOf(content);
-  const { scanner, vulnerabilities } = document;
+  const { scanner, vulnerabilities } = documentOf(content);
   // An empty list of Go is null.
   const items: unknown = vulnerabilities ?? [];
   if (!Array.isArray(items)) throw new ReportError("vulnerabilities: must be a list");
   if (items.length > MAX_VULNERABILITIES)
     throw new ReportError(`vulnerabilities: are more than ${MAX_VULNERABILITIES}`);
-  const by = isObject(scanner) ? scanner : {};
   return {
-    software: { name: textOf(by["name"]), vendor: textOf(by["vendor"]), version: textOf(by["version"]) },
+    software: softwareIn(scanner),
     vulnerabilities: items.map(vulnerabilityOf).sort(byWorst),
   };
 }
 
-function documentOf(content: Uint8Array): Record<string, unknown> {
+/** Which software made a report, by its own words. */
+export function softwareIn(scanner: unknown): VulnerabilityReport["software"] {
+  const by = isObject(scanner) ? scanner : {};
+  return { name: textOf(by["name"]), vendor: textOf(by["vendor"]), version: textOf(by["version"]) };
+}
+
+/** The report as an object. Throws a ReportError. */
+export function documentOf(content: Uint8Array): Record<string, unknown> {
   try {
     const document = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(content), MAX_DEPTH, MAX_VALUES);
     if (isObject(document)) return document;

@@ -92,6 +92,7 @@ function rowOf({ nowMs }: Call, { repo, digest, type, scanner }: ScanWish, dueMs
     counts: null,
     report_mime_type: "",
     report_size: 0,
+    packages: 0,
     request_time: nowMs,
     start_time: null,
     report_time: null,

@@ -1,6 +1,7 @@
 import { ScanState } from "@moorage/api/messages";
 import type { CommandOptions } from "../../core/command.ts";
-import type { Database } from "../../store/index.ts";
+import type { Database, Row } from "../../store/index.ts";
+import { deletePackages } from "../catalog/remove.ts";
 
 /** The states of scans that are to be done. The index `scans_due` has these, and queries name them as it does. */
 export const OPEN_STATES = "state < 3";
@@ -17,9 +18,24 @@ export const SCANNING = { isolation: "read committed", wakesDelivery: false } as
 /** The same for those that may end a scan, which emit that. */
 export const ENDING = { isolation: "read committed" } as const satisfies CommandOptions;
 
-/** Removes scans with their reports. */
-export async function deleteScans(tx: Database, uids: readonly string[]): Promise<void> {
-  if (uids.length === 0) return;
+/** The source of the packages of a bill of materials, by the uid of its scan. */
+export function scanSource(uid: string): string {
+  return `scan/${uid}`;
+}
+
+/** Removes what a bill of materials named, for a command that has locked the catalogues. */
+export async function deleteScanned(
+  tx: Database,
+  { uid, digest }: Pick<Row<"scans">, "uid" | "digest">,
+): Promise<void> {
+  while (!(await deletePackages(tx, digest, scanSource(uid))));
+}
+
+/** Removes scans with their reports and packages, for a command that has locked the catalogues. */
+export async function deleteScans(tx: Database, scans: readonly Pick<Row<"scans">, "uid" | "digest">[]): Promise<void> {
+  if (scans.length === 0) return;
+  for (const scan of scans) await deleteScanned(tx, scan);
+  const uids = scans.map(({ uid }) => uid);
   await tx
     .deleteFrom("scan_reports")
     .where("scan", "in", [...uids])

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { toJsonString } from "@bufbuild/protobuf";
-import { ScannerAdapterSchema } from "@moorage/api/messages";
+import { ScannerAdapterSchema, ScanType } from "@moorage/api/messages";
 import type { Logger } from "pino";
 import type { Tokens } from "../../auth/index.ts";
 import type { Config } from "../../config/index.ts";
@@ -11,6 +11,8 @@ import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
+import { PART_ROWS } from "../catalog/queue.ts";
+import type { Component } from "../catalog/types.ts";
 import { AdapterError } from "./adapter.ts";
 import { isAnyMoved, requestAutomaticScans } from "./automatic.ts";
 import { credentialPlace } from "./credentials.ts";
@@ -26,8 +28,10 @@ import {
   releaseScan,
   renewScan,
   type StoredReport,
+  writeScannedPart,
 } from "./queue.ts";
 import { countsOf, readReport, ReportError } from "./report.ts";
+import { readSbomReport } from "./sbom-report.ts";
 import { type Scanned, scanWith } from "./scan-with.ts";
 
 export interface ScanRunnerDeps {
@@ -97,6 +101,16 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
       },
     });
   };
+  const store = async (
+    place: { uid: string; holder: string },
+    { components, ...report }: StoredReport & { components: Component[] },
+  ): Promise<void> => {
+    for (let from = 0; from < components.length; from += PART_ROWS) {
+      const part = { ...place, from, components: components.slice(from, from + PART_ROWS) };
+      if (!(await transactor.write(writeScannedPart, data(), part)).held) return;
+    }
+    await transactor.write(finishScan, data(), { ...place, report });
+  };
   const scanOne = async (claimed: ClaimedScan): Promise<void> => {
     const place = { uid: claimed.uid, holder };
     const lost = new AbortController();
@@ -109,7 +123,7 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
     try {
       const scanned = await attempt(claimed, AbortSignal.any([stopping.signal, lost.signal]));
       if (scanned === undefined) return await transactor.write(releaseScan, data(), place);
-      await transactor.write(finishScan, data(), { ...place, report: await storedOf(scanned) });
+      await store(place, await storedOf(scanned, claimed.type));
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined) throw error;
@@ -169,8 +183,15 @@ function failureOf(error: unknown): { reason: string; isFinal: boolean } | undef
   return undefined;
 }
 
-async function storedOf({ content, mimeType, adapter }: Scanned): Promise<StoredReport> {
-  const { software, vulnerabilities } = readReport(content);
+async function storedOf(
+  { content, mimeType, adapter }: Scanned,
+  type: ScanType,
+): Promise<StoredReport & { components: Component[] }> {
+  const read =
+    type === ScanType.SBOM
+      ? { ...readSbomReport(content), vulnerabilities: undefined }
+      : { ...readReport(content), components: [] };
+  const { software, components, vulnerabilities } = read;
   const { name, vendor, version } = adapter;
   // A report may leave out what made it.
   const by = software.name === "" ? { name, vendor, version } : software;
@@ -179,6 +200,8 @@ async function storedOf({ content, mimeType, adapter }: Scanned): Promise<Stored
     size: content.length,
     mimeType,
     software: JSON.stringify(by),
-    counts: JSON.stringify(countsOf(vulnerabilities)),
+    counts: vulnerabilities === undefined ? null : JSON.stringify(countsOf(vulnerabilities)),
+    packages: components.length,
+    components,
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ScanType, type ScannerAdapter } from "@moorage/api/messages";
 import type { Config } from "../../config/index.ts";
 import { type AdapterAddress, AdapterError, type AdapterRequest, openAdapter } from "./adapter.ts";
-import { reportFor } from "./mime-types.ts";
+import { reportFor, sbomFormat } from "./mime-types.ts";
 import type { ClaimedScan } from "./queue.ts";
 
 /** A report as the adapter sent it, and what the adapter says of itself. */
@@ -51,15 +51,17 @@ export async function scanWith({
   const mimeType = reportFor(metadata, image.type, image.manifestType);
   if (mimeType === undefined)
     throw new AdapterError(`the adapter makes no report that is read here of ${image.manifestType}`, { isFinal: true });
+  const format = image.type === ScanType.SBOM ? sbomFormat(metadata) : undefined;
+  const wanted = { type: CAPABILITIES[image.type] ?? "", produces_mime_types: [mimeType] };
   const { path: repository, digest, tag, manifestType } = image;
   const id = await adapter.requestScan({
     registry,
     artifact: { repository, digest, ...(tag !== "" && { tag }), mime_type: manifestType },
-    enabled_capabilities: [{ type: CAPABILITIES[image.type] ?? "", produces_mime_types: [mimeType] }],
+    enabled_capabilities: [{ ...wanted, ...(format !== undefined && { parameters: { sbom_media_types: [format] } }) }],
   });
   if (!(await accepted(metadata))) return undefined;
   for (;;) {
-    const answer = await adapter.report(id, mimeType);
+    const answer = await adapter.report(id, mimeType, format);
     if ("content" in answer) return { content: answer.content, mimeType, adapter: metadata };
     if (performance.now() + answer.waitMs > endsMs)
       throw new AdapterError(`the adapter had no report within ${timeoutMs} ms`, { isFinal: false });

@@ -25,7 +25,7 @@ import { repos } from "../../registry/index.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { imagesBehind } from "../findings/images.ts";
 import { MAX_REPORT_BYTES } from "./adapter.ts";
-import { reportFor } from "./mime-types.ts";
+import { reportFor, SCAN_TYPES } from "./mime-types.ts";
 import { readReport } from "./report.ts";
 import { manifestsOf, requestScan, scannersFor, type UsableScanner } from "./request.ts";
 
@@ -65,11 +65,13 @@ export function scansService({ pageTokenKey }: ServiceContext): Service<typeof S
       const { repoUid: repo, digest } = request;
       await repos.get(call.tx, repo);
       const images = await imagesOf(call.tx, repo, digest);
-      const type = ScanType.VULNERABILITY;
+      const types = SCAN_TYPES.filter((type) => request.type === ScanType.UNSPECIFIED || request.type === type);
       const wished = (await usable(call.tx, repo, request.scanner)).flatMap((scanner) =>
-        images
-          .filter(({ media_type: media }) => reportFor(scanner.adapter, type, media) !== undefined)
-          .map((image) => ({ repo, digest: image.digest, type, scanner })),
+        types.flatMap((type) =>
+          images
+            .filter(({ media_type: media }) => reportFor(scanner.adapter, type, media) !== undefined)
+            .map((image) => ({ repo, digest: image.digest, type, scanner })),
+        ),
       );
       if (wished.length === 0)
         throw failedPrecondition({
@@ -90,6 +92,12 @@ export function scansService({ pageTokenKey }: ServiceContext): Service<typeof S
     async listScanVulnerabilities(call, { uid, minSeverity, pageSize, pageToken }) {
       if (pageSize < 0) throw invalidArgument({ field: "page_size", description: "must not be negative" });
       const row = await scans.get(call.tx, uid);
+      if (row.type === ScanType.SBOM)
+        throw failedPrecondition({
+          type: "NO_VULNERABILITIES",
+          subject: uid,
+          description: "the scan is for a bill of materials",
+        });
       const content = await reportOf(call.tx, row);
       const filter = `${uid} ${row.report_time} ${minSeverity}`;
       const from = pageToken === "" ? 0 : positionIn(call, pageTokenKey, pageToken, filter);
