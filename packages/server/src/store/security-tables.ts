@@ -340,7 +340,8 @@ export interface SecurityTables {
   };
   /**
    * What records are found by. `kind`: `id` and `alias` (ids of the vulnerability, in lower case, as this feed asserts
-   * them), `about` (ids of vulnerabilities that a document mentions, in lower case), `package`, `product`.
+   * them), `former` (the same of a record that is removed and has findings), `about` (ids of vulnerabilities that a
+   * document mentions, in lower case), `package`, `product`.
    */
   feed_keys: { kind: string; key: string; feed: string; record: string };
   /** What the last import could not read, the first of them. `record` is empty when the id is not known. */

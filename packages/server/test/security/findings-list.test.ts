@@ -269,3 +269,35 @@ test("as of a time: the tags and findings of then; what was closed since is clos
   assert.deepEqual(await list(asOf(Date.parse(open.openTime) - 1)), []);
   assert.deepEqual(await list(`${asOf(thenMs)}&state=CLOSED`), []);
 });
+
+test("a closed finding is found by the ids that its record had, also when that is removed with its feed's others", async () => {
+  const repo = (await platform.repo(platform.organization, { name: "former" })).uid;
+  await pushLayers(await target("former"), "v1", [tarOf([npmFile("app", "former", "1.0.0")])]);
+  await putRecords(platform, "former", "osv", [
+    osvOf("ACME-50", { aliases: ["CVE-2026-50"], ...affectedBefore("former", "1.5.0") }),
+    osvOf("ACME-51", { aliases: ["CVE-2026-51"], ...affectedBefore("nothing", "1.5.0") }),
+  ]);
+  await until(`repo=${repo}`, ({ length }) => length === 1);
+  await putRecords(platform, "former", "osv", [], ["ACME-50", "ACME-51"]);
+  await until(`repo=${repo}`, ({ length }) => length === 0);
+  for (const id of ["CVE-2026-50", "acme-50"]) {
+    const [closed, ...more] = await list(`repo=${repo}&state=CLOSED&vulnerabilities=${id}`);
+    assert.deepEqual(
+      [closed?.vulnerability, closed?.aliases, closed?.closeReason],
+      ["CVE-2026-50", ["ACME-50"], "REMOVED"],
+    );
+    assert.deepEqual(more, []);
+  }
+  const kept = await platform.reader.selectFrom("feed_keys").select("record").where("feed", "=", "former").execute();
+  assert.deepEqual(
+    [...new Set(kept.map(({ record }) => record))],
+    ["ACME-50"],
+    "of what nothing was found, nothing is kept",
+  );
+  // It comes back with another alias.
+  await putRecords(platform, "former", "osv", [
+    osvOf("ACME-50", { aliases: ["CVE-2026-52"], ...affectedBefore("former", "1.5.0") }),
+  ]);
+  await until(`repo=${repo}&vulnerabilities=CVE-2026-52`, ({ length }) => length === 1);
+  assert.deepEqual(await list(`repo=${repo}&vulnerabilities=CVE-2026-50`), []);
+});

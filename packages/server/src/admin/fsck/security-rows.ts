@@ -101,7 +101,7 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
   {
     kind: "feed-key-stale",
     meaning: "a record of a feed would be found by what it does not have: import the feed again",
-    find: "select distinct k.feed, k.record from feed_keys as k where not exists (select 1 from feed_records as r where r.feed = k.feed and r.id = k.record and r.removed = 0)",
+    find: "select distinct k.feed, k.record from feed_keys as k where not exists (select 1 from feed_records as r where r.feed = k.feed and r.id = k.record and r.removed = case when k.kind = 'former' then 1 else 0 end)",
     show: ["feed", "record"],
     repair: remove("feed_keys", ["feed", "record"]),
   },

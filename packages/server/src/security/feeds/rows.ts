@@ -1,4 +1,4 @@
-import type { Database, Row } from "../../store/index.ts";
+import { type Database, type Row, select } from "../../store/index.ts";
 
 /** Rows per statement, below the parameter limit of every engine. */
 export const ROWS_PER_STATEMENT = 500;
@@ -53,10 +53,37 @@ export async function deleteKeys(tx: Database, feed: string, records: readonly s
       .execute();
 }
 
+/**
+ * Removes the keys of records, but leaves those ids of vulnerabilities, as `former`, by which findings of the record
+ * that are closed or will be are found. The ids of records of distributions are about one package, so only their
+ * aliases.
+ */
+async function keepFormerKeys(tx: Database, feed: string, records: readonly string[]): Promise<void> {
+  for (let at = 0; at < records.length; at += ROWS_PER_STATEMENT) {
+    const some = records.slice(at, at + ROWS_PER_STATEMENT);
+    const among = some.map(() => "?").join(", ");
+    await select(
+      tx,
+      `insert into feed_keys (kind, key, feed, record) select distinct 'former', k.key, k.feed, k.record from feed_keys as k
+       join feeds as f on f.name = k.feed where k.feed = ? and k.record in (${among})
+       and (k.kind = 'alias' or (k.kind = 'id' and f.format in ('osv', 'kev', 'epss')))
+       and exists (select 1 from package_findings as p where p.feed = k.feed and p.record = k.record)
+       on conflict do nothing`,
+      [feed, ...some],
+    );
+    await tx
+      .deleteFrom("feed_keys")
+      .where("feed", "=", feed)
+      .where("record", "in", some)
+      .where("kind", "<>", "former")
+      .execute();
+  }
+}
+
 /** The feed no longer has these records: their rows stay, without content, with new change numbers. */
 export async function markRemoved(tx: Database, feed: string, ids: readonly string[]): Promise<void> {
   const first = await takeNumbers(tx, ids.length);
-  await deleteKeys(tx, feed, ids);
+  await keepFormerKeys(tx, feed, ids);
   const gone = {
     modified: 0,
     withdrawn: null,

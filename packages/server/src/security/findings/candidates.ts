@@ -39,7 +39,7 @@ export async function affectedBy(db: Database, ids: readonly string[]): Promise<
     const rows = await select<{ package: string }>(
       db,
       `select distinct p.package from feed_keys as k join package_findings as p on p.feed = k.feed and p.record = k.record
-       where k.kind in ('id', 'alias') and k.key in (${marks(some)})`,
+       where k.kind in ('id', 'alias', 'former') and k.key in (${marks(some)})`,
       some,
     );
     for (const row of rows) found.add(row.package);

@@ -141,8 +141,8 @@ async function idsByRecord(db: Database, records: readonly RecordName[]): Promis
       // Records of distributions have ids of their own, made of the package and the vulnerability.
       const rows = await select<{ key: string; record: string }>(
         db,
-        `select k.key, k.record from feed_keys as k join feeds as f on f.name = k.feed
-         where k.feed = ? and k.record in (${ids.map(() => "?").join(", ")}) and (k.kind = 'alias' or (k.kind = 'id' and f.format in (${GENERAL})))`,
+        `select k.key, k.record from feed_keys as k left join feeds as f on f.name = k.feed
+         where k.feed = ? and k.record in (${ids.map(() => "?").join(", ")}) and (k.kind in ('alias', 'former') or (k.kind = 'id' and f.format in (${GENERAL})))`,
         [feed, ...ids],
       );
       for (const { key, record: id } of rows) found.get(recordKey({ feed, id }))?.push(key);
