@@ -52,7 +52,7 @@ export interface GateEvent {
 export interface GatedRepo extends Place {
   /** Sets the gate; undefined removes the policy. */
   gate(vulnerabilities: object | undefined): Promise<void>;
-  /** Pushes an image with these packages of npm as the tag, and waits until it is read and compared. */
+  /** Pushes an image with these packages of npm as the tag, and waits until its findings are there, with their event. */
   push(tag: string, ...packages: (readonly [name: string, version: string])[]): Promise<string>;
   /** Asks for a manifest as somebody who may only pull. */
   pull(reference: string, method?: string): Promise<Answer>;
@@ -78,8 +78,14 @@ export async function openGatedRepo(platform: Platform, vulnerabilities?: object
         .select("state")
         .where("digest", "=", digest)
         .executeTakeFirst();
-      const unmatched = platform.reader.selectFrom("packages").select("id").where("matched", "is", null);
-      return catalog?.state !== 2 || (await unmatched.executeTakeFirst()) !== undefined;
+      if (catalog?.state !== 2) return true;
+      const { reader } = platform;
+      const left = await Promise.all([
+        reader.selectFrom("packages").select("id").where("matched", "is", null).limit(1).execute(),
+        reader.selectFrom("finding_causes").select("id").limit(1).execute(),
+        reader.selectFrom("finding_checks").select("digest").limit(1).execute(),
+      ]);
+      return left.some((rows) => rows.length > 0);
     };
     for (let left = 1_200; await waiting(); left--) {
       if (left === 0) throw new Error(`${digest} was not read`);

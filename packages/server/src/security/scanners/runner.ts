@@ -31,7 +31,7 @@ import {
   writeScannedPart,
 } from "./queue.ts";
 import { countsOf, readReport, ReportError } from "./report.ts";
-import { readSbomReport } from "./sbom-report.ts";
+import type { SbomReport } from "./sbom-report.ts";
 import { type Scanned, scanWith } from "./scan-with.ts";
 
 export interface ScanRunnerDeps {
@@ -183,13 +183,19 @@ function failureOf(error: unknown): { reason: string; isFinal: boolean } | undef
   return undefined;
 }
 
+// With the readers of archives that it brings, loaded at its first use: a server without scanners never needs it.
+async function readSbomOf(content: Uint8Array): Promise<SbomReport> {
+  const { readSbomReport } = await import("./sbom-report.ts");
+  return readSbomReport(content);
+}
+
 async function storedOf(
   { content, mimeType, adapter }: Scanned,
   type: ScanType,
 ): Promise<StoredReport & { components: Component[] }> {
   const read =
     type === ScanType.SBOM
-      ? { ...readSbomReport(content), vulnerabilities: undefined }
+      ? { ...(await readSbomOf(content)), vulnerabilities: undefined }
       : { ...readReport(content), components: [] };
   const { software, components, vulnerabilities } = read;
   const { name, vendor, version } = adapter;
