@@ -173,9 +173,10 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 // of uploads are not cached, and neither `admin` nor garbage collection serves requests.
 test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
-  // Of these only finished catalogues become answers that are cached. An import asks which of its records have findings.
-  // A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with findings,
-  // what was resolved, differences, ends of life, VEX and scans are not cached, nor are those of repos with a gate.
+  // Of these only finished catalogues become answers that are cached. An import asks which of its records have
+  // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with
+  // findings, what was resolved, differences, ends of life, VEX and scans are not cached, nor are those of repos with a
+  // gate.
   const catalogues =
     /^(?:security[\\/](?:(?:attached|catalog|diffs|end-of-life|exports|findings|gate|resolved|sbom|scanners)[\\/]|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|finding-causes|gate-events|repos)\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;

@@ -52,7 +52,7 @@ export interface GateEvent {
 export interface GatedRepo extends Place {
   /** Sets the gate; undefined removes the policy. */
   gate(vulnerabilities: object | undefined): Promise<void>;
-  /** Pushes an image with these packages of npm as the tag, and waits until its findings are there, with their event. */
+  /** Pushes an image with these packages of npm as the tag, and waits for its findings and their event. */
   push(tag: string, ...packages: (readonly [name: string, version: string])[]): Promise<string>;
   /** Asks for a manifest as somebody who may only pull. */
   pull(reference: string, method?: string): Promise<Answer>;
