@@ -1,13 +1,8 @@
 import { PackageURL } from "packageurl-js";
-import { type Database, select } from "../../store/index.ts";
+import { type Database, type Row, select } from "../../store/index.ts";
 
 /** A package that an image holds. */
-export interface HeldPackage {
-  purl: string;
-  name: string;
-  version: string;
-  sourceName: string;
-  sourceVersion: string;
+export interface HeldPackage extends Omit<Row<"packages">, "matched"> {
   /** Where it lies; a package may lie in several places. */
   paths: string[];
 }
@@ -25,7 +20,7 @@ export interface HeldPackages {
 export async function packagesIn(tx: Database, digest: string, source: string): Promise<HeldPackages> {
   const rows = await select<Omit<HeldPackage, "paths"> & { path: string }>(
     tx,
-    `select p.purl, p.name, p.version, p.source_name as "sourceName", p.source_version as "sourceVersion", i.path
+    `select p.id, p.ecosystem, p.source_name, p.source_version, p.purl, p.name, p.version, p.licence, i.path
      from image_packages as i join packages as p on p.id = i.package where i.digest = ? and i.source = ? order by p.purl, i.n`,
     [digest, source],
   );
@@ -44,7 +39,7 @@ export function indexed(all: readonly HeldPackage[]): HeldPackages {
   for (const each of all) {
     const key = keyOf(each.purl);
     if (key !== undefined) byPurl.set(key, [...(byPurl.get(key) ?? []), each]);
-    for (const name of [each.name, each.sourceName]) {
+    for (const name of [each.name, each.source_name]) {
       const known = byName.get(name);
       if (known === undefined) byName.set(name, new Set([each]));
       else known.add(each);

@@ -5,7 +5,8 @@ import { ancestorsOf } from "../../lib/uid.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
 import { eventsByAdvisory } from "../advisories/events.ts";
 import { attachedStatements } from "../attached/statements.ts";
-import { advised, isAboutImage } from "./advised.ts";
+import { isAboutImage } from "../advisories/subject.ts";
+import { advised } from "./advised.ts";
 import { idsOfAdvisory } from "./decisions.ts";
 import type { HeldPackages } from "./image-packages.ts";
 import { displayedId, type Said, type SaidOf, statementOf, targeted } from "./said.ts";
@@ -117,7 +118,7 @@ async function decided(tx: Database, image: SaidOf): Promise<(Said & { weight: n
 /** The advisories with a decision, of the groups above the repo, that name the image or a package in it. */
 async function advisoriesAbout(tx: Database, { repo, path, packages }: SaidOf): Promise<Row<"advisories">[]> {
   const groups = sql.join(ancestorsOf(repo));
-  const names = [...new Set([path, ...packages.all.flatMap(({ name, sourceName }) => [name, sourceName])])];
+  const names = [...new Set([path, ...packages.all.flatMap(({ name, source_name: source }) => [name, source])])];
   const found = new Map<string, Row<"advisories">>();
   for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
     const { rows } = await sql<Row<"advisories">>`select * from advisories

@@ -1,5 +1,5 @@
 import { isAbout } from "../vex/applies.ts";
-import type { NamedImage } from "./advised.ts";
+import type { NamedImage } from "../advisories/subject.ts";
 import type { HeldPackage, HeldPackages } from "./image-packages.ts";
 import type { Statement } from "./statements.ts";
 

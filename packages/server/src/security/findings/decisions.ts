@@ -3,9 +3,15 @@ import { AdvisoryEventSchema, EventTypeFilter } from "@moorage/api/messages";
 import { pathOf } from "../../core/image-path.ts";
 import { ancestorsOf } from "../../lib/uid.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
-import { PURL_TYPES } from "../exports/products.ts";
+import {
+  isAboutImage,
+  isAboutPackage,
+  mayBeImage,
+  type NamedImage,
+  packageOf,
+  type Subject,
+} from "../advisories/subject.ts";
 import { type Statement, statementOf } from "../exports/statements.ts";
-import { isNamed } from "./candidates.ts";
 import type { ImageAsOf } from "./image-packages.ts";
 import { marks } from "./images.ts";
 import { isAtLeast, isSameVersion } from "./versions.ts";
@@ -22,15 +28,7 @@ export interface AdvisoryDecision extends Statement {
   fromMs: number;
   /** The ids of the vulnerability, in lower case. */
   ids: string[];
-  about: Pick<
-    DecisionRow,
-    | "artifact_name"
-    | "artifact_type"
-    | "artifact_architecture"
-    | "component_name"
-    | "component_location"
-    | "component_type"
-  >;
+  about: Subject;
 }
 
 /** Why a finding is closed, by the type of the event that closes it. */
@@ -47,12 +45,9 @@ export interface DecidedPackage {
 }
 
 /** The decisions that may hold for an image, and what has to be known of it. */
-export interface ImageDecisions {
+export interface ImageDecisions extends NamedImage {
   /** Those about the image itself first, which say more than those about a package anywhere; then the latest event. */
   list: readonly AdvisoryDecision[];
-  /** The path of the image, and its architecture; empty when that is not known. */
-  path: string;
-  architecture: string;
 }
 
 type DecisionRow = Row<"advisory_decisions">;
@@ -94,7 +89,7 @@ export async function decisionsAbout(
     }
   }
   const list = [...found.values()];
-  const isAboutImages = list.some(({ about }) => !isOfPackages(about.artifact_type));
+  const isAboutImages = list.some(({ about }) => mayBeImage(about.artifact_type));
   const isOfArchitecture = list.some(({ about }) => about.artifact_architecture !== "");
   const path = isAboutImages ? await pathOf(db, repo) : "";
   const rank = ({ about }: AdvisoryDecision): number => Number(isAboutImage(about, path));
@@ -112,8 +107,10 @@ export function decisionsOn(
   ids: readonly string[],
 ): AdvisoryDecision[] {
   const wanted = new Set(ids.map((id) => id.toLowerCase()));
+  const paths = held.places.map((place) => place.path);
   return list.filter(
-    ({ ids: own, about }) => own.some((id) => wanted.has(id)) && isAbout(about, { path, architecture }, held),
+    ({ ids: own, about }) =>
+      own.some((id) => wanted.has(id)) && isAboutPackage(about, { path, architecture }, held.package, paths),
   );
 }
 
@@ -127,70 +124,11 @@ export function isClosedBy(
 ): boolean | undefined {
   if (status === "under_investigation") return undefined;
   if (status !== "fixed") return status === "not_affected";
-  const name = nameOfPackage(about);
+  const name = packageOf(about);
   // An image has no version that could be compared.
   if (name === undefined) return undefined;
   const isHeld = type === EventTypeFilter.PATCHED ? isSameVersion : isAtLeast;
   return versions.some((version) => isHeld(held, name, version)) ? true : undefined;
-}
-
-/** The name of the package that an advisory is about; undefined when it is about an image as a whole. */
-function nameOfPackage({ artifact_name: artifact, artifact_type: type, component_name: component }: About) {
-  return component !== "" ? component : type.toUpperCase() === IMAGE ? undefined : artifact;
-}
-
-type About = AdvisoryDecision["about"];
-
-const IMAGE = "OCI_IMAGE";
-const isAboutImage = (about: About, path: string): boolean =>
-  !isOfPackages(about.artifact_type) && about.artifact_name === path;
-const isOfPackages = (type: string): boolean => type !== "" && type.toUpperCase() !== IMAGE;
-
-/** Whether the advisory is about this package of the image with this path. Source: docs/security-data.md. */
-function isAbout(
-  about: About,
-  { path, architecture }: Pick<ImageDecisions, "path" | "architecture">,
-  held: DecidedPackage,
-): boolean {
-  if (about.artifact_architecture !== "" && nameOfArchitecture(about.artifact_architecture) !== architecture)
-    return false;
-  if (isAboutImage(about, path)) return isComponent(about, held);
-  if (about.artifact_type.toUpperCase() === IMAGE) return false;
-  // Which package owns what lies in it is not known, so one about another component says nothing here.
-  const isOwn = about.component_name === "" || about.component_name === about.artifact_name;
-  return isOwn && isOf(held, about.artifact_name, about.artifact_type) && isComponent(about, held);
-}
-
-function isComponent(
-  { component_name: name, component_type: type, component_location: place }: About,
-  held: DecidedPackage,
-) {
-  return (
-    isOf(held, name, type) &&
-    // A package that lies elsewhere, too, is affected there.
-    (place === "" || held.places.every(({ path }) => withoutSlash(path) === withoutSlash(place)))
-  );
-}
-
-/** Whether the package has the name and is of the kind, as far as they are given. An unknown kind is another one. */
-function isOf({ package: held }: DecidedPackage, name: string, kind: string): boolean {
-  const type = /^pkg:([^/]+)\//.exec(held.purl)?.[1] ?? "";
-  if (kind !== "" && (PURL_TYPES[kind.toLowerCase()] ?? kind.toLowerCase()) !== type) return false;
-  return name === "" || isNamed(held, name) || isNamed(held, normalized(type, name));
-}
-
-/** A name as packages are stored. Sources: PEP 503; purl specification, type golang. */
-function normalized(type: string, name: string): string {
-  if (type === "pypi") return name.toLowerCase().replaceAll(/[-_.]+/g, "-");
-  return type === "golang" ? name.toLowerCase() : name;
-}
-
-const withoutSlash = (path: string): string => path.replace(/^\//, "");
-
-/** The name that OCI has for an architecture. */
-function nameOfArchitecture(name: string): string {
-  const known: Readonly<Record<string, string>> = { x86_64: "amd64", aarch64: "arm64" };
-  return known[name] ?? name;
 }
 
 async function architectureOf(db: Database, repo: string, digest: string): Promise<string> {

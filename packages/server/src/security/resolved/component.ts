@@ -1,24 +1,16 @@
-import type { Row } from "../../store/index.ts";
-import { PURL_TYPES } from "../exports/products.ts";
+import {
+  isAboutImage,
+  isImageType,
+  isOwnComponent,
+  ociArchitecture,
+  purlType,
+  type Subject,
+} from "../advisories/subject.ts";
 import { isAtLeast } from "../findings/versions.ts";
 import type { Held, HeldImage, HeldPackage } from "./held.ts";
 
-/** What an advisory is about. */
-type Subject = Pick<
-  Row<"advisories">,
-  | "artifact_name"
-  | "artifact_type"
-  | "artifact_architecture"
-  | "component_name"
-  | "component_type"
-  | "component_location"
->;
-
 /** What images have of a component: nothing, a version before the fixed one, or none but that and later ones. */
 export type ComponentState = "absent" | "affected" | "fixed";
-
-/** As machines call themselves, and as images call them. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: "amd64", aarch64: "arm64" };
 
 /** The component of an advisory, among the packages that were read. What it is about is as findings have it. */
 export class Component {
@@ -32,9 +24,8 @@ export class Component {
   private constructor(held: Held, subject: Subject, { name, kind }: { name: string; kind: string }) {
     this.#held = held;
     this.#name = name;
-    this.packages = name === "" ? undefined : held.named(typeOf(kind), name);
-    const architecture = subject.artifact_architecture.toLowerCase();
-    this.#architecture = ARCHITECTURES[architecture] ?? architecture;
+    this.packages = name === "" ? undefined : held.named(purlType(kind), name);
+    this.#architecture = ociArchitecture(subject.artifact_architecture);
     this.#location = subject.component_location.replace(/^\/+/, "");
   }
 
@@ -44,9 +35,8 @@ export class Component {
    */
   static of(held: Held, subject: Subject, path: string): Component | undefined {
     const { artifact_name: artifact, artifact_type: kind, component_name: component } = subject;
-    const isImage = kind.toUpperCase() === "OCI_IMAGE" || (kind === "" && artifact === path);
-    // Which package owns what lies in it is not known, so one about another component of a package says nothing here.
-    if (isImage ? artifact !== path : component !== "" && component !== artifact) return undefined;
+    const isImage = isAboutImage(subject, path);
+    if (!isImage && (isImageType(kind) || !isOwnComponent(subject))) return undefined;
     const of = isImage ? { name: component, kind: subject.component_type } : { name: artifact, kind };
     const found = new Component(held, subject, of);
     return found.packages?.size === 0 ? undefined : found;
@@ -85,7 +75,3 @@ export class Component {
     return this.#architecture === "" || this.#architecture === architecture;
   }
 }
-
-/** The type of purls of a kind of packages; undefined for any. An unknown kind is another one. */
-const typeOf = (kind: string): string | undefined =>
-  kind === "" ? undefined : (PURL_TYPES[kind.toLowerCase()] ?? kind.toLowerCase());
