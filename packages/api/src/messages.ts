@@ -8,7 +8,12 @@ export * from "./gen/moorage/iam/v2/identities_pb.ts";
 export * from "./gen/moorage/iam/v2/roles_pb.ts";
 export * from "./gen/moorage/iam/v2/role_bindings_pb.ts";
 export * from "./gen/moorage/iam/v2/group_invites_pb.ts";
-export * from "./gen/moorage/iam/terms_pb.ts";
+export {
+  type MissingDocument,
+  MissingDocumentSchema,
+  type TermsNotAcceptedDetail,
+  TermsNotAcceptedDetailSchema,
+} from "./gen/moorage/iam/terms_pb.ts";
 export * from "./gen/moorage/iam/v2/terms_pb.ts";
 export * from "./gen/moorage/iam/v2/account_associations_pb.ts";
 export * from "./gen/moorage/iam/v2/audit_pb.ts";

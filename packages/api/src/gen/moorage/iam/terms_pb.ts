@@ -2,37 +2,152 @@
 // @generated from file moorage/iam/terms.proto (package moorage.iam, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_moorage_common_options } from "../common/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/iam/terms.proto.
  */
 export const file_moorage_iam_terms: GenFile = /*@__PURE__*/
-  fileDesc("Chdtb29yYWdlL2lhbS90ZXJtcy5wcm90bxILbW9vcmFnZS5pYW0iRwoWVGVybXNOb3RBY2NlcHRlZERldGFpbBItCgdtaXNzaW5nGAEgAygLMhwubW9vcmFnZS5pYW0uTWlzc2luZ0RvY3VtZW50IjkKD01pc3NpbmdEb2N1bWVudBIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRILCgN1cmwYAyABKAliBnByb3RvMw");
+  fileDesc("Chdtb29yYWdlL2lhbS90ZXJtcy5wcm90bxILbW9vcmFnZS5pYW0iOQoSQWNjZXB0VGVybXNSZXF1ZXN0Eg0KBWdyb3VwGAEgASgJEhQKDGRvY3VtZW50X2lkcxgCIAMoCSI6ChNBY2NlcHRUZXJtc1Jlc3BvbnNlEg0KBWdyb3VwGAEgASgJEhQKDGRvY3VtZW50X2lkcxgCIAMoCSIcCgtUZXJtc0ZpbHRlchINCgVncm91cBgBIAEoCSJrChNUZXJtc0RvY3VtZW50U3RhdHVzEg4KBmRvY19pZBgBIAEoCRITCgthY2NlcHRlZF9ieRgCIAEoCRIvCgthY2NlcHRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPAoJVGVybXNMaXN0Ei8KBWl0ZW1zGAEgAygLMiAubW9vcmFnZS5pYW0uVGVybXNEb2N1bWVudFN0YXR1cyI5Cg9NaXNzaW5nRG9jdW1lbnQSCgoCaWQYASABKAkSDQoFbGFiZWwYAiABKAkSCwoDdXJsGAMgASgJIkcKFlRlcm1zTm90QWNjZXB0ZWREZXRhaWwSLQoHbWlzc2luZxgBIAMoCzIcLm1vb3JhZ2UuaWFtLk1pc3NpbmdEb2N1bWVudDKyAgoFVGVybXMSnAEKC0FjY2VwdFRlcm1zEh8ubW9vcmFnZS5pYW0uQWNjZXB0VGVybXNSZXF1ZXN0GiAubW9vcmFnZS5pYW0uQWNjZXB0VGVybXNSZXNwb25zZSJKorsYIxoCmREiBWdyb3VwKhRtb29yYWdlLmlhbS52Mi5Hcm91cDBngtPkkwIdOgEqIhgvaWFtL3YxL3Rlcm1zL3tncm91cD0qKn0SiQEKDExpc3RBY2NlcHRlZBIYLm1vb3JhZ2UuaWFtLlRlcm1zRmlsdGVyGhYubW9vcmFnZS5pYW0uVGVybXNMaXN0IkeiuxgjGgKaESIFZ3JvdXAqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeC0+STAhoSGC9pYW0vdjEvdGVybXMve2dyb3VwPSoqfWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_options]);
 
 /**
- * TermsNotAcceptedDetail is a detail of the error FAILED_PRECONDITION: required documents hold the call back until they
- * are accepted.
+ * AcceptTermsRequest accepts documents.
  *
- * @generated from message moorage.iam.TermsNotAcceptedDetail
+ * @generated from message moorage.iam.AcceptTermsRequest
  */
-export type TermsNotAcceptedDetail = Message<"moorage.iam.TermsNotAcceptedDetail"> & {
+export type AcceptTermsRequest = Message<"moorage.iam.AcceptTermsRequest"> & {
+  /**
+   * The group to accept them for.
+   *
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
   /**
    * The documents.
    *
-   * @generated from field: repeated moorage.iam.MissingDocument missing = 1;
+   * @generated from field: repeated string document_ids = 2;
    */
-  missing: MissingDocument[];
+  documentIds: string[];
 };
 
 /**
- * Describes the message moorage.iam.TermsNotAcceptedDetail.
- * Use `create(TermsNotAcceptedDetailSchema)` to create a new message.
+ * Describes the message moorage.iam.AcceptTermsRequest.
+ * Use `create(AcceptTermsRequestSchema)` to create a new message.
  */
-export const TermsNotAcceptedDetailSchema: GenMessage<TermsNotAcceptedDetail> = /*@__PURE__*/
+export const AcceptTermsRequestSchema: GenMessage<AcceptTermsRequest> = /*@__PURE__*/
   messageDesc(file_moorage_iam_terms, 0);
+
+/**
+ * AcceptTermsResponse says what is accepted now.
+ *
+ * @generated from message moorage.iam.AcceptTermsResponse
+ */
+export type AcceptTermsResponse = Message<"moorage.iam.AcceptTermsResponse"> & {
+  /**
+   * The group.
+   *
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
+  /**
+   * The documents that were named.
+   *
+   * @generated from field: repeated string document_ids = 2;
+   */
+  documentIds: string[];
+};
+
+/**
+ * Describes the message moorage.iam.AcceptTermsResponse.
+ * Use `create(AcceptTermsResponseSchema)` to create a new message.
+ */
+export const AcceptTermsResponseSchema: GenMessage<AcceptTermsResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_iam_terms, 1);
+
+/**
+ * TermsFilter names the group to list for.
+ *
+ * @generated from message moorage.iam.TermsFilter
+ */
+export type TermsFilter = Message<"moorage.iam.TermsFilter"> & {
+  /**
+   * The id of the group. It stands in the path.
+   *
+   * @generated from field: string group = 1;
+   */
+  group: string;
+};
+
+/**
+ * Describes the message moorage.iam.TermsFilter.
+ * Use `create(TermsFilterSchema)` to create a new message.
+ */
+export const TermsFilterSchema: GenMessage<TermsFilter> = /*@__PURE__*/
+  messageDesc(file_moorage_iam_terms, 2);
+
+/**
+ * TermsDocumentStatus says that somebody accepted a document.
+ *
+ * @generated from message moorage.iam.TermsDocumentStatus
+ */
+export type TermsDocumentStatus = Message<"moorage.iam.TermsDocumentStatus"> & {
+  /**
+   * The id of the document.
+   *
+   * @generated from field: string doc_id = 1;
+   */
+  docId: string;
+
+  /**
+   * The id of the identity that accepted it.
+   *
+   * @generated from field: string accepted_by = 2;
+   */
+  acceptedBy: string;
+
+  /**
+   * When it was accepted.
+   *
+   * @generated from field: google.protobuf.Timestamp accepted_at = 3;
+   */
+  acceptedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message moorage.iam.TermsDocumentStatus.
+ * Use `create(TermsDocumentStatusSchema)` to create a new message.
+ */
+export const TermsDocumentStatusSchema: GenMessage<TermsDocumentStatus> = /*@__PURE__*/
+  messageDesc(file_moorage_iam_terms, 3);
+
+/**
+ * TermsList holds the documents that were accepted.
+ *
+ * @generated from message moorage.iam.TermsList
+ */
+export type TermsList = Message<"moorage.iam.TermsList"> & {
+  /**
+   * All accepted documents.
+   *
+   * @generated from field: repeated moorage.iam.TermsDocumentStatus items = 1;
+   */
+  items: TermsDocumentStatus[];
+};
+
+/**
+ * Describes the message moorage.iam.TermsList.
+ * Use `create(TermsListSchema)` to create a new message.
+ */
+export const TermsListSchema: GenMessage<TermsList> = /*@__PURE__*/
+  messageDesc(file_moorage_iam_terms, 4);
 
 /**
  * MissingDocument is a document that is to be accepted.
@@ -67,5 +182,57 @@ export type MissingDocument = Message<"moorage.iam.MissingDocument"> & {
  * Use `create(MissingDocumentSchema)` to create a new message.
  */
 export const MissingDocumentSchema: GenMessage<MissingDocument> = /*@__PURE__*/
-  messageDesc(file_moorage_iam_terms, 1);
+  messageDesc(file_moorage_iam_terms, 5);
+
+/**
+ * TermsNotAcceptedDetail is a detail of the error FAILED_PRECONDITION: required documents hold the call back until
+ * they are accepted.
+ *
+ * @generated from message moorage.iam.TermsNotAcceptedDetail
+ */
+export type TermsNotAcceptedDetail = Message<"moorage.iam.TermsNotAcceptedDetail"> & {
+  /**
+   * The documents.
+   *
+   * @generated from field: repeated moorage.iam.MissingDocument missing = 1;
+   */
+  missing: MissingDocument[];
+};
+
+/**
+ * Describes the message moorage.iam.TermsNotAcceptedDetail.
+ * Use `create(TermsNotAcceptedDetailSchema)` to create a new message.
+ */
+export const TermsNotAcceptedDetailSchema: GenMessage<TermsNotAcceptedDetail> = /*@__PURE__*/
+  messageDesc(file_moorage_iam_terms, 6);
+
+/**
+ * Terms keeps who accepted which documents of the installation, for which group, and when.
+ *
+ * @generated from service moorage.iam.Terms
+ */
+export const Terms: GenService<{
+  /**
+   * AcceptTerms accepts documents for the group in the path and everything below it. What is accepted already stays
+   * as it is.
+   *
+   * @generated from rpc moorage.iam.Terms.AcceptTerms
+   */
+  acceptTerms: {
+    methodKind: "unary";
+    input: typeof AcceptTermsRequestSchema;
+    output: typeof AcceptTermsResponseSchema;
+  },
+  /**
+   * ListAccepted answers all documents that were accepted for the group in the path and its ancestors, without pages.
+   *
+   * @generated from rpc moorage.iam.Terms.ListAccepted
+   */
+  listAccepted: {
+    methodKind: "unary";
+    input: typeof TermsFilterSchema;
+    output: typeof TermsListSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_moorage_iam_terms, 0);
 

@@ -1,0 +1,1 @@
+export * from "../gen/moorage/advisory/security_advisories_pb.ts";

@@ -1,0 +1,1 @@
+export * from "../gen/moorage/vulnerabilities/v1/advisories_pb.ts";
