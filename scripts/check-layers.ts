@@ -18,6 +18,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["oci", "security", "webhooks"],
   ["mirroring", "jobs"],
   ["runtime"],
+  ["v1"],
   ["transport", "installation"],
   ["admin", "boot"],
   ["index"],

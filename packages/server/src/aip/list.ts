@@ -78,6 +78,7 @@ export interface Page<T extends keyof Tables> {
 }
 
 const MAX_PAGE_SIZE = 200;
+const MAX_BULK_SIZE = 1000;
 const MAX_SKIP = 2_147_483_647;
 const MAX_PLAIN_BYTES = 2_048;
 /** What the request in a page token begins with when it is deflated; it is no character of base64. */
@@ -179,7 +180,8 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
   if (request.skip < 0 || request.skip > MAX_SKIP)
     violations.push({ field: "skip", description: "must not be negative" });
   if (violations.length > 0) throw invalidArgument(...violations);
-  const size = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+  const isBulk = call.bulk === true;
+  const size = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, isBulk ? MAX_BULK_SIZE : MAX_PAGE_SIZE);
   const token = request.pageToken === "" ? undefined : readToken(call, key, list, request);
   const inForce = token === undefined ? request : tokenRequest(list, token);
   const orders = parseOrder(inForce.orderBy, list.orderBy, list.defaultOrder);
@@ -198,6 +200,7 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
     after: token?.position,
     limit: size + 1,
     offset: request.skip,
+    uncounted: isBulk,
   });
   const last = isCut === true ? rows.at(-1) : rows.length > size ? rows[size - 1] : undefined;
   const nextPageToken =

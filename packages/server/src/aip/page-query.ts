@@ -27,6 +27,8 @@ export interface PageQuery {
   after: (string | number)[] | undefined;
   limit: number;
   offset: number;
+  /** Whether the total may be left out, as 0, where it would have to be counted row by row. */
+  uncounted?: boolean;
 }
 
 /** The page size if the request sets none. */
@@ -119,7 +121,7 @@ async function find<R>(
     order by ${orderBy(steps)} limit ${query.limit} offset ${query.offset}`.compile(db);
   // Conditions bind only text and numbers.
   const rows = await selection.ask(text, parameters as readonly Bindable[]);
-  if (total !== undefined) return { rows, total };
+  if (total !== undefined || query.uncounted === true) return { rows, total: total ?? 0 };
   const count = await sql<{
     n: number;
   }>`select count(*) as n from ${sql.table(table)} as t where ${sql.join(conditions, sql` and `)}`.execute(db);

@@ -26,6 +26,7 @@ export {
   resealKeys,
   rotateSigningKey,
 } from "./tokens/keys.ts";
+export { capabilityOf } from "./tokens/tokens.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./tokens/refresh.ts";
 export { rejectionMessage } from "./exchange/rejections.ts";
 export {

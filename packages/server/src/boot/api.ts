@@ -16,8 +16,9 @@ import type { Config } from "../config/index.ts";
 import { createSinkCheck } from "../events/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createDispatch, type Dispatch, type MethodCheck, type OutsideMethod } from "../runtime/dispatch.ts";
-import { nameOf } from "../runtime/methods.ts";
+import { type Method, nameOf } from "../runtime/methods.ts";
 import { createScannerChecks } from "../security/index.ts";
+import { v1Methods } from "../v1/index.ts";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
@@ -27,6 +28,8 @@ export interface Api {
   auditor: Auditor;
   access: Access;
   dispatch: Dispatch;
+  /** The methods of all versions. */
+  allMethods: Map<string, Method>;
 }
 
 export function openApi(
@@ -43,8 +46,9 @@ export function openApi(
   const sts = createSecurityTokenService(access.exchanger);
   const checkSink = createSinkCheck(config);
   const scanners = createScannerChecks({ transactor, secrets, config });
+  const allMethods = new Map([...methods, ...v1Methods()]);
   const dispatch = createDispatch({
-    methods,
+    methods: allMethods,
     reader,
     transactor,
     admins,
@@ -76,5 +80,5 @@ export function openApi(
       ],
     ]),
   });
-  return { auditor, access, dispatch };
+  return { auditor, access, dispatch, allMethods };
 }

@@ -99,7 +99,7 @@ export async function compose(
     );
     const { mayReadMetrics } = checked;
     router.open(
-      handlersOf(config, base, storage, api, registry, {
+      handlersOf(config, base, api, registry, {
         clock,
         log,
         mayReadMetrics,

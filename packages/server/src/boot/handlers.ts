@@ -22,7 +22,6 @@ import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
 import type { Health } from "./health.ts";
 import type { Preflight } from "./preflight.ts";
-import type { Storage } from "./storage.ts";
 
 export interface HandlersOptions {
   clock: Clock;
@@ -42,8 +41,7 @@ export interface HandlersOptions {
 export function handlersOf(
   config: Config,
   { observation, store: { reader } }: Base,
-  { methods }: Storage,
-  { auditor, access, dispatch }: Api,
+  { auditor, access, dispatch, allMethods: methods }: Api,
   registry: RegistryDeps,
   { clock, log, mayReadMetrics, collectMetrics, draining, health }: HandlersOptions,
 ): Handlers {

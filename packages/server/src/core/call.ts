@@ -50,6 +50,11 @@ export interface CallData {
   agreedMs?: number;
   remoteAddress: string;
   userAgent: string;
+  /**
+   * Set when the server itself reads a whole list, page by page: pages may have 1,000 rows, and nobody counts what they
+   * are of.
+   */
+  bulk?: boolean;
 }
 
 /** The time of day, in milliseconds since 1970, at which something is due by the agreed time; to be shown. */

@@ -10,6 +10,7 @@ import { requireKnownValues } from "../aip/known-values.ts";
 import { requireMessages } from "../aip/validate.ts";
 import { authorize, placesOf } from "../auth/index.ts";
 import type { Stored } from "../core/stored.ts";
+import type { Streamed } from "../core/streamed.ts";
 import { type Auditor, rejectionOf } from "../audit/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import type { CallData } from "../core/call.ts";
@@ -40,7 +41,7 @@ export interface Dispatch {
     data: CallData,
     message: Message,
     extra?: { authorization?: string; hasLeft?: (() => boolean) | undefined },
-  ): Awaitable<Message | Stored>;
+  ): Awaitable<Message | Stored | Streamed>;
   /** Calls a streaming method. The caller's rights are checked when it begins and again while it runs. */
   stream(
     method: DescMethodServerStreaming,
@@ -86,6 +87,7 @@ export function createDispatch({
     const loose = outside.get(name);
     if (loose !== undefined) return loose(data, message, extra?.authorization);
     const method = methods.get(name);
+    if (method?.kind === "translated") return method.answer({ data, hasLeft: extra?.hasLeft, answer }, message);
     if (method?.kind !== "unary") throw unknown(name);
     requireKnownValues(desc, message);
     const call = openCall(data, reader, extra?.hasLeft);

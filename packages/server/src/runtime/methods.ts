@@ -43,8 +43,9 @@ import {
 import { accessOf } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
 import { isStored, type Stored } from "../core/stored.ts";
+import type { Streamed } from "../core/streamed.ts";
 import { after, type Awaitable } from "../lib/awaitable.ts";
-import type { Call } from "../core/call.ts";
+import type { Call, CallData } from "../core/call.ts";
 import { deliveriesService, eventsService, subscriptionsService } from "../events/index.ts";
 import {
   accountAssociationsService,
@@ -92,8 +93,27 @@ export interface StreamMethod extends Ruled {
   /** Ends with the signal's reason soon after the signal is aborted. */
   open(call: Call, request: Message, signal: AbortSignal): AsyncIterable<Message>;
 }
+/** A method that is made of others: each is called by the same caller, with the rights and the transaction it needs. */
+export interface TranslatedMethod extends Ruled {
+  kind: "translated";
+  desc: DescMethodUnary;
+  answer(context: TranslationContext, request: Message): Promise<Message | Streamed>;
+}
+/** What such a method is called with. */
+export interface TranslationContext {
+  data: CallData;
+  /** Whether the client has disconnected. */
+  hasLeft: (() => boolean) | undefined;
+  /** Calls another method. */
+  answer(
+    method: DescMethodUnary,
+    data: CallData,
+    message: Message,
+    extra: { hasLeft: (() => boolean) | undefined },
+  ): Awaitable<Message | Stored | Streamed>;
+}
 /** A method of the API with the function that implements it. */
-export type Method = UnaryMethod | StreamMethod;
+export type Method = UnaryMethod | StreamMethod | TranslatedMethod;
 
 /**
  * The methods of all services by full name, e.g. `moorage.ping.v2.PingService.Ping`. Throws for a method without an

@@ -4,7 +4,8 @@ import type { RequestData } from "../core/http.ts";
 import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
 import { messageOf, type Stored } from "../core/stored.ts";
-import { unauthenticated } from "../errors.ts";
+import { collected, isStreamed, type Streamed } from "../core/streamed.ts";
+import { Code, MoorageError, unauthenticated } from "../errors.ts";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { MethodAuthenticator } from "./authenticate.ts";
@@ -31,7 +32,7 @@ export interface UnaryCodec<B> {
   verified?: Awaitable<Caller> | undefined;
   /** Reads the message; called when the caller is authenticated. Undefined when no answer is wanted any more. */
   decode(): Awaitable<Message | undefined>;
-  encode(answer: Message | Stored): B;
+  encode(answer: Message | Stored | Streamed): Awaitable<B>;
   /** Converts an answer to the form of the response cache, and back. */
   toCached(answer: B): Answered;
   ofCached(answered: Answered): B;
@@ -78,6 +79,17 @@ export interface PipelineDeps {
   cache?: ResponseCache<Answered>;
 }
 
+// How many items a list may have in a protocol that cannot send them one by one.
+const MAX_COLLECTED = 100_000;
+
+/** The error for a list that is too long for its protocol. */
+export function tooManyItems(max: number): MoorageError {
+  return new MoorageError(
+    Code.ResourceExhausted,
+    `Resource exhausted: the list has more than ${max} items, which only REST and gRPC send; narrow it by a filter`,
+  );
+}
+
 export function createPipeline({ dispatch, authenticate, clock, cache }: PipelineDeps): Pipeline {
   const verify = ({ authorization, method, data }: CallHead): Awaitable<Caller> =>
     after(authenticate(authorization, method, data), (caller) => {
@@ -92,7 +104,11 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
     remoteAddress: data.remoteAddress,
     userAgent,
   });
-  const dispatched = (head: CallHead<DescMethodUnary>, caller: Caller, message: Message): Awaitable<Message | Stored> =>
+  const dispatched = (
+    head: CallHead<DescMethodUnary>,
+    caller: Caller,
+    message: Message,
+  ): Awaitable<Message | Stored | Streamed> =>
     dispatch.answer(head.method, callData(head, caller), message, {
       authorization: head.authorization ?? "",
       hasLeft: head.data.hasLeft,
@@ -105,14 +121,14 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
       const steps = new RequestSteps(head.data, cache);
       const known = steps.cached(codec.key, clock.nowMs());
       if (known !== undefined) return codec.ofCached(known.answer);
-      const encoded = (answered: Message | Stored): ReturnType<typeof codec.encode> => {
-        const answer = codec.encode(answered);
-        if (codec.key !== undefined) {
-          const kept = codec.toCached(answer);
-          steps.keep(kept.text.length, () => kept);
-        }
-        return answer;
-      };
+      const encoded = (answered: Message | Stored | Streamed): ReturnType<typeof codec.encode> =>
+        after(codec.encode(answered), (answer) => {
+          if (codec.key !== undefined) {
+            const kept = codec.toCached(answer);
+            steps.keep(kept.text.length, () => kept);
+          }
+          return answer;
+        });
       return after(
         steps.identify(() => codec.verified ?? verify(head)),
         (caller) =>
@@ -121,7 +137,13 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
           ),
       );
     },
-    unary: async (head, caller, message) => messageOf(await dispatched(head, caller, message)),
+    unary: async (head, caller, message) => {
+      const answered = await dispatched(head, caller, message);
+      if (!isStreamed(answered)) return messageOf(answered);
+      const whole = await collected(answered, MAX_COLLECTED);
+      if (whole === undefined) throw tooManyItems(MAX_COLLECTED);
+      return whole;
+    },
     stream: (head, caller, message, signal) =>
       dispatch.stream(head.method, callData(head, caller), message, {
         signal,

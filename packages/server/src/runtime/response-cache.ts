@@ -9,6 +9,7 @@ import {
   Transaction,
   transaction,
 } from "@moorage/api/messages";
+import { isV1 } from "../core/api-version.ts";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../core/response-cache.ts";
 import type { Database } from "../store/index.ts";
 
@@ -43,14 +44,15 @@ export function createMethodCache(
 }
 
 /**
- * Whether answers of the method may be cached: it only reads, and none of the tables that change without invalidating
- * the cache (store/uncached-tables.ts), so equal calls get equal answers until something is written. Of such tables
- * only the events' services, those of `OTHERS` and OTHER_METHODS answer what may change.
+ * Whether answers of the method may be cached: it is not of v1, only reads, and none of the tables that change without
+ * invalidating the cache (store/uncached-tables.ts), so equal calls get equal answers until something is written. Of
+ * such tables only the events' services, those of `OTHERS` and OTHER_METHODS answer what may change.
  */
 export function isCacheable(method: DescMethod): boolean {
   const { parent } = method;
   return (
     getOption(method, transaction) === Transaction.READ &&
+    !isV1(parent) &&
     parent.file.proto.package !== EVENTS &&
     !OTHERS.has(parent) &&
     !OTHER_METHODS.has(method)

@@ -12,6 +12,11 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
+import * as v1Advisory from "@moorage/api/v1/advisory";
+import * as v1Iam from "@moorage/api/v1/iam";
+import * as v1Registry from "@moorage/api/v1/registry";
+import * as v1Tenant from "@moorage/api/v1/tenant";
+import * as v1Vulnerabilities from "@moorage/api/v1/vulnerabilities";
 import { http } from "@moorage/api/gen/google/api/annotations_pb";
 import type { HttpRule } from "@moorage/api/gen/google/api/http_pb";
 
@@ -37,10 +42,15 @@ function ourFiles(): DescFile[] {
     found.set(file.name, file);
     file.dependencies.forEach(add);
   };
-  for (const value of Object.values(api)) {
-    if (typeof value === "object" && "kind" in value && value.kind === "file") add(value);
+  const modules: object[] = [api, v1Advisory, v1Iam, v1Registry, v1Tenant, v1Vulnerabilities];
+  for (const value of modules.flatMap((module): unknown[] => Object.values(module))) {
+    if (isFile(value)) add(value);
   }
   return [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function isFile(value: unknown): value is DescFile {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
 }
 
 function typeOf(field: DescField): string {
@@ -171,6 +181,7 @@ const CAPABILITIES: Record<string, number> = {
   ...fourFrom("CAP_IAM_ROLES", 301),
   ...fourFrom("CAP_IAM_ROLE_BINDINGS", 401),
   CAP_TENANT_SBOMS_LIST: 650,
+  CAP_TENANT_VULN_REPORTS_LIST: 660,
   ...fourFrom("CAP_IAM_ACCOUNT_ASSOCIATIONS", 701),
   ...fourFrom("CAP_IAM_IDENTITY", 901),
   ...fourFrom("CAP_IAM_IDENTITY_PROVIDERS", 1301),

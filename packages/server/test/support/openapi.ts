@@ -32,6 +32,7 @@ import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { openApiDocument } from "../../src/transport/openapi/document.ts";
+import { V1_SERVICES } from "../../src/v1/index.ts";
 import { type Binding, bindingsOf, compileRoutes } from "../../src/transport/rest/routes.ts";
 
 /** The services that have REST paths. */
@@ -63,6 +64,7 @@ export const REST_SERVICES = [
   ScansService,
   AdvisoryExportsService,
   SecurityAdvisoryService,
+  ...V1_SERVICES,
 ];
 
 const document = openApiDocument({

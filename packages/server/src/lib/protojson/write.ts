@@ -20,11 +20,15 @@ interface Part<M> {
 export interface JsonForm {
   leavesOut(field: DescField): boolean;
   writeText: Write;
+  /** Whether fields with their default values are left out, as ProtoJSON does unless it is asked otherwise. */
+  omitsDefaults?: boolean;
 }
 
 const FEATURE_IMPLICIT = 2;
 /** The form of the API's responses. */
 const ANSWER: JsonForm = { leavesOut: isInputOnly, writeText: JSON.stringify };
+/** The form of responses of the v1 API, where an empty list is `{}`. Source: docs/api/v1.md. */
+export const V1_ANSWER: JsonForm = { ...ANSWER, omitsDefaults: true };
 const writers = new WeakMap<JsonForm, WeakMap<DescMessage, Write>>();
 
 /**
@@ -89,6 +93,20 @@ function partsOf<M>(
 
 /** The function that writes one field of a message. */
 export function compileField(field: DescField, form: JsonForm = ANSWER): WriteField {
+  const write = fieldWriter(field, form);
+  if (form.omitsDefaults !== true || field.oneof !== undefined) return write;
+  return (message) => (isDefault(field, message[field.localName]) ? undefined : write(message));
+}
+
+/** Whether the value of a field without presence is the one it has when it is not set. */
+function isDefault({ fieldKind, presence }: DescField, value: unknown): boolean {
+  if (fieldKind === "list") return (value as unknown[]).length === 0;
+  if (fieldKind === "map") return Object.keys(value as object).length === 0;
+  if (presence !== FEATURE_IMPLICIT) return false;
+  return value instanceof Uint8Array ? value.length === 0 : !value;
+}
+
+function fieldWriter(field: DescField, form: JsonForm): WriteField {
   const name = field.localName;
   const write = field.message !== undefined ? messageWriter(field.message, form) : plainWriter(field, form);
   if (field.fieldKind === "list") return listWriter(name, write);

@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, type DescMethod, type DescService, ge
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { access as accessOption, CapabilitySchema } from "@moorage/api/messages";
 import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
+import { isV1 } from "../../core/api-version.ts";
 import { orderOf } from "../../aip/list.ts";
 import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
@@ -62,7 +63,8 @@ export function openApiDocument({ services, comments, baseUrl, historySegments }
       license: { name: "Apache 2.0", identifier: "Apache-2.0" },
       description:
         "The control plane of a container registry. The same methods are served over gRPC, gRPC-Web and Connect on this port. " +
-        "Query parameters and fields are taken in camelCase and in snake_case. `/v2beta1/` answers as `/v2/`.",
+        "Query parameters and fields are taken in camelCase and in snake_case. `/v2beta1/` answers as `/v2/`. " +
+        "The methods below `/v1/` are the API before it, over the same resources: docs/api/v1.md compares them.",
     },
     servers: [{ url: baseUrl }],
     tags: [
@@ -71,7 +73,7 @@ export function openApiDocument({ services, comments, baseUrl, historySegments }
           service.methods.some((method) => bindingsOf([service]).some((binding) => binding.method === method)),
         )
         .map((service) => ({
-          name: service.name,
+          name: tagOf(service),
           ...(comments[service.typeName] !== undefined && { description: comments[service.typeName] }),
         })),
       { name: "Tokens", description: "The token issuer." },
@@ -149,7 +151,7 @@ function operation(binding: Binding, path: string, place: Place): Schema {
   ];
   return {
     operationId: idOf(binding),
-    tags: [method.parent.name],
+    tags: [tagOf(method.parent)],
     summary: titleOf(binding),
     ...(description !== undefined && { description }),
     ...(access.public && { security: [] }),
@@ -179,13 +181,19 @@ function isAtRoot({ method, template }: Binding): boolean {
 
 function idOf(binding: Binding): string {
   const { name, parent } = binding.method;
-  return `${parent.name}_${name}${isAtRoot(binding) ? "AtRoot" : ""}`;
+  return `${isV1(parent) ? "v1_" : ""}${parent.name}_${name}${isAtRoot(binding) ? "AtRoot" : ""}`;
 }
 
-/** The method's name in words: `Create role binding`. */
+/** The name under which a service's methods stand together. */
+function tagOf(service: DescService): string {
+  return isV1(service) ? `${service.name} (v1)` : service.name;
+}
+
+/** The method's name in words: `Create role binding`. Methods of v1 are named without what they are about. */
 function titleOf(binding: Binding): string {
   const words = binding.method.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${isAtRoot(binding) ? " at the root" : ""}`;
+  const title = `${words.charAt(0).toUpperCase()}${words.slice(1)}${isAtRoot(binding) ? " at the root" : ""}`;
+  return isV1(binding.method.parent) ? `${title} (${binding.method.parent.name}, v1)` : title;
 }
 
 function pathParameters({ template, method }: Binding, names: readonly string[], { comments }: Place): Schema[] {

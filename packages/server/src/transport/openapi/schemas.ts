@@ -1,6 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { rule as ruleOption } from "@moorage/api/messages";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
+import { isV1 } from "../../core/api-version.ts";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 
 const INTEGER = "^-?(?:0|[1-9][0-9]{0,18})$";
@@ -45,7 +46,9 @@ export function createSchemas(comments: Comments): Schemas {
   const messageSchema = (message: DescMessage, form: Form): Schema => {
     const fields = message.fields.filter((field) => form === "input" || !hasBehavior(field, FieldBehavior.INPUT_ONLY));
     const required =
-      form === "answer" ? fields.filter(isAlwaysPrinted).map((field) => field.jsonName) : requiredOf(message);
+      form === "answer"
+        ? fields.filter((field) => !isV1(message) && isAlwaysPrinted(field)).map((field) => field.jsonName)
+        : requiredOf(message);
     const choices = message.oneofs.flatMap((oneof) => pairsOf(oneof.fields.map((field) => field.jsonName)));
     return {
       type: "object",

@@ -2,14 +2,17 @@ import type { DescMessage, DescMethodUnary, DescService, Message } from "@bufbui
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { after, attempt, type Awaitable } from "../../lib/awaitable.ts";
 import { etagOf } from "../../lib/etags.ts";
-import { jsonWriter } from "../../lib/protojson/write.ts";
+import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
+import { isV1 } from "../../core/api-version.ts";
 import { isStored, type Stored } from "../../core/stored.ts";
+import { isStreamed, type Streamed } from "../../core/streamed.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Pipeline, UnaryCodec } from "../../runtime/pipeline.ts";
 import { type Answered, isCacheable } from "../../runtime/response-cache.ts";
 import { writeStored } from "./stored-json.ts";
 import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
 import { answerError, answerOk } from "./send.ts";
+import { answerStreamed } from "./send-streamed.ts";
 import { readJsonBody } from "./body.ts";
 import { compileDecoder, type Decode, type ViolationsOf } from "./decode.ts";
 import { type Binding, bindingsOf, compileRoutes, type Match } from "./routes.ts";
@@ -77,6 +80,8 @@ export function restHandler(options: RestOptions): RestHandler {
       return attempt(
         () =>
           after(call(target, values, mark < 0 ? "" : url.slice(mark + 1), request, data, options), (answered) => {
+            if (answered !== undefined && isStreamed(answered))
+              return after(answerStreamed(response, answered, context, options.log), () => data.observed?.endRpc(0));
             data.observed?.endRpc(0);
             if (answered !== undefined) answerOk(response, answered, context, request.headers["if-none-match"]);
           }),
@@ -102,12 +107,12 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
     isTagged: binding.verb === "GET",
     isCached: binding.verb === "GET" && isCacheable(binding.method),
     decode: compileDecoder(binding, violationsOf),
-    encode: isEmpty ? () => "" : encoder(output),
+    encode: isEmpty ? () => "" : encoder(output, isV1(parent)),
   };
 }
 
-function encoder(output: DescMessage): Route["encode"] {
-  const write = jsonWriter(output);
+function encoder(output: DescMessage, omitsDefaults: boolean): Route["encode"] {
+  const write = omitsDefaults ? jsonWriter(output, V1_ANSWER) : jsonWriter(output);
   return (answer) => (isStored(answer) ? writeStored(answer) : write(answer));
 }
 
@@ -118,10 +123,10 @@ function call(
   request: Request,
   data: RequestData,
   options: RestOptions,
-): Awaitable<Answered | undefined> {
+): Awaitable<Answered | Streamed | undefined> {
   const { authorization, "user-agent": userAgent = "" } = request.headers;
   const head = { method, data, authorization, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) };
-  return options.pipeline.answer(head, {
+  return options.pipeline.answer<Answered | Streamed>(head, {
     ...AS_CACHED,
     key: isCached && authorization !== undefined ? `${request.url} ${authorization}` : undefined,
     decode() {
@@ -131,6 +136,7 @@ function call(
       return after(readJsonBody(request, { maxBytes, timeoutMs }), (json) => decode(values, query, json));
     },
     encode(answer) {
+      if (isStreamed(answer)) return answer;
       const text = encode(answer);
       return isTagged ? { text, etag: etagOf(text) } : { text };
     },
@@ -138,8 +144,9 @@ function call(
 }
 
 /** The response cache holds answers in the form in which they are sent. */
-const AS_CACHED: Pick<UnaryCodec<Answered>, "toCached" | "ofCached"> = {
-  toCached: (answer) => answer,
+const AS_CACHED: Pick<UnaryCodec<Answered | Streamed>, "toCached" | "ofCached"> = {
+  // Lists that are read while they are sent have no key.
+  toCached: (answer) => ("text" in answer ? answer : { text: "" }),
   ofCached: (answered) => answered,
 };
 

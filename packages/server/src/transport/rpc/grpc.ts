@@ -6,8 +6,10 @@ import { packed, unpacked } from "../../runtime/latin1.ts";
 import type { UnaryCodec } from "../../runtime/pipeline.ts";
 import type { RequestData } from "../../core/http.ts";
 import { messageOf } from "../../core/stored.ts";
+import { isStreamed } from "../../core/streamed.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { isCacheable } from "../../runtime/response-cache.ts";
+import { encodedList } from "./encoded-list.ts";
 import { type Envelope, enveloped, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
@@ -82,7 +84,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
           encoding = encodingOf(headers["grpc-encoding"]);
           return readMessage(method, body.end(), encoding, maxMessageBytes, requestId);
         },
-        encode: (message) => toBinary(method.output, messageOf(message)),
+        encode: (message) => (isStreamed(message) ? encodedList(message) : toBinary(method.output, messageOf(message))),
       });
       if (answer === undefined) return;
       // Compressed as the caller compressed its own message: a caller that does not compress is near, or prefers it so.

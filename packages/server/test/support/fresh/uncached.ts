@@ -69,7 +69,7 @@ export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
     const options = { clock: systemClock, log, pulled: () => {} };
     const { registry } = openRegistry(config, fresh, parts, api, options, own);
     router.open(
-      handlersOf(config, fresh, parts, api, registry, {
+      handlersOf(config, fresh, api, registry, {
         clock: systemClock,
         log,
         mayReadMetrics: checked.mayReadMetrics,
