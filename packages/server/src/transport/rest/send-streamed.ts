@@ -41,7 +41,7 @@ export async function answerStreamed(
 
 /** Whether the text was sent; false when the client has disconnected. Waits until the client takes more. */
 async function sent(response: Response, text: string): Promise<boolean> {
-  const isOpen = (): boolean => !response.destroyed && !response.closed;
+  const isOpen = (): boolean => !("stream" in response ? response.stream.closed : response.destroyed);
   if (!isOpen()) return false;
   // Two calls, because the two APIs overload write() differently.
   if ("stream" in response ? response.write(text) : response.write(text)) return true;

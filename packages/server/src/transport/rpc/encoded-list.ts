@@ -3,29 +3,52 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Streamed } from "../../core/streamed.ts";
 
-const MAX_BYTES = 256 * 1024 * 1024;
+/** A list as the bytes of one message, in pieces. `release` gives its memory back; called once, when it is sent. */
+export interface EncodedList {
+  pieces: readonly Uint8Array[];
+  size: number;
+  release(): void;
+}
 
-/**
- * A list as one message in bytes, made element by element: the length of a gRPC message stands before it, so that all
- * of it must be there before it is sent. Throws RESOURCE_EXHAUSTED for more than 256 MiB. Source: Protocol Buffers
- * encoding, "repeated"; gRPC over HTTP/2, "Length-Prefixed-Message".
- */
-export async function encodedList({ field, parts }: Streamed, maxBytes = MAX_BYTES): Promise<Uint8Array> {
-  const { message, number } = field;
-  if (message === undefined) throw new Error("a streamed list is of messages");
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of parts) {
-    const writer = new BinaryWriter();
-    for (const element of part) writer.tag(number, WireType.LengthDelimited).bytes(toBinary(message, element));
-    const chunk = writer.finish();
-    size += chunk.length;
-    if (size > maxBytes)
-      throw new MoorageError(
-        Code.ResourceExhausted,
-        "Resource exhausted: the list is too long for one message of gRPC; narrow it by a filter, or use REST",
-      );
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+// What all lists that are being read or sent may take together.
+const BUDGET_BYTES = 256 * 1024 * 1024;
+const RETRY_AFTER_MS = 1000;
+
+/** Makes the function that encodes lists, all of which together take at most so many bytes. */
+export function listEncoder(budgetBytes = BUDGET_BYTES): (list: Streamed) => Promise<EncodedList> {
+  let held = 0;
+  /**
+   * The length of a gRPC message stands before it, so that all of it must be there before it is sent. Throws
+   * RESOURCE_EXHAUSTED when the bound is reached. Source: Protocol Buffers encoding, "repeated"; gRPC over HTTP/2,
+   * "Length-Prefixed-Message".
+   */
+  return async ({ field: { message, number }, parts }) => {
+    if (message === undefined) throw new Error("a streamed list is of messages");
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    const release = (): void => void (held -= size);
+    try {
+      for await (const part of parts) {
+        const writer = new BinaryWriter();
+        for (const element of part) writer.tag(number, WireType.LengthDelimited).bytes(toBinary(message, element));
+        const piece = writer.finish();
+        if (held + piece.length > budgetBytes) throw tooLong();
+        held += piece.length;
+        size += piece.length;
+        pieces.push(piece);
+      }
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { pieces, size, release };
+  };
+}
+
+function tooLong(): MoorageError {
+  return new MoorageError(
+    Code.ResourceExhausted,
+    "Resource exhausted: lists of gRPC take all the memory they may have now; narrow it by a filter, or use REST",
+    { retryAfterMs: RETRY_AFTER_MS },
+  );
 }

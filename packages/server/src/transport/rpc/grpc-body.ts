@@ -102,6 +102,13 @@ export function enveloped(message: Uint8Array, isCompressed: boolean): Buffer {
   return framed;
 }
 
+/** The prefix of an uncompressed message of so many bytes. */
+export function envelope(bytes: number): Buffer {
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32BE(bytes, 1);
+  return prefix;
+}
+
 /** RESOURCE_EXHAUSTED for a message beyond the limit, as received or decompressed. */
 export function tooLarge(maxBytes: number): MoorageError {
   return new MoorageError(Code.ResourceExhausted, `Resource exhausted: a message may have ${maxBytes} bytes`);

@@ -1,5 +1,7 @@
 import { constants } from "node:http2";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { Readable } from "node:stream";
+import { pipeline as piped } from "node:stream/promises";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { packed, unpacked } from "../../runtime/latin1.ts";
@@ -9,8 +11,8 @@ import { messageOf } from "../../core/stored.ts";
 import { isStreamed } from "../../core/streamed.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { isCacheable } from "../../runtime/response-cache.ts";
-import { encodedList } from "./encoded-list.ts";
-import { type Envelope, enveloped, UnaryBody } from "./grpc-body.ts";
+import { type EncodedList, listEncoder } from "./encoded-list.ts";
+import { type Envelope, envelope, enveloped, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
@@ -33,6 +35,7 @@ type GrpcOptions = Pick<RpcHandlerOptions, "pipeline" | "errorDomain" | "log" | 
  * `streamWindowBytes`.
  */
 const UNVERIFIED_BYTES = 64 * 1024;
+const encodeList = listEncoder();
 const OK_TRAILERS: OutgoingHttpHeaders = { "grpc-status": "0" };
 
 /** Whether a request's content type is exactly gRPC with binary messages. */
@@ -75,7 +78,7 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
           ? body.cacheKey(`${name} ${authorization} `)
           : undefined;
       let encoding: Encoding | undefined;
-      const answer = await pipeline.answer(head, {
+      const answer = await pipeline.answer<Uint8Array | EncodedList>(head, {
         ...BINARY,
         key,
         verified,
@@ -84,9 +87,13 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
           encoding = encodingOf(headers["grpc-encoding"]);
           return readMessage(method, body.end(), encoding, maxMessageBytes, requestId);
         },
-        encode: (message) => (isStreamed(message) ? encodedList(message) : toBinary(method.output, messageOf(message))),
+        encode: (message) => (isStreamed(message) ? encodeList(message) : toBinary(method.output, messageOf(message))),
       });
       if (answer === undefined) return;
+      if (!(answer instanceof Uint8Array)) {
+        if (await sendList(stream, requestId, answer)) observed?.endRpc(0);
+        return;
+      }
       // Compressed as the caller compressed its own message: a caller that does not compress is near, or prefers it so.
       const used =
         answer.length < COMPRESS_FROM_BYTES || !isAccepted(encoding, headers["grpc-accept-encoding"])
@@ -103,9 +110,9 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
   };
 }
 
-/** Answers are cached as texts with one character for each byte. */
-const BINARY: Pick<UnaryCodec<Uint8Array>, "toCached" | "ofCached"> = {
-  toCached: (bytes) => ({ text: packed(bytes) }),
+/** Answers are cached as texts with one character for each byte. Lists that are read while they are sent are not. */
+const BINARY: Pick<UnaryCodec<Uint8Array | EncodedList>, "toCached" | "ofCached"> = {
+  toCached: (answer) => ({ text: answer instanceof Uint8Array ? packed(answer) : "" }),
   ofCached: ({ text }) => unpacked(text),
 };
 
@@ -179,6 +186,24 @@ function answerWith(
   stream.respond(head, { waitForTrailers: true });
   stream.end(enveloped(message, encoding !== undefined));
   return true;
+}
+
+/** Sends a list, uncompressed, as fast as the client takes it. Returns what `answerWith` returns. */
+async function sendList(stream: ServerHttp2Stream, requestId: string, list: EncodedList): Promise<boolean> {
+  const { pieces, size, release } = list;
+  try {
+    if (isAnswered(stream)) return false;
+    stream.on("wantTrailers", sendOkTrailers);
+    const head = { ":status": 200, "content-type": "application/grpc+proto", "x-request-id": requestId };
+    stream.respond(head, { waitForTrailers: true });
+    await piped(Readable.from([envelope(size), ...pieces]), stream);
+    return true;
+  } catch {
+    // The client has gone.
+    return false;
+  } finally {
+    release();
+  }
 }
 
 /**
