@@ -55,6 +55,8 @@ export interface CallData {
    * are of.
    */
   bulk?: boolean;
+  /** Set when a method of v1 calls: what v1 alone has is read and written, too. The method has checked its request. */
+  v1?: boolean;
 }
 
 /** The time of day, in milliseconds since 1970, at which something is due by the agreed time; to be shown. */

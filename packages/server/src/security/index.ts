@@ -1,5 +1,6 @@
 // The services and functions of security that other features use.
 export { noteDecision } from "./advisories/decisions.ts";
+export { LOCATION_CHANGED, locationChangeOf, setLocationChange } from "./advisories/location-changes.ts";
 export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";

@@ -1,8 +1,8 @@
 /** The tables of security data. Columns have the types that tables.ts says. */
 export interface SecurityTables {
   /**
-   * `aliases` and `severities` are JSON lists. `latest_type`: the type of the latest approved event, 0 without one. A
-   * deleted advisory keeps its row and its events.
+   * `aliases` and `severities` are JSON lists. `latest_type`: the type of the latest approved event that v2 shows,
+   * 0 without one. A deleted advisory keeps its row and its events.
    */
   advisories: {
     uid: string;

@@ -2,8 +2,9 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Method } from "../runtime/methods.ts";
 import { groups } from "./iam/groups.ts";
 import { roles } from "./iam/roles.ts";
+import { advisories } from "./vulnerabilities/advisories.ts";
 
-const METHODS: readonly [string, Method][] = [...groups, ...roles];
+const METHODS: readonly [string, Method][] = [...groups, ...roles, ...advisories];
 
 /** The services of v1. */
 export const V1_SERVICES: readonly DescService[] = [...new Set(METHODS.map(([, { desc }]) => desc.parent))];

@@ -131,6 +131,11 @@ export function numbered<F extends string>(field: F, pairs: readonly (readonly [
   };
 }
 
+/** An enum of another type with the same numbers. */
+export function sameNumbers<F extends string>(field: F): Converted<F> {
+  return { field, toV1: (value) => value, toV2: (value) => value };
+}
+
 function each(field: DescField, value: unknown, convert: (value: unknown) => unknown): unknown {
   return field.fieldKind === "list" ? (value as unknown[]).map(convert) : convert(value);
 }

@@ -32,7 +32,8 @@ export interface V2 {
 // How many pages a list may have that does not end by itself.
 const MAX_PAGES = 1_000_000;
 
-export function v2Of({ answer, data, hasLeft }: TranslationContext): V2 {
+export function v2Of({ answer, data: given, hasLeft }: TranslationContext): V2 {
+  const data: CallData = { ...given, v1: true };
   // The pages of a list are counted by nobody, and may be large: they are read in this process.
   const inBulk: CallData = { ...data, bulk: true };
   const call = async <I extends DescMessage, O extends DescMessage>(
@@ -58,6 +59,13 @@ export function v2Of({ answer, data, hasLeft }: TranslationContext): V2 {
       }
     },
   };
+}
+
+const MAX_INT32 = 2_147_483_647n;
+
+/** The size of a page of v2 for that of v1, which has more digits. v2 refuses negative ones and bounds large ones. */
+export function pageSizeOf(size: bigint): number {
+  return size < 0n ? -1 : Number(size < MAX_INT32 ? size : MAX_INT32);
 }
 
 /** The most rows that a page has. */

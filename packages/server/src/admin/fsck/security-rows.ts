@@ -1,15 +1,15 @@
-import { markFeedRecordsRemoved, noteDecision, writeLookups } from "../../security/index.ts";
+import { LOCATION_CHANGED, markFeedRecordsRemoved, noteDecision, writeLookups } from "../../security/index.ts";
 import { ask } from "../tables.ts";
 import { remove, type RowCheck } from "./row-check.ts";
 
 const LATEST_TYPES = `with latest (uid, latest_type, really) as (
-  select a.uid, a.latest_type, coalesce((select e.type from advisory_events as e where e.parent = a.uid and e.review_state = 2 order by e.create_time desc limit 1), 0) from advisories as a
+  select a.uid, a.latest_type, coalesce((select e.type from advisory_events as e where e.parent = a.uid and e.review_state = 2 and e.type <> ${LOCATION_CHANGED} order by e.create_time desc limit 1), 0) from advisories as a
 )`;
 
 const DECISIONS = `with decided (uid, said, really) as (
   select a.uid, coalesce((select d.event from advisory_decisions as d where d.advisory = a.uid and d.until_time is null
       and exists (select 1 from advisory_decision_ids as i where i.advisory = d.advisory and i.from_time = d.from_time)), ''),
-    coalesce((select e.uid from advisory_events as e where e.parent = a.uid and a.delete_time is null and e.review_state = 2 order by e.create_time desc limit 1), '') from advisories as a
+    coalesce((select e.uid from advisory_events as e where e.parent = a.uid and a.delete_time is null and e.review_state = 2 and e.type <> ${LOCATION_CHANGED} order by e.create_time desc limit 1), '') from advisories as a
 )`;
 
 const FEED_COUNTS = `with really (name, records, withdrawn, really_records, really_withdrawn) as (

@@ -1,17 +1,20 @@
 import { type Advisory, type AdvisoryEvent, AdvisoryEventSchema, AdvisorySchema } from "@moorage/api/messages";
+import { AdvisoryEvent_ComponentLocationChangedSchema as LocationChangeSchema } from "@moorage/api/v1/vulnerabilities";
 import { validateChange, violationsOf } from "../../aip/validate.ts";
+import type { CallData } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
+import { locationChangeOf } from "./location-changes.ts";
 import { folded } from "./lookups.ts";
 
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9:._-]{0,127}$/;
 const MAX_FINDINGS_BYTES = 16 << 10;
 
 /** Throws INVALID_ARGUMENT with all that is wrong with a new advisory and its first events. */
-export function checkNew(advisory: Advisory): void {
+export function checkNew(call: Pick<CallData, "v1">, advisory: Advisory): void {
   refuse([
     ...violationsOf(AdvisorySchema, advisory),
     ...aliasViolations(advisory),
-    ...advisory.events.flatMap((event, at) => typeViolations(event, `events[${at}].`)),
+    ...advisory.events.flatMap((event, at) => typeViolations(call, event, `events[${at}].`)),
   ]);
 }
 
@@ -21,14 +24,14 @@ export function checkAliases(advisory: Advisory): void {
 }
 
 /** Throws INVALID_ARGUMENT with all that is wrong with a new event. */
-export function checkNewEvent(event: AdvisoryEvent): void {
-  refuse([...violationsOf(AdvisoryEventSchema, event), ...typeViolations(event, "")]);
+export function checkNewEvent(call: Pick<CallData, "v1">, event: AdvisoryEvent): void {
+  refuse([...violationsOf(AdvisoryEventSchema, event), ...typeViolations(call, event, "")]);
 }
 
 /** Throws INVALID_ARGUMENT for what a change makes wrong. */
-export function checkChangedEvent(before: AdvisoryEvent, after: AdvisoryEvent): void {
+export function checkChangedEvent(call: Pick<CallData, "v1">, before: AdvisoryEvent, after: AdvisoryEvent): void {
   validateChange(AdvisoryEventSchema, before, after);
-  refuse(typeViolations(after, ""));
+  refuse(typeViolations(call, after, ""));
 }
 
 function aliasViolations({ aliases }: Advisory): FieldViolation[] {
@@ -42,9 +45,15 @@ function aliasViolations({ aliases }: Advisory): FieldViolation[] {
   });
 }
 
-function typeViolations({ type, findings }: AdvisoryEvent, path: string): FieldViolation[] {
+function typeViolations(call: Pick<CallData, "v1">, event: AdvisoryEvent, path: string): FieldViolation[] {
+  const { type, findings } = event;
+  const change = locationChangeOf(call, event);
   return [
-    ...(type.case === undefined ? [{ field: `${path}type`, description: "one of the types is required" }] : []),
+    ...(change !== undefined
+      ? violationsOf(LocationChangeSchema, change, `${path}componentLocationChanged.`)
+      : type.case === undefined
+        ? [{ field: `${path}type`, description: "one of the types is required" }]
+        : []),
     ...(findings.length > MAX_FINDINGS_BYTES
       ? [{ field: `${path}findings`, description: `must have at most ${MAX_FINDINGS_BYTES} bytes` }]
       : []),

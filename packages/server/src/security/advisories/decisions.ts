@@ -3,6 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { parentOf } from "../../lib/uid.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { noteAdvisoryChange } from "../findings/causes.ts";
+import { LOCATION_CHANGED } from "./location-changes.ts";
 import { folded } from "./lookups.ts";
 
 type DecisionRow = Row<"advisory_decisions">;
@@ -71,6 +72,7 @@ async function currentDecision(tx: Database, uid: string): Promise<{ said: Said;
     .where("a.uid", "=", uid)
     .where("a.delete_time", "is", null)
     .where("e.review_state", "=", ReviewState.APPROVED)
+    .where("e.type", "!=", LOCATION_CHANGED)
     .orderBy("e.create_time", "desc")
     .limit(1)
     .executeTakeFirst();

@@ -1,13 +1,13 @@
-import { create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { type AdvisoryEvent, AdvisoryEventSchema, Capability, ReviewState } from "@moorage/api/messages";
 import { applyMask } from "../../aip/masks.ts";
-import type { Call } from "../../core/call.ts";
+import type { Call, CallData } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument, notFound, permissionDenied } from "../../errors.ts";
 import { isUid, newUid, parentOf } from "../../lib/uid.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { checkChangedEvent } from "./check.ts";
 import { noteDecision } from "./decisions.ts";
+import { hiddenFrom, LOCATION_CHANGED, locationChangeOf, setLocationChange } from "./location-changes.ts";
 import { eventColumns, eventOf, findAdvisory, WITHOUT_FINDINGS } from "./rows.ts";
 
 type EventRow = Row<"advisory_events">;
@@ -33,7 +33,7 @@ export async function addEvents(
     rows.push({
       uid: newUid(advisory),
       parent: advisory,
-      ...eventColumns(event),
+      ...eventColumns(call, event),
       author: call.caller.identity,
       ...reviewed(call, state),
       // Times of one advisory strictly increase, so that one of its events is the latest.
@@ -43,7 +43,7 @@ export async function addEvents(
   requireWithinLimits(advisory, [...before, ...rows]);
   if (rows.length > 0) await call.tx.insertInto("advisory_events").values(rows).execute();
   await noteEvents(call, advisory);
-  return rows.map((row) => create(AdvisoryEventSchema, eventOf(row)));
+  return rows.map(eventOf);
 }
 
 /**
@@ -55,14 +55,16 @@ export async function changeEvent(
   patch: AdvisoryEvent,
   mask: FieldMask | undefined,
 ): Promise<AdvisoryEvent> {
-  const before = await getEvent(call.tx, patch.uid);
+  const before = await getEvent(call, patch.uid);
   const { uid, parent } = before;
-  const current = create(AdvisoryEventSchema, eventOf(before));
+  const current = eventOf(before);
   const after = applyMask(AdvisoryEventSchema, current, patch, mask);
-  checkChangedEvent(current, after);
+  // v1 replaces the whole event.
+  setLocationChange(after, locationChangeOf(call, patch));
+  checkChangedEvent(call, current, after);
   if (after.reviewState === ReviewState.UNSPECIFIED)
     throw invalidArgument({ field: "reviewState", description: "must be a state" });
-  const columns = eventColumns(after);
+  const columns = eventColumns(call, after);
   const isChanged = (["content", "issue", "findings"] as const).some((column) => columns[column] !== before[column]);
   if (isChanged && (before.review_state === ReviewState.APPROVED || before.review_state === ReviewState.REJECTED))
     throw failedPrecondition({
@@ -80,36 +82,42 @@ export async function changeEvent(
   requireWithinLimits(parent, [...others, { ...before, ...changes }]);
   await call.tx.updateTable("advisory_events").set(changes).where("uid", "=", uid).execute();
   await noteEvents(call, parent);
-  return create(AdvisoryEventSchema, eventOf({ ...before, ...changes }));
+  return eventOf({ ...before, ...changes });
 }
 
-/** The events of an advisory, oldest first. */
-export async function eventsOf(db: Database, advisory: string): Promise<AdvisoryEvent[]> {
-  const rows = await db
+/** The events of an advisory that the caller is shown, oldest first. */
+export async function eventsOf(call: Pick<Call, "tx" | "v1">, advisory: string): Promise<AdvisoryEvent[]> {
+  const rows = await call.tx
     .selectFrom("advisory_events")
     .selectAll()
     .where("parent", "=", advisory)
+    .where("type", "not in", hiddenFrom(call))
     .orderBy("create_time")
     .execute();
-  return rows.map((row) => create(AdvisoryEventSchema, eventOf(row)));
+  return rows.map(eventOf);
 }
 
-/** The events of several advisories without their findings, by advisory, oldest first. */
+/**
+ * The events of several advisories without their findings, by advisory, oldest first. Those that v1 alone has only for
+ * v1.
+ */
 export async function eventsByAdvisory(
   db: Database,
   uids: readonly string[],
+  by: Pick<CallData, "v1"> = {},
 ): Promise<ReadonlyMap<string, AdvisoryEvent[]>> {
   if (uids.length === 0) return new Map();
   const rows = await db
     .selectFrom("advisory_events")
     .select(WITHOUT_FINDINGS)
     .where("parent", "in", uids)
+    .where("type", "not in", hiddenFrom(by))
     .orderBy("parent")
     .orderBy("create_time")
     .execute();
   const found = new Map<string, AdvisoryEvent[]>();
   for (const row of rows) {
-    const event = create(AdvisoryEventSchema, eventOf(row));
+    const event = eventOf(row);
     const known = found.get(row.parent);
     if (known === undefined) found.set(row.parent, [event]);
     else known.push(event);
@@ -118,12 +126,17 @@ export async function eventsByAdvisory(
 }
 
 /** Throws NOT_FOUND, also for an event of a deleted advisory. */
-async function getEvent(db: Database, uid: string): Promise<EventRow> {
-  const advisory = isUid(uid) ? await findAdvisory(db, parentOf(uid)) : undefined;
+async function getEvent(call: Call, uid: string): Promise<EventRow> {
+  const advisory = isUid(uid) ? await findAdvisory(call.tx, parentOf(uid)) : undefined;
   const row =
     advisory === undefined
       ? undefined
-      : await db.selectFrom("advisory_events").selectAll().where("uid", "=", uid).executeTakeFirst();
+      : await call.tx
+          .selectFrom("advisory_events")
+          .selectAll()
+          .where("uid", "=", uid)
+          .where("type", "not in", hiddenFrom(call))
+          .executeTakeFirst();
   if (row === undefined) throw notFound(AdvisoryEventSchema.typeName, uid);
   return row;
 }
@@ -160,6 +173,7 @@ async function noteEvents(call: Call, advisory: string): Promise<void> {
     .select("type")
     .where("parent", "=", advisory)
     .where("review_state", "=", ReviewState.APPROVED)
+    .where("type", "!=", LOCATION_CHANGED)
     .orderBy("create_time", "desc")
     .limit(1)
     .executeTakeFirst();

@@ -1,7 +1,9 @@
-import type { ListAdvisoriesRequest } from "@moorage/api/messages";
+import { type ListAdvisoriesRequest, ReviewState } from "@moorage/api/messages";
 import { sql } from "kysely";
 import { columnIs, columnIsIfSet } from "../../aip/list.ts";
+import type { CallData } from "../../core/call.ts";
 import type { Condition } from "../../aip/scope.ts";
+import { hiddenFrom } from "./location-changes.ts";
 import { folded, MAX_SEARCHED } from "./lookups.ts";
 
 /** Greater than every character that a text goes on with. */
@@ -11,7 +13,11 @@ const LAST_CHARACTER = "\u{10FFFF}";
  * The conditions of a list of advisories. Within one filter any value matches, and all filters must; those about events
  * are about one event. `organizations`: those that the caller sees anything of.
  */
-export function filtersOf(request: ListAdvisoriesRequest, organizations: readonly string[]): Condition[] {
+export function filtersOf(
+  call: Pick<CallData, "v1">,
+  request: ListAdvisoriesRequest,
+  organizations: readonly string[],
+): Condition[] {
   const { origin, latestEventType, aliases, query } = request;
   return [
     sql`t.delete_time is null`,
@@ -27,8 +33,8 @@ export function filtersOf(request: ListAdvisoriesRequest, organizations: readonl
       ? []
       : [sql`t.uid in (select advisory from advisory_aliases where alias in (${sql.join(aliases.map(folded))}))`]),
     ...(origin === "" ? [] : [sql`(${columnIs("origin", origin)} or (t.origin = '' and t.artifact_name = ${origin}))`]),
-    ...columnIsIfSet("latest_type", latestEventType),
-    ...eventConditions(request),
+    ...(call.v1 === true ? latestIs(latestEventType) : columnIsIfSet("latest_type", latestEventType)),
+    ...eventConditions(call, request),
     ...(query === "" ? [] : [contains(query, organizations)]),
   ];
 }
@@ -47,7 +53,16 @@ function columnIn(column: string, values: readonly (string | number)[], table = 
   return values.length === 0 ? [] : [sql`${sql.ref(`${table}.${column}`)} in (${sql.join(values)})`];
 }
 
-function eventConditions(request: ListAdvisoriesRequest): Condition[] {
+/** The latest approved event of all that v1 shows is of the type; `latest_type` is that of those that v2 shows. */
+function latestIs(type: number): Condition[] {
+  if (type === 0) return [];
+  return [
+    sql`(select e.type from advisory_events as e where e.parent = t.uid and e.review_state = ${ReviewState.APPROVED}
+      order by e.create_time desc limit 1) = ${type}`,
+  ];
+}
+
+function eventConditions(call: Pick<CallData, "v1">, request: ListAdvisoriesRequest): Condition[] {
   const { excludeEventAuthors: excluded } = request;
   const wanted = [
     ...columnIn("review_state", request.eventReviewStates, "e"),
@@ -56,8 +71,9 @@ function eventConditions(request: ListAdvisoriesRequest): Condition[] {
     ...columnIn("type", request.eventTypes, "e"),
   ];
   const by = sql`e.author in (${sql.join(excluded)})`;
+  const shown = sql`e.type not in (${sql.join(hiddenFrom(call))})`;
   const exists = (...conditions: Condition[]): Condition =>
-    sql`exists (select 1 from advisory_events as e where ${sql.join([sql`e.parent = t.uid`, ...conditions], sql` and `)})`;
+    sql`exists (select 1 from advisory_events as e where ${sql.join([sql`e.parent = t.uid`, shown, ...conditions], sql` and `)})`;
   if (wanted.length > 0) return [exists(...wanted, ...(excluded.length === 0 ? [] : [sql`not ${by}`]))];
   return excluded.length === 0 ? [] : [sql`(not ${exists(by)} or ${exists(sql`not ${by}`)})`];
 }

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { create, fromJson, type JsonValue, type MessageInitShape, toJson, toJsonString } from "@bufbuild/protobuf";
+import { create, fromJson, type JsonValue, toJson, toJsonString } from "@bufbuild/protobuf";
 import {
   type Advisory,
   type AdvisoryEvent,
@@ -9,9 +9,11 @@ import {
   SeveritySchema,
 } from "@moorage/api/messages";
 import { resource } from "../../aip/resource.ts";
+import type { CallData } from "../../core/call.ts";
 import { columnsOf, layoutOf } from "../../core/stored.ts";
 import { notFound } from "../../errors.ts";
 import type { Database, Row } from "../../store/index.ts";
+import { locationChangeIn, locationChangeOf, locationColumns, setLocationChange } from "./location-changes.ts";
 
 const LAYOUT = layoutOf(AdvisorySchema, { without: ["events", "severities"] });
 const plainColumns = columnsOf(LAYOUT, "advisories", [
@@ -81,15 +83,16 @@ export const WITHOUT_FINDINGS = [...EVENT_LAYOUT.columns, "parent", "type", "con
 >[];
 
 /** An event of a row; without findings if the row was read without them. */
-export function eventOf(
-  row: Omit<Row<"advisory_events">, "findings"> & { findings?: string },
-): MessageInitShape<typeof AdvisoryEventSchema> {
-  return {
+export function eventOf(row: Omit<Row<"advisory_events">, "findings"> & { findings?: string }): AdvisoryEvent {
+  const event = create(AdvisoryEventSchema, {
     ...EVENT_LAYOUT.fieldsOf(row),
     findings: new Uint8Array(Buffer.from(row.findings ?? "", "base64")),
     // Types that only later versions know are left out.
     type: fromJson(AdvisoryEventSchema, JSON.parse(row.content) as JsonValue, { ignoreUnknownFields: true }).type,
-  };
+  });
+  const change = locationChangeIn(row);
+  if (change !== undefined) setLocationChange(event, change);
+  return event;
 }
 
 type TypeCase = NonNullable<AdvisoryEvent["type"]["case"]>;
@@ -106,14 +109,16 @@ const TYPES: Readonly<Record<TypeCase, EventTypeFilter>> = {
 };
 
 /** The columns of an event that its author sets. */
-export function eventColumns({
-  type,
-  issue,
-  findings,
-}: AdvisoryEvent): Pick<Row<"advisory_events">, "type" | "content" | "issue" | "findings"> {
+export function eventColumns(
+  call: Pick<CallData, "v1">,
+  event: AdvisoryEvent,
+): Pick<Row<"advisory_events">, "type" | "content" | "issue" | "findings"> {
+  const { type, issue, findings } = event;
+  const change = locationChangeOf(call, event);
   return {
     type: type.case === undefined ? 0 : TYPES[type.case],
     content: toJsonString(AdvisoryEventSchema, create(AdvisoryEventSchema, { type })),
+    ...(change !== undefined && locationColumns(change)),
     issue,
     findings: Buffer.from(findings).toString("base64"),
   };

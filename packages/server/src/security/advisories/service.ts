@@ -6,6 +6,7 @@ import {
   Capability,
   ListAdvisoriesRequestSchema,
 } from "@moorage/api/messages";
+import { sql } from "kysely";
 import { columnIs, listOf, listPage } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import { validate } from "../../aip/validate.ts";
@@ -18,6 +19,7 @@ import { checkAliases, checkNew, checkNewEvent } from "./check.ts";
 import { noteDecision } from "./decisions.ts";
 import { addEvents, changeEvent, eventsByAdvisory, eventsOf } from "./events.ts";
 import { filtersOf, foundBy } from "./filters.ts";
+import { hiddenFrom } from "./location-changes.ts";
 import { removeLookups, writeLookups } from "./lookups.ts";
 import { advisories, advisoryColumns, eventOf, getAdvisory, newAdvisoryId } from "./rows.ts";
 
@@ -52,18 +54,19 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
       const visible = await call.visible(Capability.CAP_ADVISORIES_LIST);
       const organizations = [...new Set(visible.map(organizationOf))];
       const page = await listPage(call, pageTokenKey, LIST, request, {
-        filters: (inForce) => filtersOf(inForce, organizations),
+        filters: (inForce) => filtersOf(call, inForce, organizations),
         foundBy,
       });
       const events = await eventsByAdvisory(
         call.tx,
         page.rows.map(({ uid }) => uid),
+        call,
       );
       const found = page.rows.map((row) => withEvents(row, events.get(row.uid) ?? []));
       return { ...page, advisories: found };
     },
     async createAdvisory(call, { parent, advisory = create(AdvisorySchema) }) {
-      checkNew(advisory);
+      checkNew(call, advisory);
       await groups.get(call.tx, parent);
       const row = await advisories.insert(call, parent, {
         ...advisoryColumns(advisory),
@@ -95,7 +98,7 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
       return {};
     },
     async createAdvisoryEvent(call, { parent, advisoryEvent = create(AdvisoryEventSchema) }) {
-      checkNewEvent(advisoryEvent);
+      checkNewEvent(call, advisoryEvent);
       await getAdvisory(call.tx, parent);
       const [added = create(AdvisoryEventSchema)] = await addEvents(call, parent, [advisoryEvent]);
       return added;
@@ -103,9 +106,9 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
     async listAdvisoryEvents(call, request) {
       await getAdvisory(call.tx, request.parent);
       const page = await listPage(call, pageTokenKey, LIST_EVENTS, request, {
-        filters: ({ parent }) => [columnIs("parent", parent)],
+        filters: ({ parent }) => [columnIs("parent", parent), sql`t.type not in (${sql.join(hiddenFrom(call))})`],
       });
-      return { ...page, advisoryEvents: page.rows.map((row) => create(AdvisoryEventSchema, eventOf(row))) };
+      return { ...page, advisoryEvents: page.rows.map(eventOf) };
     },
     updateAdvisoryEvent: (call, { advisoryEvent = create(AdvisoryEventSchema), updateMask }) =>
       changeEvent(call, advisoryEvent, updateMask),
@@ -113,7 +116,7 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
 }
 
 async function answerOf(call: Call, row: Row<"advisories">): Promise<MessageShape<typeof AdvisorySchema>> {
-  return withEvents(row, await eventsOf(call.tx, row.uid));
+  return withEvents(row, await eventsOf(call, row.uid));
 }
 
 function withEvents(
