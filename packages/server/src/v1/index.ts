@@ -1,10 +1,28 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Method } from "../runtime/methods.ts";
+import { accountAssociations } from "./iam/account-associations.ts";
+import { externalGroupRoleMappings } from "./iam/external-group-role-mappings.ts";
+import { groupInvites } from "./iam/group-invites.ts";
 import { groups } from "./iam/groups.ts";
+import { identities } from "./iam/identities.ts";
+import { identityProviders } from "./iam/identity-providers.ts";
+import { roleBindings } from "./iam/role-bindings.ts";
 import { roles } from "./iam/roles.ts";
+import { terms } from "./iam/terms.ts";
 import { advisories } from "./vulnerabilities/advisories.ts";
 
-const METHODS: readonly [string, Method][] = [...groups, ...roles, ...advisories];
+const METHODS: readonly [string, Method][] = [
+  ...groups,
+  ...roles,
+  ...roleBindings,
+  ...identities,
+  ...groupInvites,
+  ...identityProviders,
+  ...accountAssociations,
+  ...externalGroupRoleMappings,
+  ...terms,
+  ...advisories,
+];
 
 /** The services of v1. */
 export const V1_SERVICES: readonly DescService[] = [...new Set(METHODS.map(([, { desc }]) => desc.parent))];

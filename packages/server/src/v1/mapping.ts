@@ -136,24 +136,29 @@ export function sameNumbers<F extends string>(field: F): Converted<F> {
   return { field, toV1: (value) => value, toV2: (value) => value };
 }
 
-function each(field: DescField, value: unknown, convert: (value: unknown) => unknown): unknown {
-  return field.fieldKind === "list" ? (value as unknown[]).map(convert) : convert(value);
+function each(
+  { fieldKind }: DescField,
+  value: unknown,
+  convert: (value: unknown, key: string | number) => unknown,
+): unknown {
+  if (fieldKind === "list") return (value as unknown[]).map(convert);
+  if (fieldKind !== "map") return convert(value, "");
+  return Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, convert(one, key)]));
 }
 
 function valueOfV2(
-  { jsonName, fieldKind }: DescField,
+  field: DescField,
   { toV2, describe = "cannot be read" }: Converted<string>,
   value: unknown,
   bad: FieldViolation[],
 ): unknown {
-  const one = (element: unknown, at: string): unknown => {
+  const { jsonName, fieldKind } = field;
+  return each(field, value, (element, key) => {
     const made = toV2(element);
-    if (made === undefined) bad.push({ field: at, description: describe });
+    const at = fieldKind === "list" ? `[${key}]` : fieldKind === "map" ? `.${key}` : "";
+    if (made === undefined) bad.push({ field: `${jsonName}${at}`, description: describe });
     return made;
-  };
-  return fieldKind === "list"
-    ? (value as unknown[]).map((element, at) => one(element, `${jsonName}[${at}]`))
-    : one(value, jsonName);
+  });
 }
 
 function typeOf(field: DescField): string {

@@ -60,14 +60,16 @@ export function translated<S extends DescService>(
   });
 }
 
+/** What requests of v1 call the resource that a new one is below. */
+const PARENTS: ReadonlySet<string> = new Set(["parent_id", "repo_id", "group"]);
+
 /** An error with the names of v1 in its violations. */
 function renamed(error: unknown, mappings: readonly Pick<Mapping, "pathOf">[], input: DescMessage): unknown {
   if (!(error instanceof MoorageError) || error.details.fieldViolations === undefined) return error;
   const nameOfField = (path: string): string => {
     for (const { pathOf } of mappings) if (pathOf(path) !== path) return pathOf(path);
     if (path === "uid") return "id";
-    if (path === "parent")
-      return input.fields.find(({ name }) => name === "parent_id" || name === "repo_id")?.jsonName ?? path;
+    if (path === "parent") return input.fields.find(({ name }) => PARENTS.has(name))?.jsonName ?? path;
     return path;
   };
   const violations = error.details.fieldViolations.map(({ field, description }) => ({

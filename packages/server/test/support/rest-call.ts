@@ -40,7 +40,8 @@ export function restCallOf(method: DescMethod, request: Message): RestCall | und
   let body: JsonValue | undefined;
   if (rule.body === "*") body = rest;
   else if (rule.body !== "") {
-    body = rest[rule.body] ?? {};
+    const isList = method.input.fields.some(({ name, fieldKind }) => name === rule.body && fieldKind === "list");
+    body = rest[rule.body] ?? (isList ? [] : {});
     delete rest[rule.body];
   }
   const query = rule.body === "*" ? [] : parametersOf(rest, "");

@@ -266,6 +266,9 @@ function orderText(method: DescMethod): string {
 
 function bodyOf({ body, method, verb, template }: Binding, { schemas }: Place): Schema {
   const { input } = method;
+  const list = input.fields.find(({ name, fieldKind }) => name === body && fieldKind === "list");
+  if (list !== undefined)
+    return { required: true, content: { "application/json": { schema: schemas.ofField(list, "input") } } };
   const message = input.fields.find(({ name }) => name === body)?.message ?? input;
   const inPath = new Set(
     template.variables

@@ -2,7 +2,7 @@ import { create, type DescField, type DescMessage, type Message } from "@bufbuil
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type Fields, fieldNamed, getField, setField, violate } from "../../lib/protojson/fields.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
-import { jsonReader } from "../../lib/protojson/read.ts";
+import { fieldReader, jsonReader } from "../../lib/protojson/read.ts";
 import { maskOfPresent, selectionOf } from "../../lib/protojson/field-mask.ts";
 import { compileQuery } from "./query.ts";
 import type { Binding } from "./routes.ts";
@@ -58,6 +58,7 @@ function compileBody(binding: Binding, violationsOf: ViolationsOf): ReadBody | u
     return (message, json, bad) => read(json === undefined ? {} : json, "", bad, 0, { unread }) ?? message;
   }
   const body = mustField(request, binding.body);
+  if (body.fieldKind === "list") return listReader(body);
   const resource = body.message;
   if (resource === undefined) throw new Error(`the body of ${binding.method.toString()} is not a message`);
   const mask = request.fields.find(
@@ -72,6 +73,16 @@ function compileBody(binding: Binding, violationsOf: ViolationsOf): ReadBody | u
     setField(message, body, value);
     if (bad.length > 0)
       bad.push(...violationsOf(resource, value).filter((found) => !bad.some((known) => known.field === found.field)));
+    return message;
+  };
+}
+
+/** A body that is an array: the values of a repeated field. */
+function listReader(body: DescField): ReadBody {
+  const read = fieldReader(body);
+  return (message, json, bad) => {
+    const values = json === undefined ? undefined : read(json, body.jsonName, bad, 0);
+    if (values !== undefined) setField(message, body, values);
     return message;
   };
 }

@@ -5,7 +5,7 @@ import { mapping } from "../mapping.ts";
 import { translated } from "../service.ts";
 import { itemsOf, listed, withId } from "../v2.ts";
 
-const group = mapping(GroupSchema, V2Group, {
+export const group = mapping(GroupSchema, V2Group, {
   id: "uid",
   name: "name",
   description: "description",

@@ -12,7 +12,7 @@ const NAMES: ReadonlyMap<number, string> = new Map(
 );
 
 /** Capabilities by their names with dots, as `repo.list`. */
-const capabilities: Converted<"capabilities"> = {
+export const capabilities: Converted<"capabilities"> = {
   field: "capabilities",
   toV1: (value) => NAMES.get(value as number) ?? String(value),
   toV2: (value) => capabilityOf(value as string),

@@ -44,7 +44,8 @@ export type RoleBinding = Message<"moorage.iam.RoleBinding"> & {
   identity: string;
 
   /**
-   * Where.
+   * The group that the role is held on. A new binding is on the group in the path, whatever stands here; it does not
+   * move to another one.
    *
    * @generated from field: string group = 3;
    */
@@ -128,14 +129,14 @@ export type RoleBindingList_Binding = Message<"moorage.iam.RoleBindingList.Bindi
   email: string;
 
   /**
-   * The issuer (iss) of the tokens by which the identity is assumed. Empty when it is not assumed by claims.
+   * The issuer (iss) of the tokens by which the identity is assumed. Empty when it is a pattern.
    *
    * @generated from field: string claim_match_issuer = 6;
    */
   claimMatchIssuer: string;
 
   /**
-   * The subject (sub) of the tokens by which the identity is assumed. Empty when it is not assumed by claims.
+   * The subject (sub) of the tokens by which the identity is assumed. Empty when it is a pattern.
    *
    * @generated from field: string claim_match_subject = 7;
    */

@@ -1,0 +1,24 @@
+import { TermsAcceptanceSchema, TermsService } from "@moorage/api/messages";
+import { Terms, TermsDocumentStatusSchema, TermsListSchema } from "@moorage/api/v1/iam";
+import type { Method } from "../../runtime/methods.ts";
+import { mapping } from "../mapping.ts";
+import { translated } from "../service.ts";
+import { itemsOf, listed } from "../v2.ts";
+
+const accepted = mapping(TermsDocumentStatusSchema, TermsAcceptanceSchema, {
+  docId: "docId",
+  acceptedBy: "acceptedBy",
+  acceptedAt: "createTime",
+});
+
+const { acceptTerms, listTermsAcceptances } = TermsService.method;
+
+/** moorage.iam.Terms. What the group's ancestors accepted is listed as well, because it holds for the group. */
+export const terms: [string, Method][] = translated(Terms, [accepted], {
+  async acceptTerms(v2, { group, documentIds }) {
+    const answer = await v2.answer(acceptTerms, { group, documentIds });
+    return { group: answer.group, documentIds: answer.documentIds };
+  },
+  listAccepted: (v2, { group }) =>
+    listed(TermsListSchema, v2.pages(listTermsAcceptances, { group }), itemsOf(accepted, "termsAcceptances")),
+});
