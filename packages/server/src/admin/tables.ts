@@ -86,6 +86,8 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "feeds", key: ["name"] },
   { name: "feed_records", key: ["feed", "id"], weight: "length(body)" },
   { name: "feed_keys", key: ["kind", "key", "feed", "record"] },
+  { name: "feed_statements", key: ["feed", "record", "n"], weight: "length(ids) + length(impact) + length(product)" },
+  { name: "feed_statement_keys", key: ["key", "vulnerability", "feed", "record", "n"] },
   { name: "feed_problems", key: ["feed", "n"] },
   { name: "feed_changes", key: ["name"] },
   { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },

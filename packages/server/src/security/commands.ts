@@ -36,6 +36,7 @@ import {
   writeScannedPart,
 } from "./scanners/queue.ts";
 import { reviewScans } from "./scanners/remove.ts";
+import { restateFeeds } from "./trusted/restate-feeds.ts";
 
 /** The commands of security beside the methods of the API. */
 export const securityCommands = [
@@ -65,6 +66,7 @@ export const securityCommands = [
   renewCatalog,
   renewScan,
   requestAutomaticScans,
+  restateFeeds,
   reviewAttachments,
   reviewScans,
   storeScannerAdapter,

@@ -435,6 +435,16 @@ export const MIGRATIONS: Migration[] = [
     name: "packages that scanners report",
     statements: [`alter table scans add column packages INT8 not null default 0`],
   },
+  {
+    version: 37,
+    name: "what feeds of VEX documents state",
+    statements: [
+      `create table feed_statements (feed KEY not null, record KEY not null, n INT8 not null, from_time INT8 not null, until_time INT8, since INT8 not null, hash KEY not null, ids text not null, status KEY not null, justification KEY not null, impact text not null, product text not null, component text not null, key KEY not null, author text not null, time INT8 not null, primary key (feed, record, n)) WITHOUT_ROWID`,
+      `create table feed_statement_keys (key KEY not null, vulnerability KEY not null, feed KEY not null, record KEY not null, n INT8 not null, primary key (key, vulnerability, feed, record, n)) WITHOUT_ROWID`,
+      `alter table feeds add column restate KEY not null default ''`,
+      `update feeds set restate = 'first' where products <> '[]'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -157,6 +157,7 @@ export interface SecurityTables {
   /**
    * How far the comparison of packages and records has come. `changes`: up to this change number, and in `position`
    * (JSON, or empty) up to where in the next one; `packages`: `position` is that in the package whose comparison began.
+   * `statements`: a number that grows when statements of feeds change, and the position in a feed that is restated.
    * `scans`: up to which event tags were looked at for what is to be scanned.
    */
   matching: { name: string; value: number; position: string };
@@ -299,6 +300,7 @@ export interface SecurityTables {
    * Sources of records on vulnerabilities and products. `origin`: `file` for those of MOORAGE_FEEDS_FILE, `command` for
    * the others. `products` is a JSON list. `run`: the import that may write. `newest`: the newest `modified` that was
    * read; `full_time`: when the last complete one ended. `error`: why the last attempt failed, empty when it did not.
+   * `restate`: a mark of a change of `products`, until feed_statements follows it; empty otherwise.
    */
   feeds: {
     name: string;
@@ -321,6 +323,7 @@ export interface SecurityTables {
     duration_ms: number | null;
     error: string;
     create_time: number;
+    restate: string;
   };
   /**
    * What feeds say. `score_tenths`: CVSS in tenths. A record that its feed no longer has keeps its row, with `removed`
@@ -344,6 +347,32 @@ export interface SecurityTables {
    * document mentions, in lower case), `package`, `product`.
    */
   feed_keys: { kind: string; key: string; feed: string; record: string };
+  /**
+   * What documents of feeds say about products that their feed may decide about, from `from_time` until `until_time`,
+   * in milliseconds since 1970; null while they do. Rows are only added and closed. `n` counts from 0 for a record.
+   * `since`: since when it says the same, if the row follows one that differs in words or times. `ids`: a JSON list in
+   * lower case. `product`, `component`, `time`: see VexStatement. `key`: see feed_statement_keys.
+   */
+  feed_statements: {
+    feed: string;
+    record: string;
+    n: number;
+    from_time: number;
+    until_time: number | null;
+    since: number;
+    hash: string;
+    ids: string;
+    status: string;
+    justification: string;
+    impact: string;
+    product: string;
+    component: string;
+    key: string;
+    author: string;
+    time: number;
+  };
+  /** What statements are found by: the product (see productKeyOf) and each id of the vulnerability. */
+  feed_statement_keys: { key: string; vulnerability: string; feed: string; record: string; n: number };
   /** What the last import could not read, the first of them. `record` is empty when the id is not known. */
   feed_problems: { feed: string; n: number; record: string; position: string; message: string };
   /** One row: the last change number that was given. */

@@ -188,6 +188,10 @@ test("the VEX of an image has what advisories, attached documents and trusted fe
     record("https://up.example/2", "pkg:npm/lodash", "CVE-2026-302"),
   ];
   await putRecords(platform, "upstream", "openvex", trusted, [], ["pkg:npm/react"]);
+  await until(async () => {
+    const path = `/vulnerabilities/v2/repos/${place.repo}/vex?reference=v1`;
+    return JSON.stringify(await platform.ok("GET", path)).includes("CVE-2026-301");
+  });
 
   const document = await vexOf(place, "v1");
   assert.deepEqual(linesOf(document), [

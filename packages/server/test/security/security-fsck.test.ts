@@ -21,6 +21,8 @@ const TABLES = [
   "feed_records",
   "feed_keys",
   "feed_problems",
+  "feed_statements",
+  "feed_statement_keys",
   "feed_changes",
   "image_catalogs",
   "packages",
@@ -79,6 +81,15 @@ test("faults in the rows of feeds and catalogues are found and repaired", TIMEOU
       ["feed-problem-without-feed"],
       () => db.insertInto("feed_problems").values({ feed: "x", n: 0, record: "", position: "", message: "" }).execute(),
     ],
+    [["feed-statement-not-searchable"], () => db.deleteFrom("feed_statement_keys").execute()],
+    [
+      ["feed-statement-key-stale"],
+      () =>
+        db
+          .insertInto("feed_statement_keys")
+          .values({ key: "x", vulnerability: "cve-1", feed: "x", record: "1", n: 0 })
+          .execute(),
+    ],
     [["feed-counts-wrong"], () => db.updateTable("feeds").set({ records: 7 }).execute()],
     [["feed-counts-wrong"], () => db.updateTable("feeds").set({ withdrawn: 0 }).execute()],
     [["feed-changes-behind"], () => db.updateTable("feed_changes").set({ value: 1 }).execute()],
@@ -110,6 +121,29 @@ test("faults in the rows of feeds and catalogues are found and repaired", TIMEOU
           .execute(),
     ],
   ];
+  const said = { feed: "vex", record: "1", n: 0, key: "npm//left-pad" };
+  await db
+    .insertInto("feed_statements")
+    .values({
+      ...said,
+      from_time: 1,
+      until_time: null,
+      since: 1,
+      hash: "",
+      ids: '["cve-1"]',
+      status: "fixed",
+      justification: "",
+      impact: "",
+      product: "pkg:npm/left-pad",
+      component: "",
+      author: "",
+      time: 1,
+    })
+    .execute();
+  await db
+    .insertInto("feed_statement_keys")
+    .values({ ...said, vulnerability: "cve-1" })
+    .execute();
   const before = await contentOf(installation);
   for (const [kinds, damage] of cases) {
     await damage();

@@ -6,6 +6,7 @@ import { openCall } from "../../src/runtime/open-call.ts";
 import { packageRow } from "../../src/security/catalog/rows.ts";
 import { matchChanges } from "../../src/security/findings/match-changes.ts";
 import { matchPackages } from "../../src/security/findings/match-packages.ts";
+import { restateFeeds } from "../../src/security/trusted/restate-feeds.ts";
 import { type Database, openStore, type Row, type Store } from "../../src/store/index.ts";
 import type { FeedInstallation } from "./feed-installation.ts";
 
@@ -71,7 +72,7 @@ export async function openMatching(
 
 /** Matches, at that time, until there is nothing left to do. */
 async function matchAll(store: Store, nowMs: number): Promise<void> {
-  for (const command of [matchPackages, matchChanges])
+  for (const command of [restateFeeds, matchPackages, matchChanges])
     for (let isDone = false; !isDone;)
       ({ isDone } = await store.transact((tx) => command.run(openCall(systemCall(nowMs), tx), undefined, undefined), {
         isolation: command.isolation,
@@ -87,7 +88,7 @@ export async function matchAsServer(env: Record<string, string | undefined>, ste
   });
   for (let isDone = false; !isDone;) {
     const done = [];
-    for (const command of [matchPackages, matchChanges]) {
+    for (const command of [restateFeeds, matchPackages, matchChanges]) {
       done.push(await writer.write(command, systemCall(Date.now()), undefined));
       step();
     }

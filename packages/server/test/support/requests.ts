@@ -422,6 +422,7 @@ async function addProduct(platform: Platform): Promise<void> {
       run: "",
       etag: "",
       last_modified: "",
+      restate: "",
     };
     const counts = { newest: null, records: 1, withdrawn: 0, problems: 0, duration_ms: null, error: "" };
     const times = { attempt_time: null, success_time: null, full_time: null, create_time: 0 };

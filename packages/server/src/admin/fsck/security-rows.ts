@@ -122,6 +122,28 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     repair: (tx, { feed, id }) => markFeedRecordsRemoved(tx, String(feed), [String(id)]),
   },
   {
+    kind: "feed-statement-key-stale",
+    meaning: "a statement of a feed would be found that is gone",
+    find: "select k.key, k.vulnerability, k.feed, k.record, k.n from feed_statement_keys as k where not exists (select 1 from feed_statements as s where s.feed = k.feed and s.record = k.record and s.n = k.n)",
+    show: ["feed", "record", "n"],
+    repair: remove("feed_statement_keys", ["key", "vulnerability", "feed", "record", "n"]),
+  },
+  {
+    kind: "feed-statement-not-searchable",
+    meaning: "a statement of a feed about a product that it may decide about would not be found",
+    find: `select s.feed, s.record, s.n, s.key, s.ids from feed_statements as s where not exists
+      (select 1 from feed_statement_keys as k where k.key = s.key and k.feed = s.feed and k.record = s.record and k.n = s.n)`,
+    show: ["feed", "record", "n"],
+    async repair(tx, { feed, record, n, key, ids }) {
+      for (const id of new Set(JSON.parse(String(ids)) as string[]))
+        await ask(
+          tx,
+          "insert into feed_statement_keys (key, vulnerability, feed, record, n) values (?, ?, ?, ?, ?) on conflict do nothing",
+          [key, id, feed, record, n],
+        );
+    },
+  },
+  {
     kind: "feed-problem-without-feed",
     meaning: "what could not be read is noted for a feed that is gone",
     find: "select p.feed, p.n from feed_problems as p where not exists (select 1 from feeds as f where f.name = p.feed)",

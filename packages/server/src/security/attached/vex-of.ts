@@ -3,13 +3,11 @@ import { targetOf } from "../vex/applies.ts";
 import { csafDocument } from "../vex/csaf.ts";
 import { cycloneDxDocument } from "../vex/cyclonedx.ts";
 import { openVexDocument } from "../vex/openvex.ts";
+import { storable, storableIds } from "../vex/storable.ts";
 import type { VexDocument } from "../vex/types.ts";
 import { AttachedError, type StoredStatement } from "./types.ts";
 
 const MAX_STATEMENTS = 20_000;
-const MAX_IDS = 50;
-const MAX_ID = 200;
-const MAX_TEXT = 2_048;
 
 const READERS: Readonly<Record<string, (document: unknown) => VexDocument>> = {
   openvex: openVexDocument,
@@ -32,11 +30,11 @@ export function vexOf(kind: string, document: unknown, subject: string): StatedV
   const { id, author, statements } = read(kind, document);
   const about = statements.flatMap((each): StoredStatement[] => {
     const target = targetOf(each, subject);
-    const ids = each.ids.filter((one) => one.length <= MAX_ID).slice(0, MAX_IDS);
+    const ids = storableIds(each.ids);
     if (target === undefined || ids.length === 0) return [];
     const { status, justification, impact, product, timeMs } = each;
     const texts = { impact: storable(impact), product: storable(product), target: storable(target) };
-    return [{ ids: ids.map(storable), status, justification, timeMs, ...texts }];
+    return [{ ids, status, justification, timeMs, ...texts }];
   });
   if (about.length > MAX_STATEMENTS) throw new AttachedError(`it has more than ${MAX_STATEMENTS} statements`);
   if (about.length === 0) throw new AttachedError(`no statement of it is about ${subject} or a package in it`);
@@ -52,9 +50,4 @@ function read(kind: string, document: unknown): VexDocument {
     if (error instanceof UnreadableRecord) throw new AttachedError(error.message, { cause: error });
     throw error;
   }
-}
-
-/** A text that every database takes, cut where it is too long. */
-function storable(text: string): string {
-  return text.replaceAll("\0", "").slice(0, MAX_TEXT).toWellFormed();
 }

@@ -1,7 +1,7 @@
 import { PackageURL } from "packageurl-js";
 import { isoTime } from "../../lib/timestamps.ts";
+import { parsedPurl } from "../vex/purls.ts";
 import type { ImageStatement } from "./image-statements.ts";
-import { parsedPurl } from "./image-packages.ts";
 import type { Publisher } from "./openvex.ts";
 
 /** An image with the statements that hold for it; of an index one of its images, or itself. */

@@ -1,5 +1,5 @@
-import { PackageURL } from "packageurl-js";
 import { type Database, type Row, select } from "../../store/index.ts";
+import { comparableName, parsedPurl } from "../vex/purls.ts";
 
 /** A package that an image holds. */
 export interface HeldPackage extends Omit<Row<"packages">, "matched"> {
@@ -52,19 +52,8 @@ export function indexed(all: readonly HeldPackage[]): HeldPackages {
   };
 }
 
-/** Type and name; undefined for what is no purl. PyPI has several ways to write one name. */
+/** Type and name; undefined for what is no purl. */
 function keyOf(text: string): string | undefined {
   const purl = parsedPurl(text);
-  if (purl === undefined) return undefined;
-  const { type, name } = purl;
-  return `${type}/${type === "pypi" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name}`;
-}
-
-/** The purl; undefined for what is none. */
-export function parsedPurl(text: string): PackageURL | undefined {
-  try {
-    return text.startsWith("pkg:") ? PackageURL.fromString(text) : undefined;
-  } catch {
-    return undefined;
-  }
+  return purl === undefined ? undefined : `${purl.type}/${comparableName(purl)}`;
 }

@@ -155,7 +155,8 @@ export async function lastSaidMs(tx: Database, repo: string, digests: readonly s
     `select max(update_time) as ms from advisories where parent in (${groups.map(() => "?").join(", ")})
      union all select max(coalesce(a.until_time, r.finish_time, a.from_time)) as ms from attachments as a
        left join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest where a.repo = ? and a.subject in (${marks})
-     union all select max(success_time) as ms from feeds where products <> '[]'`,
+     union all select max(success_time) as ms from feeds where products <> '[]'
+     union all select max(value) as ms from matching where name = 'statements'`,
     [...groups, repo, ...digests],
   );
   return Math.max(0, ...rows.map(({ ms }) => Number(ms ?? 0)));

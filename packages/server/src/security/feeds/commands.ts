@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { Code, MoorageError } from "../../errors.ts";
@@ -29,7 +30,10 @@ export const putFeeds = command(
   ): Promise<void> => {
     await takeAdvisoryLock(call.tx, "feeds");
     const known = new Map(
-      (await call.tx.selectFrom("feeds").select(["name", "origin", "format"]).execute()).map((row) => [row.name, row]),
+      (await call.tx.selectFrom("feeds").select(["name", "origin", "format", "products"]).execute()).map((row) => [
+        row.name,
+        row,
+      ]),
     );
     for (const { name, format } of feeds) {
       const row = known.get(name);
@@ -43,7 +47,7 @@ export const putFeeds = command(
     }
     const names = new Set([...known.keys(), ...feeds.map(({ name }) => name)]);
     if (names.size > MAX_FEEDS) throw new MoorageError(Code.FailedPrecondition, `there are ${MAX_FEEDS} feeds already`);
-    for (const feed of feeds) await putFeed(call, feed, origin);
+    for (const feed of feeds) await putFeed(call, feed, origin, known.get(feed.name)?.products);
     if (origin === "file") {
       const listed = new Set(feeds.map(({ name }) => name));
       const left = [...known.values()].filter((row) => row.origin === "file" && !listed.has(row.name));
@@ -54,20 +58,23 @@ export const putFeeds = command(
   FEEDING,
 );
 
-async function putFeed(call: Call, feed: FeedDefinition, origin: string): Promise<void> {
+/** `before`: the products of the feed, if it is there. */
+async function putFeed(call: Call, feed: FeedDefinition, origin: string, before: string | undefined): Promise<void> {
+  const products = JSON.stringify(feed.products);
   const defined = {
     format: feed.format,
     address: feed.address,
     licence: feed.licence,
     interval_ms: feed.intervalMs,
-    products: JSON.stringify(feed.products),
+    products,
     origin,
+    // What it said about other products counts from now on, or counts no more.
+    ...(before !== undefined && before !== products && { restate: randomUUID() }),
   };
   await call.tx
     .insertInto("feeds")
     .values({
       name: feed.name,
-      ...defined,
       run: "",
       etag: "",
       last_modified: "",
@@ -76,6 +83,8 @@ async function putFeed(call: Call, feed: FeedDefinition, origin: string): Promis
       problems: 0,
       error: "",
       create_time: call.nowMs,
+      restate: "",
+      ...defined,
     })
     .onConflict((conflict) => conflict.column("name").doUpdateSet(defined))
     .execute();

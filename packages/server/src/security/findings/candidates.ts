@@ -84,7 +84,7 @@ export function isNamed(row: { purl: string; name: string; source_name: string }
 }
 
 /** The name that a package URL has, as packages are stored; other texts are names. */
-function nameIn(given: string): string {
+export function nameIn(given: string): string {
   if (!given.startsWith("pkg:")) return given;
   try {
     const { type, namespace, name } = PackageURL.fromString(given);

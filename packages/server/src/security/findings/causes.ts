@@ -3,10 +3,11 @@ import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
 
 /**
- * Why the findings of images may have changed; `subject` is a digest (see noteImageChange), a package's id, or a JSON
- * list of ids of vulnerabilities, about which an advisory says something else now.
+ * Why the findings of images may have changed; `subject` is a digest (see noteImageChange), a package's id, a JSON
+ * list of ids of vulnerabilities, about which an advisory says something else now, or what a feed says something else
+ * of (see StatedCause).
  */
-export type CauseKind = "image" | "package" | "advisory";
+export type CauseKind = "image" | "package" | "advisory" | "statement";
 export type FindingCause = Row<"finding_causes"> & { kind: CauseKind };
 
 // Rows per statement, below the parameter limit of every engine.

@@ -7,6 +7,7 @@ import { CATALOGUING } from "../catalog/command-options.ts";
 import { affectedBy } from "./candidates.ts";
 import { type FindingCause, notePackageChanges } from "./causes.ts";
 import { type ImageName, marks } from "./images.ts";
+import { statedImages } from "./stated-images.ts";
 
 // Digests and causes that one transaction goes through.
 const BATCH_DIGESTS = 500;
@@ -56,8 +57,10 @@ interface Found {
   position?: string;
 }
 
-async function nextImages(call: Call, { kind, subject, scope, position }: FindingCause, limit: number): Promise<Found> {
+async function nextImages(call: Call, cause: FindingCause, limit: number): Promise<Found> {
   const { tx } = call;
+  const { kind, subject, scope, position } = cause;
+  if (kind === "statement") return await statedImages(call, cause, limit);
   if (kind === "advisory") {
     const packages = await affectedBy(tx, JSON.parse(subject) as string[]);
     await notePackageChanges(call, packages, scope);

@@ -4,6 +4,8 @@ import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
 import { MATCHED_FORMATS } from "../matching/record-affects.ts";
 import { BATCH_BYTES, type MatchingStep } from "./match-packages.ts";
+import { changesOfStatements, restateRecord } from "../trusted/restate.ts";
+import { noteRestated } from "../trusted/restate-feeds.ts";
 import { costOf, headsAfter, type MatchedRecord, type RecordHead, recordOf } from "./records.ts";
 import { readState, writeState } from "./state.ts";
 import { lookupsByPackage, writeFindings } from "./write.ts";
@@ -22,7 +24,8 @@ type Position = [change: number, phase: "keys" | "findings", key: string, id: st
 
 /**
  * Compares the next records that changed with the packages that have their keys, and with those that have findings of
- * them. Numbers of changes are committed in their order (docs/adr/0016), so that none is missed.
+ * them; of feeds of VEX documents, takes over what they say. Numbers of changes are committed in their order
+ * (docs/adr/0016), so that none is missed.
  */
 export const matchChanges = command(
   "security.matchChanges",
@@ -34,18 +37,22 @@ export const matchChanges = command(
     const last = heads.at(-1);
     if (last === undefined) return { opened: 0, closed: 0, isDone: true };
     const concerned = await changesOfPackages(tx, value, last.change);
+    const stated = await changesOfStatements(tx, value, last.change);
+    let isRestated = false;
     const done = { opened: 0, closed: 0 };
     const budget = { packages: BATCH_PACKAGES, bytes: BATCH_BYTES };
     let begun = position === "" ? undefined : (JSON.parse(position) as Position);
     let reached = last.change;
     let rest = "";
-    for (const head of heads.filter(({ change }) => concerned.has(change))) {
+    for (const head of heads.filter(({ change }) => concerned.has(change) || stated.has(change))) {
       const cost = costOf(head);
       if (budget.packages <= 0 || (budget.bytes < BATCH_BYTES && budget.bytes < cost)) {
         reached = head.change - 1;
         break;
       }
       budget.bytes -= cost;
+      if (stated.has(head.change) && (await restateRecord(call, head))) isRestated = true;
+      if (!concerned.has(head.change)) continue;
       const from: Position = begun?.[0] === head.change ? begun : [head.change, "keys", "", ""];
       begun = undefined;
       const next = await matchChange(call, head, from, budget, done);
@@ -55,6 +62,7 @@ export const matchChanges = command(
       break;
     }
     await writeState(tx, "changes", { value: reached, position: rest });
+    if (isRestated) await noteRestated(call);
     return { ...done, isDone: false };
   },
   CATALOGUING,

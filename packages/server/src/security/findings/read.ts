@@ -1,3 +1,4 @@
+import type { FeedStatement } from "../trusted/read.ts";
 import { compareVersions } from "../../lib/versions/index.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
 import type { FixState } from "../matching/record-affects.ts";
@@ -11,6 +12,7 @@ import {
   type ImageDecisions,
   isClosedBy,
 } from "./decisions.ts";
+import { type AboutPackage, feedStatements, type LatestOfFeeds } from "./feed-statements.ts";
 import { recordKey } from "./records.ts";
 import { orderOf } from "./versions.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "./vulnerabilities.ts";
@@ -43,8 +45,8 @@ export interface ImageFinding {
   closedMs: number | null;
   /** Why it was closed last; empty when it is open. */
   closeReason: string;
-  /** The statement attached to the image that closed it. */
-  statement?: AttachedStatement;
+  /** The statement that closed it: attached to the image, or of a feed. */
+  statement?: AttachedStatement | FeedStatement;
   /** What an advisory says of it, which closed it or leaves it open. */
   decision?: AdvisoryDecision;
 }
@@ -90,6 +92,7 @@ export async function findingsOfImage(
       }),
     ),
     statements: await attachedStatements(db, asked),
+    latestOfFeeds: await feedStatements(db, asked, source, aboutPackages(groups, packages, known)),
   };
   const found = [...groups.values()].flatMap((group): ImageFinding[] => {
     const open = group.filter(isOpen);
@@ -113,6 +116,20 @@ export async function findingsOfImage(
 interface ImageSayings {
   decisions: ImageDecisions;
   statements: readonly AttachedStatement[];
+  latestOfFeeds: LatestOfFeeds;
+}
+
+/** What statements are wanted about: the vulnerability of each group of rows, in its package. */
+function aboutPackages(
+  groups: ReadonlyMap<string, readonly FindingRow[]>,
+  packages: ReadonlyMap<string, Held>,
+  known: KnownVulnerabilities,
+): AboutPackage[] {
+  return [...groups.values()].flatMap(([row]) => {
+    const held = row && packages.get(row.package);
+    const vulnerability = row && known.get(recordKey({ feed: row.feed, id: row.record }));
+    return held && vulnerability ? [{ purl: held.package.purl, ids: decidedIds(vulnerability) }] : [];
+  });
 }
 
 interface End extends Pick<ImageFinding, "statement" | "decision"> {
@@ -122,11 +139,11 @@ interface End extends Pick<ImageFinding, "statement" | "decision"> {
 }
 
 /**
- * What becomes of a finding that the records have open. What was reviewed counts more than what is attached: a
- * statement closes what no advisory says is affected. Of several advisories, and of several statements, the latest
- * counts.
+ * What becomes of a finding that the records have open. What was reviewed counts more than what is attached, and that
+ * more than what feeds say: a statement closes what no advisory says is affected. Of several advisories, and of several
+ * statements, the latest counts.
  */
-function endOf({ decisions, statements }: ImageSayings, held: Held, vulnerability: Vulnerability): End {
+function endOf({ decisions, statements, latestOfFeeds }: ImageSayings, held: Held, vulnerability: Vulnerability): End {
   const ids = decidedIds(vulnerability);
   const about = decisions.list.length === 0 ? [] : decisionsOn(decisions, held, ids);
   const settling = about.find((each) => isClosedBy(each, held) !== undefined);
@@ -135,7 +152,8 @@ function endOf({ decisions, statements }: ImageSayings, held: Held, vulnerabilit
     return isClosedBy(settling, held) === true
       ? { reason: CLOSE_REASONS[settling.type] ?? "", fromMs: settling.fromMs, decision: settling }
       : { decision: settling };
-  const [latest] = statements.length === 0 ? [] : statementsAbout(statements, { purl: held.package.purl, ids });
+  const of = { purl: held.package.purl, ids };
+  const latest = statementsAbout(statements, of)[0] ?? latestOfFeeds(of);
   if (latest?.status === "not_affected" || latest?.status === "fixed")
     return { reason: `VEX_${latest.status.toUpperCase()}`, fromMs: latest.fromMs, statement: latest };
   return decision === undefined ? {} : { decision };

@@ -9,6 +9,7 @@ import { isImporting, lookAtImages } from "./look.ts";
 import { matchChanges } from "./match-changes.ts";
 import { matchPackages, type MatchingStep } from "./match-packages.ts";
 import { emitNotices } from "./notices.ts";
+import { restateFeeds } from "../trusted/restate-feeds.ts";
 import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "./state.ts";
 
 /** What is counted. */
@@ -48,7 +49,9 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
   };
   const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   const isStopped = (): boolean => stopping.signal.aborted;
-  const step = async (command: typeof matchPackages | typeof matchChanges): Promise<MatchingStep> => {
+  const step = async (
+    command: typeof matchPackages | typeof matchChanges | typeof restateFeeds,
+  ): Promise<MatchingStep> => {
     const startedMs = clock.monotonicMs();
     const done = await transactor.write(command, systemCallNow(clock), undefined);
     metrics.step(clock.monotonicMs() - startedMs);
@@ -59,7 +62,7 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
   const poll = async (): Promise<void> => {
     await count();
     while (!isStopped() && (await isAnyWaiting(reader))) {
-      for (const command of [matchPackages, matchChanges]) {
+      for (const command of [restateFeeds, matchPackages, matchChanges]) {
         if (isStopped()) return;
         await step(command);
       }

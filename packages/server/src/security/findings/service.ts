@@ -150,10 +150,11 @@ function messageOf(
       statement: {
         justification: statement.justification,
         impact: statement.impact,
-        document: statement.document,
         author: statement.author,
-        source: statement.source,
         time: timestamp(statement.timeMs),
+        ...("feed" in statement
+          ? { feed: statement.feed, document: statement.record }
+          : { source: statement.source, document: statement.document }),
       },
     }),
     ...(decision !== undefined && {

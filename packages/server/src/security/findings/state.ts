@@ -1,17 +1,19 @@
 import type { Database } from "../../store/index.ts";
 
-/** How far one of the two parts of matching has come: see the table `matching`. */
+/** How far one of the parts of matching has come: see the table `matching`. */
 export interface MatchingState {
   value: number;
   position: string;
 }
 
-export async function readState(tx: Database, name: "changes" | "packages"): Promise<MatchingState> {
+type MatchingPart = "changes" | "packages" | "statements";
+
+export async function readState(tx: Database, name: MatchingPart): Promise<MatchingState> {
   const row = await tx.selectFrom("matching").select(["value", "position"]).where("name", "=", name).executeTakeFirst();
   return row ?? { value: 0, position: "" };
 }
 
-export async function writeState(tx: Database, name: "changes" | "packages", state: MatchingState): Promise<void> {
+export async function writeState(tx: Database, name: MatchingPart, state: MatchingState): Promise<void> {
   await tx
     .insertInto("matching")
     .values({ name, ...state })
@@ -30,12 +32,14 @@ export interface MatchingBacklog {
 /** More are not counted. */
 const MAX_COUNTED = 100_000;
 
-/** Whether there is work. Reads two rows. */
+/** Whether there is work. Reads a few rows. */
 export async function isAnyWaiting(db: Database): Promise<boolean> {
   const { value } = await readState(db, "changes");
   const record = db.selectFrom("feed_records").select("change").where("change", ">", value).limit(1);
   const some = db.selectFrom("packages").select("id").where("matched", "is", null).limit(1);
-  return (await record.executeTakeFirst()) !== undefined || (await some.executeTakeFirst()) !== undefined;
+  const feed = db.selectFrom("feeds").select("name").where("restate", "<>", "").limit(1);
+  for (const each of [record, some, feed]) if ((await each.executeTakeFirst()) !== undefined) return true;
+  return false;
 }
 
 export async function matchingBacklog(db: Database): Promise<MatchingBacklog> {

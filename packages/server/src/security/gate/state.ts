@@ -9,15 +9,16 @@ interface StateRow {
 
 const MAX_INDEXES = 20;
 
-// Everything by which findings of an image change: records of feeds, how far they are compared with packages, the
-// reading of the image, what is attached to it or to an index that names it, and advisories of the groups above it.
-// Each part is found by an index.
+// Everything by which findings of an image change: records of feeds, how far they are compared with packages, what
+// feeds state, the reading of the image, what is attached to it or to an index that names it, and advisories of the
+// groups above it. Each part is found by an index.
 const textOf = (groups: number): string => `select
   (select count(*) from (select 1 from packages where matched is null limit 1) as w) as waiting,
   (select max(value) from feed_changes) as changes,
   (select count(*) from feeds) as feeds,
   (select max(value) from matching where name = 'changes') as compared,
   (select max(position) from matching where name = 'changes') as position,
+  (select max(value) from matching where name = 'statements') as statements,
   (select max(finish_time) from image_catalogs where digest = ?) as reading,
   (select count(*) || ' ' || count(a.until_time) || ' ' || coalesce(max(a.from_time), 0) || ' ' || coalesce(max(a.until_time), 0)
      || ' ' || count(r.finish_time) || ' ' || coalesce(max(r.finish_time), 0)

@@ -1,7 +1,5 @@
-import { PackageURL } from "packageurl-js";
-
-/** Purls of images, whose version is a digest. */
-const IMAGES: ReadonlySet<string> = new Set(["oci", "docker"]);
+import type { PackageURL } from "packageurl-js";
+import { comparableName, IMAGE_TYPES, parsedPurl } from "./purls.ts";
 
 /**
  * What in the image a statement is about, if it is attached to the digest: a purl, or empty for the whole image.
@@ -12,8 +10,8 @@ export function targetOf(
   { product, component }: { product: string; component: string },
   digest: string,
 ): string | undefined {
-  const purl = parsed(product);
-  if (product !== "" && (purl === undefined || IMAGES.has(purl.type))) {
+  const purl = parsedPurl(product);
+  if (product !== "" && (purl === undefined || IMAGE_TYPES.has(purl.type))) {
     const isImage = product.includes(digest) || (purl !== undefined && (purl.version ?? "") in { "": 0, [digest]: 0 });
     if (!isImage) return undefined;
     return component === "" ? "" : packageIn(component);
@@ -24,8 +22,8 @@ export function targetOf(
 
 /** The purl of a package; undefined for what is none. */
 function packageIn(text: string): string | undefined {
-  const purl = parsed(text);
-  return purl === undefined || IMAGES.has(purl.type) ? undefined : text;
+  const purl = parsedPurl(text);
+  return purl === undefined || IMAGE_TYPES.has(purl.type) ? undefined : text;
 }
 
 /**
@@ -34,12 +32,12 @@ function packageIn(text: string): string | undefined {
  */
 export function isAbout(target: string, purl: string): boolean {
   if (target === "") return true;
-  const [wanted, held] = [parsed(target), parsed(purl)];
+  const [wanted, held] = [parsedPurl(target), parsedPurl(purl)];
   if (wanted === undefined || held === undefined) return false;
   return (
     wanted.type === held.type &&
     (wanted.namespace ?? "") === (held.namespace ?? "") &&
-    nameOf(wanted) === nameOf(held) &&
+    comparableName(wanted) === comparableName(held) &&
     (!wanted.version || wanted.version === held.version) &&
     Object.entries(qualifiersOf(wanted)).every(
       ([key, value]) => !COMPARED.has(key) || isSame(key, value, qualifiersOf(held)[key]),
@@ -55,18 +53,6 @@ function isSame(key: string, wanted: string | undefined, held: string | undefine
   return wanted === held || (key === "distro" && held !== undefined && held.startsWith(`${wanted}.`));
 }
 
-function nameOf({ type, name }: PackageURL): string {
-  return type === "pypi" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name;
-}
-
 function qualifiersOf({ qualifiers }: PackageURL): Record<string, string | undefined> {
   return (qualifiers ?? {}) as Record<string, string | undefined>;
-}
-
-function parsed(text: string): PackageURL | undefined {
-  try {
-    return text.startsWith("pkg:") ? PackageURL.fromString(text) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -33,6 +33,7 @@ export function csafDocument(value: unknown): VexDocument {
   return {
     id: textAt(tracking["id"], "document.tracking.id"),
     author: isObject(publisher) && typeof publisher["name"] === "string" ? publisher["name"] : "",
+    subject: "",
     statements: listAt(root["vulnerabilities"], "vulnerabilities").flatMap((each, at) =>
       statementsOf(objectAt(each, `vulnerabilities[${at}]`), `vulnerabilities[${at}]`, { products, groups, timeMs }),
     ),

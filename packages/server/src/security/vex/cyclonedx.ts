@@ -43,6 +43,7 @@ export function cycloneDxDocument(value: unknown): VexDocument {
   return {
     id: typeof document["serialNumber"] === "string" ? document["serialNumber"] : "",
     author: authorOf(metadata),
+    subject: typeof own["purl"] === "string" ? own["purl"] : "",
     statements: listAt(document["vulnerabilities"], "vulnerabilities").flatMap((each, at) =>
       statementsOf(objectAt(each, `vulnerabilities[${at}]`), `vulnerabilities[${at}]`, {
         purls,

@@ -10,6 +10,7 @@ export function openVexDocument(value: unknown): VexDocument {
   return {
     id: textAt(document["@id"], "@id"),
     author: textIfAny(document["author"], "author") ?? "",
+    subject: "",
     statements: listAt(document["statements"], "statements").flatMap((each, at) =>
       statementsOf(objectAt(each, `statements[${at}]`), `statements[${at}]`, made),
     ),

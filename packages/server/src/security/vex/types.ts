@@ -23,6 +23,8 @@ export interface VexDocument {
   /** Its id; empty when it has none. */
   id: string;
   author: string;
+  /** The purl of what the document as a whole is about, where its format has one; empty otherwise. */
+  subject: string;
   statements: VexStatement[];
 }
 

@@ -1,0 +1,79 @@
+import { pathOf } from "../../core/image-path.ts";
+import { type Database, select } from "../../store/index.ts";
+import { type FeedStatement, isAnythingStated, keysInUse, statementsOn } from "../trusted/read.ts";
+import { imageKeys, productKeyOf, targetIn } from "../trusted/trust.ts";
+import { isAbout } from "../vex/applies.ts";
+import { nameIn } from "./candidates.ts";
+import type { ImageAsOf } from "./image-packages.ts";
+
+/** A vulnerability, by its ids, in a package. */
+export interface AboutPackage {
+  purl: string;
+  ids: readonly string[];
+}
+
+/** The latest statement of a feed about it; undefined when there is none. */
+export type LatestOfFeeds = (about: AboutPackage) => FeedStatement | undefined;
+
+const NONE: LatestOfFeeds = () => undefined;
+
+/**
+ * What feeds say of vulnerabilities in the image, as far as they may decide about it or its packages. Found by the
+ * packages and the ids: what is said of others is not read. `source`: whose packages count.
+ */
+export async function feedStatements(
+  db: Database,
+  { repo, digest, atMs }: ImageAsOf,
+  source: string,
+  all: readonly AboutPackage[],
+): Promise<LatestOfFeeds> {
+  if (!(await isAnythingStated(db))) return NONE;
+  const path = await pathOf(db, repo);
+  const keyed = all.map((each) => ({ ids: lowered(each.ids), key: productKeyOf(each.purl) }));
+  const ofImage = await keysInUse(db, imageKeys(path));
+  const inUse = new Set(
+    await keysInUse(
+      db,
+      keyed.flatMap(({ key }) => key ?? []),
+    ),
+  );
+  const pairs = new Map<string, [string, string]>();
+  for (const { ids, key } of keyed)
+    for (const id of ids)
+      for (const each of key !== undefined && inUse.has(key) ? [key, ...ofImage] : ofImage)
+        pairs.set(`${each}\n${id}`, [each, id]);
+  if (pairs.size === 0) return NONE;
+  const held = new Map<string, boolean>();
+  // The latest come first.
+  const byId = new Map<string, { target: string; statement: FeedStatement; rank: number }[]>();
+  let rank = 0;
+  for (const statement of await statementsOn(db, [...pairs.values()], atMs)) {
+    const found = targetIn(statement, { path, digest });
+    if (found === undefined) continue;
+    const { target, within } = found;
+    if (within !== undefined) {
+      const isHeld = held.get(within) ?? (await holds(db, digest, source, within));
+      held.set(within, isHeld);
+      if (!isHeld) continue;
+    }
+    rank += 1;
+    for (const id of statement.ids) byId.set(id, [...(byId.get(id) ?? []), { target, statement, rank }]);
+  }
+  return ({ purl, ids }) => {
+    const about = lowered(ids).flatMap((id) => byId.get(id)?.find(({ target }) => isAbout(target, purl)) ?? []);
+    return about.sort((a, b) => a.rank - b.rank)[0]?.statement;
+  };
+}
+
+const lowered = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
+
+/** Whether the image holds a package that the purl means. */
+async function holds(db: Database, digest: string, source: string, purl: string): Promise<boolean> {
+  const rows = await select<{ purl: string }>(
+    db,
+    `select p.purl from packages as p where p.name = ? and exists
+      (select 1 from image_packages as i where i.package = p.id and i.digest = ? and i.source = ?)`,
+    [nameIn(purl), digest, source],
+  );
+  return rows.some((row) => isAbout(purl, row.purl));
+}

@@ -1,0 +1,55 @@
+import type { Call } from "../../core/call.ts";
+import { type Database, select } from "../../store/index.ts";
+import type { StatedCause } from "./statement-causes.ts";
+import { imageNameIn, productKeyOf } from "../trusted/trust.ts";
+import { affectedBy } from "./candidates.ts";
+import { type FindingCause, notePackageChanges } from "./causes.ts";
+import { type ImageName, marks } from "./images.ts";
+
+// Rows per statement, below the parameter limit of every engine.
+const ROWS = 300;
+
+/** The next images that a statement of a feed may be about; those of packages become causes of their own. */
+export async function statedImages(
+  call: Pick<Call, "tx" | "nowMs">,
+  { subject, position }: FindingCause,
+  limit: number,
+): Promise<{ images: ImageName[]; digests: number; position?: string }> {
+  const { tx } = call;
+  const { key, ids } = JSON.parse(subject) as StatedCause;
+  const name = imageNameIn(key);
+  if (name === undefined) {
+    const packages = await packagesUnder(tx, key, await affectedBy(tx, ids));
+    await notePackageChanges(call, packages);
+    return { images: [], digests: packages.length };
+  }
+  const [repo, digest] = position === "" ? ["", ""] : (JSON.parse(position) as [string, string]);
+  const images = await select<ImageName>(
+    tx,
+    `select m.repo, m.digest from repos as r join manifests as m on m.repo = r.uid where r.name = ? and (m.repo, m.digest) > (?, ?)
+     order by m.repo, m.digest limit ?`,
+    [name, repo, digest, limit],
+  );
+  const last = images.length < limit ? undefined : images.at(-1);
+  return {
+    images,
+    digests: images.length,
+    ...(last !== undefined && { position: JSON.stringify([last.repo, last.digest]) }),
+  };
+}
+
+/** Those of the packages that statements with the key are about. */
+async function packagesUnder(tx: Database, key: string, packages: ReadonlySet<string>): Promise<string[]> {
+  const all = [...packages];
+  const found: string[] = [];
+  for (let at = 0; at < all.length; at += ROWS) {
+    const some = all.slice(at, at + ROWS);
+    const rows = await select<{ id: string; purl: string }>(
+      tx,
+      `select id, purl from packages where id in (${marks(some)})`,
+      some,
+    );
+    found.push(...rows.filter(({ purl }) => productKeyOf(purl) === key).map(({ id }) => id));
+  }
+  return found;
+}

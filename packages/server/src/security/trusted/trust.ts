@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import { UnreadableRecord } from "../feeds/record.ts";
+import { targetOf } from "../vex/applies.ts";
+import { csafDocument } from "../vex/csaf.ts";
+import { cycloneDxDocument } from "../vex/cyclonedx.ts";
+import { openVexDocument } from "../vex/openvex.ts";
+import { comparableName, IMAGE_TYPES, parsedPurl } from "../vex/purls.ts";
+import { storable, storableIds } from "../vex/storable.ts";
+import type { VexDocument, VexStatement } from "../vex/types.ts";
+
+// What a feed of VEX documents may decide about: FeedDefinition.products.
+
+const READERS: Readonly<Record<string, (document: unknown) => VexDocument>> = {
+  openvex: openVexDocument,
+  "csaf-vex": csafDocument,
+  "cyclonedx-vex": cycloneDxDocument,
+};
+
+/** The formats of such feeds. */
+export const VEX_FORMATS: readonly string[] = Object.keys(READERS);
+
+/** The largest document that is read, in characters, and the most that one says about products that may be decided. */
+export const MAX_DOCUMENT_CHARS = 4 << 20;
+export const MAX_STATEMENTS = 20_000;
+const MAX_KEY_BYTES = 1_000;
+
+/** A statement of a feed about a product that the feed may decide about. */
+export interface TrustedStatement extends VexStatement {
+  /** By what it is found: see productKeyOf. */
+  key: string;
+  author: string;
+}
+
+/** An image as statements name it. */
+export interface NamedDigest {
+  /** Of the repo, as `acme/web`. */
+  path: string;
+  digest: string;
+}
+
+/**
+ * What the document says about products with one of these beginnings, the first of it. Nothing of a document that
+ * cannot be read: the import has checked less of it than a reading of its statements wants.
+ */
+export function trustedIn(format: string, body: string, products: readonly string[]): TrustedStatement[] {
+  const { author, subject, statements } = documentOf(format, body);
+  const found: TrustedStatement[] = [];
+  for (const each of statements) {
+    if (found.length >= MAX_STATEMENTS) break;
+    const { product, component } = inSubject(each, subject);
+    const named = product || component;
+    // Who names a component of a package means the component.
+    const key = productKeyOf(component === "" || isImage(product) ? named : component);
+    const ids = storableIds(each.ids);
+    if (key === undefined || ids.length === 0 || !products.some((prefix) => begins(named, prefix))) continue;
+    const texts = [product, component].map(storable) as [string, string];
+    // Another text than the one that was looked at would be another product.
+    if (texts[0] !== product || texts[1] !== component) continue;
+    found.push({ ...each, ids, product, component, key, impact: storable(each.impact), author: storable(author) });
+  }
+  return found;
+}
+
+function documentOf(format: string, body: string): VexDocument {
+  try {
+    const document = READERS[format]?.(JSON.parse(body));
+    if (document !== undefined) return document;
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+  }
+  return { id: "", author: "", subject: "", statements: [] };
+}
+
+/** A statement of a document about an image is about that image: as a whole, or about the package in it. */
+function inSubject({ product, component }: VexStatement, subject: string): { product: string; component: string } {
+  if (product !== "") return { product, component };
+  if (component === "" || isImage(component)) return { product: component || subject, component: "" };
+  return { product: isImage(subject) ? subject : "", component };
+}
+
+const isImage = (text: string): boolean => IMAGE_TYPES.has(parsedPurl(text)?.type ?? "");
+
+/** Whether the purl begins with the text, and with it ends a part of the purl. */
+function begins(purl: string, prefix: string): boolean {
+  return purl.startsWith(prefix) && (/[/@?#]$/.test(prefix) || /^(?:[/@?#]|$)/.test(purl.slice(prefix.length)));
+}
+
+/**
+ * By what statements about a product are found: type, namespace and name, as `npm//left-pad`. Undefined for what is no
+ * purl, which may be anybody's name for anything.
+ */
+export function productKeyOf(text: string): string | undefined {
+  const purl = parsedPurl(text);
+  if (purl === undefined) return undefined;
+  const name = comparableName(purl);
+  const key = `${purl.type}/${purl.namespace ?? ""}/${isImage(text) ? name.toLowerCase() : name}`;
+  return Buffer.byteLength(key) > MAX_KEY_BYTES ? undefined : storable(key);
+}
+
+/** The keys of statements that may be about an image of the repo at the path. */
+export function imageKeys(path: string): string[] {
+  const name = lastPart(path);
+  return [...IMAGE_TYPES].map((type) => `${type}//${name}`);
+}
+
+/** The name of the images that a key means; undefined for one of packages. */
+export function imageNameIn(key: string): string | undefined {
+  const [type = "", namespace, name] = key.split("/");
+  return IMAGE_TYPES.has(type) && namespace === "" ? name : undefined;
+}
+
+/**
+ * What the statement is about in the image: the purl of a package, or empty for the whole image. Undefined when it is
+ * about something else. `within`: a package, with its purl, that the image must hold, too.
+ */
+export function targetIn(
+  { product, component }: Pick<VexStatement, "product" | "component">,
+  { path, digest }: NamedDigest,
+): { target: string; within: string | undefined } | undefined {
+  const purl = parsedPurl(product);
+  const isOfImage = purl !== undefined && IMAGE_TYPES.has(purl.type);
+  if (isOfImage && !isNamed(purl, path)) return undefined;
+  const target = targetOf({ product, component }, digest);
+  if (target === undefined) return undefined;
+  return { target, within: isOfImage || product === "" || component === "" ? undefined : product };
+}
+
+/** Whether the purl of an image has the name that the path ends with, and no other place. */
+function isNamed({ name, qualifiers }: NonNullable<ReturnType<typeof parsedPurl>>, path: string): boolean {
+  const { repository_url: place } = (qualifiers ?? {}) as Record<string, string | undefined>;
+  return (
+    name.toLowerCase() === lastPart(path) &&
+    (place === undefined || place.toLowerCase().endsWith(`/${path.toLowerCase()}`))
+  );
+}
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+
+/** Equal for statements that say the same. */
+export function hashOf(statement: TrustedStatement): string {
+  const { ids, status, justification, impact, product, component, author, timeMs } = statement;
+  const content = JSON.stringify([ids, status, justification, impact, product, component, author, timeMs]);
+  return createHash("sha256").update(content).digest("hex");
+}
