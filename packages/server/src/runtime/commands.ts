@@ -5,6 +5,7 @@ import type { Call, CallData } from "../core/call.ts";
 import { type Command, command } from "../core/command.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { messageOf } from "../core/stored.ts";
+import { isStreamed } from "../core/streamed.ts";
 import { apiEvents, appendEvents, eventCommands, type Emit } from "../events/index.ts";
 import { iamCommands, requireTerms } from "../iam/index.ts";
 import { jobCommands } from "../jobs/leases.ts";
@@ -65,7 +66,9 @@ export const callMethod = command(
     await authorize(method.desc, method.access, call, message, context.admins.includes(call.caller.identity));
     const places = placesOf(method.desc, method.access, message);
     await requireTerms(call, context.terms, name, places);
-    const answer = messageOf(await method.run(call, message));
+    const answered = await method.run(call, message);
+    if (isStreamed(answered)) throw new Error(`${name} writes`);
+    const answer = messageOf(answered);
     for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer))
       await audit(call, event);
     if (!isDryRun(message)) context.events.get(method.desc)?.(call, places[0] ?? "", answer);

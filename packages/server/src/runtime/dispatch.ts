@@ -94,7 +94,7 @@ export function createDispatch({
     const call = openCall(data, reader, extra?.hasLeft);
     const writes = method.transaction === Transaction.WRITE;
     let isAuthorized = false;
-    return attempt<Message | Stored>(
+    return attempt<Message | Stored | Streamed>(
       () =>
         after(authorize(desc, method.access, call, message, admins.includes(data.caller.identity)), () => {
           isAuthorized = true;

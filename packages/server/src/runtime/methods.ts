@@ -83,7 +83,8 @@ interface Ruled {
 export interface UnaryMethod extends Ruled {
   kind: "unary";
   desc: DescMethodUnary;
-  run(call: Call, request: Message): Awaitable<Message | Stored>;
+  /** Only a method that reads answers a list that is read while it is sent. */
+  run(call: Call, request: Message): Awaitable<Message | Stored | Streamed>;
   /** What a call changes, where it may share a transaction; see CommandOptions. */
   keyOf?: KeyOf | undefined;
 }
@@ -191,7 +192,7 @@ function methods<S extends DescService>(service: S, implementation: Service<S>):
 type Answer = (call: Call, request: Message) => Awaitable<Record<string, unknown>>;
 type Opening = (call: Call, request: Message, signal: AbortSignal) => AsyncIterable<Record<string, unknown>>;
 
-function running(desc: DescMethodUnary, answer: Answer): UnaryMethod["run"] {
+function running(desc: DescMethodUnary, answer: Answer): (call: Call, request: Message) => Awaitable<Message | Stored> {
   return (call, request) =>
     after(answer(call, request), (answered): Message | Stored =>
       isStored(answered) ? answered : create(desc.output, answered),

@@ -9,6 +9,7 @@ import { identityProviders } from "./iam/identity-providers.ts";
 import { roleBindings } from "./iam/role-bindings.ts";
 import { roles } from "./iam/roles.ts";
 import { terms } from "./iam/terms.ts";
+import { registry } from "./registry/service.ts";
 import { advisories } from "./vulnerabilities/advisories.ts";
 
 const METHODS: readonly [string, Method][] = [
@@ -21,6 +22,7 @@ const METHODS: readonly [string, Method][] = [
   ...accountAssociations,
   ...externalGroupRoleMappings,
   ...terms,
+  ...registry,
   ...advisories,
 ];
 

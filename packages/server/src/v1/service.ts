@@ -8,54 +8,91 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { transaction } from "@moorage/api/messages";
+import { Transaction, transaction } from "@moorage/api/messages";
 import { requireKnownValues } from "../aip/known-values.ts";
 import { accessOf } from "../auth/index.ts";
+import type { Call } from "../core/call.ts";
 import { isUnary } from "../core/method-kinds.ts";
 import { isStreamed, type Streamed } from "../core/streamed.ts";
 import { invalidArgument, MoorageError } from "../errors.ts";
+import type { Awaitable } from "../lib/awaitable.ts";
 import { type Method, nameOf } from "../runtime/methods.ts";
 import type { Mapping } from "./mapping.ts";
 import { type V2, v2Of } from "./v2.ts";
 
-/** A service of v1, each method made of methods of v2. */
+/** A service of v1, each method made of methods of v2, or reading what v2 has no method for. */
 export type Translation<S extends DescService> = {
   [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
-    ? (v2: V2, request: MessageShape<I>) => Promise<MessageInitShape<O> | Streamed<O>>
+    ? ((v2: V2, request: MessageShape<I>) => Promise<MessageInitShape<O> | Streamed<O>>) | Reading<I, O>
     : never;
 };
 
+const READING: unique symbol = Symbol("reading");
+
+/** A method that v2 has none for: it only reads, with the rights that its own access rule demands. */
+export interface Reading<I extends DescMessage, O extends DescMessage> {
+  readonly [READING]: DescMethodUnary<I, O>;
+  read(call: Call, request: MessageShape<I>): Awaitable<MessageInitShape<O> | Streamed<O>>;
+}
+
+/** Makes such a method from a function of services. Throws at boot unless the method is declared as one that reads. */
+export function reading<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  read: Reading<I, O>["read"],
+): Reading<I, O> {
+  if (getOption(method, transaction) !== Transaction.READ) throw new Error(`${method.toString()} does not only read`);
+  return { [READING]: method, read };
+}
+
 type Answer = (v2: V2, request: Message) => Promise<Record<string, unknown> | Streamed>;
+type AnyReading = {
+  [READING]: DescMethodUnary;
+  read(call: Call, request: Message): Awaitable<Record<string, unknown> | Streamed>;
+};
 
 /**
  * The methods of a v1 service by full name. Violations of v2's fields are named as v1 has them, by these mappings.
- * Rights, transactions, events and audit are those of the methods of v2.
+ * Rights, transactions, events and audit of what is made of v2's methods are those of these methods. `absent`: methods
+ * that are not served yet.
  */
-export function translated<S extends DescService>(
+export function translated<S extends DescService, Absent extends keyof S["method"] = never>(
   service: S,
   mappings: readonly Pick<Mapping, "pathOf">[],
-  functions: Translation<S>,
+  functions: Omit<Translation<S>, Absent>,
+  absent: readonly Absent[] = [],
 ): [string, Method][] {
-  return service.methods.map((desc): [string, Method] => {
-    const answer = (functions as Record<string, Answer>)[desc.localName];
+  return service.methods.flatMap((desc): [string, Method][] => {
+    if (absent.some((name) => name === desc.localName)) return [];
+    const answer = (functions as Record<string, Answer | AnyReading>)[desc.localName];
     if (!isUnary(desc) || answer === undefined) throw new Error(`${desc.toString()} is not served`);
+    const ruled = { desc, access: accessOf(desc), transaction: getOption(desc, transaction) };
+    const named = async (work: () => Awaitable<Record<string, unknown> | Streamed>): Promise<Message | Streamed> => {
+      try {
+        const answered = await work();
+        return isStreamed(answered) ? answered : create(desc.output, answered);
+      } catch (error) {
+        throw renamed(error, mappings, desc.input);
+      }
+    };
+    if (typeof answer !== "function") {
+      if (answer[READING] !== desc) throw new Error(`${desc.toString()} is answered by another method`);
+      return [
+        [nameOf(desc), { kind: "unary", ...ruled, run: (call, request) => named(() => answer.read(call, request)) }],
+      ];
+    }
     return [
-      nameOf(desc),
-      {
-        kind: "translated",
-        desc,
-        access: accessOf(desc),
-        transaction: getOption(desc, transaction),
-        async answer(context, request) {
-          try {
-            requireKnownValues(desc, request);
-            const answered = await answer(v2Of(context), request);
-            return isStreamed(answered) ? answered : create(desc.output, answered);
-          } catch (error) {
-            throw renamed(error, mappings, desc.input);
-          }
+      [
+        nameOf(desc),
+        {
+          kind: "translated",
+          ...ruled,
+          answer: (context, request) =>
+            named(() => {
+              requireKnownValues(desc, request);
+              return answer(v2Of(context), request);
+            }),
         },
-      },
+      ],
     ];
   });
 }

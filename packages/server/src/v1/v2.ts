@@ -73,8 +73,8 @@ const BULK_PAGE_SIZE = 1000;
 
 /**
  * The whole list of v1 from the pages of v2: a message when one page holds all, otherwise read while it is sent.
- * `toItems` makes the items of a page. The first page is read before this resolves, so that its errors are those of the
- * method.
+ * `toItems` makes the items of a page; pages without items are passed over. The first page is read before this
+ * resolves, so that its errors are those of the method.
  */
 export async function listed<O extends DescMessage, P>(
   output: O,
@@ -82,8 +82,11 @@ export async function listed<O extends DescMessage, P>(
   toItems: (page: P) => readonly Message[] | Promise<readonly Message[]>,
 ): Promise<MessageShape<O> | Streamed<O>> {
   const read = async (): Promise<readonly Message[] | undefined> => {
-    const next = await pages.next();
-    return next.done === true ? undefined : toItems(next.value);
+    for (let next = await pages.next(); next.done !== true; next = await pages.next()) {
+      const items = await toItems(next.value);
+      if (items.length > 0) return items;
+    }
+    return undefined;
   };
   const first = (await read()) ?? [];
   const second = await read();
