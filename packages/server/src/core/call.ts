@@ -57,6 +57,11 @@ export interface CallData {
   bulk?: boolean;
   /** Set when a method of v1 calls: what v1 alone has is read and written, too. The method has checked its request. */
   v1?: boolean;
+  /**
+   * Set by v1's update of a tag, which v2 has none of: CreateTag then changes the tag with this uid, with the right to
+   * update tags alone, and throws NOT_FOUND where the repo's tag of that name is none or another one.
+   */
+  replaces?: string;
 }
 
 /** The time of day, in milliseconds since 1970, at which something is due by the agreed time; to be shown. */

@@ -13,7 +13,8 @@ export { passwordPlace, resealMirrors, type SyncSettings, syncSettings } from ".
 export { deleteTag, moveTag, type MovedTag, type MoveReason, type TagMove } from "./tag-moves.ts";
 export { expireTags, registryCommands } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
-export { keyOfCreateTag, tagsService } from "./tags.ts";
+export { historyPages, tagPages, type TagRecord } from "./tag-readings.ts";
+export { keyOfCreateTag, tags, tagsService } from "./tags.ts";
 export {
   describeVerdict,
   type Gate,

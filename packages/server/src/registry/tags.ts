@@ -8,7 +8,7 @@ import { layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
-import { permissionDenied } from "../errors.ts";
+import { notFound, permissionDenied } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 import { requirePromotable } from "./gated-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
@@ -17,7 +17,7 @@ import type { JudgePromotion } from "./vulnerability-gate.ts";
 
 const LAYOUT = layoutOf(TagSchema);
 
-const tags = resource({
+export const tags = resource({
   message: TagSchema,
   table: "tags",
   toMessage: LAYOUT.ofRow,
@@ -54,6 +54,8 @@ export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromot
       validate(TagSchema, tag);
       const { name, digest } = tag;
       const place = await findTag(call, parent, name);
+      if (call.replaces !== undefined && place.tag?.uid !== call.replaces)
+        throw notFound(TagSchema.typeName, call.replaces);
       await requireMove(call, parent, digest, place.tag);
       await requirePromotable(call, parent, [{ name, digest, place }], { judge });
       const { uid, updateTimeMs, deprecated } = await moveTag(

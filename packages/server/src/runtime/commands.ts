@@ -17,7 +17,7 @@ import { registryCommands } from "../registry/index.ts";
 import { securityCommands } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
 import { packed, unpacked } from "./latin1.ts";
-import type { Method } from "./methods.ts";
+import { type Method, ruleOf } from "./methods.ts";
 import { openCall } from "./open-call.ts";
 
 /** What commands get beside their call and input, the same in every thread that runs transactions. */
@@ -63,7 +63,7 @@ export const callMethod = command(
     if (method?.kind !== "unary") throw new Error(`there is no method ${name}`);
     const message = fromBinary(method.desc.input, unpacked(request));
     // Rights may have changed since dispatch checked them, so they are checked again in the transaction.
-    await authorize(method.desc, method.access, call, message, context.admins.includes(call.caller.identity));
+    await authorize(method.desc, ruleOf(method, call), call, message, context.admins.includes(call.caller.identity));
     const places = placesOf(method.desc, method.access, message);
     await requireTerms(call, context.terms, name, places);
     const answered = await method.run(call, message);

@@ -18,7 +18,7 @@ import { callMethod } from "./commands.ts";
 import { openCall } from "./open-call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { after, attempt, type Awaitable } from "../lib/awaitable.ts";
-import { type Method, nameOf, type UnaryMethod } from "./methods.ts";
+import { type Method, nameOf, ruleOf, type UnaryMethod } from "./methods.ts";
 import type { Database } from "../store/index.ts";
 import { createSlots, guarded } from "./stream-limits.ts";
 import type { Transactor } from "../core/transactor.ts";
@@ -96,7 +96,7 @@ export function createDispatch({
     let isAuthorized = false;
     return attempt<Message | Stored | Streamed>(
       () =>
-        after(authorize(desc, method.access, call, message, admins.includes(data.caller.identity)), () => {
+        after(authorize(desc, ruleOf(method, data), call, message, admins.includes(data.caller.identity)), () => {
           isAuthorized = true;
           requireMessages(desc.input, message);
           return writes ? write(method, data, message) : method.run(call, message);

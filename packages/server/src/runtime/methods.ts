@@ -14,6 +14,7 @@ import {
   AdvisoriesService,
   AdvisoryExportsService,
   AuditEntriesService,
+  Capability,
   DeliveriesService,
   DiffsService,
   EolTagsService,
@@ -88,6 +89,13 @@ export interface UnaryMethod extends Ruled {
   /** What a call changes, where it may share a transaction; see CommandOptions. */
   keyOf?: KeyOf | undefined;
 }
+
+/** The access rule of a call of the method: for one that only replaces, it is the right to update tags. */
+export function ruleOf({ access, desc }: UnaryMethod, { replaces }: CallData): Access {
+  if (replaces === undefined || desc !== TagsService.method.createTag) return access;
+  return { ...access, capabilities: [Capability.CAP_TAG_UPDATE] };
+}
+
 export interface StreamMethod extends Ruled {
   kind: "stream";
   desc: DescMethodServerStreaming;

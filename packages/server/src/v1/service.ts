@@ -106,6 +106,7 @@ function renamed(error: unknown, mappings: readonly Pick<Mapping, "pathOf">[], i
   const nameOfField = (path: string): string => {
     for (const { pathOf } of mappings) if (pathOf(path) !== path) return pathOf(path);
     if (path === "uid") return "id";
+    if (path === "repoUid" || path === "repo_uid") return "repoId";
     if (path === "parent") return input.fields.find(({ name }) => PARENTS.has(name))?.jsonName ?? path;
     return path;
   };

@@ -21,6 +21,7 @@ export interface V2 {
   answer<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
+    how?: Pick<CallData, "replaces">,
   ): Promise<MessageShape<O>>;
   /** Every page of a list, one after the other. */
   pages<I extends DescMessage, O extends DescMessage>(
@@ -47,7 +48,7 @@ export function v2Of({ answer, data: given, hasLeft }: TranslationContext): V2 {
   };
   return {
     data,
-    answer: (method, request) => call(method, request, data),
+    answer: (method, request, how) => call(method, request, { ...data, ...how }),
     async *pages(method, request) {
       let pageToken = "";
       for (let at = 0; at < MAX_PAGES; at++) {

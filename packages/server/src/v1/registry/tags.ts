@@ -1,5 +1,7 @@
 import { TagSchema as V2TagSchema, TagsService } from "@moorage/api/messages";
 import { type Registry, TagListSchema, TagSchema } from "@moorage/api/v1/registry";
+import { invalidArgument } from "../../errors.ts";
+import { parentOf } from "../../lib/uid.ts";
 import { mapping } from "../mapping.ts";
 import type { Translation } from "../service.ts";
 import { listed, withId } from "../v2.ts";
@@ -14,11 +16,19 @@ export const tag = mapping(TagSchema, V2TagSchema, {
   bundles: "bundles",
 });
 
-const { createTag, deleteTag, listTags } = TagsService.method;
+const { createTag, deleteTag, getTag, listTags } = TagsService.method;
 
-export const tags: Pick<Translation<typeof Registry>, "createTag" | "deleteTag" | "listTags"> = {
+export const tags: Pick<Translation<typeof Registry>, "createTag" | "updateTag" | "deleteTag" | "listTags"> = {
   createTag: async (v2, { repoId: parent, tag: given }) =>
     tag.toV1(await v2.answer(createTag, { parent, ...(given && { tag: tag.toV2(given) }) })),
+  async updateTag(v2, given) {
+    const { uid, name } = await v2.answer(getTag, { uid: given.id });
+    if (given.name !== name)
+      throw invalidArgument({ field: "name", description: `must be ${name}: a tag keeps its name` });
+    const request = { parent: parentOf(uid), tag: tag.toV2(given) };
+    // A tag that is deleted in between is not made again.
+    return tag.toV1(await v2.answer(createTag, request, { replaces: uid }));
+  },
   listTags: (v2, { id, uidp, name, digest, updatedSince, ...leftOut }) => {
     const isExcluded = excludes(leftOut);
     return listed(
