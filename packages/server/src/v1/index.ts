@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Method } from "../runtime/methods.ts";
+import { securityAdvisory } from "./advisory/service.ts";
 import { accountAssociations } from "./iam/account-associations.ts";
 import { externalGroupRoleMappings } from "./iam/external-group-role-mappings.ts";
 import { groupInvites } from "./iam/group-invites.ts";
@@ -24,6 +25,7 @@ const METHODS: readonly [string, Method][] = [
   ...terms,
   ...registry,
   ...advisories,
+  ...securityAdvisory,
 ];
 
 /** The services of v1. */

@@ -224,7 +224,7 @@ describe("advisories of groups", () => {
     assert.deepEqual(
       entry?.events.map(({ timestamp, ...event }) => [typeof timestamp, event]),
       [
-        ["string", { detection: {} }],
+        ["string", { detection: { manual: {} } }],
         ["string", { patched: { patchedVersions: ["2"], note: "ours" } }],
       ],
     );

@@ -20,11 +20,7 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   const rule = getOption(method, accessOption);
   // What feeds publish about products is for whoever is signed in.
   if (who === "owner" || method.name === "GetPackageVersionMetadata") return "ok";
-  // These name their images, as a method does that is about one resource.
-  const isList =
-    rule.scope === "" &&
-    (method.name.startsWith("List") || method.name === "GetRawVulnReport") &&
-    method.name !== "ListResolvedVulnsReports";
+  const isList = rule.scope === "" && (method.name.startsWith("List") || method.name === "GetRawVulnReport");
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
   const isHeld = rule.capabilities.every((capability) =>
     viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""),

@@ -111,9 +111,9 @@ function checkedDays({ nowMs }: Call, { imageRefs, startTime, endTime }: Request
   const lastMs = dayOf(endTime === undefined ? nowMs : wholeMilliseconds(endTime));
   const firstMs = startTime === undefined ? lastMs - (DEFAULT_DAYS - 1) * DAY_MS : dayOf(wholeMilliseconds(startTime));
   if (startTime !== undefined && endTime !== undefined && milliseconds(endTime) < milliseconds(startTime))
-    violations.push({ field: "end_time", description: "must not be before start_time" });
+    violations.push({ field: "end_time", description: "must not be before the first day" });
   else if (lastMs - firstMs >= MAX_DAYS * DAY_MS)
-    violations.push({ field: "start_time", description: `must be at most ${MAX_DAYS} days before end_time` });
+    violations.push({ field: "start_time", description: `must be at most ${MAX_DAYS} days before the last` });
   if (violations.length > 0) throw invalidArgument(...violations);
   return { firstMs, lastMs };
 }

@@ -30,7 +30,7 @@ export function advisoryEntry(row: Row<"advisories">, events: readonly AdvisoryE
 }
 
 function ownType(type: AdvisoryEvent["type"]): NonNullable<Event["type"]> {
-  if (type.case === "detection") return { case: "detection", value: {} };
+  if (type.case === "detection") return { case: "detection", value: { type: type.value.type } };
   if (type.case !== "fixed") return type;
   const { fixedVersion, scannerVersion, grypeDbBuilt, grypeDbChecksum } = type.value;
   return { case: "fixed", value: { fixedVersion, scannerVersion, grypeDbBuilt, grypeDbChecksum } };

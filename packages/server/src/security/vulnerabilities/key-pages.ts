@@ -13,11 +13,12 @@ export interface Branch {
 /** Texts are counted up to this number; a total of one more means that there are more. */
 export const MAX_COUNTED = 10_000;
 
-type Page = Pick<PageQuery, "after" | "limit" | "offset" | "orders">;
+type Page = Pick<PageQuery, "after" | "limit" | "offset" | "orders" | "uncounted">;
 
 /**
  * A page of the texts that the branches have, each once, in their order, and how many there are, counted up to
- * `MAX_COUNTED` and one. Each branch is read by its index from the position on, as far as the page needs.
+ * `MAX_COUNTED` and one; 0 when they are not to be counted. Each branch is read by its index from the position on, as
+ * far as the page needs.
  */
 export async function pageOfTexts(
   tx: Database,
@@ -39,9 +40,11 @@ export async function pageOfTexts(
     );
   const { rows } = await sql<{ text: string }>`select text from (${union(page.limit + page.offset, after)}) as u
     order by text${direction} limit ${page.limit} offset ${page.offset}`.execute(tx);
+  const texts = rows.map(({ text }) => text);
+  if (page.uncounted === true) return { texts, total: 0 };
   const counted = await sql<{ n: number }>`select count(*) as n
     from (select text from (${union(MAX_COUNTED + 1, undefined)}) as u limit ${MAX_COUNTED + 1}) as c`.execute(tx);
-  return { texts: rows.map(({ text }) => text), total: Number(counted.rows[0]?.n ?? 0) };
+  return { texts, total: Number(counted.rows[0]?.n ?? 0) };
 }
 
 /** The same page of texts that are at hand. */

@@ -198,7 +198,7 @@ export type VulnerabilityMetadata = Message<"moorage.advisory.VulnerabilityMetad
   references: Reference[];
 
   /**
-   * The worst severity among those of the sources: UNKNOWN, NONE, NEGLIGIBLE, LOW, MEDIUM, HIGH or CRITICAL.
+   * How severe it is, as each source says.
    *
    * @generated from field: repeated moorage.advisory.Severity severity = 5;
    */
@@ -434,7 +434,7 @@ export type Advisory = Message<"moorage.advisory.Advisory"> & {
   id: string;
 
   /**
-   * What happened, oldest first. Of a group's advisory those events that were approved.
+   * What happened, oldest first. Of a group's advisory those events that were approved; patches have no form here.
    *
    * @generated from field: repeated moorage.advisory.Event events = 2;
    */
@@ -477,7 +477,7 @@ export type Document = Message<"moorage.advisory.Document"> & {
   id: string;
 
   /**
-   * What is known, by id.
+   * What is known, by id: at most 1,000. What a document leaves out is found by the filter for vulnerabilities.
    *
    * @generated from field: repeated moorage.advisory.Advisory advisories = 2;
    */
@@ -1160,7 +1160,8 @@ export const SecurityAdvisory: GenService<{
   },
   /**
    * ListResolvedVulnsReports answers which vulnerabilities were resolved in images, a report for each day in UTC:
-   * those that a newer version of a package ended, and those of which an advisory says that they were none.
+   * those that a newer version of a package ended, and those of which an advisory says that they were none. A caller
+   * who may list no repo gets an empty answer.
    *
    * @generated from rpc moorage.advisory.SecurityAdvisory.ListResolvedVulnsReports
    */
