@@ -9,6 +9,7 @@ import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
+import { aliasedClient, aliasedDescriptors } from "./v1/aliased.ts";
 
 /** A resource or a list as JSON has it; which fields are there depends on the message. */
 export interface Json {
@@ -94,6 +95,8 @@ export interface Platform {
   close(): Promise<void>;
 }
 
+/** A package prefix: clients then call by gRPC as if compiled from `.proto` files with this one. See v1/aliased.test.ts. */
+const ALIAS = process.env["MOORAGE_TEST_GRPC_ALIAS"];
 const TTL_MS = 3_600_000;
 const TIMEOUT_MS = 60_000;
 
@@ -115,6 +118,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     MOORAGE_DATA_DIR: dataDir,
     MOORAGE_LOG_LEVEL: "silent",
     MOORAGE_TERMS_FILE: termsFile,
+    ...(ALIAS !== undefined && { MOORAGE_GRPC_PACKAGE_ALIASES: ALIAS }),
     ...(await databaseEnv(dataDir)),
     ...env,
   };
@@ -125,7 +129,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
   const { baseUrl: url } = server.config;
   const { store } = server;
   const { tokens } = server.access;
-  const grpc = openGrpc(url);
+  const grpc = ALIAS === undefined ? openGrpc(url) : aliasedClient(openGrpc(url), ALIAS, aliasedDescriptors(ALIAS));
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const organization = bootstrap.organization.uid;
   const owner = bootstrap.identity.uid;
