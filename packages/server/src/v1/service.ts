@@ -104,6 +104,8 @@ const PARENTS: ReadonlySet<string> = new Set(["parent_id", "repo_id", "group"]);
 function renamed(error: unknown, mappings: readonly Pick<Mapping, "pathOf">[], input: DescMessage): unknown {
   if (!(error instanceof MoorageError) || error.details.fieldViolations === undefined) return error;
   const nameOfField = (path: string): string => {
+    // The one Get of v1 has its resource's id as `uid`.
+    if (path === "uid" && input.fields.some(({ name }) => name === "uid")) return path;
     for (const { pathOf } of mappings) if (pathOf(path) !== path) return pathOf(path);
     if (path === "uid") return "id";
     if (path === "repoUid" || path === "repo_uid") return "repoId";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Identities } from "@moorage/api/v1/iam";
 import { type Platform, startPlatform } from "../support/platform.ts";
-import { assertRights, type Item, type V1, v1Of } from "../support/v1.ts";
+import { assertRights, type Item, type V1, v1Of } from "../support/v1/calls.ts";
 
 const { create, delete: remove, list, lookup, update } = Identities.method;
 

@@ -4,7 +4,7 @@ import { CapabilitySchema, other_name } from "@moorage/api";
 import { getOption } from "@bufbuild/protobuf";
 import { Roles } from "@moorage/api/v1/iam";
 import { type Platform, startPlatform } from "../support/platform.ts";
-import { assertRights, type V1, v1Of } from "../support/v1.ts";
+import { assertRights, type V1, v1Of } from "../support/v1/calls.ts";
 
 const { create, delete: remove, list, update } = Roles.method;
 

@@ -1,5 +1,6 @@
-import { TermsAcceptanceSchema, TermsService } from "@moorage/api/messages";
+import { GroupsService, TermsAcceptanceSchema, TermsService } from "@moorage/api/messages";
 import { Terms, TermsDocumentStatusSchema, TermsListSchema } from "@moorage/api/v1/iam";
+import { isStreamed } from "../../core/streamed.ts";
 import type { Method } from "../../runtime/methods.ts";
 import { mapping } from "../mapping.ts";
 import { translated } from "../service.ts";
@@ -11,6 +12,7 @@ const accepted = mapping(TermsDocumentStatusSchema, TermsAcceptanceSchema, {
   acceptedAt: "createTime",
 });
 
+const { getGroup } = GroupsService.method;
 const { acceptTerms, listTermsAcceptances } = TermsService.method;
 
 /** moorage.iam.Terms. What the group's ancestors accepted is listed as well, because it holds for the group. */
@@ -19,6 +21,11 @@ export const terms: [string, Method][] = translated(Terms, [accepted], {
     const answer = await v2.answer(acceptTerms, { group, documentIds });
     return { group: answer.group, documentIds: answer.documentIds };
   },
-  listAccepted: (v2, { group }) =>
-    listed(TermsListSchema, v2.pages(listTermsAcceptances, { group }), itemsOf(accepted, "termsAcceptances")),
+  async listAccepted(v2, { group }) {
+    const pages = v2.pages(listTermsAcceptances, { group });
+    const answer = await listed(TermsListSchema, pages, itemsOf(accepted, "termsAcceptances"));
+    // Unlike v2, v1 has an error for a group that the caller does not see.
+    if (!isStreamed(answer) && answer.items.length === 0) await v2.answer(getGroup, { uid: group });
+    return answer;
+  },
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { create, type DescMessage, type DescMethodUnary, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
-import { blamed, type Platform } from "./platform.ts";
-import { restCallOf } from "./rest-call.ts";
+import { blamed, type Platform } from "../platform.ts";
+import { restCallOf } from "../rest-call.ts";
 
 /** A message of v1 as JSON has it: fields without a value are absent. */
 export type Item = Record<string, unknown>;
