@@ -68,7 +68,15 @@ export async function startBackground(
   const matching = startMatching({ transactor, reader, clock, log, metrics: observation.matching });
   shutdown.at("jobs", () => matching.stop());
   if (config.scanConcurrency > 0) {
-    const scans = startScans({ transactor, tokens: access.tokens, secrets, clock, log, config });
+    const scans = startScans({
+      transactor,
+      tokens: access.tokens,
+      secrets,
+      clock,
+      log,
+      config,
+      metrics: observation.scans,
+    });
     shutdown.at("jobs", () => scans.stop());
   }
   mirroring.start();

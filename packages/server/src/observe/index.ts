@@ -14,6 +14,7 @@ import { createMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "../core/observed.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
+import type { ScanMetrics } from "./scan-metrics.ts";
 import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./instrument.ts";
 import { openTracer } from "./traces.ts";
@@ -37,6 +38,7 @@ export interface Observation {
   catalogs: CatalogMetrics;
   matching: MatchingMetrics;
   pulls: PullMetrics;
+  scans: ScanMetrics;
   /** Wraps a transactor, so that its work is counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
   blobs(store: BlobStore): BlobStore;
@@ -68,6 +70,7 @@ export async function openObservation(
     catalogs: metrics.catalogs,
     matching: metrics.matching,
     pulls: metrics.pulls,
+    scans: metrics.scans,
     events: metrics.events,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),

@@ -9,6 +9,7 @@ import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
 import { type MatchingMetrics, matchingMetrics } from "./matching-metrics.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
+import { type ScanMetrics, scanMetrics } from "./scan-metrics.ts";
 
 // The value of the label is public: dashboards and alerts use it.
 const HANDLER_LABEL = "door";
@@ -26,6 +27,7 @@ export interface Metrics {
   matching: MatchingMetrics;
   mirror: MirrorMetrics;
   pulls: PullMetrics;
+  scans: ScanMetrics;
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
@@ -59,6 +61,7 @@ export function createMetrics(version: string): Metrics {
   const feeds = feedMetrics(registry);
   const matching = matchingMetrics(registry);
   const pulls = pullMetrics(registry);
+  const scans = scanMetrics(registry);
   const events = eventMetrics(registry);
   const common = processRegistry();
   const metrics = {
@@ -83,6 +86,7 @@ export function createMetrics(version: string): Metrics {
     catalogs,
     matching,
     pulls,
+    scans,
     events,
     limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),
     snapshot: async () => {

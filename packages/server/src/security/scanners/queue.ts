@@ -282,7 +282,7 @@ export const finishScan = command(
 
 /**
  * The attempt failed. `isFinal`: another one would fail, too. Otherwise the scan is attempted again after the delay for
- * as many attempts, and has failed after the last.
+ * as many attempts, and has failed after the last. Answers which; undefined when another process has taken the scan.
  */
 export const failScan = command(
   "security.failScan",
@@ -294,16 +294,20 @@ export const failScan = command(
       delaysMs,
       ...scan
     }: HeldScan & { reason: string; isFinal: boolean; delaysMs: readonly number[] },
-  ): Promise<void> => {
+  ): Promise<"failed" | "again" | undefined> => {
     const row = await hold(call, scan);
-    if (row === undefined) return;
+    if (row === undefined) return undefined;
     const delayMs = isFinal ? undefined : delaysMs[row.attempts - 1];
-    if (delayMs === undefined) return await end(call, scan.uid, reason);
+    if (delayMs === undefined) {
+      await end(call, scan.uid, reason);
+      return "failed";
+    }
     await call.tx
       .updateTable("scans")
       .set({ state: ScanState.WAITING, reason, holder: "", hold_until: call.agreedMs + delayMs })
       .where("uid", "=", scan.uid)
       .execute();
+    return "again";
   },
   ENDING,
 );

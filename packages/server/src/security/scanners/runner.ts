@@ -51,7 +51,18 @@ export interface ScanRunnerDeps {
     | "scanTimeoutMs"
     | "scanRetryMs"
   >;
+  metrics: ScanMetrics;
 }
+
+/** What is counted. */
+export interface ScanMetrics {
+  started(type: string): void;
+  /** Counts an attempt that has ended, after so many milliseconds. */
+  ended(type: string, outcome: Outcome, ms: number): void;
+}
+
+/** How an attempt ended: with a report, for good, for a while, or for this process alone. */
+type Outcome = "done" | "failed" | "again" | "interrupted";
 
 const POLL_EVERY_MS = 1_000;
 /** The most scans that one process has under way; each may hold a report in memory. */
@@ -63,7 +74,7 @@ const compress = promisify(gzip);
  * which another process or the next start does again.
  */
 export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
-  const { transactor, tokens, secrets, clock, log, config } = deps;
+  const { transactor, tokens, secrets, clock, log, config, metrics } = deps;
   const holder = randomUUID();
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -104,14 +115,19 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   const store = async (
     place: { uid: string; holder: string },
     { components, ...report }: StoredReport & { components: Component[] },
-  ): Promise<void> => {
+  ): Promise<Outcome> => {
     for (let from = 0; from < components.length; from += PART_ROWS) {
       const part = { ...place, from, components: components.slice(from, from + PART_ROWS) };
-      if (!(await transactor.write(writeScannedPart, data(), part)).held) return;
+      if (!(await transactor.write(writeScannedPart, data(), part)).held) return "interrupted";
     }
-    await transactor.write(finishScan, data(), { ...place, report });
+    const { held } = await transactor.write(finishScan, data(), { ...place, report });
+    return held ? "done" : "interrupted";
   };
-  const scanOne = async (claimed: ClaimedScan): Promise<void> => {
+  const release = async (place: { uid: string; holder: string }): Promise<Outcome> => {
+    await transactor.write(releaseScan, data(), place);
+    return "interrupted";
+  };
+  const scanOne = async (claimed: ClaimedScan): Promise<Outcome> => {
     const place = { uid: claimed.uid, holder };
     const lost = new AbortController();
     const timer = setInterval(() => {
@@ -122,21 +138,29 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
     }, HOLD_MS / 3).unref();
     try {
       const scanned = await attempt(claimed, AbortSignal.any([stopping.signal, lost.signal]));
-      if (scanned === undefined) return await transactor.write(releaseScan, data(), place);
-      await store(place, await storedOf(scanned, claimed.type));
+      if (scanned === undefined) return await release(place);
+      return await store(place, await storedOf(scanned, claimed.type));
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined) throw error;
-      if (stopping.signal.aborted || lost.signal.aborted) return await transactor.write(releaseScan, data(), place);
+      if (stopping.signal.aborted || lost.signal.aborted) return await release(place);
       log.warn({ scan: claimed.uid, scanner: claimed.scanner.uid, reason: failure.reason }, "a scan failed");
-      await transactor.write(failScan, data(), { ...place, ...failure, delaysMs: config.scanRetryMs });
+      const failed = await transactor.write(failScan, data(), { ...place, ...failure, delaysMs: config.scanRetryMs });
+      return failed ?? "interrupted";
     } finally {
       clearInterval(timer);
     }
   };
   const begin = (claimed: ClaimedScan): void => {
+    const type = claimed.type === ScanType.SBOM ? "sbom" : "vulnerability";
+    const startedMs = clock.monotonicMs();
+    metrics.started(type);
     const running = scanOne(claimed)
-      .catch((error: unknown) => log.warn({ err: error, scan: claimed.uid }, "a scan ended without a result"))
+      .catch((error: unknown): Outcome => {
+        log.warn({ err: error, scan: claimed.uid }, "a scan ended without a result");
+        return "interrupted";
+      })
+      .then((outcome) => metrics.ended(type, outcome, clock.monotonicMs() - startedMs))
       .finally(() => void underWay.delete(running));
     underWay.add(running);
   };
