@@ -25,6 +25,7 @@ import { pullSection } from "./rows-pulls.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
 import { FEW_TAGS, sizeSection } from "./rows-tags.ts";
+import { v1Peaks, v1Section } from "./rows-v1.ts";
 import { workersSection } from "./rows-workers.ts";
 import { writeSection } from "./rows-writes.ts";
 import { type Bench, count, type Section, type Sizes } from "./rows.ts";
@@ -171,6 +172,7 @@ async function runEngine(
       () => writeSection(bench, (close) => closers.push(close)),
       () => tagsSection(bench),
       () => sizeSection(bench),
+      async () => v1Section(bench),
       () => eventSection(bench, (close) => closers.push(close)),
       () => registrySection(bench),
       () => pushSection(bench),
@@ -194,6 +196,7 @@ async function runEngine(
         if (section !== undefined) part.measured.push(await runSection(section, part.sizes, part.only));
       });
     }
+    await guarded(part, "peak memory of lists of v1", () => noteV1Peaks(part, bench));
     await guarded(part, "peak memory of security data", () => noteSecurityPeaks(part, bench, findings));
     if (engine === "SQLite") {
       await guarded(part, "peak memory", () => notePeaks(part, bench));
@@ -276,6 +279,16 @@ async function notePeaks(part: Part, { largest, logged: fresh, ...bench }: Bench
     part.figures.push({
       title: `peak memory without mapped files, import of a feed of ${Math.round(mib)} MiB, SQLite`,
       value: peakMib,
+      unit: "MiB",
+    });
+}
+
+async function noteV1Peaks(part: Part, bench: Bench): Promise<void> {
+  if (!isAsked(part, "memory")) return;
+  for (const { tags, peak } of await v1Peaks(bench))
+    part.figures.push({
+      title: `peak memory without mapped files, v1 list of ${count(tags)} tags, ${bench.engine}`,
+      value: peak,
       unit: "MiB",
     });
 }

@@ -95,7 +95,7 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-/** A package prefix: clients then call by gRPC as if compiled from `.proto` files with this one. See v1/aliased.test.ts. */
+/** A package prefix of the `.proto` files that gRPC clients are compiled from; `moorage` without it. */
 const ALIAS = process.env["MOORAGE_TEST_GRPC_ALIAS"];
 const TTL_MS = 3_600_000;
 const TIMEOUT_MS = 60_000;

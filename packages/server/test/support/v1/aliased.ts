@@ -11,8 +11,8 @@ const ROOT = fileURLToPath(new URL("../../../../../", import.meta.url));
 const IMPORTED = ["google/api", "google/rpc"];
 
 /**
- * The descriptors of the `.proto` files with another package prefix, as a client's own copy has them: `example.platform`
- * makes `example.platform.iam` of `moorage.iam`.
+ * The descriptors of the `.proto` files with another package prefix, as a client's own copy has them:
+ * `example.platform` makes `example.platform.iam` of `moorage.iam`.
  */
 export function aliasedDescriptors(prefix: string): Registry {
   const folder = mkdtempSync(join(tmpdir(), "moorage-protos-"));
