@@ -24,6 +24,12 @@ refused() {
 # says TITLE PATTERN: the output of the last command of does must match.
 says() { grep -q -- "$2" "$WORK/out.log" || { cat "$WORK/out.log"; fail "$1"; }; ok "$1"; }
 
+# eventually COMMAND…: runs it until it succeeds, for a minute at most; the check that follows says what is wrong if it
+# never did.
+eventually() { for _ in $(seq 120); do if "$@" >/dev/null 2>&1; then return; fi; sleep 0.5; done; }
+# fails COMMAND…: succeeds when the command does not.
+fails() { ! "$@"; }
+
 # nobody COMMAND…: runs it without credentials.
 nobody() { DOCKER_CONFIG="$WORK/nobody" HOME="$WORK/nobody" "$@"; }
 # image REPOSITORY:TAG BUILD: pushes one build of the sample, for two architectures, and prints host/repository@digest.

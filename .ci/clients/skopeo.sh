@@ -38,5 +38,35 @@ check_skopeo() {
   refused "skopeo: an anonymous pull of a digest that latest never had is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public@$SECOND"
   refused "skopeo: an anonymous pull of a private image is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$app:1.0"
   does "skopeo: a CI job pushes with its own token" as_job main sk_push build1 "$HOST/$ORG/ci-skopeo:1.0"
+  gated_skopeo "$HOST/$ORG/skopeo/gated"
   does "skopeo: the commands of docs/clients.md work" document skopeo
+}
+
+# gated_skopeo HOST/REPOSITORY: a vulnerability gate, which rejects the first build and not the second.
+gated_skopeo() {
+  local uid findings
+  mkdir gate
+  echo '{"id": "CVE-2026-4343", "modified": "2026-11-01T08:00:00Z", "affected": [{"package": {"ecosystem": "npm", "name": "hello"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.2.0"}]}]}]}' >gate/CVE-2026-4343.json
+  echo '{"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://acme.example/vex/gate", "author": "Acme", "timestamp": "2026-11-01T08:00:00Z", "version": 1,
+    "statements": [{"vulnerability": {"name": "CVE-2026-4343"}, "products": [{"@id": "pkg:npm/hello"}], "status": "not_affected", "justification": "vulnerable_code_not_present"}]}' >gate.json
+  does "skopeo: an image is pushed to a repository that gets a gate" sk_push build1 "$1:1.0"
+  policy gated '{"vulnerabilities": {"on": ["PULL"], "mode": "ENFORCE"}}'
+  does "skopeo: an image without findings passes the gate" sk inspect --raw --tls-verify=false "docker://$1:1.0"
+  moorage feeds import gate --feed gate --licence CC0-1.0 >/dev/null
+  uid=$(api "/registry/v2/repos?name=gated" | json repos.0.uid)
+  findings="/vulnerabilities/v2/findings?repo=$uid&tag=1.0"
+  becomes "skopeo: both architectures get a finding" '"vulnerability":"CVE-2026-4343".*"vulnerability":"CVE-2026-4343"' "$findings"
+  # What the gate knows of an image is up to a second old.
+  eventually fails sk inspect --raw --tls-verify=false "docker://$1:1.0"
+  refused "skopeo: the gate rejects the pull, and says why" "vulnerability gate does not let pass: CVE-2026-4343" sk inspect --raw --tls-verify=false "docker://$1:1.0"
+  refused "skopeo: it rejects a pull by the digest, too" "CVE-2026-4343" sk_copy --src-tls-verify=false "docker://$1@$FIRST" oci:rejected:latest
+  does "skopeo: a build that is fixed is pushed all the same" sk_push build2 "$1:2.0"
+  does "skopeo: and passes the gate" sk_copy --src-tls-verify=false "docker://$1:2.0" oci:passed:latest
+  moorage feeds add gate-vex --format openvex --licence CC0-1.0 --product pkg:npm/hello >/dev/null
+  moorage feeds import gate.json --feed gate-vex >/dev/null
+  becomes "skopeo: a VEX document of a trusted feed closes the findings" 'VEX_NOT_AFFECTED.*VEX_NOT_AFFECTED' "$findings&state=CLOSED"
+  eventually sk inspect --raw --tls-verify=false "docker://$1:1.0"
+  does "skopeo: with them the rejection ends" sk_copy --src-tls-verify=false "docker://$1:1.0" oci:excused:latest
+  moorage feeds remove gate >/dev/null
+  moorage feeds remove gate-vex >/dev/null
 }
