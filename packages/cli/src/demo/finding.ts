@@ -2,11 +2,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { openRegistry } from "../oci/registry.ts";
 import { expect, heading, show, table } from "./show.ts";
 import { restOk, type Stage } from "./stage.ts";
 
 type Finding = {
   vulnerability: string;
+  digest: string;
   tags: string[];
   package: { purl: string };
   severity: string;
@@ -14,9 +16,10 @@ type Finding = {
   closeReason: string;
   decision?: { advisoryId: string; justification: string };
 };
+type Index = { manifests: { digest: string; platform: { os: string; architecture: string } }[] };
 type FindingEvent = {
   type: string;
-  data: { body: { repository: string; tags: string[]; findings: number; worst: string; open: number } };
+  data: { body: { repository: string; digest: string; tags: string[]; findings: number; worst: string; open: number } };
 };
 
 const ATTEMPTS = 300;
@@ -49,14 +52,16 @@ export async function playFinding({ url, token, moorage, folder, bootstrap: { or
     return (await restOk<{ findings: Finding[] }>(`${url}/vulnerabilities/v2/findings?${query}`, "GET", token))
       .findings;
   };
+  const platforms = await platformsOf({ url, token }, `${organization.name}/hello`);
   const open = await until("findings", list.bind(undefined, "OPEN"), ({ length }) => length > 0);
   show(`GET /vulnerabilities/v2/findings?vulnerabilities=${ID}`, `${open.length} open, a second later`);
   table(
-    ["vulnerability", "severity", "tags", "package", "fixed in"],
+    ["vulnerability", "severity", "tags", "platform", "package", "fixed in"],
     open.map((each) => [
       each.vulnerability,
       each.severity.replace("FINDING_SEVERITY_", ""),
       each.tags.join(", "),
+      platforms.get(each.digest) ?? "",
       each.package.purl,
       each.fixVersions.join(", "),
     ]),
@@ -96,15 +101,23 @@ export async function playFinding({ url, token, moorage, folder, bootstrap: { or
   );
   const events = await until("events", emitted, ({ length }) => length === 2 * open.length);
   table(
-    ["event", "repository", "findings", "worst", "open then"],
+    ["event", "repository", "platform", "findings", "worst", "open then"],
     events.map(({ type, data: { body } }) => [
       type,
       `${body.repository}:${body.tags.join(", ")}`,
+      platforms.get(body.digest) ?? "",
       String(body.findings),
       body.worst.replace("FINDING_SEVERITY_", ""),
       String(body.open),
     ]),
   );
+}
+
+/** The platforms of the images that the tag `latest` names, by their digests. */
+async function platformsOf({ url, token }: Pick<Stage, "url" | "token">, repository: string) {
+  const index = await openRegistry({ url, password: token }).pullManifest(repository, "latest");
+  const { manifests } = JSON.parse(index.bytes.toString()) as Index;
+  return new Map(manifests.map(({ digest, platform }) => [digest, `${platform.os}/${platform.architecture}`]));
 }
 
 async function until<T>(what: string, ask: () => Promise<T>, isDone: (answer: T) => boolean): Promise<T> {
