@@ -17,6 +17,7 @@ import { createSinkCheck } from "../events/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createDispatch, type Dispatch, type MethodCheck, type OutsideMethod } from "../runtime/dispatch.ts";
 import { type Method, nameOf } from "../runtime/methods.ts";
+import { blobReader } from "../runtime/read-blob.ts";
 import { createScannerChecks } from "../security/index.ts";
 import { v1Methods } from "../v1/index.ts";
 import type { Base } from "./base.ts";
@@ -35,7 +36,7 @@ export interface Api {
 export function openApi(
   config: Config,
   { observation, store: { reader }, secrets }: Base,
-  { methods, admins, transactor }: Storage,
+  { blobs, methods, admins, transactor }: Storage,
   { clock, log }: { clock: Clock; log: Logger },
   shutdown: Shutdown,
 ): Api {
@@ -46,7 +47,7 @@ export function openApi(
   const sts = createSecurityTokenService(access.exchanger);
   const checkSink = createSinkCheck(config);
   const scanners = createScannerChecks({ transactor, secrets, config });
-  const allMethods = new Map([...methods, ...v1Methods()]);
+  const allMethods = new Map([...methods, ...v1Methods({ readBlob: blobReader(blobs) })]);
   const dispatch = createDispatch({
     methods: allMethods,
     reader,

@@ -8,11 +8,12 @@ import { architectureIn, architectureName, MAX_CONFIG_BYTES } from "./image-conf
 
 /** An image for one architecture. `size` is that of its configuration and layers, in bytes. */
 export interface Image {
+  digest: string;
   architecture: string;
   size: number;
 }
 /** The repo in which images are looked up. */
-interface Place {
+export interface Place {
   call: Call;
   readBlob: ServiceContext["readBlob"];
   repo: string;
@@ -90,6 +91,11 @@ async function manifestOf({ call, repo }: Place, digest: string): Promise<Manife
   return row === undefined ? {} : (JSON.parse(Buffer.from(row.content).toString()) as Manifest);
 }
 
+/** The digest of an image's configuration; undefined when the repo does not hold the image. */
+export async function configOf(place: Place, digest: string): Promise<string | undefined> {
+  return (await manifestOf(place, digest)).config?.digest;
+}
+
 /**
  * Answers what was stored with an image when it was pushed; of one that an earlier version stored, what its manifest
  * and configuration say, each configuration read once.
@@ -113,14 +119,14 @@ function imageReader(place: Place): (row: Row) => Promise<Image> {
     return architecture;
   };
   return async ({ digest, size, architecture, image_size: imageSize }) => {
-    if (architecture !== null && imageSize !== null) return { architecture, size: imageSize };
+    if (architecture !== null && imageSize !== null) return { digest, architecture, size: imageSize };
     // Other requests have their turn, and a caller who left is noticed.
     await setImmediate();
     call.requireCaller();
     spend(size);
     const { config, layers = [] } = await manifestOf(place, digest);
     const total = layers.reduce((sum, layer) => sum + layer.size, config?.size ?? 0);
-    return { architecture: await architectureOf(config), size: Math.min(total, Number.MAX_SAFE_INTEGER) };
+    return { digest, architecture: await architectureOf(config), size: Math.min(total, Number.MAX_SAFE_INTEGER) };
   };
 }
 

@@ -1,9 +1,8 @@
 import { GetArchitecturesRequestSchema, GetSizeRequestSchema, type ImagesService } from "@moorage/api/messages";
 import { validate } from "../aip/validate.ts";
-import type { Call } from "../core/call.ts";
 import { invalidArgument, notFound } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
-import { type Image, imagesOf } from "./image-sizes.ts";
+import { type Image, imagesOf, type Place } from "./image-sizes.ts";
 import { repos } from "./repos.ts";
 
 // The architecture of attestations, which an index lists beside the images.
@@ -11,35 +10,47 @@ const NO_ARCHITECTURE = "unknown";
 const PREFERRED = "amd64";
 
 export function imagesService({ readBlob }: ServiceContext): Service<typeof ImagesService> {
-  const find = async (call: Call, repo: string, digest: string): Promise<Image[]> => {
-    await repos.get(call.tx, repo);
-    const images = await imagesOf({ call, readBlob, repo }, digest);
-    if (images === undefined) throw notFound("moorage.registry.v2.Image", digest);
-    return images.filter(({ architecture }) => architecture !== "" && architecture !== NO_ARCHITECTURE);
-  };
   return {
     async getArchitectures(call, request) {
       validate(GetArchitecturesRequestSchema, request);
-      const images = await find(call, request.repoUid, request.digest);
+      const images = await imagesAt({ call, readBlob, repo: request.repoUid }, request.digest);
       return { architectures: [...new Set(images.map(({ architecture }) => architecture))].sort() };
     },
     async getSize(call, request) {
       validate(GetSizeRequestSchema, request);
-      const images = await find(call, request.repoUid, request.digest);
-      const wanted = request.architecture;
-      const image = wanted === "" ? (imageFor(images, PREFERRED) ?? images[0]) : imageFor(images, wanted);
-      if (image === undefined)
-        throw invalidArgument({
-          field: "architecture",
-          description: `the image is for ${[...new Set(images.map(({ architecture }) => architecture))].join(", ") || "no architecture"}`,
-        });
+      const image = await imageFor({ call, readBlob, repo: request.repoUid }, request);
       return { size: BigInt(image.size), architecture: image.architecture };
     },
   };
 }
 
-/** The image for that architecture; the architecture's name without a variant matches too. */
-function imageFor(images: Image[], wanted: string): Image | undefined {
+/**
+ * The image for the architecture; its name without a variant matches too. Without one it is the image for amd64, or the
+ * first. Throws NOT_FOUND when the repo is not there or does not hold the digest, and INVALID_ARGUMENT on
+ * `architecture` when no image is for it.
+ */
+export async function imageFor(
+  place: Place,
+  { digest, architecture: wanted }: { digest: string; architecture: string },
+): Promise<Image> {
+  const images = await imagesAt(place, digest);
+  const image = wanted === "" ? (among(images, PREFERRED) ?? images[0]) : among(images, wanted);
+  if (image !== undefined) return image;
+  const known = [...new Set(images.map(({ architecture }) => architecture))].join(", ");
+  throw invalidArgument({
+    field: "architecture",
+    description: `the image is for ${known || "no architecture"}`,
+  });
+}
+
+async function imagesAt(place: Place, digest: string): Promise<Image[]> {
+  await repos.get(place.call.tx, place.repo);
+  const images = await imagesOf(place, digest);
+  if (images === undefined) throw notFound("moorage.registry.v2.Image", digest);
+  return images.filter(({ architecture }) => architecture !== "" && architecture !== NO_ARCHITECTURE);
+}
+
+function among(images: readonly Image[], wanted: string): Image | undefined {
   return (
     images.find(({ architecture }) => architecture === wanted) ??
     images.find(({ architecture }) => architecture.startsWith(`${wanted}/`))

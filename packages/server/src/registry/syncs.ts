@@ -1,6 +1,8 @@
 import { isIP } from "node:net";
 import { fromJson, type JsonValue, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import { type RepoSyncSchema, type SyncConfig, SyncConfigSchema, SyncState } from "@moorage/api/messages";
+import { type RawBuilder, sql } from "kysely";
+import { within } from "../aip/scope.ts";
 import { parseImageSource, parseLocalSource } from "./image-source.ts";
 import { localFault } from "./local-source.ts";
 import { compilePattern, PatternError } from "../lib/patterns.ts";
@@ -170,10 +172,13 @@ async function findMirror(call: Call, repo: string): Promise<Row<"mirrors"> | un
 /** The state of a repo's mirror; only the uid for a repo without a source. */
 export async function readSync(call: Call, repo: string): Promise<MessageInitShape<typeof RepoSyncSchema>> {
   const row = await findMirror(call, repo);
-  if (row === undefined) return { uid: repo };
+  return row === undefined ? { uid: repo } : syncOf(call, row);
+}
+
+function syncOf(call: Call, row: Row<"mirrors">): MessageInitShape<typeof RepoSyncSchema> & { uid: string } {
   const time = (ms: number | null) => (ms === null ? undefined : timestamp(ms));
   return {
-    uid: repo,
+    uid: row.repo,
     state: row.state as SyncState,
     message: row.message,
     lastAttemptTime: time(row.attempt_time),
@@ -184,6 +189,29 @@ export async function readSync(call: Call, repo: string): Promise<MessageInitSha
     bytesCopied: BigInt(row.bytes_copied),
     consecutiveFailures: row.failures,
   };
+}
+
+/** How many states are read in one step. */
+const PAGE = 1000;
+
+/** The states of the mirrors at and below these groups, by the repos' uids, some at a time. */
+export async function* syncPages(
+  call: Call,
+  groups: string[],
+): AsyncGenerator<(MessageInitShape<typeof RepoSyncSchema> & { uid: string })[], void, undefined> {
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const rows: Row<"mirrors">[] = await call.tx
+      .selectFrom("mirrors")
+      .selectAll()
+      .where(within(groups, sql`repo`) as RawBuilder<boolean>)
+      .where("repo", ">", after)
+      .orderBy("repo")
+      .limit(PAGE)
+      .execute();
+    if (rows.length > 0) yield rows.map((row) => syncOf(call, row));
+    call.requireCaller();
+    after = rows.length < PAGE ? undefined : rows.at(-1)?.repo;
+  }
 }
 
 /**

@@ -20,6 +20,7 @@ export { judgePromotion } from "./gate/promotion.ts";
 export { createPullGate } from "./gate/pull.ts";
 export { type ResolvedDay, resolvedByDay, type TaggedImages } from "./resolved/by-day.ts";
 export { type DescribedVulnerability, describeResolved } from "./resolved/describe.ts";
+export { type ImagePackages, type PackageFacts, packageFacts } from "./sbom/package-facts.ts";
 export { sbomsService } from "./sbom/service.ts";
 export { createScannerChecks } from "./scanners/check.ts";
 export { resealScanners } from "./scanners/credentials.ts";

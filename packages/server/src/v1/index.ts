@@ -1,4 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { Registry } from "@moorage/api/v1/registry";
+import type { ServiceContext } from "../core/service.ts";
 import type { Method } from "../runtime/methods.ts";
 import { securityAdvisory } from "./advisory/service.ts";
 import { accountAssociations } from "./iam/account-associations.ts";
@@ -23,15 +25,16 @@ const METHODS: readonly [string, Method][] = [
   ...accountAssociations,
   ...externalGroupRoleMappings,
   ...terms,
-  ...registry,
   ...advisories,
   ...securityAdvisory,
 ];
 
 /** The services of v1. */
-export const V1_SERVICES: readonly DescService[] = [...new Set(METHODS.map(([, { desc }]) => desc.parent))];
+export const V1_SERVICES: readonly DescService[] = [
+  ...new Set([...METHODS.map(([, { desc }]) => desc.parent), Registry]),
+];
 
 /** The methods of v1 by full name. */
-export function v1Methods(): Map<string, Method> {
-  return new Map(METHODS);
+export function v1Methods(context: Pick<ServiceContext, "readBlob">): Map<string, Method> {
+  return new Map([...METHODS, ...registry(context)]);
 }

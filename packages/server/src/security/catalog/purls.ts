@@ -21,12 +21,34 @@ export function purlOf(found: FoundPackage, os: OsRelease | undefined): string |
   }
 }
 
+// What purls of source packages have as their architecture. Source: purl-spec, deb and rpm definitions. A package of
+// Alpine is built from another one of the same architecture.
+const SOURCE_ARCHITECTURES: Readonly<Record<string, string>> = { deb: "source", rpm: "src" };
+
+/**
+ * The purl of the source package that a package of a distribution was built from; undefined for other packages, which
+ * have none.
+ */
+export function sourcePurlOf(purl: string, source: { name: string; version: string }): string | undefined {
+  try {
+    const { type, namespace, qualifiers } = PackageURL.fromString(purl);
+    if (!isOfDistribution(type)) return undefined;
+    const arch = SOURCE_ARCHITECTURES[type] ?? qualifiers?.["arch"];
+    const distro = qualifiers?.["distro"];
+    // The version of an rpm's source has no epoch.
+    const kept = { ...(arch !== undefined && { arch }), ...(distro !== undefined && { distro }) };
+    return new PackageURL(type, namespace, source.name, source.version, kept).toString();
+  } catch {
+    return undefined;
+  }
+}
+
 interface PurlParts {
   namespace: string | undefined;
   qualifiers: Record<string, string> | undefined;
 }
 
-function isOfDistribution(type: FoundPackage["type"]): type is "deb" | "apk" | "rpm" {
+function isOfDistribution(type: string): type is "deb" | "apk" | "rpm" {
   return type === "deb" || type === "apk" || type === "rpm";
 }
 

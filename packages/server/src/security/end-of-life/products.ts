@@ -64,6 +64,44 @@ export async function productByPurl(tx: Database, purls: readonly string[]): Pro
   return undefined;
 }
 
+// The number of keys in one statement: below every engine's limit of parameters.
+const CHUNK = 500;
+
+/**
+ * The products of those of the keys for which a feed has one, by key; of several feeds that have it, the first by name.
+ * See productKey.
+ */
+export async function productsByKey(tx: Database, keys: readonly string[]): Promise<Map<string, Product>> {
+  const found = new Map<string, Product>();
+  const products = new Map<string, Product>();
+  const usable = [...new Set(keys)].filter((key) => key.length <= MAX_KEY && !key.includes("\0"));
+  for (let at = 0; at < usable.length; at += CHUNK) {
+    const some = usable.slice(at, at + CHUNK);
+    const rows = await select<{ key: string; feed: string; record: string }>(
+      tx,
+      `select k.key, k.feed, k.record from feed_keys as k
+        join feeds as f on f.name = k.feed and f.format = 'endoflife'
+        join feed_records as r on r.feed = k.feed and r.id = k.record and r.removed = 0
+        where k.kind = 'product' and k.key in (${some.map(() => "?").join(", ")}) order by k.feed, k.record`,
+      some,
+    );
+    for (const { key, feed, record } of rows) {
+      if (found.has(key)) continue;
+      const id = JSON.stringify([feed, record]);
+      const product = products.get(id) ?? (await productOfRecord(tx, feed, record));
+      if (product === undefined) continue;
+      products.set(id, product);
+      found.set(key, product);
+    }
+  }
+  return found;
+}
+
+async function productOfRecord(tx: Database, feed: string, id: string): Promise<Product | undefined> {
+  const [row] = await select<Row>(tx, `${PRODUCT} and r.feed = ? and r.id = ?`, [feed, id]);
+  return row === undefined ? undefined : await productOf(tx, row);
+}
+
 /** The cycle that the version belongs to: that whose name is the longest beginning of it, up to a dot. */
 export function releaseOf({ releases }: Product, version: string): Release | undefined {
   const parts = partsOf(version);

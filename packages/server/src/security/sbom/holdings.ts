@@ -70,8 +70,32 @@ export async function holdingsOf({ tx }: Pick<Call, "tx">, query: HoldingsQuery)
     if (packages.size > MAX_PACKAGES)
       throw invalidArgument({ field: "digest", description: `has more than ${MAX_PACKAGES} packages` });
   }
-  const sorted = [...packages.values()].sort((a, b) => (a.purl < b.purl ? -1 : a.purl > b.purl ? 1 : 0));
-  return { packages: sorted, readMs, sources: [...sources] };
+  return { packages: sorted(packages), readMs, sources: [...sources] };
+}
+
+/** What one image holds. */
+export interface ImageHoldings {
+  digest: string;
+  packages: HeldPackage[];
+}
+
+/**
+ * What the image holds, or each of the images of the index that are for the architecture, one by one. Throws as
+ * holdingsOf.
+ */
+export async function* holdingsByImage(
+  { tx }: Pick<Call, "tx">,
+  query: HoldingsQuery,
+): AsyncGenerator<ImageHoldings, void, undefined> {
+  for (const { image, source } of await sourcesFor(tx, query)) {
+    const packages = new Map<string, HeldPackage>();
+    await addPackages(tx, image, source.source, packages);
+    yield { digest: image.digest, packages: sorted(packages) };
+  }
+}
+
+function sorted(packages: ReadonlyMap<string, HeldPackage>): HeldPackage[] {
+  return [...packages.values()].sort((a, b) => (a.purl < b.purl ? -1 : a.purl > b.purl ? 1 : 0));
 }
 
 interface ImageSource {

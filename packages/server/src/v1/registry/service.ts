@@ -1,21 +1,20 @@
 import { Registry } from "@moorage/api/v1/registry";
+import type { ServiceContext } from "../../core/service.ts";
 import type { Method } from "../../runtime/methods.ts";
 import { translated } from "../service.ts";
+import { imageFields, images } from "./images.ts";
+import { manifestMetadata } from "./manifest-metadata.ts";
 import { repo, repos } from "./repos.ts";
+import { syncs } from "./syncs.ts";
 import { tagReports } from "./tag-reports.ts";
 import { tag, tags } from "./tags.ts";
 
 /** moorage.registry.Registry. */
-export const registry: [string, Method][] = translated(Registry, [repo, tag], { ...repos, ...tags, ...tagReports }, [
-  "getImageConfig",
-  "getArchs",
-  "getSize",
-  "listManifestMetadata",
-  "getSyncStatus",
-  "listSyncStatuses",
-  "getSbom",
-  "getRawSbom",
-  "getVulnReport",
-  "listEolTags",
-  "getPackageVersionMetadata",
-]);
+export function registry(context: Pick<ServiceContext, "readBlob">): [string, Method][] {
+  return translated(
+    Registry,
+    [repo, tag, imageFields],
+    { ...repos, ...tags, ...tagReports, ...images(context), ...manifestMetadata, ...syncs },
+    ["getSbom", "getRawSbom", "getVulnReport", "listEolTags", "getPackageVersionMetadata"],
+  );
+}

@@ -1363,14 +1363,14 @@ export type ImageConfigRequest = Message<"moorage.registry.ImageConfigRequest"> 
   digest: string;
 
   /**
-   * Which image of an index, such as `amd64` or `arm/v7`.
+   * Which image of an index, such as `amd64` or `arm/v7`. Empty: the only one, or amd64 if there is one.
    *
    * @generated from field: string arch = 3;
    */
   arch: string;
 
   /**
-   * Asks for the configuration as the registry serves it.
+   * Kept for clients: the configuration is the one that the registry serves, whether or not this is set.
    *
    * @generated from field: bool registry = 4;
    */
@@ -1468,7 +1468,7 @@ export type ManifestMetadataIndexFilter = Message<"moorage.registry.ManifestMeta
   digest: string;
 
   /**
-   * Which of its images, such as `amd64` or `arm/v7`.
+   * Which of its images, such as `amd64` or `arm/v7`. Required.
    *
    * @generated from field: string arch = 2;
    */
@@ -1533,7 +1533,7 @@ export type ManifestMetadataFilter = Message<"moorage.registry.ManifestMetadataF
   repoId: string;
 
   /**
-   * The images.
+   * The images, at most 100.
    *
    * @generated from field: repeated moorage.registry.ManifestMetadataFilterEntry items = 2;
    */
@@ -1575,7 +1575,7 @@ export type PkgMetadata = Message<"moorage.registry.PkgMetadata"> & {
   eolDate?: Timestamp | undefined;
 
   /**
-   * When the package was built. Absent when it is not known.
+   * When the package was built. Always absent: packages as they are installed do not say it.
    *
    * @generated from field: google.protobuf.Timestamp build_timestamp = 4;
    */
@@ -1631,7 +1631,8 @@ export const ManifestMetadataSchema: GenMessage<ManifestMetadata> = /*@__PURE__*
  */
 export type ManifestMetadataList = Message<"moorage.registry.ManifestMetadataList"> & {
   /**
-   * One for each image.
+   * One for each image whose packages are known: an image that the repo does not hold, or that was not read yet, has
+   * none.
    *
    * @generated from field: repeated moorage.registry.ManifestMetadata items = 1;
    */
@@ -1855,7 +1856,7 @@ export const GetSyncStatusRequestSchema: GenMessage<GetSyncStatusRequest> = /*@_
  */
 export type ListSyncStatusesRequest = Message<"moorage.registry.ListSyncStatusesRequest"> & {
   /**
-   * The id of the group that holds the repos.
+   * The id of the group at and below which the repos are. Empty: wherever the caller may list.
    *
    * @generated from field: string registry_id = 1;
    */
@@ -1883,7 +1884,8 @@ export type SyncStatus = Message<"moorage.registry.SyncStatus"> & {
   status: SyncStatus_Status;
 
   /**
-   * Since when the state holds. Absent when nothing was copied yet.
+   * When the repo was queued, or the turn began that is in progress, that failed, or that the source put off; with a
+   * state that is not known, when everything was last copied. Absent for a repo without a source.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 2;
    */
@@ -1911,7 +1913,7 @@ export const SyncStatus_Status = {
   UNKNOWN: 0,
 
   /**
-   * It waits for its turn.
+   * It waits for its turn, also because the source asked to come back later.
    *
    * @generated from enum value: QUEUED = 1;
    */
@@ -1980,7 +1982,7 @@ export const RepoSyncStatusSchema: GenMessage<RepoSyncStatus> = /*@__PURE__*/
  */
 export type SyncStatusList = Message<"moorage.registry.SyncStatusList"> & {
   /**
-   * One for each repo.
+   * One for each repo that has a source.
    *
    * @generated from field: repeated moorage.registry.RepoSyncStatus items = 1;
    */
@@ -2397,7 +2399,7 @@ export const Registry: GenService<{
     output: typeof SyncStatusSchema;
   },
   /**
-   * ListSyncStatuses answers how the copying goes for all repos of a group, without pages.
+   * ListSyncStatuses answers how the copying goes for all repos of a group that have a source, without pages.
    *
    * @generated from rpc moorage.registry.Registry.ListSyncStatuses
    */
