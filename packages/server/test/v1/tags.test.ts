@@ -80,12 +80,14 @@ describe("tags by v1", () => {
     for (let round = 0; round < 20; round++) {
       const { uid } = await platform.tag(repo, { name: "raced" });
       const body = { name: "raced", digest: digestOf("c") };
-      const [put, removed] = await Promise.all([
-        platform.call("PUT", `/registry/v1/tags/${uid}`, { token, body }),
+      // Some of these find the tag, and would write it when it is gone.
+      const replace = (): Promise<Answer> => platform.call("PUT", `/registry/v1/tags/${uid}`, { token, body });
+      const [removed, ...replaced] = await Promise.all([
         platform.call("DELETE", `/registry/v1/tags/${uid}`, { token }),
+        ...Array.from({ length: 8 }, replace),
       ]);
-      assert.equal(removed.status, 200, removed.text);
-      assert.ok([200, 404].includes(put.status), put.text);
+      assert.equal(removed?.status, 200, removed?.text);
+      for (const { status, text } of replaced) assert.ok([200, 404].includes(status), text);
       assert.deepEqual(await items(`uidp.childrenOf=${repo}`), []);
     }
   });

@@ -30,14 +30,18 @@ export function images({
       async (call, { repoId: repo, digest, arch: architecture }) => {
         validate(GetSizeRequestSchema, create(GetSizeRequestSchema, { repoUid: repo, digest, architecture }));
         const place = { call, readBlob, repo };
-        const { exposedPorts, volumes, ...config } = await runConfigOf(
-          place,
-          await imageFor(place, { digest, architecture }),
-        );
+        const found = await runConfigOf(place, await imageFor(place, { digest, architecture }));
+        const { user, exposedPorts, env, entrypoint, cmd, volumes, workingDir, labels, stopSignal } = found;
         return {
-          ...config,
+          user,
           exposedPorts: Object.fromEntries(exposedPorts.map((port) => [port, create(ImageConfig_ExposedPortSchema)])),
+          env,
+          entrypoint,
+          cmd,
           volumes: Object.fromEntries(volumes.map((path) => [path, create(ImageConfig_VolumeSchema)])),
+          workingDir,
+          labels,
+          stopSignal,
         };
       },
     ),

@@ -51,7 +51,7 @@ function imageOf(
   return { digest: "", architecture: "" };
 }
 
-// When packages were built is not known: `build_timestamp` stays absent.
+// When packages were built is not known: `buildTimestamp` stays absent.
 function metadataOf({ digest, packages }: ImagePackages): MessageShape<typeof ManifestMetadataSchema> {
   return create(ManifestMetadataSchema, {
     digest,
