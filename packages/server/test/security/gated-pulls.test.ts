@@ -339,10 +339,17 @@ test("a preview lets everything pass, with one event for an image until its find
   const repo = await open({ on: ["PULL"], mode: "PREVIEW", severity: "CRITICAL" });
   const digest = await repo.push("v1", ["previewed", "1.0.0"], BAD);
   const clean = await repo.push("v2", CLEAN);
-  const audited = async (): Promise<number> =>
-    (await platform.reader.selectFrom("audit_entries").select("uid").where("method", "=", "registry.read").execute())
-      .length;
-  const rejections = await audited();
+  // Those of this repo alone: rejections of the tests before are written some time after they were answered.
+  const audited = async (): Promise<string[]> =>
+    (
+      await platform.reader
+        .selectFrom("audit_entries")
+        .select("details")
+        .where("method", "=", "registry.read")
+        .execute()
+    )
+      .map(({ details }) => details)
+      .filter((details) => details.includes(repo.name));
   for (let n = 0; n < 20; n += 1) for (const tag of ["v1", "v2"]) assert.equal((await repo.pull(tag)).status, 200);
   assert.equal((await repo.pull(clean)).status, 200);
   const [event] = await repo.eventsUntil(1);
@@ -382,7 +389,7 @@ test("a preview lets everything pass, with one event for an image until its find
   } finally {
     platform.clock.offsetMs = offsetMs;
   }
-  assert.equal(await audited(), rejections);
+  assert.deepEqual(await audited(), []);
 });
 
 test("a rejected pull emits an event with who asked, once for the image", async () => {
