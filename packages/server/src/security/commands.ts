@@ -9,14 +9,7 @@ import {
   writeAttachedStatements,
 } from "./attached/queue.ts";
 import { removeAttached, reviewAttachments } from "./attached/remove.ts";
-import {
-  claimCatalog,
-  failCatalog,
-  finishCatalog,
-  releaseCatalog,
-  renewCatalog,
-  writeCatalogPart,
-} from "./catalog/queue.ts";
+import { claimCatalog, failCatalog, releaseCatalog, renewCatalog, writeCatalogPart } from "./catalog/queue.ts";
 import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
 import { findImages } from "./findings/find-images.ts";
@@ -52,7 +45,6 @@ export const securityCommands = [
   failScan,
   findImages,
   finishAttached,
-  finishCatalog,
   finishScan,
   matchChanges,
   matchPackages,

@@ -114,45 +114,45 @@ export const renewCatalog = command(
 /** How many packages one command writes. */
 export const PART_ROWS = 500;
 
+/** What is written of an image at a time. */
+export interface CatalogPart {
+  digest: string;
+  holder: string;
+  /** The number of the first of the components. */
+  from: number;
+  components: Component[];
+  /** With the last part: what else was read. */
+  end?: Pick<Catalog, "os" | "unread">;
+}
+
 /**
  * Writes packages from the number `from` on, with the first of them in place of what an earlier attempt wrote. They are
- * not seen before finishCatalog. Answers false when another process has taken the image.
+ * not seen before the last part. Answers false when another process has taken the image.
  */
 export const writeCatalogPart = command(
   "security.writeCatalogPart",
-  async (
-    call: Call,
-    { digest, holder, from, components }: { digest: string; holder: string; from: number; components: Component[] },
-  ): Promise<{ held: boolean }> => {
+  async (call: Call, { digest, holder, from, components, end }: CatalogPart): Promise<{ held: boolean }> => {
     await takeAdvisoryLock(call.tx, "catalogs");
     if ((await hold(call, digest, holder)) === undefined) return { held: false };
     if (from === 0) await deleteAllPackages(call, digest);
     await insertPackages(call.tx, { digest, source: LAYERS, from, components });
+    if (end !== undefined) await finish(call, digest, end);
     return { held: true };
   },
   CATALOGUING,
 );
 
-/** The image has been read. Answers false when another process has taken it. */
-export const finishCatalog = command(
-  "security.finishCatalog",
-  async (
-    call: Call,
-    { digest, holder, os, unread }: { digest: string; holder: string } & Pick<Catalog, "os" | "unread">,
-  ): Promise<{ held: boolean }> => {
-    if ((await hold(call, digest, holder)) === undefined) return { held: false };
-    const release = { os_id: os?.id ?? "", os_version: os?.versionId ?? "", os_name: os?.prettyName ?? "" };
-    await call.tx
-      .updateTable("image_catalogs")
-      .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
-      .set({ ...release, unread: JSON.stringify(unread) })
-      .where("digest", "=", digest)
-      .execute();
-    await noteImageChange(call, digest);
-    return { held: true };
-  },
-  CATALOGUING,
-);
+/** The image has been read. */
+async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, "os" | "unread">): Promise<void> {
+  const release = { os_id: os?.id ?? "", os_version: os?.versionId ?? "", os_name: os?.prettyName ?? "" };
+  await call.tx
+    .updateTable("image_catalogs")
+    .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
+    .set({ ...release, unread: JSON.stringify(unread) })
+    .where("digest", "=", digest)
+    .execute();
+  await noteImageChange(call, digest);
+}
 
 /**
  * The image could not be read. `isFinal`: it would fail again. Otherwise it waits for another attempt, up to

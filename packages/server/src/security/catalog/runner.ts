@@ -9,7 +9,6 @@ import {
   claimCatalog,
   type Claimed,
   failCatalog,
-  finishCatalog,
   HOLD_MS,
   PART_ROWS,
   releaseCatalog,
@@ -40,6 +39,7 @@ export interface CatalogRunnerDeps extends CatalogThreadDeps {
 
 const POLL_EVERY_MS = 1_000;
 const COUNT_EVERY_MS = 15_000;
+const IMAGES_A_TURN = 8;
 /** More are not counted. */
 const MAX_COUNTED = 100_000;
 
@@ -101,10 +101,14 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
   };
   const poll = async (): Promise<void> => {
     await count();
-    // In turns: neither many images nor much that is attached keeps the other waiting.
+    // In turns: neither many images nor much that is attached keeps the other waiting. Most images have nothing
+    // attached, so that it is looked for between several of them.
+    let images = 0;
     for (let isAny = true; isAny && !stopping.signal.aborted;) {
-      const wasAttached = await readNextAttached();
-      isAny = (await readNext()) || wasAttached;
+      const isImage = await readNext();
+      images += 1;
+      const isAttached = (!isImage || images % IMAGES_A_TURN === 0) && (await readNextAttached());
+      isAny = isImage || isAttached;
     }
   };
   const readOne = async (claimed: Claimed): Promise<void> => {
@@ -143,11 +147,16 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
     place: { digest: string; holder: string },
     { components, os, unread }: Catalog,
   ): Promise<boolean> => {
-    for (let from = 0; from === 0 || from < components.length; from += PART_ROWS) {
-      const part = components.slice(from, from + PART_ROWS);
-      if (!(await transactor.write(writeCatalogPart, data(), { ...place, from, components: part })).held) return false;
+    for (let from = 0; ; from += PART_ROWS) {
+      const isLast = from + PART_ROWS >= components.length;
+      const part = {
+        from,
+        components: components.slice(from, from + PART_ROWS),
+        ...(isLast && { end: { os, unread } }),
+      };
+      const { held } = await transactor.write(writeCatalogPart, data(), { ...place, ...part });
+      if (isLast || !held) return held;
     }
-    return (await transactor.write(finishCatalog, data(), { ...place, os, unread })).held;
   };
   let polling: Promise<void> | undefined;
   const timer = setInterval(() => {

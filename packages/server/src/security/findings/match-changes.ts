@@ -63,7 +63,7 @@ export const matchChanges = command(
     }
     await writeState(tx, "changes", { value: reached, position: rest });
     if (isRestated) await noteRestated(call);
-    return { ...done, isDone: false };
+    return { ...done, isDone: reached === last.change && rest === "" && heads.length < BATCH_CHANGES };
   },
   CATALOGUING,
 );

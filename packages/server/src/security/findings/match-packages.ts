@@ -13,7 +13,7 @@ const BATCH_PAIRS = 1_000;
 /** The content of records that one transaction reads, in bytes; one record may be larger. */
 export const BATCH_BYTES = 512 << 10;
 
-/** What one step did. `isDone`: there is nothing left to do. */
+/** What one step did. `isDone`: it did all that there was. */
 export interface MatchingStep {
   opened: number;
   closed: number;
@@ -54,7 +54,7 @@ export const matchPackages = command(
     // A package that is not done goes first, from where its comparison ended.
     const next = rest === undefined || rest[1] === "" ? "" : JSON.stringify(rest);
     if (next !== position) await writeState(tx, "packages", { value: 0, position: next });
-    return { ...written, isDone: false };
+    return { ...written, isDone: rest === undefined && from === "" && packages.length < BATCH_PACKAGES };
   },
   CATALOGUING,
 );

@@ -61,10 +61,12 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
   };
   const poll = async (): Promise<void> => {
     await count();
-    while (!isStopped() && (await isAnyWaiting(reader))) {
+    // What comes while all else was compared waits for the next poll: beside pushes it would come one by one.
+    for (let isDone = false; !isDone && !isStopped() && (await isAnyWaiting(reader));) {
+      isDone = true;
       for (const command of [restateFeeds, matchPackages, matchChanges]) {
         if (isStopped()) return;
-        await step(command);
+        if (!(await step(command)).isDone) isDone = false;
       }
       await count();
       await pause();
