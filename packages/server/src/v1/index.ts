@@ -13,6 +13,7 @@ import { roleBindings } from "./iam/role-bindings.ts";
 import { roles } from "./iam/roles.ts";
 import { terms } from "./iam/terms.ts";
 import { registry } from "./registry/service.ts";
+import { vulnerabilities } from "./registry/vulnerabilities.ts";
 import { advisories } from "./vulnerabilities/advisories.ts";
 
 const METHODS: readonly [string, Method][] = [
@@ -25,6 +26,7 @@ const METHODS: readonly [string, Method][] = [
   ...accountAssociations,
   ...externalGroupRoleMappings,
   ...terms,
+  ...vulnerabilities,
   ...advisories,
   ...securityAdvisory,
 ];

@@ -37,18 +37,40 @@ export async function addScanner(platform: Platform, group: string, url?: string
   return uid;
 }
 
-/** A scan that is done, with an empty report. Answers its uid. */
-export async function addScan(platform: Platform, repo: string, scanner: string, digest: string): Promise<string> {
+/** What a scan has reported. */
+export interface AddedReport {
+  /** The report's `vulnerabilities`; empty by default. */
+  vulnerabilities?: object[];
+  /** What made it, as it states itself. */
+  software?: { name: string; vendor: string; version: string };
+  /** Milliseconds since 1970; 0 by default. */
+  reportMs?: number;
+}
+
+/** A scan that is done, with a report. Answers its uid. */
+export async function addScan(
+  platform: Platform,
+  repo: string,
+  scanner: string,
+  digest: string,
+  { vulnerabilities = [], software, reportMs = 0 }: AddedReport = {},
+): Promise<string> {
   const uid = newUid(repo);
   const state = { state: 3, reason: "", attempts: 1, holder: "", hold_until: 0 };
-  const report = { software: null, counts: null, report_mime_type: VULNERABILITIES, report_size: 22, packages: 0 };
-  const times = { request_time: 0, start_time: 0, report_time: 0 };
+  const report = {
+    software: software === undefined ? null : JSON.stringify(software),
+    counts: null,
+    report_mime_type: VULNERABILITIES,
+    report_size: 22,
+    packages: 0,
+  };
+  const times = { request_time: 0, start_time: 0, report_time: reportMs };
   await platform.transact(async (tx) => {
     await tx
       .insertInto("scans")
       .values({ uid, parent: repo, scanner, scanner_name: "test", digest, type: 1, ...state, ...report, ...times })
       .execute();
-    const content = gzipSync(`{"vulnerabilities": []}`);
+    const content = gzipSync(JSON.stringify({ scanner: software ?? {}, vulnerabilities }));
     await tx.insertInto("scan_reports").values({ scan: uid, content }).execute();
   });
   return uid;

@@ -44,6 +44,8 @@ export async function taggedRepo(env: Record<string, string> = {}): Promise<Tagg
       (await reader.selectFrom("matching").select("value").where("name", "=", "changes").executeTakeFirst()) ?? {};
     const left = await Promise.all([
       reader.selectFrom("image_catalogs").select("digest").where("state", "=", 1).limit(1).execute(),
+      reader.selectFrom("attachment_checks").select("digest").limit(1).execute(),
+      reader.selectFrom("attached_readings").select("subject").where("state", "=", 1).limit(1).execute(),
       reader.selectFrom("packages").select("id").where("matched", "is", null).limit(1).execute(),
       reader.selectFrom("feed_records").select("id").where("change", ">", value).limit(1).execute(),
     ]);

@@ -114,7 +114,8 @@ function byWeight(a: string, b: string): number {
   return weight(a) - weight(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-function* partsOf(all: readonly Unread[]): Generator<Unread[]> {
+/** The vulnerabilities in parts, each of records that are read in one step. */
+export function* partsOf(all: readonly Unread[]): Generator<Unread[]> {
   let part: Unread[] = [];
   let size = 0;
   for (const unread of all) {

@@ -12,6 +12,7 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { repos } from "../../registry/index.ts";
 import { attachmentsOf } from "../attached/list.ts";
+import { cycloneDxDocument } from "./document.ts";
 import { holdingsOf, sourcesFor } from "./holdings.ts";
 
 /** The largest document that is answered whole, in bytes. */
@@ -24,17 +25,21 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
       validate(GetSbomRequestSchema, request);
       const { repoUid: repo, digest, architecture, source } = request;
       await repos.get(call.tx, repo);
-      const holdings = await holdingsOf(call, { repo, digest, architecture, source });
-      const { sources } = holdings;
-      const subject = { name: await pathOf(call.tx, repo), digest };
-      // Loaded at first use: a server that is not asked for documents does without the libraries.
+      const query = { repo, digest, architecture, source };
       if (request.format === SbomFormat.SPDX) {
+        const holdings = await holdingsOf(call, query);
+        const subject = { name: await pathOf(call.tx, repo), digest };
+        // Loaded at first use: a server that is not asked for documents does without the libraries.
         const { spdxOf } = await import("./spdx.ts");
-        return { format: SbomFormat.SPDX, document: spdxOf(subject, holdings) as JsonObject, sources };
+        const document = spdxOf(subject, holdings) as JsonObject;
+        return { format: SbomFormat.SPDX, document, sources: holdings.sources };
       }
-      const { cycloneDxOf } = await import("./cyclonedx.ts");
-      const document = JSON.parse(cycloneDxOf(subject, holdings)) as JsonObject;
-      return { format: SbomFormat.CYCLONEDX, document, sources };
+      const { document, holdings } = await cycloneDxDocument(call, query);
+      return {
+        format: SbomFormat.CYCLONEDX,
+        document: JSON.parse(document) as JsonObject,
+        sources: holdings.sources,
+      };
     },
     async getRawSbom(call, request) {
       validate(GetRawSbomRequestSchema, request);

@@ -1405,7 +1405,7 @@ export type RawSbomRequest = Message<"moorage.registry.RawSbomRequest"> & {
   digest: string;
 
   /**
-   * The image as a reference, such as `acme/app:1.0`. Optional: repo and digest name the image.
+   * The image as a reference, such as `acme/app:1.0`. Ignored: repo and digest name the image.
    *
    * @generated from field: string reference = 3;
    */
@@ -1647,7 +1647,7 @@ export const ManifestMetadataListSchema: GenMessage<ManifestMetadataList> = /*@_
   messageDesc(file_moorage_registry_registry, 41);
 
 /**
- * RawSbom is a document as it was pushed.
+ * RawSbom is a document as it was pushed, or as the server makes it.
  *
  * @generated from message moorage.registry.RawSbom
  */
@@ -2288,7 +2288,8 @@ export const Registry: GenService<{
     output: typeof RepoTagsSummarySchema;
   },
   /**
-   * ListEolTags answers a page of the tags whose product is past its end of life.
+   * ListEolTags answers a page of the tags whose product is past its end of life. The caller needs the capabilities to
+   * list repos and manifest metadata as well.
    *
    * @generated from rpc moorage.registry.Registry.ListEolTags
    */
@@ -2348,7 +2349,8 @@ export const Registry: GenService<{
     output: typeof SizeSchema;
   },
   /**
-   * GetRawSbom answers the software bill of materials of an image as the document itself.
+   * GetRawSbom answers the software bill of materials of an image as the document itself: the attached one that counts
+   * or, without one, what the server knows as SPDX.
    *
    * @generated from rpc moorage.registry.Registry.GetRawSbom
    */
@@ -2358,7 +2360,8 @@ export const Registry: GenService<{
     output: typeof RawSbomSchema;
   },
   /**
-   * GetVulnReport answers which vulnerabilities the packages of an image have.
+   * GetVulnReport answers which vulnerabilities the packages of an image have, or of all images of an index: one match
+   * for each package and vulnerability.
    *
    * @generated from rpc moorage.registry.Registry.GetVulnReport
    */

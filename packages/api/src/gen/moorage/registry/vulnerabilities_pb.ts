@@ -58,28 +58,28 @@ export type VulnCountReportFilter = Message<"moorage.registry.VulnCountReportFil
   repo: string;
 
   /**
-   * The name of the tag. Ignored when `references` is set.
+   * The name of the tag; `latest` when empty. Ignored when `references` is set.
    *
    * @generated from field: string tag = 2;
    */
   tag: string;
 
   /**
-   * The first day is that of this time, in UTC.
+   * The first day is that of this time, in UTC; at most 366 days. Absent: the items are those of 30 days.
    *
    * @generated from field: google.protobuf.Timestamp from = 3;
    */
   from?: Timestamp | undefined;
 
   /**
-   * The last day is that of this time, in UTC, that day included.
+   * The last day is that of this time, in UTC, that day included. Absent: today.
    *
    * @generated from field: google.protobuf.Timestamp to = 4;
    */
   to?: Timestamp | undefined;
 
   /**
-   * The tags to count. They are used instead of `repo` and `tag`.
+   * The tags to count, 100 at most. They are used instead of `repo` and `tag`.
    *
    * @generated from field: repeated moorage.registry.RepoTagReference references = 5;
    */
@@ -142,14 +142,15 @@ export type VulnCountReport = Message<"moorage.registry.VulnCountReport"> & {
   date?: Timestamp | undefined;
 
   /**
-   * How many vulnerabilities there are of each severity.
+   * How many vulnerabilities there are of each severity, the worst first; severities without any are left out.
    *
    * @generated from field: repeated moorage.registry.VulnCount vuln_counts = 4;
    */
   vulnCounts: VulnCount[];
 
   /**
-   * The size of the image in bytes: configuration and layers, compressed.
+   * The size of the image in bytes: configuration and layers, compressed. Of an index that of its image for amd64, or
+   * of its first one.
    *
    * @generated from field: int64 size_bytes = 5;
    */
@@ -254,14 +255,15 @@ export type GetRawVulnReportRequest = Message<"moorage.registry.GetRawVulnReport
   digest: string;
 
   /**
-   * The scanner whose report is asked for. UNKNOWN: any.
+   * The scanner whose report is asked for. UNKNOWN: any, that of the server first.
    *
    * @generated from field: moorage.registry.Scanner.Name scanner = 2;
    */
   scanner: Scanner_Name;
 
   /**
-   * Asks for the report as it was at this time. Absent: as it is now.
+   * Asks for the report as it was at this time. Absent: as it is now. Of other scanners the last report is kept: as of
+   * a time before it there is none.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
@@ -303,14 +305,14 @@ export type RawVulnReport = Message<"moorage.registry.RawVulnReport"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * The document as text. Empty when `raw_report_url` says where it is.
+   * The document as text.
    *
    * @generated from field: string raw_report = 4;
    */
   rawReport: string;
 
   /**
-   * The address of the document. Empty when `raw_report` holds it.
+   * Always empty: `raw_report` holds the document.
    *
    * @generated from field: string raw_report_url = 5;
    */
@@ -345,14 +347,14 @@ export type VulnReport = Message<"moorage.registry.VulnReport"> & {
   scanner?: Scanner | undefined;
 
   /**
-   * When the report was made.
+   * When the report was made: that of the server when it came to say what it says.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * The vulnerabilities of the image.
+   * The vulnerabilities of the image, those of the server in the order of their ids.
    *
    * @generated from field: repeated moorage.registry.Vulnerability vulnerabilities = 4;
    */
@@ -380,14 +382,16 @@ export type Scanner = Message<"moorage.registry.Scanner"> & {
   name: Scanner_Name;
 
   /**
-   * The version of the product. Empty when it is not known.
+   * The version of the product; empty when it is not known. That of another one stands after its name. `moorage`: the
+   * server itself.
    *
    * @generated from field: string version = 2;
    */
   version: string;
 
   /**
-   * When the scanner's vulnerability database was built. Absent when it is not known.
+   * When the scanner's vulnerability database was built: of the server, when it last read its feeds. Absent when it is
+   * not known.
    *
    * @generated from field: google.protobuf.Timestamp db_build_time = 3;
    */
@@ -408,7 +412,7 @@ export const ScannerSchema: GenMessage<Scanner> = /*@__PURE__*/
  */
 export const Scanner_Name = {
   /**
-   * Nothing was said.
+   * Another one, the server itself among them. In a filter: any.
    *
    * @generated from enum value: UNKNOWN = 0;
    */
@@ -742,7 +746,7 @@ export const Vulnerability_Severity = {
   CRITICAL: 4,
 
   /**
-   * Negligible: a distribution's word for less than low.
+   * Negligible: a distribution's word for less than low, or a CVSS score of 0.
    *
    * @generated from enum value: NEGLIGIBLE = 5;
    */
@@ -769,7 +773,9 @@ export const Vulnerability_SeveritySchema: GenEnum<Vulnerability_Severity> = /*@
  */
 export const Vulnerabilities: GenService<{
   /**
-   * ListVulnReports answers all reports the caller may list that match the filter, without pages.
+   * ListVulnReports answers all reports the caller may list that match the filter, without pages: of images that tags
+   * point to, or of the one that the filter names. The server is a scanner of its own, whose reports are the findings
+   * of an image, those of an index together; beside them stand the last reports of the group's scanners.
    *
    * @generated from rpc moorage.registry.Vulnerabilities.ListVulnReports
    */
@@ -779,7 +785,8 @@ export const Vulnerabilities: GenService<{
     output: typeof VulnReportListSchema;
   },
   /**
-   * GetRawVulnReport answers the report about an image as the scanner's own document.
+   * GetRawVulnReport answers the report about an image as the scanner's own document; that of the server is a
+   * VulnReport in JSON. If there is none, or the caller may not list it, the answer is empty.
    *
    * @generated from rpc moorage.registry.Vulnerabilities.GetRawVulnReport
    */
@@ -789,7 +796,10 @@ export const Vulnerabilities: GenService<{
     output: typeof RawVulnReportSchema;
   },
   /**
-   * ListVulnCountReports answers how many vulnerabilities images had, one item for each repo, tag and day.
+   * ListVulnCountReports answers how many vulnerabilities images had, one item for each repo, tag and day: those of the
+   * image that the tag pointed to at the end of the day, as they were known then. Days on which there was none, or it
+   * is not known what it held, are left out, and so are repos and tags that are not there or that the caller may not
+   * see.
    *
    * @generated from rpc moorage.registry.Vulnerabilities.ListVulnCountReports
    */
@@ -800,7 +810,7 @@ export const Vulnerabilities: GenService<{
   },
   /**
    * ListCumulativeVulnCountReports answers how many vulnerabilities images have had since the first day, one item for
-   * each repo, tag and day. Each counts all ids seen from that day on.
+   * each repo, tag and day. Each counts all ids seen from that day on, with the severity that was seen last.
    *
    * @generated from rpc moorage.registry.Vulnerabilities.ListCumulativeVulnCountReports
    */

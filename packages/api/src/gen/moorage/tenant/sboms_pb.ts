@@ -21,28 +21,29 @@ export const file_moorage_tenant_sboms: GenFile = /*@__PURE__*/
  */
 export type Sbom2 = Message<"moorage.tenant.Sbom2"> & {
   /**
-   * Identifies the bill of materials.
+   * The digest of the image.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The document itself. Empty when only the graph is answered.
+   * A CycloneDX document of what the image holds.
    *
    * @generated from field: bytes raw_sbom = 2;
    */
   rawSbom: Uint8Array;
 
   /**
-   * The packages and files of the image, and how they are related.
+   * The packages and files of the image, and how they are related: the image, a package by its digest, contains its
+   * packages, and the files in which they were found describe them.
    *
    * @generated from field: moorage.tenant.ComponentGraph graph = 3;
    */
   graph?: ComponentGraph | undefined;
 
   /**
-   * When the image was last seen.
+   * When the image was pushed.
    *
    * @generated from field: google.protobuf.Timestamp last_seen = 4;
    */
@@ -56,21 +57,21 @@ export type Sbom2 = Message<"moorage.tenant.Sbom2"> & {
   tool: string;
 
   /**
-   * The format of the document, such as `cyclonedx` or `spdx`.
+   * The format of the document: `cyclonedx`.
    *
    * @generated from field: string format = 6;
    */
   format: string;
 
   /**
-   * When the document was made. Absent when it does not say so.
+   * When it was read what the image holds.
    *
    * @generated from field: google.protobuf.Timestamp generated_at = 7;
    */
   generatedAt?: Timestamp | undefined;
 
   /**
-   * Who made the document, as it says itself.
+   * Who made the document. Empty: the server did.
    *
    * @generated from field: string authors = 8;
    */
@@ -91,7 +92,7 @@ export type Sbom2 = Message<"moorage.tenant.Sbom2"> & {
   name: string;
 
   /**
-   * What the document says about itself.
+   * What the document says about itself. Empty: it says nothing.
    *
    * @generated from field: string description = 11;
    */
@@ -133,7 +134,7 @@ export const Sbom2_Source = {
   INGESTED: 1,
 
   /**
-   * It was made by reading the layers of the image.
+   * It was made by reading the layers of the image, or by a scanner.
    *
    * @generated from enum value: GENERATED = 2;
    */

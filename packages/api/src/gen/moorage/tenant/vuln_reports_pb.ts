@@ -23,7 +23,7 @@ export const file_moorage_tenant_vuln_reports: GenFile = /*@__PURE__*/
  */
 export type VulnReport = Message<"moorage.tenant.VulnReport"> & {
   /**
-   * Identifies the report.
+   * The digest of the image.
    *
    * @generated from field: string id = 1;
    */
@@ -51,21 +51,21 @@ export type VulnReport = Message<"moorage.tenant.VulnReport"> & {
   scanner?: Scanner | undefined;
 
   /**
-   * When the report was made.
+   * When the report came to say what it says.
    *
    * @generated from field: google.protobuf.Timestamp report_generation = 5;
    */
   reportGeneration?: Timestamp | undefined;
 
   /**
-   * The report as the scanner's own document. Empty when there is none.
+   * The report as a document: a moorage.registry.VulnReport in JSON.
    *
    * @generated from field: bytes raw_vuln_report = 6;
    */
   rawVulnReport: Uint8Array;
 
   /**
-   * When the image was last seen.
+   * When the image was pushed.
    *
    * @generated from field: google.protobuf.Timestamp last_seen = 7;
    */
@@ -184,7 +184,7 @@ export type VulnerabilityRecord = Message<"moorage.tenant.VulnerabilityRecord"> 
   cvss: VulnerabilityRecord_Cvss[];
 
   /**
-   * The CPEs of the products that it affects.
+   * The CPEs of the products that it affects. Empty: nothing is matched by them.
    *
    * @generated from field: repeated string cpe_uri = 6;
    */
@@ -296,7 +296,7 @@ export const VulnerabilityRecord_Severity = {
   UNKNOWN: 0,
 
   /**
-   * Low: a CVSS score from 0.1 to 3.9, or a distribution's word.
+   * Low or less: a CVSS score up to 3.9, or a distribution's word.
    *
    * @generated from enum value: LOW = 1;
    */
