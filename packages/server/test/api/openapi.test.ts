@@ -61,7 +61,8 @@ test("order_by names the fields that the server sorts by, and no others", async 
   let lists = 0;
   for (const [path, { get }] of Object.entries(paths)) {
     const order = get?.parameters.find(({ name }) => name === "order_by");
-    if (order === undefined) continue;
+    // Lists of v1 have an enum, or the order of a list of v2.
+    if (order === undefined || path.includes("/v1/")) continue;
     lists += 1;
     const [, names = ""] = /There are ([^,]+(?:, [a-zA-Z]+)*), each/.exec(order.description ?? "") ?? [];
     const parent = path.startsWith(ADVISORIES) ? advisory.uid : platform.organization;

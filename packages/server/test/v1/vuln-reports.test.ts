@@ -6,7 +6,7 @@ import { osvOf, putRecords } from "../support/feed-records.ts";
 import { before as affectedBefore } from "../support/matching.ts";
 import { newAdvisory } from "../support/advisories.ts";
 import { addScan, addScanner } from "../support/scan-rows.ts";
-import { type Item, type V1, v1Of } from "../support/v1.ts";
+import { type Item, type V1, v1Of } from "../support/v1/calls.ts";
 import { type TaggedRepo, taggedRepo } from "../support/vuln-reports.ts";
 
 const { getRawVulnReport, listCumulativeVulnCountReports, listVulnCountReports, listVulnReports } =

@@ -35,7 +35,7 @@ export function versionMessage(
     version,
     eolBroken: false,
     latestVersion,
-    // Feeds do not say where sources are.
+    // Feeds say neither the `ref` nor the `sha` of sources.
     versionSource: undefined,
   };
 }
