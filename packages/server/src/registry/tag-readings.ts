@@ -1,9 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import type { Tag } from "@moorage/api/messages";
 import type { Call } from "../core/call.ts";
-import type { Row } from "../store/index.ts";
-import { statement } from "../store/index.ts";
-import { tags } from "./tags.ts";
+import { type Row, statement } from "../store/index.ts";
 
 /** How many rows are read in one step. */
 const PAGE = 1000;
@@ -13,11 +10,11 @@ const selectTags = statement<Row<"tags">>(
   ["text", "text"],
 );
 
-/** All tags of a repo by name, some at a time. Throws ABORTED when the caller leaves. */
-export async function* tagPages(call: Call, repo: string): AsyncGenerator<Tag[], void, undefined> {
+/** The rows of all tags of a repo by name, some at a time. Throws ABORTED when the caller leaves. */
+export async function* tagPages(call: Call, repo: string): AsyncGenerator<Row<"tags">[], void, undefined> {
   for (let after: string | undefined = ""; after !== undefined;) {
     const rows: Row<"tags">[] = await selectTags(call.tx, repo, after);
-    if (rows.length > 0) yield rows.map(tags.toMessage);
+    if (rows.length > 0) yield rows;
     after = (await next(call, rows))?.name;
   }
 }

@@ -1,7 +1,5 @@
-import type { MessageShape } from "@bufbuild/protobuf";
-import type { Tag as V2Tag } from "@moorage/api/messages";
+import { create, type MessageShape } from "@bufbuild/protobuf";
 import { Registry, TagHistoryListSchema, TagHistorySchema } from "@moorage/api/v1/registry";
-import { create } from "@bufbuild/protobuf";
 import { invalidArgument } from "../../errors.ts";
 import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { historyPages, repos, tagPages, tags } from "../../registry/index.ts";
@@ -10,24 +8,26 @@ import { listed } from "../v2.ts";
 import { excludes, LatestVersion } from "./tag-names.ts";
 import { tag } from "./tags.ts";
 
+type TagRow = Parameters<typeof tags.toMessage>[0];
+
 /** What v1 alone answers about tags. */
 export const tagReports: Pick<Translation<typeof Registry>, "getRepoTagsSummary" | "listTagHistory"> = {
   getRepoTagsSummary: reading(Registry.method.getRepoTagsSummary, async (call, { repoId, ...leftOut }) => {
     const { uid: id } = await repos.get(call.tx, repoId);
     const isExcluded = excludes(leftOut);
     const latestVersion = new LatestVersion();
-    let latest: V2Tag | undefined;
+    let latest: TagRow | undefined;
     let tagCount = 0n;
     for await (const page of tagPages(call, id))
       for (const each of page) {
         if (isExcluded(each.name)) continue;
         tagCount += 1n;
         latestVersion.see(each.name);
-        if (latest === undefined || updatedMs(each) > updatedMs(latest)) latest = each;
+        if (latest === undefined || each.update_time > latest.update_time) latest = each;
       }
     const summary = { id, tagCount, latestVersion: latestVersion.name };
     if (latest === undefined) return summary;
-    const latestTag = tag.toV1(latest);
+    const latestTag = tag.toV1(tags.toMessage(latest));
     return { ...summary, latestTag, ...(latestTag.lastUpdated && { lastUpdated: latestTag.lastUpdated }) };
   }),
   listTagHistory: reading(Registry.method.listTagHistory, async (call, { parentId, start, end }) => {
@@ -42,10 +42,6 @@ export const tagReports: Pick<Translation<typeof Registry>, "getRepoTagsSummary"
     );
   }),
 };
-
-function updatedMs({ updateTime }: V2Tag): number {
-  return updateTime === undefined ? 0 : milliseconds(updateTime);
-}
 
 function record({ time, digest }: { time: number; digest: string }): MessageShape<typeof TagHistorySchema> {
   return create(TagHistorySchema, { updateTimestamp: timestamp(Number(time)), digest });
