@@ -11,9 +11,9 @@ import type { CallData } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
 
 // Events that say that a component is found at another place are events of v1 alone. They are rows like all others,
-// with a type that v2 does not know, and keep `previousLocation`, `newLocation` and `note` as they are. v2 does not show
-// them, and they decide nothing. Between v1's methods and those of v2 that they are made of, they travel in an unknown
-// field of the event.
+// with a type that v2 does not know, and keep `previousLocation`, `newLocation` and `note` as they are. v2 does not
+// show them, and they decide nothing. Between v1's methods and those of v2 that they are made of, they travel in an
+// unknown field of the event.
 
 /** The type of such an event in its row, and in v1's filters. */
 export const LOCATION_CHANGED: number = EventTypeFilter.COMPONENT_LOCATION_CHANGED;
