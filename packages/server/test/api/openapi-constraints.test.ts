@@ -6,7 +6,7 @@ import { blamed, type Platform, startPlatform } from "../support/platform.ts";
 
 // The constraints of the OpenAPI document are those of the server: what one refuses, the other refuses too.
 interface Operation {
-  parameters: { name: string; in: string; required?: boolean; schema: object }[];
+  parameters: { name: string; in: string; required?: boolean; schema: { type?: string } }[];
   requestBody?: { required: boolean; content: { "application/json": { schema: object } } };
 }
 let platform: Platform;
@@ -92,13 +92,15 @@ test("parameters that the server demands are required, and page sizes have their
     for (const name of ["page_size", "skip"]) {
       const parameter = operations["get"]?.parameters.find((each) => each.name === name);
       if (parameter === undefined) continue;
+      // One of 64 bits is text in the document, and may be larger.
+      const isLong = parameter.schema.type === "string";
       for (const [value, isValid] of [
         [-1, false],
         [0, true],
         [2_147_483_647, true],
-        [2_147_483_648, false],
+        [2_147_483_648, isLong],
       ] as const) {
-        assert.equal(accepts(parameter.schema, value), isValid, `${path} ${name}=${value}`);
+        assert.equal(accepts(parameter.schema, isLong ? String(value) : value), isValid, `${path} ${name}=${value}`);
         if (path.includes("{")) continue;
         const needsGroup = operations["get"]?.parameters.some(
           (each) => each.name === "group" && each.required === true,

@@ -5,6 +5,7 @@ import { isV1 } from "../../core/api-version.ts";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 
 const INTEGER = "^-?(?:0|[1-9][0-9]{0,18})$";
+const COUNT = "^(?:0|[1-9][0-9]{0,18})$";
 
 /** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses unchanged. */
 export type Schema = Record<string, unknown>;
@@ -150,7 +151,9 @@ function textRule(field: DescField, form: Form): Schema {
 const COUNTS: ReadonlySet<string> = new Set(["page_size", "skip", "keep_last"]);
 
 function countRule(field: DescField, form: Form): Schema {
-  return form === "input" && COUNTS.has(field.name) ? { minimum: 0 } : {};
+  if (form !== "input" || !COUNTS.has(field.name)) return {};
+  // Integers of 64 bits are text.
+  return field.scalar === ScalarType.INT64 ? { pattern: COUNT } : { minimum: 0 };
 }
 
 /** Keys of a JSON object are strings: those of integers have their form. */
