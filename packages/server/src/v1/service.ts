@@ -52,17 +52,14 @@ type AnyReading = {
 
 /**
  * The methods of a v1 service by full name. Violations of v2's fields are named as v1 has them, by these mappings.
- * Rights, transactions, events and audit of what is made of v2's methods are those of these methods. `absent`: methods
- * that are not served yet.
+ * Rights, transactions, events and audit of what is made of v2's methods are those of these methods.
  */
-export function translated<S extends DescService, Absent extends keyof S["method"] = never>(
+export function translated<S extends DescService>(
   service: S,
   mappings: readonly Pick<Mapping, "pathOf">[],
-  functions: Omit<Translation<S>, Absent>,
-  absent: readonly Absent[] = [],
+  functions: Translation<S>,
 ): [string, Method][] {
-  return service.methods.flatMap((desc): [string, Method][] => {
-    if (absent.some((name) => name === desc.localName)) return [];
+  return service.methods.map((desc): [string, Method] => {
     const answer = (functions as Record<string, Answer | AnyReading>)[desc.localName];
     if (!isUnary(desc) || answer === undefined) throw new Error(`${desc.toString()} is not served`);
     const ruled = { desc, access: accessOf(desc), transaction: getOption(desc, transaction) };
@@ -77,22 +74,21 @@ export function translated<S extends DescService, Absent extends keyof S["method
     if (typeof answer !== "function") {
       if (answer[READING] !== desc) throw new Error(`${desc.toString()} is answered by another method`);
       return [
-        [nameOf(desc), { kind: "unary", ...ruled, run: (call, request) => named(() => answer.read(call, request)) }],
+        nameOf(desc),
+        { kind: "unary", ...ruled, run: (call, request) => named(() => answer.read(call, request)) },
       ];
     }
     return [
-      [
-        nameOf(desc),
-        {
-          kind: "translated",
-          ...ruled,
-          answer: (context, request) =>
-            named(() => {
-              requireKnownValues(desc, request);
-              return answer(v2Of(context), request);
-            }),
-        },
-      ],
+      nameOf(desc),
+      {
+        kind: "translated",
+        ...ruled,
+        answer: (context, request) =>
+          named(() => {
+            requireKnownValues(desc, request);
+            return answer(v2Of(context), request);
+          }),
+      },
     ];
   });
 }
