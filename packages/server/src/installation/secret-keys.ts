@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { makeFolder } from "../lib/make-folder.ts";
 import { join } from "node:path";
 import { isSealed } from "../lib/secrets.ts";
 import { type Config, settingError } from "../config/index.ts";
@@ -28,7 +29,7 @@ export async function secretKeysOf(
       `the secrets in the database are encrypted, and there is no ${file}: bring that file back, or set the key; all replicas need the same`,
     );
   }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   return [makeKeyFile(file)];
 }
 

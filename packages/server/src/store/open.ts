@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "../lib/make-folder.ts";
 import { commitTogether } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { connect, readingDatabase, sqliteDatabase } from "./sqlite.ts";
@@ -22,7 +23,7 @@ export function databasePath(dataDir: string): string {
  * however it ends. Throws a StoreError when another installation runs on the folder.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const lock = new DatabaseSync(join(dataDir, "moorage.lock"), { timeout: 0 });
   try {
     lock.exec("pragma locking_mode = exclusive; begin exclusive;");
