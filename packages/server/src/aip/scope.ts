@@ -60,15 +60,21 @@ function narrow(visible: string[], above: string): string[] {
 
 /**
  * Matches rows of `t` at or below one of the roots. For each root it is a range on the primary key, since the uid of a
- * descendant continues its ancestor's with a "/".
+ * descendant continues its ancestor's with a "/"; very many roots are looked up by the beginning of each row's uid.
  */
 export function within(roots: string[], uid: RawBuilder<unknown> = sql`t.uid`): Condition {
   if (roots.length === 0) return sql`1 = 0`;
-  return sql`(${sql.join(
-    roots.map((root) => sql`${uid} >= ${root} and ${uid} < ${`${root}0`}`),
-    sql` or `,
-  )})`;
+  const conditions =
+    roots.length <= MAX_RANGES
+      ? roots.map((root) => sql`${uid} >= ${root} and ${uid} < ${`${root}0`}`)
+      : [...Map.groupBy(roots, ({ length }) => length)].map(
+          ([length, those]) => sql`substr(${uid}, 1, ${sql.lit(length)}) in (${sql.join(those)})`,
+        );
+  return sql`(${sql.join(conditions, sql` or `)})`;
 }
+
+// SQLite takes seconds to plan a statement with thousands of ranges, and rejects more than 1,000 in a chain.
+const MAX_RANGES = 100;
 
 /** The same value, in a form for which no database uses an index. */
 export function unindexed(ref: RawBuilder<unknown>): RawBuilder<unknown> {
