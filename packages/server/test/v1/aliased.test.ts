@@ -19,7 +19,7 @@ test("clients compiled from other packages pass the suite of v1 through an alias
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("NODE_TEST")));
   const child = spawn(process.execPath, ["--test", "--test-isolation=none", "--test-reporter=spec", ...files], {
     cwd: FOLDER,
-    env: { ...env, MOORAGE_TEST_GRPC_ALIAS: "example.platform" },
+    env: { ...env, MOORAGE_TEST_LONG: "", MOORAGE_TEST_SEQUENCES: "10", MOORAGE_TEST_GRPC_ALIAS: "example.platform" },
     stdio: ["ignore", "pipe", "inherit"],
     timeout: TIMEOUT_MS,
     killSignal: "SIGKILL",
