@@ -26,7 +26,7 @@ export interface Converted<F extends string> {
   toV2(value: unknown): unknown;
   describe?: string;
   /** The mapping of the messages that are the field's values. */
-  mapping?: Mapping;
+  mapping?: Pick<Mapping, "pathOf">;
 }
 
 /** v1 alone has the field: it is empty in answers and ignored in requests. */
@@ -116,7 +116,7 @@ export function nested<F extends string, A extends DescMessage, B extends DescMe
     field,
     toV1: (value) => inner.toV1(value as MessageShape<B>),
     toV2: (value) => inner.toV2(value as MessageShape<A>),
-    mapping: inner as unknown as Mapping,
+    mapping: inner,
   };
 }
 

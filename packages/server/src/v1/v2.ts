@@ -16,7 +16,6 @@ import type { Mapping } from "./mapping.ts";
 
 /** The methods of v2 that a method of v1 is made of, called by its caller. */
 export interface V2 {
-  data: CallData;
   /** Calls a method. Throws what it throws. */
   answer<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -47,7 +46,6 @@ export function v2Of({ answer, data: given, hasLeft }: TranslationContext): V2 {
     return messageOf(answered) as MessageShape<O>;
   };
   return {
-    data,
     answer: (method, request, how) => call(method, request, { ...data, ...how }),
     async *pages(method, request) {
       let pageToken = "";
@@ -58,6 +56,7 @@ export function v2Of({ answer, data: given, hasLeft }: TranslationContext): V2 {
         pageToken = (page as { nextPageToken?: string }).nextPageToken ?? "";
         if (pageToken === "") return;
       }
+      throw new Error(`${method.toString()} has no last page`);
     },
   };
 }

@@ -17,7 +17,7 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
   const platform = await startPlatform({ MOORAGE_GC_INTERVAL: "0", ...env });
   t.after(() => platform.close());
   const audience = new URL(platform.url).host;
-  const sync = async (uid: string) => (await platform.ok("GET", `/registry/v2/repos/${uid}/sync`)) as unknown as Sync;
+  const sync = async (uid: string) => platform.ok<Sync>("GET", `/registry/v2/repos/${uid}/sync`);
   return {
     platform,
     sync,

@@ -309,12 +309,9 @@ test("a gate lets the image pass, and a diff says that the vulnerability does no
   await putRecords(platform, "gate", "openvex", [], [], ["pkg:npm"]);
   await repo.pulledAs("v1", 200);
   const query = new URLSearchParams({ from: `v1@${then}`, to: "v1" }).toString();
-  const { vulnerabilities } = (await platform.ok(
-    "GET",
-    `/registry/v2/repos/${repo.repo}/diff?${query}`,
-  )) as unknown as {
+  const { vulnerabilities } = await platform.ok<{
     vulnerabilities: { vulnerability: string; from: { state: string }; to: { state: string; closeReason: string } }[];
-  };
+  }>("GET", `/registry/v2/repos/${repo.repo}/diff?${query}`);
   assert.deepEqual(
     vulnerabilities.map(({ vulnerability, from, to }) => [vulnerability, from.state, to.state, to.closeReason]),
     [[id, "FINDING_STATE_OPEN", "FINDING_STATE_CLOSED", "VEX_NOT_AFFECTED"]],

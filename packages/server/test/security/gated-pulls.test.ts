@@ -65,9 +65,9 @@ test("a gate is stored as it is set, and an invalid one is rejected with every f
     mode: "PREVIEW",
   };
   assert.equal((await patch(set)).status, 200);
-  const { tagPolicy } = (await platform.ok("GET", `/registry/v2/repos/${repo}`)) as unknown as {
+  const { tagPolicy } = await platform.ok<{
     tagPolicy: { vulnerabilities: object };
-  };
+  }>("GET", `/registry/v2/repos/${repo}`);
   assert.deepEqual(tagPolicy.vulnerabilities, {
     severity: "FINDING_SEVERITY_HIGH",
     fixableOnly: true,

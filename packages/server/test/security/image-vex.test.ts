@@ -258,7 +258,7 @@ test("it changes when a decision does, and when a document is taken back, with a
   // By one protocol, since it changes between two answers.
   await until(async () => {
     const path = `/vulnerabilities/v2/repos/${place.repo}/vex?reference=v1`;
-    const { document } = (await platform.ok("GET", path)) as unknown as { document: Vex };
+    const { document } = await platform.ok<{ document: Vex }>("GET", path);
     return document.statements.length === 1;
   });
   assert.ok((await vexOf(place, "v1")).version > third.version);

@@ -72,7 +72,7 @@ export interface Platform {
   /** Any request, its path sent as it stands. */
   call(method: string, path: string, ask?: Ask): Promise<Answer>;
   /** The owner's request, which must be answered with 200. */
-  ok(method: string, path: string, body?: unknown): Promise<Json>;
+  ok<T = Json>(method: string, path: string, body?: unknown): Promise<T>;
   /** The uid of a built-in role. */
   role(name: string): Promise<string>;
   group(parent: string, fields?: object): Promise<Json>;
@@ -159,10 +159,10 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     checkAnswer(method, path, answer);
     return answer;
   };
-  const ok: Platform["ok"] = async (method, path, body) => {
+  const ok: Platform["ok"] = async <T>(method: string, path: string, body?: unknown) => {
     const answer = await call(method, path, { token: await ownToken(), body });
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-    return answer.body;
+    return answer.body as T;
   };
   const made =
     (collection: string) =>

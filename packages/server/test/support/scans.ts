@@ -25,7 +25,7 @@ export async function requestScans(
 export async function whenScan(platform: Platform, uid: string, state: string): Promise<Json> {
   let scan: Json | undefined;
   for (let left = 2_400; left > 0; left--) {
-    scan = await platform.ok("GET", `/vulnerabilities/v2/scans/${uid}`);
+    scan = await platform.ok<Json>("GET", `/vulnerabilities/v2/scans/${uid}`);
     if (scan["state"] === `SCAN_STATE_${state}`) return scan;
     await wait(50);
   }

@@ -105,7 +105,7 @@ describe("advisories by v1", () => {
     (await platform.ok("POST", `${V1}/${id}/events`, { advisoryEvent })) as object as Event;
   const replaced = async (id: string, event: object): Promise<Event> =>
     (await platform.ok("PUT", `${V1_EVENTS}/${id}`, event)) as object as Event;
-  const listed = async (query: string): Promise<Json> => platform.ok("GET", `${V1}?${query}`);
+  const listed = async <T = Json>(query: string): Promise<T> => platform.ok<T>("GET", `${V1}?${query}`);
   const names = async (query: string): Promise<string[]> =>
     (((await listed(query))["items"] ?? []) as { artifactName: string }[]).map(({ artifactName }) => artifactName);
   const v2 = async (id: string): Promise<AdvisoryJson> =>
@@ -137,7 +137,7 @@ describe("advisories by v1", () => {
     );
     const body = { ...FIELDS, componentLocation: "/opt", legacyAdvisoryId: "OLD-2", origin: "src" };
     const other = await platform.ok("POST", `${ADVISORIES}/${group}`, body);
-    const { items } = (await listed(`id=${other.uid}`)) as unknown as { items: Advisory[] };
+    const { items } = await listed<{ items: Advisory[] }>(`id=${other.uid}`);
     assert.deepEqual(items, [
       {
         id: other.uid,
@@ -247,7 +247,7 @@ describe("advisories by v1", () => {
     });
     assert.equal(approved.status, 200, approved.text);
     await added(two, { detection: {} });
-    const { items } = (await listed(`id=${two}`)) as unknown as { items: Advisory[] };
+    const { items } = await listed<{ items: Advisory[] }>(`id=${two}`);
     const filters: Record<string, readonly string[]> = {
       [`id=${one}`]: ["one"],
       [`id=${uid}/${"0".repeat(16)}`]: [],
@@ -324,7 +324,7 @@ describe("advisories by v1", () => {
       all.map((event) => event.id),
       [events[0]?.id, events[1]?.id, later.id],
     );
-    const { items } = (await listed(`id=${id}`)) as unknown as { items: Advisory[] };
+    const { items } = await listed<{ items: Advisory[] }>(`id=${id}`);
     assert.deepEqual(items[0]?.events?.at(-1)?.["componentLocationChanged"], MOVED.componentLocationChanged);
     // v2 has neither the event nor anything by it.
     assert.deepEqual(

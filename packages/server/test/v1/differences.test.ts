@@ -17,7 +17,7 @@ describe("what differs between v1 and v2", () => {
   const asked = async (method: string, path: string, body?: unknown): Promise<Answer> =>
     platform.call(method, path, { token: await platform.token(), body });
   const ok = async (method: string, path: string, body?: unknown): Promise<Fields> =>
-    (await platform.ok(method, path, body)) as unknown as Fields;
+    platform.ok<Fields>(method, path, body);
   const items = async (path: string): Promise<Fields[]> => ((await ok("GET", path))["items"] ?? []) as Fields[];
 
   test("field naming: id and createdAt, uid and createTime", async () => {

@@ -48,7 +48,8 @@ describe("what is known, by v1", () => {
   });
   after(() => platform.close());
 
-  const items = async (path: string): Promise<Json[]> => ((await platform.ok("GET", path))["items"] ?? []) as Json[];
+  const items = async <T = Json>(path: string): Promise<T[]> =>
+    (await platform.ok<{ items?: T[] }>("GET", path)).items ?? [];
 
   test("all documents are one list", async () => {
     const found = await items(DOCUMENTS);
@@ -110,9 +111,9 @@ describe("what is known, by v1", () => {
         { fixNotPlanned: { note: "waits" } },
       ],
     });
-    const [{ advisories: [advisory] = [] } = {}] = (await items(`${DOCUMENTS}?id=own`)) as unknown as {
+    const [{ advisories: [advisory] = [] } = {}] = await items<{
       advisories: { events: { timestamp: string }[] }[];
-    }[];
+    }>(`${DOCUMENTS}?id=own`);
     assert.deepEqual(
       {
         ...advisory,

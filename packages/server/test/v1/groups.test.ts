@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { Groups } from "@moorage/api/v1/iam";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import { assertRights, type V1, v1Of } from "../support/v1/calls.ts";
@@ -60,8 +61,8 @@ test("a list has what its filters say, and everything without them", async () =>
   const parent = await platform.group(organization, { name: "parent" });
   const child = await platform.group(parent.uid, { name: "child" });
   const grandchild = await platform.group(child.uid, { name: "grandchild" });
-  const ids = async (request: object): Promise<unknown[]> =>
-    (await v1.items(list, request as never)).map(({ id }) => id).toSorted();
+  const ids = async (request: JsonObject): Promise<unknown[]> =>
+    (await v1.items(list, request)).map(({ id }) => id).toSorted();
   const all = await ids({});
   for (const { uid } of [parent, child, grandchild]) assert.ok(all.includes(uid));
   assert.ok(all.includes(organization));

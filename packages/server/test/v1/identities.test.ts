@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { Identities } from "@moorage/api/v1/iam";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import { assertRights, type Item, type V1, v1Of } from "../support/v1/calls.ts";
@@ -112,7 +113,7 @@ for (const [what, { one, two }] of Object.entries(RELATIONSHIPS))
   test(`v2 has what v1 wrote, and v1 what v2 wrote: ${what}`, async () => {
     const own = { name: what.toLowerCase(), description: "one" };
     for (const send of [v1.rest, v1.grpc]) {
-      const made = await send(create, { parentId: organization, identity: { ...own, ...one } as never });
+      const made = await send(create, { parentId: organization, identity: { ...own, ...one } });
       const { id, createdAt, updatedAt, lastSeen, ...rest } = made;
       assert.deepEqual(rest, { ...own, ...one });
       assert.deepEqual(await ofV2(id), { id, ...own, ...two });
@@ -155,7 +156,7 @@ test("an update replaces the whole, and ignores what only answers have", async (
     description: "",
     claimMatch: { ...patterns, claims: {}, claimPatterns: {} },
   });
-  await v1.grpc(update, { id, name: "whole-2", ...RELATIONSHIPS["static keys"]?.one } as never);
+  await v1.grpc(update, { id, name: "whole-2", ...RELATIONSHIPS["static keys"]?.one });
   assert.deepEqual(await ofV2(id), { id, name: "whole-2", description: "", ...RELATIONSHIPS["static keys"]?.two });
   const replaced = await v1.rest(update, { id, name: "whole-2" });
   assert.deepEqual(Object.keys(replaced).toSorted(), ["createdAt", "id", "name", "updatedAt"]);
@@ -168,8 +169,8 @@ test("a list has what its filters say, and everything without them", async () =>
   const { uid: above } = await platform.group(organization);
   const { uid: below } = await platform.group(above);
   const [one, two] = [await platform.identity(above), await platform.identity(below)];
-  const ids = async (request: object): Promise<unknown[]> =>
-    (await v1.items(list, request as never)).map(({ id }) => id).toSorted();
+  const ids = async (request: JsonObject): Promise<unknown[]> =>
+    (await v1.items(list, request)).map(({ id }) => id).toSorted();
   const all = await ids({});
   for (const id of [one, two]) assert.ok(all.includes(id));
   assert.deepEqual(await ids({ id: one }), [one]);
@@ -208,7 +209,7 @@ test("an identity is deleted, and then there is none to update or delete", async
 });
 
 test("errors have v1's names of fields", async () => {
-  const made = (identity: object) => v1.refused(create, { parentId: organization, identity: identity as never });
+  const made = (identity: JsonObject) => v1.refused(create, { parentId: organization, identity });
   assert.deepEqual(await made({ name: "No!" }), [400, "name"]);
   assert.deepEqual(await made({ name: "a", claimMatch: { issuer: ISSUER } }), [400, "claimMatch.subject"]);
   assert.deepEqual(await made({ name: "a", static: {} }), [

@@ -274,7 +274,7 @@ describe("repos by v1", () => {
     await platform.transact((tx) => tx.updateTable("repos").set({ readme }).where("parent", "=", team.uid).execute());
     const path = `/registry/v1/repos?uidp.childrenOf=${team.uid}`;
     const whole = async (): Promise<void> => {
-      const { items: all } = (await platform.ok("GET", path)) as unknown as { items: { readme: string }[] };
+      const { items: all } = await platform.ok<{ items: { readme: string }[] }>("GET", path);
       assert.equal(all.length, MANY);
       assert.ok(all.every((each) => each.readme === readme));
     };

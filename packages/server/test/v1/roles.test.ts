@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CapabilitySchema, other_name } from "@moorage/api";
-import { getOption } from "@bufbuild/protobuf";
+import { type JsonObject, getOption } from "@bufbuild/protobuf";
 import { Roles } from "@moorage/api/v1/iam";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import { assertRights, type V1, v1Of } from "../support/v1/calls.ts";
@@ -62,8 +62,8 @@ test("a list has what its filters say, the built-in roles among them", async () 
   const { uid: own } = await made("filtered");
   const { uid: below } = await platform.ok("POST", `/iam/v2/roles/${group.uid}`, { name: "filtered" });
   const viewer = await platform.role("viewer");
-  const ids = async (request: object): Promise<unknown[]> =>
-    (await v1.items(list, request as never)).map(({ id }) => id).toSorted();
+  const ids = async (request: JsonObject): Promise<unknown[]> =>
+    (await v1.items(list, request)).map(({ id }) => id).toSorted();
   const all = await ids({});
   for (const uid of [own, below, viewer]) assert.ok(all.includes(uid));
   assert.deepEqual(await ids({ id: own }), [own]);

@@ -1,8 +1,10 @@
+import assert from "node:assert/strict";
 import {
   create,
   type DescMessage,
   type DescMethod,
   type DescMethodUnary,
+  type Message,
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
@@ -36,8 +38,7 @@ export function v1RequestsOf(platform: Platform, place: Place): Map<string, Make
     if (make === undefined) throw new Error(`there is no request for ${method.toString()}`);
     return (await make()) as MessageShape<I>;
   };
-  const uidLike = async (method: DescMethodUnary): Promise<string> =>
-    ((await like(method)) as unknown as { uid: string }).uid;
+  const uidLike = async (method: DescMethodUnary): Promise<string> => uidIn(await like(method));
   const table = new Map<string, MakeRequest>();
   const add = <I extends DescMessage>(
     method: DescMethod & { input: I },
@@ -222,4 +223,10 @@ export function v1RequestsOf(platform: Platform, place: Place): Map<string, Make
     return { imageRefs: [{ repo, tags: [tag] }] };
   });
   return table;
+}
+
+/** What the request is about. */
+function uidIn(request: Message): string {
+  assert.ok("uid" in request && typeof request.uid === "string", request.$typeName);
+  return request.uid;
 }

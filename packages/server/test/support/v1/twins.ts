@@ -206,14 +206,15 @@ function settle(step: Step, made: Made[], ...answers: readonly [twin: Twin, uids
 }
 
 /** The uids in the answer of either version, of one resource or of several. */
-function uidsOf(body: JsonObject): string[] {
-  const several = body["roleBindings"] as JsonObject[] | undefined;
+function uidsOf(body: Body): string[] {
+  const several = body["roleBindings"] as Body[] | undefined;
   return (several ?? [body]).map(({ uid, id, group }) => String(uid ?? id ?? group ?? ""));
 }
 
+type Body = Readonly<Record<string, unknown>>;
 interface Outcome {
   code: number;
-  body: JsonObject;
+  body: Body;
 }
 
 async function send(platform: Platform, token: string, [method, json]: Request, byGrpc: boolean): Promise<Outcome> {
@@ -221,11 +222,11 @@ async function send(platform: Platform, token: string, [method, json]: Request, 
   if (byGrpc) {
     const { message, error } = await platform.grpc.call(method, request, token);
     return message === undefined
-      ? { code: error.code, body: error as unknown as JsonObject }
+      ? { code: error.code, body: error }
       : { code: 0, body: toJson(method.output, message) as JsonObject };
   }
   const rest = restCallOf(method, request);
   assert.ok(rest);
   const { status, body } = await platform.call(rest.verb, rest.path, { token, body: rest.body as JsonValue });
-  return { code: status === 200 ? 0 : body.code, body: body as unknown as JsonObject };
+  return { code: status === 200 ? 0 : body.code, body };
 }
