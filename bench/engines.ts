@@ -20,7 +20,7 @@ import { eventSection } from "./rows-events.ts";
 import { feedPeaks, feedSection } from "./rows-feeds.ts";
 import { deltaPeak, findingsSection, type ImagesServer, imagesServer } from "./rows-findings.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
-import { pushSection } from "./rows-push.ts";
+import { pushesReadSection, pushSection } from "./rows-push.ts";
 import { pullSection } from "./rows-pulls.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
@@ -84,6 +84,7 @@ export async function runSqlite(part: Part): Promise<void> {
     {
       logged: await copy("logged"),
       silent: await copy("silent"),
+      unread: await copy("unread"),
       images: () =>
         sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "images"), imagesOf(part.sizes)),
     },
@@ -100,12 +101,12 @@ export async function runPostgres(part: Part): Promise<void> {
     for (const amount of amountsOf(part.sizes))
       installations.push(await postgresInstallation(part.launcher, postgres, part.scratch, amount));
     const [smallest] = amountsOf(part.sizes);
-    const silent =
-      smallest &&
-      (await postgresInstallation(part.launcher, postgres, join(part.scratch, "silent"), smallest, "silent"));
+    const copy = async (name: string): Promise<Installation | undefined> =>
+      smallest && postgresInstallation(part.launcher, postgres, join(part.scratch, name), smallest, name);
+    const [silent, unread] = [await copy("silent"), await copy("unread")];
     const images = (): Promise<Installation> =>
       postgresInstallation(part.launcher, postgres, join(part.scratch, "images"), imagesOf(part.sizes), "images");
-    await runEngine(part, "PostgreSQL", installations, { silent, images }, postgres.cpuUs);
+    await runEngine(part, "PostgreSQL", installations, { silent, unread, images }, postgres.cpuUs);
   } finally {
     await postgres.close();
   }
@@ -126,6 +127,7 @@ function imagesOf({ images }: Sizes): Amounts {
 interface Others {
   logged?: Installation | undefined;
   silent?: Installation | undefined;
+  unread?: Installation | undefined;
   images(): Promise<Installation>;
 }
 
@@ -133,7 +135,7 @@ async function runEngine(
   part: Part,
   engine: Engine,
   installations: Installation[],
-  { logged, silent, images }: Others,
+  { logged, silent, unread, images }: Others,
   helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
@@ -150,21 +152,24 @@ async function runEngine(
     const largest = servers.at(-1);
     if (largest === undefined) return;
     const withLog = logged && started(await startMoorage(logged.place, { logLevel: DEFAULT_LOG_LEVEL }));
-    const quiet =
-      silent &&
+    const without = async (setting: string, installation?: Installation): Promise<Moorage | undefined> =>
+      installation &&
       started(
-        await startMoorage({
-          ...silent.place,
-          env: { ...silent.place.env, MOORAGE_EVENTS_PULLS: "0", MOORAGE_CATALOG_IMAGES: "0" },
-        }),
+        await startMoorage(
+          { ...installation.place, env: { ...installation.place.env, [setting]: "0" } },
+          { helpersCpuUs },
+        ),
       );
+    const withoutEvents = await without("MOORAGE_EVENTS_PULLS", silent);
+    const withoutReading = await without("MOORAGE_CATALOG_IMAGES", unread);
     const bench: Bench = {
       ...part,
       engine,
       servers,
       largest,
       ...(withLog && { logged: withLog }),
-      ...(quiet && { silent: quiet }),
+      ...(withoutEvents && { silent: withoutEvents }),
+      ...(withoutReading && { unread: withoutReading }),
     };
     const findings = imagesServer(bench, images, helpersCpuUs, (close) => closers.push(close));
     const sections: (() => Promise<Section | undefined>)[] = [
@@ -176,6 +181,7 @@ async function runEngine(
       () => eventSection(bench, (close) => closers.push(close)),
       () => registrySection(bench),
       () => pushSection(bench),
+      async () => pushesReadSection(bench),
       async () => catalogSection(bench),
       async () => findingsSection(bench, findings),
       ...(engine === "SQLite"

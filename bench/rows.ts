@@ -51,6 +51,8 @@ export interface Row {
 export interface Section {
   title: string;
   rows: Row[];
+  /** Whether every second round measures the rows from the last to the first. */
+  alternates?: boolean;
 }
 
 export interface Sizes {
@@ -87,8 +89,10 @@ export interface Bench {
   peers: Registry[];
   /** A server on a copy of the smallest installation, with the default access log. */
   logged?: Moorage;
-  /** A server on another copy of it that emits no events for pulls, and does not read what images hold. */
+  /** A server on another copy of it that emits no events for pulls. */
   silent?: Moorage;
+  /** And one that does not read what images hold. */
+  unread?: Moorage;
 }
 
 export const HELLO = "node:http hello, nothing else";

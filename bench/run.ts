@@ -36,7 +36,7 @@ export async function runSection(
   for (let round = 0; round <= rounds; round += 1) {
     if (rows.length > 0)
       say(`${section.title}: ${round === 0 ? "warming up" : `round ${round} of ${rounds}`}, ${rows.length} rows`);
-    for (const { row, samples } of rows) {
+    for (const { row, samples } of section.alternates && round % 2 === 1 ? rows.toReversed() : rows) {
       if (lost.has(row)) continue;
       try {
         if (round === 0) await row.prepare?.();

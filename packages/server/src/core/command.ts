@@ -4,6 +4,12 @@ import type { Call } from "./call.ts";
 export type Isolation = "serializable" | "read committed";
 
 /**
+ * When a transaction of PostgreSQL is on disk: before its caller is answered, or a moment later. A crash of the
+ * database takes back the latest of the deferred ones, never one that a durable one came after.
+ */
+export type Durability = "durable" | "deferred";
+
+/**
  * A write of the server in one transaction, committed whole or not at all. A feature declares its commands as values,
  * its index.ts lists them, and runtime/commands.ts collects all lists.
  */
@@ -11,6 +17,7 @@ export interface Command<Input, Output, Context = unknown> {
   /** `area.verbNoun`, unique: finds the command in the writer thread, and counts it in metrics. */
   readonly name: string;
   readonly isolation: Isolation;
+  readonly durability: Durability;
   /** Whether its commit may include events to deliver. */
   readonly wakesDelivery: boolean;
   /** See CommandOptions. */
@@ -32,6 +39,8 @@ export type CommandFunction<Input, Output, Context = unknown> = (
 export interface CommandOptions<Input = never> {
   /** Defaults to serializable. */
   isolation?: Isolation;
+  /** Defaults to durable. Deferred only for what the server would do again by itself. */
+  durability?: Durability;
   /** Defaults to true. */
   wakesDelivery?: boolean;
   /**
@@ -46,7 +55,12 @@ export interface CommandOptions<Input = never> {
 export function command<Input, Output, Context = unknown>(
   name: string,
   run: CommandFunction<Input, Output, Context>,
-  { isolation = "serializable", wakesDelivery = true, keyOf = () => undefined }: CommandOptions<Input> = {},
+  {
+    isolation = "serializable",
+    durability = "durable",
+    wakesDelivery = true,
+    keyOf = () => undefined,
+  }: CommandOptions<Input> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, wakesDelivery, keyOf, run };
+  return { name, isolation, durability, wakesDelivery, keyOf, run };
 }

@@ -28,11 +28,13 @@ export function postgresTransactor(store: Store, settings: CommandSettings): Wri
       const command = commandNamed(name);
       waiting += 1;
       try {
-        const { isolation } = command;
+        const { isolation, durability } = command;
         const key = command.keyOf(input as never);
         const work = (tx: Database): Promise<unknown> => runCommand(command, { data, input, tx, context });
         // The signature of Transactor.write says that the output is this command's.
-        return (await (key === undefined ? store.transact(work, { isolation }) : share(key, work))) as never;
+        return (await (key === undefined
+          ? store.transact(work, { isolation, durability })
+          : share(key, work))) as never;
       } finally {
         waiting -= 1;
         if (waiting === 0) idle?.();

@@ -6,7 +6,8 @@ import { createGate } from "./collision-gate.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { postgresDialect, statementTexts } from "./postgres-dialect.ts";
 import { createReads, setReads } from "./read-together.ts";
-import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
+import { statement } from "./statement.ts";
+import { type Database, type Store, StoreError, type StoreSettings, type TransactOptions } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 // How long calls wait for a server that restarts, or for others that change the same rows.
@@ -37,15 +38,16 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   return {
     engine: "postgres",
     reader,
-    transact<T>(
-      work: (tx: Database) => Promise<T>,
-      { isolation = "serializable" }: { isolation?: "read committed" | "serializable" } = {},
-    ): Promise<T> {
+    transact<T>(work: (tx: Database) => Promise<T>, options: TransactOptions = {}): Promise<T> {
       let again = false;
       return retried(
         windowMs,
         () => {
-          const result = gate.run(() => transactOnce(reader, work, isolation), again, isolation !== "serializable");
+          const result = gate.run(
+            () => transactOnce(reader, work, options),
+            again,
+            options.isolation === "read committed",
+          );
           again = true;
           return result;
         },
@@ -63,14 +65,17 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   };
 }
 
+const deferCommit = statement("set local synchronous_commit = off");
+
 async function transactOnce<T>(
   db: Kysely<Tables>,
   work: (tx: Database) => Promise<T>,
-  isolation: "read committed" | "serializable",
+  { isolation = "serializable", durability = "durable" }: TransactOptions,
 ): Promise<T> {
   const transaction = await db.startTransaction().setIsolationLevel(isolation).execute();
   let value: T;
   try {
+    if (durability === "deferred") await deferCommit(transaction);
     value = await work(transaction);
   } catch (error) {
     // The error of the work comes first.

@@ -22,6 +22,20 @@ export interface StoreSettings {
   onRetry?(kind: TransientError["kind"]): void;
 }
 
+/** How PostgreSQL does a transaction. On SQLite all are serializable and durable. */
+export interface TransactOptions {
+  /**
+   * Read committed: each statement sees what is committed when it begins, and waits for other transactions instead of
+   * colliding with them; only for work that was reviewed for it. Defaults to serializable.
+   */
+  isolation?: "serializable" | "read committed";
+  /**
+   * Deferred: the commit does not wait for the disk, and a crash of the database may take it back, with the deferred
+   * ones after it. Defaults to durable.
+   */
+  durability?: "durable" | "deferred";
+}
+
 /** A database of either engine. */
 export interface Store {
   engine: "sqlite" | "postgres";
@@ -30,14 +44,9 @@ export interface Store {
   /**
    * Runs the work in one transaction, whole or not at all, serializable. After a collision the work is run again, so it
    * must have no other effects. On SQLite it is meant for the time before and after serving: writes of a running server
-   * go through its writer thread. `isolation`: each statement sees what is committed when it begins, and waits for
-   * other transactions instead of colliding with them, on engines with concurrent transactions; only for work that was
-   * reviewed for it.
+   * go through its writer thread.
    */
-  transact<T>(
-    work: (tx: Database) => Promise<T>,
-    options?: { isolation: "serializable" | "read committed" },
-  ): Promise<T>;
+  transact<T>(work: (tx: Database) => Promise<T>, options?: TransactOptions): Promise<T>;
   /** Connections in all, idle ones, and callers that wait for one. Absent without a pool. */
   use?(): { total: number; idle: number; waiting: number };
   /** The schema version of the database; 0 for an empty database. */

@@ -7,6 +7,7 @@ import { type Database, select } from "../../store/index.ts";
 import { HOLD_MS, PART_ROWS } from "../catalog/queue.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import type { CatalogThread } from "../catalog/thread.ts";
+import { whileHeld } from "../work.ts";
 import { checkNextAttachments } from "./check.ts";
 import {
   claimAttached,
@@ -91,18 +92,12 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
   };
   const readOne = async ({ subject, manifest, layers }: ClaimedManifest): Promise<void> => {
     const reading = { subject, manifest, holder };
-    const lost = new AbortController();
-    const timer = setInterval(() => {
-      transactor.write(renewAttached, data(), reading).then(
-        ({ held }) => !held && lost.abort(),
-        (error: unknown) => log.warn({ err: error }, "renewing the hold of an attached manifest failed"),
-      );
-    }, HOLD_MS / 3).unref();
-    try {
+    const renew = (): Promise<{ held: boolean }> => transactor.write(renewAttached, data(), reading);
+    await whileHeld({ renew, holdMs: HOLD_MS, log, what: "an attached manifest" }, async (lost) => {
       const answer =
         layers.length === 0
           ? { documents: [] }
-          : await thread.readAttached(subject, layers, AbortSignal.any([signal, lost.signal]));
+          : await thread.readAttached(subject, layers, AbortSignal.any([signal, lost]));
       if (answer === undefined) return await transactor.write(releaseAttached, data(), reading);
       if ("documents" in answer) {
         if (!(await store(reading, answer.documents))) return;
@@ -113,9 +108,7 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
       metrics.attached("unknown", "failed");
       log.warn({ subject, manifest, reason: answer.reason }, "what is attached to an image could not be read");
       await transactor.write(failAttached, data(), { ...reading, ...answer });
-    } finally {
-      clearInterval(timer);
-    }
+    });
   };
   return async () => {
     const { checks } = await isAny();

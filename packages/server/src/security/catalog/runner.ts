@@ -15,6 +15,7 @@ import {
   renewCatalog,
   writeCatalogPart,
 } from "./queue.ts";
+import { startPolling, whileHeld, yieldToRequests } from "../work.ts";
 import { removeCatalog } from "./remove.ts";
 import { CATALOG_STATE } from "./rows.ts";
 import { catalogThread, type CatalogThreadDeps } from "./thread.ts";
@@ -104,11 +105,13 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
     // In turns: neither many images nor much that is attached keeps the other waiting. Most images have nothing
     // attached, so that it is looked for between several of them.
     let images = 0;
+    const yieldToOthers = yieldToRequests(stopping.signal);
     for (let isAny = true; isAny && !stopping.signal.aborted;) {
       const isImage = await readNext();
       images += 1;
       const isAttached = (!isImage || images % IMAGES_A_TURN === 0) && (await readNextAttached());
       isAny = isImage || isAttached;
+      if (isAny) await yieldToOthers();
     }
   };
   const readOne = async (claimed: Claimed): Promise<void> => {
@@ -122,15 +125,9 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
       await transactor.write(failCatalog, data(), { ...place, reason: reason ?? "", isFinal: true });
       return "failed";
     }
-    const lost = new AbortController();
-    const timer = setInterval(() => {
-      transactor.write(renewCatalog, data(), place).then(
-        ({ held }) => !held && lost.abort(),
-        (error: unknown) => log.warn({ err: error }, "renewing the hold of an image failed"),
-      );
-    }, HOLD_MS / 3).unref();
-    try {
-      const answer = await thread.read(layers, AbortSignal.any([stopping.signal, lost.signal]));
+    const renew = (): Promise<{ held: boolean }> => transactor.write(renewCatalog, data(), place);
+    return await whileHeld({ renew, holdMs: HOLD_MS, log, what: "an image" }, async (lost) => {
+      const answer = await thread.read(layers, AbortSignal.any([stopping.signal, lost]));
       if (answer === undefined) {
         await transactor.write(releaseCatalog, data(), place);
         return "interrupted";
@@ -139,9 +136,7 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
       log.warn({ digest, reason: answer.reason }, "the packages of an image could not be read");
       await transactor.write(failCatalog, data(), { ...place, ...answer });
       return answer.isFinal ? "failed" : "again";
-    } finally {
-      clearInterval(timer);
-    }
+    });
   };
   const store = async (
     place: { digest: string; holder: string },
@@ -158,19 +153,10 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
       if (isLast || !held) return held;
     }
   };
-  let polling: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    polling ??= poll()
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.warn({ err: error }, "reading the packages of images failed");
-      })
-      .finally(() => (polling = undefined));
-  }, POLL_EVERY_MS).unref();
+  const stop = startPolling(poll, { everyMs: POLL_EVERY_MS, stopping, log, what: "reading the packages of images" });
   return {
     async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await polling;
+      await stop();
       await thread.stop();
     },
   };

@@ -10,6 +10,7 @@ import { matchChanges } from "./match-changes.ts";
 import { matchPackages, type MatchingStep } from "./match-packages.ts";
 import { emitNotices } from "./notices.ts";
 import { restateFeeds } from "../trusted/restate-feeds.ts";
+import { startPolling } from "../work.ts";
 import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "./state.ts";
 
 /** What is counted. */
@@ -87,19 +88,6 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
       await pause();
     }
   };
-  let polling: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    polling ??= poll()
-      .catch((error: unknown) => {
-        if (!isStopped()) log.warn({ err: error }, "matching packages with records failed");
-      })
-      .finally(() => (polling = undefined));
-  }, POLL_EVERY_MS).unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await polling;
-    },
-  };
+  const stop = startPolling(poll, { everyMs: POLL_EVERY_MS, stopping, log, what: "matching packages with records" });
+  return { stop };
 }

@@ -13,6 +13,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
 import { PART_ROWS } from "../catalog/queue.ts";
 import type { Component } from "../catalog/types.ts";
+import { startPolling, whileHeld } from "../work.ts";
 import { AdapterError } from "./adapter.ts";
 import { isAnyMoved, requestAutomaticScans } from "./automatic.ts";
 import { credentialPlace } from "./credentials.ts";
@@ -129,27 +130,21 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   };
   const scanOne = async (claimed: ClaimedScan): Promise<Outcome> => {
     const place = { uid: claimed.uid, holder };
-    const lost = new AbortController();
-    const timer = setInterval(() => {
-      transactor.write(renewScan, data(), place).then(
-        ({ held }) => !held && lost.abort(),
-        (error: unknown) => log.warn({ err: error }, "renewing the hold of a scan failed"),
-      );
-    }, HOLD_MS / 3).unref();
-    try {
-      const scanned = await attempt(claimed, AbortSignal.any([stopping.signal, lost.signal]));
-      if (scanned === undefined) return await release(place);
-      return await store(place, await storedOf(scanned, claimed.type));
-    } catch (error) {
-      const failure = failureOf(error);
-      if (failure === undefined) throw error;
-      if (stopping.signal.aborted || lost.signal.aborted) return await release(place);
-      log.warn({ scan: claimed.uid, scanner: claimed.scanner.uid, reason: failure.reason }, "a scan failed");
-      const failed = await transactor.write(failScan, data(), { ...place, ...failure, delaysMs: config.scanRetryMs });
-      return failed ?? "interrupted";
-    } finally {
-      clearInterval(timer);
-    }
+    const renew = (): Promise<{ held: boolean }> => transactor.write(renewScan, data(), place);
+    return await whileHeld({ renew, holdMs: HOLD_MS, log, what: "a scan" }, async (lost) => {
+      try {
+        const scanned = await attempt(claimed, AbortSignal.any([stopping.signal, lost]));
+        if (scanned === undefined) return await release(place);
+        return await store(place, await storedOf(scanned, claimed.type));
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure === undefined) throw error;
+        if (stopping.signal.aborted || lost.aborted) return await release(place);
+        log.warn({ scan: claimed.uid, scanner: claimed.scanner.uid, reason: failure.reason }, "a scan failed");
+        const failed = await transactor.write(failScan, data(), { ...place, ...failure, delaysMs: config.scanRetryMs });
+        return failed ?? "interrupted";
+      }
+    });
   };
   const begin = (claimed: ClaimedScan): void => {
     const type = claimed.type === ScanType.SBOM ? "sbom" : "vulnerability";
@@ -180,19 +175,10 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
         isMore = claimed !== undefined || again;
       }
   };
-  let polling: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    polling ??= poll()
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.warn({ err: error }, "looking for scans that are due failed");
-      })
-      .finally(() => (polling = undefined));
-  }, POLL_EVERY_MS).unref();
+  const stop = startPolling(poll, { everyMs: POLL_EVERY_MS, stopping, log, what: "looking for scans that are due" });
   return {
     async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await polling;
+      await stop();
       await Promise.all(underWay);
     },
   };
