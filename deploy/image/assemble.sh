@@ -7,7 +7,8 @@ OUT=$1
 cd "$(dirname "$0")/../.."
 
 npm run --silent pack
-for file in package.json package-lock.json packages/api/package.json packages/server/package.json packages/cli/package.json; do
+for file in package.json package-lock.json packages/api/package.json packages/server/package.json packages/cli/package.json \
+  packages/console/package.json; do
   mkdir -p "$OUT/$(dirname "$file")"
   cp "$file" "$OUT/$file"
 done

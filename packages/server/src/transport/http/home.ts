@@ -44,7 +44,7 @@ function homePage(baseUrl: string, registryAudience: string, problem: string | u
 }
 
 /** Whether the Accept header names HTML, as those of browsers do. Source: RFC 9110 §12.5.1. */
-function takesHtml(accept: string): boolean {
+export function takesHtml(accept: string): boolean {
   return accept
     .toLowerCase()
     .split(",")

@@ -18,6 +18,8 @@ export interface Handlers {
   paths: Readonly<Record<string, RequestHandler>>;
   /** Endpoints of the registry, by exact path; their errors have the registry's form. */
   registryPaths: Readonly<Record<string, RequestHandler>>;
+  /** Takes browsers' requests for the pages of the console. */
+  pages?: { matches(path: string, request: Request): boolean; handle: RequestHandler } | undefined;
   /** Takes everything else. */
   rest: { handle: RequestHandler };
   /** Called for requests with more than one Authorization header, which no handler takes. */
@@ -37,7 +39,7 @@ export interface Route {
 
 /** The handler that takes the request, by its path, its content type and its client's address. */
 export function selectRoute(handlers: Handlers, path: string, request: Request, data: RequestData): Route {
-  const { paths, registryPaths, distribution, rpc, metrics, rest } = handlers;
+  const { paths, registryPaths, distribution, rpc, metrics, pages, rest } = handlers;
   const endpoint = Object.hasOwn(paths, path) ? paths[path] : undefined;
   if (endpoint !== undefined) return { name: path, handle: endpoint };
   for (const [start, route] of treesOf(paths)) if (path.startsWith(start)) return route;
@@ -46,6 +48,7 @@ export function selectRoute(handlers: Handlers, path: string, request: Request, 
   if (distribution.matches(path)) return { name: "registry", handle: distribution.handle, answersRejection: true };
   if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
   if (metrics?.matches(path, request, data) === true) return { name: "metrics", handle: metrics.handle };
+  if (pages?.matches(path, request) === true) return { name: "console", handle: pages.handle };
   return { name: "rest", handle: rest.handle, sendsRequestId: true };
 }
 

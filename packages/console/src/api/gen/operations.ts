@@ -1,0 +1,61 @@
+// Written by `npm run generate` out of proto/: change it there.
+import { method } from "../method.ts";
+
+export interface ListJobsRequest {}
+export interface ListJobsResponse {
+  jobs: Job[];
+}
+export interface Job {
+  name: string;
+  holder: string;
+  leaseUntilTime?: string;
+  dueTime?: string;
+}
+export interface ListFeedsRequest {}
+export interface ListFeedsResponse {
+  feeds: Feed[];
+}
+export interface Feed {
+  name: string;
+  format: string;
+  licence: string;
+  records: string;
+  problems: string;
+  successTime?: string;
+  attemptTime?: string;
+  error: string;
+}
+export interface PreviewGarbageCollectionRequest {}
+export interface GarbagePreview {
+  tags: string;
+  manifests: string;
+  blobs: string;
+  bytes: string;
+  repos: GarbageOfRepo[];
+  repoCount: string;
+}
+export interface GarbageOfRepo {
+  name: string;
+  tags: string;
+  manifests: string;
+  blobs: string;
+  bytes: string;
+}
+export interface GetInstallationRequest {}
+export interface Installation {
+  version: string;
+  engine: string;
+  blobStore: string;
+  startTime?: string;
+  organizations: string;
+  repos: string;
+  tags: string;
+}
+export const listJobs = method<ListJobsRequest, ListJobsResponse>("GET", "/operations/v2/jobs", "");
+export const listFeeds = method<ListFeedsRequest, ListFeedsResponse>("GET", "/operations/v2/feeds", "");
+export const previewGarbageCollection = method<PreviewGarbageCollectionRequest, GarbagePreview>(
+  "GET",
+  "/operations/v2/garbage",
+  "",
+);
+export const getInstallation = method<GetInstallationRequest, Installation>("GET", "/operations/v2/installation", "");

@@ -1,0 +1,619 @@
+// Written by `npm run generate` out of proto/: change it there.
+import { method } from "../method.ts";
+
+export interface GetDiffRequest {
+  repoUid?: string;
+  from?: string;
+  to?: string;
+  format?: DiffFormat;
+  pageSize?: number;
+  pageToken?: string;
+  asOf?: string;
+}
+export type DiffFormat = "DIFF_FORMAT_UNSPECIFIED" | "DIFF_FORMAT_MARKDOWN";
+export interface Diff {
+  from?: DiffSide;
+  to?: DiffSide;
+  platforms: PlatformDiff[];
+  packages: PackageChange[];
+  packagesComplete: boolean;
+  addedPackages: number;
+  removedPackages: number;
+  changedPackages: number;
+  truncated: boolean;
+  nextPageToken: string;
+  markdown: string;
+  annotations: ValueChange[];
+  vulnerabilities: VulnerabilityChange[];
+  vulnerabilitiesComplete: boolean;
+  addedVulnerabilities: number;
+  removedVulnerabilities: number;
+  changedVulnerabilities: number;
+}
+export interface DiffSide {
+  reference: string;
+  tag: string;
+  digest: string;
+  time?: string;
+  stored: boolean;
+  mediaType: string;
+  size: string;
+  asOf?: string;
+}
+export interface PlatformDiff {
+  platform: string;
+  kind: ChangeKind;
+  from?: DiffImage;
+  to?: DiffImage;
+  config: ValueChange[];
+  labels: ValueChange[];
+  annotations: ValueChange[];
+  layers: LayerChange[];
+}
+export type ChangeKind =
+  "CHANGE_KIND_UNSPECIFIED" | "CHANGE_KIND_ADDED" | "CHANGE_KIND_REMOVED" | "CHANGE_KIND_CHANGED";
+export interface DiffImage {
+  digest: string;
+  size: string;
+  layerCount: number;
+  packagesState: PackagesState;
+  packagesReason: string;
+  packagesSource: string;
+  vulnerabilitiesReason: string;
+}
+export type PackagesState =
+  | "PACKAGES_STATE_UNSPECIFIED"
+  | "PACKAGES_STATE_KNOWN"
+  | "PACKAGES_STATE_WAITING"
+  | "PACKAGES_STATE_FAILED"
+  | "PACKAGES_STATE_MISSING"
+  | "PACKAGES_STATE_NOT_PERMITTED";
+export interface ValueChange {
+  name: string;
+  from?: string;
+  to?: string;
+}
+export interface LayerChange {
+  kind: ChangeKind;
+  digest: string;
+  mediaType: string;
+  size: string;
+}
+export interface PackageChange {
+  kind: ChangeKind;
+  purl: string;
+  name: string;
+  fromVersions: string[];
+  toVersions: string[];
+  platforms: string[];
+}
+export interface VulnerabilityChange {
+  kind: ChangeKind;
+  vulnerability: string;
+  aliases: string[];
+  purl: string;
+  name: string;
+  severity: FindingSeverity;
+  score?: number;
+  kev: boolean;
+  from?: VulnerabilityState;
+  to?: VulnerabilityState;
+  platforms: string[];
+}
+export type FindingSeverity =
+  | "FINDING_SEVERITY_UNSPECIFIED"
+  | "FINDING_SEVERITY_UNKNOWN"
+  | "FINDING_SEVERITY_NONE"
+  | "FINDING_SEVERITY_NEGLIGIBLE"
+  | "FINDING_SEVERITY_LOW"
+  | "FINDING_SEVERITY_MEDIUM"
+  | "FINDING_SEVERITY_HIGH"
+  | "FINDING_SEVERITY_CRITICAL";
+export interface VulnerabilityState {
+  state: FindingState;
+  versions: string[];
+  fixState: FixState;
+  fixVersions: string[];
+  closeReason: string;
+}
+export type FindingState = "FINDING_STATE_UNSPECIFIED" | "FINDING_STATE_OPEN" | "FINDING_STATE_CLOSED";
+export type FixState = "FIX_STATE_UNSPECIFIED" | "FIX_STATE_FIXED" | "FIX_STATE_NOT_FIXED" | "FIX_STATE_WONT_FIX";
+export interface ListEolTagsRequest {
+  uidp?: UIDPFilterInput;
+  name?: string;
+  asOf?: string;
+  pageSize?: number;
+  pageToken?: string;
+}
+export interface UIDPFilterInput {
+  ancestorsOf?: string;
+  descendantsOf?: string;
+  childrenOf?: string;
+  inRoot?: boolean;
+  ids?: string[];
+}
+export interface ListEolTagsResponse {
+  eolTags: EolTag[];
+  nextPageToken: string;
+}
+export interface EolTag {
+  uid: string;
+  name: string;
+  digest: string;
+  product: string;
+  version: string;
+  versionSource: string;
+  productSource: ProductSource;
+  release?: ProductVersion;
+  status: EolTagStatus;
+  graceExpireTime?: string;
+  feed?: ProductFeed;
+}
+export type ProductSource =
+  | "PRODUCT_SOURCE_UNSPECIFIED"
+  | "PRODUCT_SOURCE_REPO"
+  | "PRODUCT_SOURCE_LABEL"
+  | "PRODUCT_SOURCE_IMAGE"
+  | "PRODUCT_SOURCE_PACKAGE";
+export interface ProductVersion {
+  version: string;
+  eolDate: string;
+  eol: boolean;
+  releaseDate: string;
+  lts: boolean;
+  latestVersion: string;
+}
+export type EolTagStatus = "EOL_TAG_STATUS_UNSPECIFIED" | "EOL_TAG_STATUS_IN_GRACE" | "EOL_TAG_STATUS_INACTIVE";
+export interface ProductFeed {
+  name: string;
+  licence: string;
+}
+export interface GetArchitecturesRequest {
+  repoUid?: string;
+  digest?: string;
+}
+export interface GetArchitecturesResponse {
+  architectures: string[];
+}
+export interface GetSizeRequest {
+  repoUid?: string;
+  digest?: string;
+  architecture?: string;
+}
+export interface GetSizeResponse {
+  size: string;
+  architecture: string;
+}
+export interface GetRepoRequest {
+  uid?: string;
+}
+export interface Repo {
+  uid: string;
+  name: string;
+  description: string;
+  catalogTier: CatalogTier;
+  bundles: string[];
+  readme: string;
+  aliases: string[];
+  activeTags: string[];
+  syncConfig?: SyncConfig;
+  createTime?: string;
+  updateTime?: string;
+  tagPolicy?: TagPolicy;
+  product?: RepoProduct;
+}
+export type CatalogTier =
+  | "CATALOG_TIER_UNSPECIFIED"
+  | "CATALOG_TIER_APPLICATION"
+  | "CATALOG_TIER_BASE"
+  | "CATALOG_TIER_FIPS"
+  | "CATALOG_TIER_AI"
+  | "CATALOG_TIER_DEVTOOLS"
+  | "CATALOG_TIER_COMMERCIAL";
+export interface SyncConfig {
+  source: string;
+  tagPattern: string;
+  interval?: string;
+  pullThrough: boolean;
+  username: string;
+  password?: string;
+}
+export interface TagPolicy {
+  immutableTags: string[];
+  protectedTags: string[];
+  retention: TagRetentionRule[];
+  historyRetention?: string;
+  allowSparse: boolean;
+  vulnerabilities?: VulnerabilityGate;
+}
+export interface TagRetentionRule {
+  tagPattern: string;
+  keepLast: number;
+  keepFor?: string;
+}
+export interface VulnerabilityGate {
+  severity: FindingSeverity;
+  fixableOnly: boolean;
+  kev: boolean;
+  graceDays: number;
+  on: GateAction[];
+  mode: GateMode;
+}
+export type GateAction = "GATE_ACTION_UNSPECIFIED" | "GATE_ACTION_PULL" | "GATE_ACTION_PROMOTE";
+export type GateMode = "GATE_MODE_UNSPECIFIED" | "GATE_MODE_PREVIEW" | "GATE_MODE_ENFORCE";
+export interface RepoProduct {
+  id: string;
+}
+export interface ListReposRequest {
+  uidp?: UIDPFilterInput;
+  name?: string;
+  pageSize?: number;
+  pageToken?: string;
+  orderBy?: string;
+  skip?: number;
+  catalogTier?: CatalogTier;
+  bundles?: string[];
+}
+export interface ListReposResponse {
+  repos: Repo[];
+  nextPageToken: string;
+  totalCount?: string;
+  skipped: number;
+}
+export interface CreateRepoRequest {
+  parent?: string;
+  repo?: RepoInput;
+}
+export interface RepoInput {
+  uid?: string;
+  name?: string;
+  description?: string;
+  catalogTier?: CatalogTier;
+  bundles?: string[];
+  readme?: string;
+  aliases?: string[];
+  activeTags?: string[];
+  syncConfig?: SyncConfigInput;
+  createTime?: string;
+  updateTime?: string;
+  tagPolicy?: TagPolicyInput;
+  product?: RepoProductInput;
+}
+export interface SyncConfigInput {
+  source?: string;
+  tagPattern?: string;
+  interval?: string;
+  pullThrough?: boolean;
+  username?: string;
+  password?: string;
+}
+export interface TagPolicyInput {
+  immutableTags?: string[];
+  protectedTags?: string[];
+  retention?: TagRetentionRuleInput[];
+  historyRetention?: string;
+  allowSparse?: boolean;
+  vulnerabilities?: VulnerabilityGateInput;
+}
+export interface TagRetentionRuleInput {
+  tagPattern?: string;
+  keepLast?: number;
+  keepFor?: string;
+}
+export interface VulnerabilityGateInput {
+  severity?: FindingSeverity;
+  fixableOnly?: boolean;
+  kev?: boolean;
+  graceDays?: number;
+  on?: GateAction[];
+  mode?: GateMode;
+}
+export interface RepoProductInput {
+  id?: string;
+}
+export interface UpdateRepoRequest {
+  repo?: RepoInput;
+  updateMask?: string;
+}
+export interface DeleteRepoRequest {
+  uid?: string;
+}
+export interface GetRepoReadmeRequest {
+  uid?: string;
+}
+export interface RepoReadme {
+  uid: string;
+  content: string;
+}
+export interface UpdateRepoReadmeRequest {
+  repoReadme?: RepoReadmeInput;
+  updateMask?: string;
+}
+export interface RepoReadmeInput {
+  uid?: string;
+  content?: string;
+}
+export interface PreviewTagRetentionRequest {
+  uid?: string;
+  tagPolicy?: TagPolicyInput;
+  pageSize?: number;
+  pageToken?: string;
+}
+export interface PreviewTagRetentionResponse {
+  expiringTags: ExpiringTag[];
+  nextPageToken: string;
+  totalCount?: string;
+}
+export interface ExpiringTag {
+  name: string;
+  digest: string;
+  updateTime?: string;
+  rule: number;
+}
+export interface GetRepoSyncRequest {
+  uid?: string;
+}
+export interface RepoSync {
+  uid: string;
+  state: SyncState;
+  message: string;
+  lastAttemptTime?: string;
+  lastSuccessTime?: string;
+  nextTime?: string;
+  tagsSeen: number;
+  manifestsCopied: string;
+  bytesCopied: string;
+  consecutiveFailures: number;
+}
+export type SyncState =
+  | "SYNC_STATE_UNSPECIFIED"
+  | "SYNC_STATE_PENDING"
+  | "SYNC_STATE_RUNNING"
+  | "SYNC_STATE_SUCCEEDED"
+  | "SYNC_STATE_FAILED"
+  | "SYNC_STATE_RATE_LIMITED";
+export interface SyncRepoRequest {
+  uid?: string;
+}
+export interface GetSbomRequest {
+  repoUid?: string;
+  digest?: string;
+  format?: SbomFormat;
+  architecture?: string;
+  source?: string;
+}
+export type SbomFormat = "SBOM_FORMAT_UNSPECIFIED" | "SBOM_FORMAT_CYCLONEDX" | "SBOM_FORMAT_SPDX";
+export interface Sbom {
+  format: SbomFormat;
+  document?: Record<string, unknown>;
+  sources: string[];
+}
+export interface GetRawSbomRequest {
+  repoUid?: string;
+  digest?: string;
+  architecture?: string;
+  source?: string;
+}
+export interface RawSbom {
+  content: string;
+  mediaType: string;
+  source: string;
+}
+export interface GetAttachmentsRequest {
+  repoUid?: string;
+  digest?: string;
+}
+export interface GetAttachmentsResponse {
+  attachments: Attachment[];
+}
+export interface Attachment {
+  manifest: string;
+  source: string;
+  layer: string;
+  mediaType: string;
+  kind: string;
+  state: AttachmentState;
+  reason: string;
+  packages: number;
+  counts: boolean;
+  attachTime?: string;
+  statements: number;
+}
+export type AttachmentState = "STATE_UNSPECIFIED" | "STATE_WAITING" | "STATE_READ" | "STATE_REJECTED";
+export interface SearchRequest {
+  query?: string;
+  uidp?: UIDPFilterInput;
+  kinds?: SearchKind[];
+  pageSize?: number;
+  pageToken?: string;
+}
+export type SearchKind =
+  "SEARCH_KIND_UNSPECIFIED" | "SEARCH_KIND_REPO" | "SEARCH_KIND_TAG" | "SEARCH_KIND_DIGEST" | "SEARCH_KIND_LABEL";
+export interface SearchResponse {
+  results: SearchResult[];
+  nextPageToken: string;
+}
+export interface SearchResult {
+  kind: SearchKind;
+  repoUid: string;
+  name: string;
+  tag: string;
+  tagUid: string;
+  digest: string;
+  labelKey: string;
+  labelValue: string;
+  updateTime?: string;
+}
+export interface ListStorageRequest {
+  uidp?: UIDPFilterInput;
+  pageSize?: number;
+  pageToken?: string;
+}
+export interface ListStorageResponse {
+  storage: GroupStorage[];
+  nextPageToken: string;
+}
+export interface GroupStorage {
+  groupUid: string;
+  name: string;
+  own: boolean;
+  blobBytes: string;
+  sharedBytes: string;
+  manifestBytes: string;
+  blobs: string;
+  manifests: string;
+  repos: string;
+  tags: string;
+  truncated: boolean;
+  largestRepos: RepoStorage[];
+}
+export interface RepoStorage {
+  repoUid: string;
+  name: string;
+  blobBytes: string;
+  blobs: string;
+}
+export interface GetTagRequest {
+  uid?: string;
+}
+export interface Tag {
+  uid: string;
+  name: string;
+  digest: string;
+  updateTime?: string;
+  deprecated: boolean;
+  bundles: string[];
+}
+export interface ListTagsRequest {
+  uidp?: UIDPFilterInput;
+  name?: string;
+  updatedSince?: string;
+  digest?: string;
+  pageSize?: number;
+  pageToken?: string;
+  orderBy?: string;
+  skip?: number;
+}
+export interface ListTagsResponse {
+  tags: Tag[];
+  nextPageToken: string;
+  totalCount?: string;
+  skipped: number;
+}
+export interface CreateTagRequest {
+  parent?: string;
+  tag?: TagInput;
+}
+export interface TagInput {
+  uid?: string;
+  name?: string;
+  digest?: string;
+  updateTime?: string;
+  deprecated?: boolean;
+  bundles?: string[];
+}
+export interface DeleteTagRequest {
+  uid?: string;
+}
+export interface PromoteTagsRequest {
+  repoUid?: string;
+  promotions?: TagPromotionInput[];
+  validateOnly?: boolean;
+}
+export interface TagPromotionInput {
+  name?: string;
+  digest?: string;
+  fromTag?: string;
+  expectedDigest?: string;
+}
+export interface PromoteTagsResponse {
+  tags: Tag[];
+}
+export interface RollbackTagsRequest {
+  repoUid?: string;
+  rollbacks?: TagRollbackInput[];
+  validateOnly?: boolean;
+}
+export interface TagRollbackInput {
+  name?: string;
+  digest?: string;
+  time?: string;
+  expectedDigest?: string;
+}
+export interface RollbackTagsResponse {
+  tags: Tag[];
+}
+export interface GetPackageVersionMetadataRequest {
+  package?: string;
+}
+export interface PackageVersionMetadata {
+  product: string;
+  versions: ProductVersion[];
+  eolVersions: ProductVersion[];
+  latestVersion: string;
+  gracePeriodMonths: number;
+  updateTime?: string;
+  feed?: ProductFeed;
+}
+export const getDiff = method<GetDiffRequest, Diff>("GET", "/registry/v2/repos/{repoUid=**}/diff", "");
+export const listEolTags = method<ListEolTagsRequest, ListEolTagsResponse>("GET", "/registry/v2/eolTags", "");
+export const getArchitectures = method<GetArchitecturesRequest, GetArchitecturesResponse>(
+  "GET",
+  "/registry/v2/repos/{repoUid=**}/digests/{digest}/architectures",
+  "",
+);
+export const getSize = method<GetSizeRequest, GetSizeResponse>(
+  "GET",
+  "/registry/v2/repos/{repoUid=**}/digests/{digest}/size",
+  "",
+);
+export const getRepo = method<GetRepoRequest, Repo>("GET", "/registry/v2/repos/{uid=**}", "");
+export const listRepos = method<ListReposRequest, ListReposResponse>("GET", "/registry/v2/repos", "");
+export const createRepo = method<CreateRepoRequest, Repo>("POST", "/registry/v2/repos/{parent=**}", "repo");
+export const updateRepo = method<UpdateRepoRequest, Repo>("PATCH", "/registry/v2/repos/{repo.uid=**}", "repo");
+export const deleteRepo = method<DeleteRepoRequest, Record<string, never>>("DELETE", "/registry/v2/repos/{uid=**}", "");
+export const getRepoReadme = method<GetRepoReadmeRequest, RepoReadme>("GET", "/registry/v2/repos/{uid=**}/readme", "");
+export const updateRepoReadme = method<UpdateRepoReadmeRequest, RepoReadme>(
+  "PATCH",
+  "/registry/v2/repos/{repoReadme.uid=**}/readme",
+  "repoReadme",
+);
+export const previewTagRetention = method<PreviewTagRetentionRequest, PreviewTagRetentionResponse>(
+  "POST",
+  "/registry/v2/repos/{uid=**}:previewTagRetention",
+  "*",
+);
+export const getRepoSync = method<GetRepoSyncRequest, RepoSync>("GET", "/registry/v2/repos/{uid=**}/sync", "");
+export const syncRepo = method<SyncRepoRequest, RepoSync>("POST", "/registry/v2/repos/{uid=**}:sync", "*");
+export const getSbom = method<GetSbomRequest, Sbom>("GET", "/registry/v2/repos/{repoUid=**}/digests/{digest}/sbom", "");
+export const getRawSbom = method<GetRawSbomRequest, RawSbom>(
+  "GET",
+  "/registry/v2/repos/{repoUid=**}/digests/{digest}/rawSbom",
+  "",
+);
+export const getAttachments = method<GetAttachmentsRequest, GetAttachmentsResponse>(
+  "GET",
+  "/registry/v2/repos/{repoUid=**}/digests/{digest}/attachments",
+  "",
+);
+export const search = method<SearchRequest, SearchResponse>("GET", "/registry/v2/search", "");
+export const listStorage = method<ListStorageRequest, ListStorageResponse>("GET", "/registry/v2/storage", "");
+export const getTag = method<GetTagRequest, Tag>("GET", "/registry/v2/tags/{uid=**}", "");
+export const listTags = method<ListTagsRequest, ListTagsResponse>("GET", "/registry/v2/tags", "");
+export const createTag = method<CreateTagRequest, Tag>("POST", "/registry/v2/tags/{parent=**}", "tag");
+export const deleteTag = method<DeleteTagRequest, Record<string, never>>("DELETE", "/registry/v2/tags/{uid=**}", "");
+export const promoteTags = method<PromoteTagsRequest, PromoteTagsResponse>(
+  "POST",
+  "/registry/v2/tags/{repoUid=**}:promote",
+  "*",
+);
+export const rollbackTags = method<RollbackTagsRequest, RollbackTagsResponse>(
+  "POST",
+  "/registry/v2/tags/{repoUid=**}:rollback",
+  "*",
+);
+export const getPackageVersionMetadata = method<GetPackageVersionMetadataRequest, PackageVersionMetadata>(
+  "GET",
+  "/registry/v2/versions/{package=**}",
+  "",
+);

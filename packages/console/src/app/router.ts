@@ -1,0 +1,35 @@
+import { createRouter } from "@tanstack/react-router";
+import { forgetToken } from "../api/session.ts";
+import { createQueryClient } from "./query-client.ts";
+import { sessionQuery } from "./root.ts";
+import { routeTree } from "./routes.ts";
+import { parseSearch, stringifySearch } from "./search-params.ts";
+
+/** What the console keeps of the API's answers. */
+export const queryClient = createQueryClient(signedOut);
+
+/** The router. A page shows when its loader has what it needs. */
+export const router = createRouter({
+  routeTree,
+  context: { queryClient },
+  parseSearch,
+  stringifySearch,
+  defaultPreload: "intent",
+  // The query client knows what is fresh.
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+});
+
+/** The session ended, here or elsewhere: the person signs in again, and comes back to the page. */
+function signedOut(): void {
+  forgetToken();
+  queryClient.setQueryData(sessionQuery.queryKey, null);
+  const { pathname, href } = router.state.location;
+  if (pathname !== "/login") void router.navigate({ to: "/login", search: { to: href, ended: "1" } });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

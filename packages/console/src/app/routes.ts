@@ -1,0 +1,26 @@
+import { accessRoutes } from "../pages/access/routes.ts";
+import { compareRoute } from "../pages/compare/route.ts";
+import { eventsRoutes } from "../pages/events/routes.ts";
+import { homeRoute } from "../pages/home/route.ts";
+import { operationsRoutes } from "../pages/operations/routes.ts";
+import { registryRoutes } from "../pages/registry/routes.ts";
+import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
+import { securityRoutes } from "../pages/security/routes.ts";
+import { linkRoute, loginRoute } from "../pages/sign-in/routes.ts";
+import { rootRoute, shellRoute } from "./root.ts";
+
+/** All pages. The routes of an area stand in its folder. */
+export const routeTree = rootRoute.addChildren([
+  loginRoute,
+  linkRoute,
+  shellRoute.addChildren([
+    homeRoute,
+    compareRoute,
+    ...registryRoutes,
+    ...repoSettingsRoutes,
+    ...securityRoutes,
+    ...accessRoutes,
+    ...eventsRoutes,
+    ...operationsRoutes,
+  ]),
+]);

@@ -1,0 +1,26 @@
+const DAY_S = 86_400;
+const MINUTE_S = 60;
+
+/** The days of a duration of the API, such as `86400s`, as a field of numbers has them; empty without one. */
+export function daysOf(duration: string | undefined): string {
+  return inUnits(duration, DAY_S);
+}
+
+/** The minutes of a duration of the API. */
+export function minutesOf(duration: string | undefined): string {
+  return inUnits(duration, MINUTE_S);
+}
+
+/** The duration of so many days, as the API has it; undefined for an empty field. */
+export function durationOfDays(text: string): string | undefined {
+  return text.trim() === "" ? undefined : `${Math.round(Number(text) * DAY_S)}s`;
+}
+
+/** The duration of so many minutes. */
+export function durationOfMinutes(text: string): string | undefined {
+  return text.trim() === "" ? undefined : `${Math.round(Number(text) * MINUTE_S)}s`;
+}
+
+function inUnits(duration: string | undefined, seconds: number): string {
+  return duration === undefined || duration === "" ? "" : String(Number.parseFloat(duration) / seconds);
+}

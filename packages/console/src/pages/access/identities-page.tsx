@@ -1,0 +1,61 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { call } from "../../api/call.ts";
+import { deleteIdentity, type Identity } from "../../api/gen/iam.ts";
+import { Time } from "../../ui/time.tsx";
+import { editIdentityForm, newIdentityForm } from "./identity-forms.ts";
+import { assumedBy } from "./identity-words.ts";
+import { Place } from "./parts/place.tsx";
+import { ResourcePage } from "./parts/resource-page.tsx";
+import type { ResourceSpec } from "./parts/resource.ts";
+import { useRows } from "./parts/rows.ts";
+import { parentOf } from "./parts/tree.ts";
+import { identitiesList } from "./queries.ts";
+
+const route = getRouteApi("/shell/access/identities");
+
+/** Identities, how they are changed and deleted. */
+export const IDENTITIES: ResourceSpec<Identity> = {
+  title: "Identities",
+  noun: "identity",
+  intro:
+    "Who acts: a person, a machine or a CI job. What an identity may do comes from the roles that are bound to it. One that pulls from the organization must be made in the organization itself, not in a group below.",
+  columns: [
+    {
+      id: "name",
+      header: "Name",
+      orderBy: "name",
+      cell: ({ uid, name, email }) => (
+        <>
+          <Link to="/access/identity" search={{ uid }}>
+            {name}
+          </Link>
+          {email !== "" && email !== name && <div>{email}</div>}
+        </>
+      ),
+    },
+    { id: "how", header: "Assumed by", cell: assumedBy, isMinor: true },
+    { id: "group", header: "Group", cell: ({ uid }) => <Place uid={parentOf(uid)} />, isMinor: true },
+    { id: "seen", header: "Last seen", cell: ({ lastSeenTime }) => <Time value={lastSeenTime} /> },
+  ],
+  uidOf: ({ uid }) => uid,
+  nameOf: ({ name }) => name,
+  create: { capability: "CAP_IAM_IDENTITY_CREATE", form: newIdentityForm },
+  edit: { capability: "CAP_IAM_IDENTITY_UPDATE", form: editIdentityForm },
+  remove: {
+    capability: "CAP_IAM_IDENTITY_DELETE",
+    send: (uid) => call(deleteIdentity, { uid }),
+    effect: "Its role bindings and its tokens end with the next request. What it did stays in the audit log.",
+  },
+  empty: {
+    title: "No identities here",
+    text: "Make one for each job that pulls or pushes, so that each has only the rights it needs.",
+    command: "npx moorage pull-token create --group acme --name cluster-1 --ttl 30d",
+  },
+};
+
+/** `/access/identities` */
+export function IdentitiesPage() {
+  const search = route.useSearch();
+  const list = useRows(identitiesList(search), ({ identities }) => identities);
+  return <ResourcePage spec={IDENTITIES} list={list} group={search.group ?? ""} order={search.order} />;
+}

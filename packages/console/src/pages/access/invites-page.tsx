@@ -1,0 +1,51 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import type { GroupInvite } from "../../api/gen/iam.ts";
+import { Button } from "../../ui/button.tsx";
+import { say } from "../../ui/toasts.tsx";
+import { ACCEPT, invitesWith } from "./invites.tsx";
+import { useChanged } from "./parts/changed.ts";
+import { FormDialog } from "./parts/form-dialog.tsx";
+import { ResourcePage } from "./parts/resource-page.tsx";
+import { useRows } from "./parts/rows.ts";
+import { ShownOnce } from "./parts/shown-once.tsx";
+import { invitesList } from "./queries.ts";
+
+const route = getRouteApi("/shell/access/invites");
+
+/** `/access/invites` */
+export function InvitesPage() {
+  const search = route.useSearch();
+  const changed = useChanged();
+  const [made, setMade] = useState<GroupInvite>();
+  const [isAccepting, setIsAccepting] = useState(false);
+  const list = useRows(invitesList(search), ({ groupInvites }) => groupInvites);
+  return (
+    <ResourcePage
+      spec={invitesWith(setMade)}
+      list={list}
+      group={search.group ?? ""}
+      order={search.order}
+      actions={<Button onClick={() => setIsAccepting(true)}>Accept an invite</Button>}
+    >
+      {made !== undefined && (
+        <ShownOnce title="The invite's code" texts={[["Code", made.code]]} onClose={() => setMade(undefined)}>
+          <p>
+            Send it to whom you invite. They sign in here and choose “Accept an invite” on this page
+            {made.email === "" ? "." : `; only ${made.email} may.`}
+          </p>
+        </ShownOnce>
+      )}
+      {isAccepting && (
+        <FormDialog
+          form={ACCEPT}
+          onClose={() => setIsAccepting(false)}
+          onDone={() => {
+            void changed();
+            say("You have the role of the invite now");
+          }}
+        />
+      )}
+    </ResourcePage>
+  );
+}

@@ -1,0 +1,39 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { shellRoute } from "../../app/root.ts";
+import { pick } from "../../app/search-params.ts";
+import { groupsQuery } from "./parts/data.ts";
+import { keysList, termsList } from "./queries.ts";
+import { registryHostQuery } from "./registry-host.ts";
+
+const getParentRoute = () => shellRoute;
+const listSearch = pick("group", "order");
+const termsSearch = pick("group", "order", "document");
+
+const pullTokensRoute = createRoute({
+  getParentRoute,
+  path: "/access/pull-tokens",
+  validateSearch: listSearch,
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context: { queryClient }, deps }) => {
+    await Promise.all([
+      queryClient.ensureQueryData(groupsQuery),
+      queryClient.ensureQueryData(registryHostQuery),
+      queryClient.ensureInfiniteQueryData(keysList(deps)),
+    ]);
+  },
+  component: lazyRouteComponent(() => import("./pull-tokens-page.tsx"), "PullTokensPage"),
+});
+const termsRoute = createRoute({
+  getParentRoute,
+  path: "/access/terms",
+  validateSearch: termsSearch,
+  loaderDeps: ({ search: { group, order } }) => ({ ...(group && { group }), ...(order && { order }) }),
+  loader: async ({ context: { queryClient }, deps }) => {
+    await queryClient.ensureQueryData(groupsQuery);
+    if (deps.group !== undefined) await queryClient.ensureInfiniteQueryData(termsList(deps));
+  },
+  component: lazyRouteComponent(() => import("./terms-page.tsx"), "TermsPage"),
+});
+
+/** The routes of passwords for machines, and of terms. */
+export const machineRoutes = [pullTokensRoute, termsRoute] as const;

@@ -1,0 +1,21 @@
+import { useNavigate } from "@tanstack/react-router";
+import { ChoiceField } from "./choice-field.tsx";
+import { useChoices } from "./data.ts";
+
+/** The group that a page is about: chosen once, kept in its address. `none`: what the page shows without one. */
+export function GroupChoice({ group, none }: { group: string; none?: string }) {
+  const navigate = useNavigate();
+  const choices = useChoices("group");
+  return (
+    <ChoiceField
+      label="Group"
+      help="With everything below it"
+      none={none ?? "All that you see"}
+      choices={choices}
+      value={group}
+      onChange={(uid) =>
+        void navigate({ to: ".", search: (before: object) => ({ ...before, group: uid || undefined }) as never })
+      }
+    />
+  );
+}

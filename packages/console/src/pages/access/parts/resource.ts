@@ -1,0 +1,52 @@
+import type { Capability } from "../../../api/gen/iam.ts";
+import type { Column } from "../../../ui/data-table.tsx";
+import type { ChoiceKind } from "./data.ts";
+
+/** What was typed into a form: a text each, `true` or empty for yes and no, lines for lists. */
+export type Values = Readonly<Record<string, string>>;
+
+/** A field of a form. */
+export interface FieldSpec {
+  /** As the API names it, so that its errors find the field. */
+  name: string;
+  label: string;
+  kind?: "text" | "lines" | "check" | "options" | "capabilities" | ChoiceKind;
+  help?: string;
+  /** Of `options`: value and label. */
+  options?: readonly (readonly [value: string, label: string])[];
+  initial?: string;
+  /** Whether the field counts with what the others say. */
+  when?: (values: Values) => boolean;
+  isSecret?: boolean;
+}
+
+/** A form that does one thing. */
+export interface FormSpec<Result = unknown> {
+  title: string;
+  /** The verb on its button. */
+  action: string;
+  description?: string;
+  fields: readonly FieldSpec[];
+  send: (values: Values) => Promise<Result>;
+}
+
+/** A page that lists resources of a group, and makes and deletes them. */
+export interface ResourceSpec<Row> {
+  title: string;
+  /** One of them, in words: `identity`. */
+  noun: string;
+  intro: string;
+  columns: readonly Column<Row>[];
+  uidOf: (row: Row) => string;
+  nameOf: (row: Row) => string;
+  create: { capability: Capability; form: (group: string) => FormSpec; done?: (made: unknown) => void };
+  edit?: { capability: Capability; form: (row: Row) => FormSpec };
+  remove: { capability: Capability; send: (uid: string) => Promise<unknown>; verb?: string; effect: string };
+  /** Why this one can neither be changed nor deleted by anybody. */
+  isFixed?: (row: Row) => string | undefined;
+  /** The uid of the group whose rights count for the row; what is above it without one. */
+  groupOf?: (row: Row) => string;
+  /** Further actions of a row. */
+  actions?: (row: Row) => { label: string; onSelect: () => void }[];
+  empty: { title: string; text: string; command: string };
+}

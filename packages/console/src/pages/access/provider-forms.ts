@@ -1,0 +1,101 @@
+import { call } from "../../api/call.ts";
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+  type IdentityProviderInput,
+  updateIdentityProvider,
+} from "../../api/gen/iam.ts";
+import { listOf } from "./parts/lines.ts";
+import type { FieldSpec, FormSpec, Values } from "./parts/resource.ts";
+
+/** Registers an OpenID provider. */
+export function newProviderForm(group: string): FormSpec<IdentityProvider> {
+  return {
+    title: "New identity provider",
+    action: "Create",
+    fields: fieldsOf(),
+    send: (values) => call(createIdentityProvider, { parent: group, identityProvider: inputOf(values) }),
+  };
+}
+
+/** Changes a provider. Its secret is kept where no other is given. */
+export function editProviderForm(provider: IdentityProvider): FormSpec<IdentityProvider> {
+  const { uid, name } = provider;
+  return {
+    title: `Edit identity provider ${name}`,
+    action: "Save",
+    fields: fieldsOf(provider),
+    send: (values) => {
+      const oidc = ["issuer", "clientId", "additionalScopes", "groupsClaim", "correlationRule", "pkceEnabled"];
+      if ((values["clientSecret"] ?? "") !== "") oidc.push("clientSecret");
+      const updateMask = ["name", "description", "defaultRole", ...oidc.map((field) => `oidc.${field}`)].join();
+      return call(updateIdentityProvider, { identityProvider: { uid, ...inputOf(values) }, updateMask });
+    },
+  };
+}
+
+function fieldsOf({ name, description, defaultRole, oidc }: Partial<IdentityProvider> = {}): FieldSpec[] {
+  return [
+    { name: "name", label: "Name", help: "a-z, 0-9, space, dot, dash, underscore", initial: name ?? "" },
+    { name: "description", label: "Description", initial: description ?? "" },
+    { name: "issuer", label: "Issuer", help: "Such as https://login.example.com", initial: oidc?.issuer ?? "" },
+    { name: "clientId", label: "Client id", initial: oidc?.clientId ?? "" },
+    {
+      name: "clientSecret",
+      label: "Client secret",
+      isSecret: true,
+      help: oidc === undefined ? "Empty for a public client" : "Empty keeps the one there is",
+    },
+    {
+      name: "additionalScopes",
+      label: "Further scopes",
+      kind: "lines",
+      help: "One a line, such as email",
+      initial: (oidc?.additionalScopes ?? ["email", "profile"]).join("\n"),
+    },
+    {
+      name: "groupsClaim",
+      label: "Claim of groups",
+      help: "Such as groups; empty: groups there give no rights here",
+      initial: oidc?.groupsClaim ?? "",
+    },
+    {
+      name: "correlationRule",
+      label: "People are known again by",
+      kind: "options",
+      options: [
+        ["CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID", "the claim sub"],
+        ["CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "the claim oid (Microsoft Entra)"],
+      ],
+      initial: oidc?.correlationRule ?? "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
+    },
+    { name: "pkceEnabled", label: "Use PKCE", kind: "check", initial: oidc?.pkceEnabled === false ? "" : "true" },
+    {
+      name: "defaultRole",
+      label: "Role at the first sign-in",
+      kind: "role",
+      help: "Bound to everybody who signs in there; none: people have no rights until somebody gives them some",
+      initial: defaultRole ?? "",
+    },
+  ];
+}
+
+function inputOf(values: Values): IdentityProviderInput {
+  const { name = "", description = "", defaultRole = "", issuer = "", clientId = "", clientSecret = "" } = values;
+  const rule = values["correlationRule"];
+  return {
+    name,
+    description,
+    defaultRole,
+    oidc: {
+      issuer,
+      clientId,
+      ...(clientSecret !== "" && { clientSecret }),
+      additionalScopes: listOf(values["additionalScopes"] ?? ""),
+      groupsClaim: values["groupsClaim"] ?? "",
+      correlationRule:
+        rule === "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID" ? rule : "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
+      pkceEnabled: values["pkceEnabled"] === "true",
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { call } from "../../api/call.ts";
+import { deleteIdentityProvider, type IdentityProvider } from "../../api/gen/iam.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Place } from "./parts/place.tsx";
+import { ResourcePage } from "./parts/resource-page.tsx";
+import type { ResourceSpec } from "./parts/resource.ts";
+import { useRows } from "./parts/rows.ts";
+import { parentOf } from "./parts/tree.ts";
+import { editProviderForm, newProviderForm } from "./provider-forms.ts";
+import { providersList } from "./queries.ts";
+
+const route = getRouteApi("/shell/access/providers");
+
+const PROVIDERS: ResourceSpec<IdentityProvider> = {
+  title: "Identity providers",
+  noun: "provider",
+  intro:
+    "Where the people of an organization sign in, by OpenID Connect. Register the redirect URI there, exactly as it stands.",
+  columns: [
+    { id: "name", header: "Name", orderBy: "name", cell: ({ name }) => name },
+    { id: "issuer", header: "Issuer", cell: ({ oidc }) => oidc?.issuer, isMinor: true },
+    {
+      id: "redirect",
+      header: "Redirect URI",
+      cell: ({ redirectUri }) => (
+        <>
+          <code>{redirectUri}</code> <CopyButton text={redirectUri} label="Copy redirect URI" />
+        </>
+      ),
+      isMinor: true,
+    },
+    { id: "group", header: "Group", cell: ({ uid }) => <Place uid={parentOf(uid)} /> },
+    {
+      id: "mappings",
+      header: "Groups there",
+      cell: ({ uid }) => (
+        <Link to="/access/mappings" search={{ provider: uid }}>
+          Mappings
+        </Link>
+      ),
+    },
+  ],
+  uidOf: ({ uid }) => uid,
+  nameOf: ({ name }) => name,
+  create: { capability: "CAP_IAM_IDENTITY_PROVIDERS_CREATE", form: newProviderForm },
+  edit: { capability: "CAP_IAM_IDENTITY_PROVIDERS_UPDATE", form: editProviderForm },
+  remove: {
+    capability: "CAP_IAM_IDENTITY_PROVIDERS_DELETE",
+    send: (uid) => call(deleteIdentityProvider, { uid }),
+    effect: "Nobody signs in through it any more, and its mappings go with it.",
+  },
+  empty: {
+    title: "No identity provider here",
+    text: "With one, people of the organization sign in with the accounts that they have. Choose the organization, then “New provider”.",
+    command: "npx moorage login --help",
+  },
+};
+
+/** `/access/providers` */
+export function ProvidersPage() {
+  const search = route.useSearch();
+  const list = useRows(providersList(search), ({ identityProviders }) => identityProviders);
+  return <ResourcePage spec={PROVIDERS} list={list} group={search.group ?? ""} order={search.order} />;
+}

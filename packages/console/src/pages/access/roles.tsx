@@ -1,0 +1,93 @@
+import { Link } from "@tanstack/react-router";
+import { call } from "../../api/call.ts";
+import { type Capability, createRole, deleteRole, type Role, updateRole } from "../../api/gen/iam.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Place } from "./parts/place.tsx";
+import type { FieldSpec, ResourceSpec } from "./parts/resource.ts";
+import { parentOf } from "./parts/tree.ts";
+
+/** Roles, and how custom ones are made and changed. */
+export const ROLES: ResourceSpec<Role> = {
+  title: "Roles",
+  noun: "role",
+  intro: "A role is a set of rights. Built-in roles never change; a role of your own belongs to a group.",
+  columns: [
+    {
+      id: "name",
+      header: "Name",
+      orderBy: "name",
+      cell: ({ uid, name }) => (
+        <Link to="/access/role" search={{ uid }}>
+          {name}
+        </Link>
+      ),
+    },
+    { id: "description", header: "What it is for", cell: ({ description }) => description, isMinor: true },
+    {
+      id: "place",
+      header: "Belongs to",
+      cell: ({ uid }) => (isBuiltIn(uid) ? <Badge>built in</Badge> : <Place uid={parentOf(uid)} />),
+    },
+    {
+      id: "rights",
+      header: "Rights",
+      cell: ({ capabilities }) => capabilities.length,
+      align: "end",
+      isMinor: true,
+    },
+  ],
+  uidOf: ({ uid }) => uid,
+  nameOf: ({ name }) => name,
+  isFixed: ({ uid }) => (isBuiltIn(uid) ? "Built-in roles never change" : undefined),
+  create: {
+    capability: "CAP_IAM_ROLES_CREATE",
+    form: (group) => ({
+      title: "New role",
+      action: "Create",
+      description: "Out of rights that you hold there yourself.",
+      fields: fieldsOf(),
+      send: (values) => call(createRole, { parent: group, role: inputOf(values) }),
+    }),
+  },
+  edit: {
+    capability: "CAP_IAM_ROLES_UPDATE",
+    form: (role) => ({
+      title: `Edit role ${role.name}`,
+      action: "Save",
+      description: "Whoever holds the role has the new rights with the next request.",
+      fields: fieldsOf(role),
+      send: (values) =>
+        call(updateRole, {
+          role: { uid: role.uid, ...inputOf(values) },
+          updateMask: "name,description,capabilities",
+        }),
+    }),
+  },
+  remove: {
+    capability: "CAP_IAM_ROLES_DELETE",
+    send: (uid) => call(deleteRole, { uid }),
+    effect: "A role that is still bound, or that an invite or a mapping gives, is not deleted.",
+  },
+  empty: {
+    title: "No roles of its own here",
+    text: "Built-in roles do for most: viewer, editor, owner, registry.pull, registry.push. Without a group they are shown.",
+    command: 'curl "$URL/iam/v2/roles" -H "Authorization: Bearer $TOKEN"',
+  },
+};
+
+/** Whether the role comes with the installation. */
+export function isBuiltIn(uid: string): boolean {
+  return !uid.includes("/");
+}
+
+function fieldsOf({ name, description, capabilities }: Partial<Role> = {}): FieldSpec[] {
+  return [
+    { name: "name", label: "Name", help: "a-z, 0-9, space, dot, dash, underscore", initial: name ?? "" },
+    { name: "description", label: "Description", initial: description ?? "" },
+    { name: "capabilities", label: "Rights", kind: "capabilities", initial: capabilities?.join(",") ?? "" },
+  ];
+}
+
+function inputOf({ name = "", description = "", capabilities = "" }: Readonly<Record<string, string>>) {
+  return { name, description, capabilities: capabilities.split(",").filter((each) => each !== "") as Capability[] };
+}

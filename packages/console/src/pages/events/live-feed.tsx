@@ -1,0 +1,34 @@
+import { counted } from "../../lib/bytes.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
+import { EventTable } from "./event-table.tsx";
+import { type FeedFilter, useFeed } from "./feed.ts";
+
+/** The recent events, newest first, and those to come. */
+export function LiveFeed({ filter, isPaused }: { filter: FeedFilter; isPaused: boolean }) {
+  const { data, error } = useFeed(filter, isPaused);
+  const count = data?.events.length ?? 0;
+  return (
+    <>
+      <ErrorNote error={error} />
+      {data?.hasMissed && (
+        <Note look="warning">
+          Events were removed before this page could read them. It goes on with the recent ones.
+        </Note>
+      )}
+      <p>
+        {isPaused ? "Paused: new events come when you go on. " : ""}
+        {data === undefined ? (error === null ? "Reading…" : "") : `${counted(count, "event")}, newest first.`}
+      </p>
+      {data !== undefined &&
+        (count === 0 ? (
+          <Empty title="Nothing has happened here yet" command="moorage sample --push URL/acme/app:latest">
+            Events show here within seconds. Push an image, for instance:
+          </Empty>
+        ) : (
+          <EventTable events={data.events} />
+        ))}
+    </>
+  );
+}

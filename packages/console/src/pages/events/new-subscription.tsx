@@ -1,0 +1,112 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { call } from "../../api/call.ts";
+import { createSubscription, listSubscriptions, type Subscription } from "../../api/gen/events.ts";
+import type { Group } from "../../api/gen/iam.ts";
+import { collection } from "../../api/queries.ts";
+import { fieldErrors, otherError } from "../../lib/field-errors.ts";
+import { GroupField } from "../../lib/group-field.tsx";
+import { linesOf } from "../../lib/lines.ts";
+import { useRights } from "../../lib/rights.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { CheckField, TextArea, TextField } from "../../ui/field.tsx";
+import { Stack } from "../../ui/page.tsx";
+
+export interface NewSubscriptionProps {
+  groups: readonly Group[];
+  /** The group that is chosen at first. */
+  group: string;
+  onClose: () => void;
+  /** Gets the subscription with its secret. */
+  onMade: (made: Subscription) => void;
+}
+
+const FIELDS = ["sink", "typePrefixes", "subjectPrefixes"];
+
+/** Asks where events are sent, and which. */
+export function NewSubscription({ groups, group: first, onClose, onMade }: NewSubscriptionProps) {
+  const client = useQueryClient();
+  const formId = useId();
+  const [group, setGroup] = useState(first);
+  const rights = useRights(group);
+  const make = useMutation({
+    mutationFn: (form: FormData) =>
+      call(createSubscription, {
+        parent: group,
+        subscription: {
+          sink: String(form.get("sink")).trim(),
+          typePrefixes: linesOf(form.get("types")),
+          subjectPrefixes: linesOf(form.get("subjects")),
+          taggedOnly: form.get("tagged") !== null,
+        },
+      }),
+    onSuccess: async (made) => {
+      await client.invalidateQueries({ queryKey: [collection(listSubscriptions)] });
+      onClose();
+      onMade(made);
+    },
+  });
+  const wrong = fieldErrors(make.error);
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    if (rights("CAP_EVENTS_SUBSCRIPTION_CREATE") === undefined) make.mutate(new FormData(event.currentTarget));
+  };
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="New subscription"
+      description="Sends the events of a group, and of all groups below it, to an address until it takes them."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            type="submit"
+            form={formId}
+            isBusy={make.isPending}
+            disabledReason={rights("CAP_EVENTS_SUBSCRIPTION_CREATE")}
+          >
+            Make it
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit}>
+        <Stack>
+          <GroupField value={group} onValue={setGroup} groups={groups} />
+          <TextField
+            label="Send to"
+            name="sink"
+            type="url"
+            required
+            placeholder="https://hooks.example.com/moorage"
+            help="An https address of yours. It cannot be changed later."
+            error={wrong("sink")}
+          />
+          <TextArea
+            label="Types"
+            name="types"
+            rows={3}
+            spellCheck={false}
+            placeholder="dev.moorage.registry.push."
+            help="What types begin with, one a line. None: all."
+            error={wrong("typePrefixes")}
+          />
+          <TextArea
+            label="Subjects"
+            name="subjects"
+            rows={2}
+            spellCheck={false}
+            help="Uids of repos or groups, one a line. None: all."
+            error={wrong("subjectPrefixes")}
+          />
+          <CheckField label="Only by tag" name="tagged" help="Of pushes and pulls only those by a tag" />
+          <ErrorNote error={otherError(make.error, FIELDS)} />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,77 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { getSubscription, listSubscriptions } from "../../api/gen/events.ts";
+import { listQuery, query } from "../../api/queries.ts";
+import { shellRoute } from "../../app/root.ts";
+import { pick } from "../../app/search-params.ts";
+import { groupsQuery } from "../../lib/groups.ts";
+import { type AuditSearch, auditQuery } from "./audit-query.ts";
+
+const PAGE_SIZE = 100;
+// Beside loaderDeps the compiler infers their types only when they stand here.
+const subscriptionsSearch = pick("group", "order");
+const subscriptionSearch = pick("uid", "state", "type");
+const auditSearch = pick("group", "identity", "method", "decision", "resource", "since", "until", "order");
+
+/** `/events`: what happens in a group. `from`: `oldest`, or the recent events and those to come without it. */
+export const feedRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/events",
+  validateSearch: pick("group", "type", "subject", "from"),
+  loader: ({ context }) => context.queryClient.ensureQueryData(groupsQuery),
+  component: lazyRouteComponent(() => import("./feed-page.tsx"), "FeedPage"),
+});
+
+/** The subscriptions of a group and of all below it; of all groups for an empty one. */
+export function subscriptionsQuery(group: string, orderBy = "createTime") {
+  return listQuery(listSubscriptions, {
+    ...(group !== "" && { uidp: { descendantsOf: group } }),
+    orderBy,
+    pageSize: PAGE_SIZE,
+  });
+}
+
+/** `/events/subscriptions`: to whom events are sent, and how that goes. */
+export const subscriptionsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/events/subscriptions",
+  validateSearch: subscriptionsSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) =>
+    Promise.all([
+      context.queryClient.ensureQueryData(groupsQuery),
+      context.queryClient.ensureInfiniteQueryData(subscriptionsQuery(deps.group ?? "", deps.order)),
+    ]),
+  component: lazyRouteComponent(() => import("./subscriptions-page.tsx"), "SubscriptionsPage"),
+});
+
+/** `/events/subscription?uid=`: one subscription and its deliveries, those in a `state` when it is named. */
+export const subscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/events/subscription",
+  validateSearch: subscriptionSearch,
+  loaderDeps: ({ search: { uid = "" } }) => ({ uid }),
+  loader: ({ context, deps: { uid } }) =>
+    Promise.all([
+      context.queryClient.ensureQueryData(groupsQuery),
+      context.queryClient.ensureQueryData(query(getSubscription, { uid })),
+    ]),
+  component: lazyRouteComponent(() => import("./subscription-page.tsx"), "SubscriptionPage"),
+});
+
+/** `/audit`: who did what, and what was refused. */
+export const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/audit",
+  validateSearch: auditSearch,
+  loaderDeps: ({ search }): AuditSearch => search,
+  loader: ({ context, deps }) =>
+    Promise.all([
+      context.queryClient.ensureQueryData(groupsQuery),
+      // What is wrong with a filter is shown beside it.
+      context.queryClient.prefetchInfiniteQuery(auditQuery(deps)),
+    ]),
+  component: lazyRouteComponent(() => import("./audit-page.tsx"), "AuditPage"),
+});
+
+/** The routes of the area. */
+export const eventsRoutes = [feedRoute, subscriptionsRoute, subscriptionRoute, auditRoute] as const;

@@ -1,0 +1,57 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { getSubscription } from "../../api/gen/events.ts";
+import { query } from "../../api/queries.ts";
+import { groupPath, groupsQuery } from "../../lib/groups.ts";
+import { parentUid } from "../../lib/uid.ts";
+import { Note } from "../../ui/note.tsx";
+import { Card, Facts, Page, Section } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Backlog } from "./backlog.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { subscriptionRoute } from "./routes.ts";
+import { SubscriptionBadge } from "./states.tsx";
+import { SubscriptionActions } from "./subscription-actions.tsx";
+
+const POLL_MS = 10_000;
+
+/** One subscription: its state, what can be done with it, and its deliveries. */
+export function SubscriptionPage() {
+  const { uid = "" } = subscriptionRoute.useSearch();
+  const { groups } = useSuspenseQuery(groupsQuery).data;
+  const options = query(getSubscription, { uid });
+  const { data: subscription } = useSuspenseQuery(options);
+  // The sink may have it disabled meanwhile.
+  useQuery({ ...options, refetchInterval: POLL_MS });
+  const { sink, state, stateReason, typePrefixes, subjectPrefixes, taggedOnly, allowedRate } = subscription;
+  return (
+    <Page
+      title={sink}
+      path={<Link to="/events/subscriptions">Event subscriptions</Link>}
+      actions={<SubscriptionActions subscription={subscription} />}
+    >
+      {stateReason !== "" && <Note look="warning">It is disabled: {stateReason}</Note>}
+      <Card>
+        <Facts
+          facts={[
+            ["State", <SubscriptionBadge key="state" state={state} />],
+            ["Backlog", <Backlog key="backlog" uid={uid} />],
+            ["Group", groupPath(parentUid(uid), groups)],
+            ["Types", typePrefixes.length === 0 ? "all" : typePrefixes.join(", ")],
+            ["Subjects", subjectPrefixes.length === 0 ? "all" : subjectPrefixes.join(", ")],
+            ["Pushes and pulls", taggedOnly ? "only those by a tag" : undefined],
+            ["Rate that the receiver allows", allowedRate > 0 ? `${allowedRate} a minute` : undefined],
+            ["Made", <Time key="made" value={subscription.createTime} />],
+            [
+              "Old secret signs until",
+              subscription.oldSecretExpireTime && <Time key="old" value={subscription.oldSecretExpireTime} />,
+            ],
+          ]}
+        />
+      </Card>
+      <Section title="Deliveries">
+        <Deliveries subscription={subscription} />
+      </Section>
+    </Page>
+  );
+}

@@ -1,0 +1,98 @@
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Subscription } from "../../api/gen/events.ts";
+import { GroupField } from "../../lib/group-field.tsx";
+import { groupPath, groupsQuery } from "../../lib/groups.ts";
+import { useRights } from "../../lib/rights.ts";
+import { parentUid } from "../../lib/uid.ts";
+import { Button } from "../../ui/button.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Backlog } from "./backlog.tsx";
+import { NewSubscription } from "./new-subscription.tsx";
+import { subscriptionsQuery, subscriptionsRoute } from "./routes.ts";
+import { SecretDialog } from "./secret-dialog.tsx";
+import { SubscriptionBadge } from "./states.tsx";
+
+/** To whom events are sent, with what waits for each. */
+export function SubscriptionsPage() {
+  const { group = "", order = "createTime" } = subscriptionsRoute.useSearch();
+  const { groups } = useSuspenseQuery(groupsQuery).data;
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useSuspenseInfiniteQuery(
+    subscriptionsQuery(group, order),
+  );
+  const navigate = useNavigate();
+  const [isNew, setNew] = useState(false);
+  const [made, setMade] = useState<Subscription>();
+  const target = group || groups[0]?.uid || "";
+  const rights = useRights(group);
+  const rows = data.pages.flatMap((page) => page.subscriptions);
+  const columns: readonly Column<Subscription>[] = [
+    {
+      id: "sink",
+      header: "Sent to",
+      orderBy: "sink",
+      cell: ({ uid, sink }) => (
+        <Link to="/events/subscription" search={{ uid }}>
+          {sink}
+        </Link>
+      ),
+    },
+    { id: "state", header: "State", orderBy: "state", cell: ({ state }) => <SubscriptionBadge state={state} /> },
+    { id: "backlog", header: "Backlog", cell: ({ uid }) => <Backlog uid={uid} /> },
+    { id: "group", header: "Group", isMinor: true, cell: ({ uid }) => groupPath(parentUid(uid), groups) },
+    {
+      id: "made",
+      header: "Made",
+      orderBy: "createTime",
+      isMinor: true,
+      cell: ({ createTime }) => <Time value={createTime} />,
+    },
+  ];
+  const reason =
+    target === "" ? "You see no group" : group === "" ? undefined : rights("CAP_EVENTS_SUBSCRIPTION_CREATE");
+  return (
+    <Page
+      title="Event subscriptions"
+      actions={
+        <Button look="primary" disabledReason={reason} onClick={() => setNew(true)}>
+          New subscription
+        </Button>
+      }
+    >
+      <GroupField
+        value={group}
+        none="all that you see"
+        groups={groups}
+        onValue={(uid) => void navigate({ to: "/events/subscriptions", search: { group: uid, order } })}
+      />
+      {rows.length === 0 ? (
+        <Empty title="No subscriptions yet">
+          A subscription sends the events of a group, such as pushes, to an address of yours. Make one with “New
+          subscription”, or read the events under Live events.
+        </Empty>
+      ) : (
+        <DataTable
+          label="Subscriptions"
+          rows={rows}
+          columns={columns}
+          idOf={({ uid }) => uid}
+          total={totalOf(data.pages[0]?.totalCount)}
+          order={order}
+          onOrder={(next) => void navigate({ to: "/events/subscriptions", search: { group, order: next } })}
+          onMore={hasNextPage ? () => void fetchNextPage() : undefined}
+          isLoadingMore={isFetchingNextPage}
+        />
+      )}
+      {isNew && <NewSubscription groups={groups} group={target} onClose={() => setNew(false)} onMade={setMade} />}
+      <SecretDialog subscription={made} onClose={() => setMade(undefined)} />
+    </Page>
+  );
+}
+
+function totalOf(totalCount: string | undefined): number | undefined {
+  return totalCount === undefined ? undefined : Number(totalCount);
+}

@@ -1,0 +1,11 @@
+import type { NavGroup } from "../../app/nav.ts";
+
+/** The pages of the area in the navigation. */
+export const operationsNav: NavGroup = {
+  label: "Operations",
+  items: [
+    { to: "/operations", label: "Installation" },
+    { to: "/operations/storage", label: "Storage" },
+    { to: "/sessions", label: "Sessions" },
+  ],
+};

@@ -1,0 +1,10 @@
+import type { NavGroup } from "../../app/nav.ts";
+
+/** The pages of the area in the navigation. */
+export const registryNav: NavGroup = {
+  label: "Registry",
+  items: [
+    { to: "/", label: "Start" },
+    { to: "/images", label: "Images" },
+  ],
+};

@@ -1,0 +1,82 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { call } from "../../api/call.ts";
+import { listGroups } from "../../api/gen/iam.ts";
+import { listRepos, listTags, search } from "../../api/gen/registry.ts";
+import { collection, listQuery, query } from "../../api/queries.ts";
+
+const PAGE_SIZE = 100;
+/** The server searches for no less. */
+export const MIN_LETTERS = 2;
+const MAX_GROUPS = 200;
+
+/** A tag in a list. A search does not say whether it is deprecated. */
+export interface TagRow {
+  uid: string;
+  name: string;
+  digest: string;
+  updateTime?: string | undefined;
+  deprecated?: boolean | undefined;
+}
+
+interface TagRows {
+  tags: TagRow[];
+  nextPageToken: string;
+  totalCount?: string | undefined;
+}
+
+/** The groups that the person may see, the first 200 of them. */
+export const allGroupsQuery = query(listGroups, { pageSize: MAX_GROUPS });
+
+/** What is found by a few letters, in a group or in all that the person may see. */
+export function foundQuery(text: string, group?: string) {
+  return listQuery(search, {
+    query: text,
+    pageSize: PAGE_SIZE,
+    ...(group !== undefined && { uidp: { descendantsOf: group } }),
+  });
+}
+
+/** The repos of a group and of those below it, or all. */
+export function reposQuery({ group, order = "name" }: { group?: string; order?: string }) {
+  return listQuery(listRepos, {
+    orderBy: order,
+    pageSize: PAGE_SIZE,
+    ...(group !== undefined && { uidp: { descendantsOf: group } }),
+  });
+}
+
+/** The tags of a repo in pages: all in an order, or those whose name holds the letters. */
+export function tagsQuery(repoUid: string, { q = "", order = "update_time desc" }: { q?: string; order?: string }) {
+  const isSearch = q.length >= MIN_LETTERS;
+  return infiniteQueryOptions({
+    queryKey: [collection(listTags), repoUid, isSearch ? `search ${q}` : order],
+    initialPageParam: "",
+    queryFn: async ({ signal, pageParam: pageToken }): Promise<TagRows> => {
+      const page = { pageSize: PAGE_SIZE, pageToken };
+      if (!isSearch)
+        return await call(listTags, { ...page, uidp: { childrenOf: repoUid }, orderBy: order }, { signal });
+      const found = await call(
+        search,
+        { ...page, query: q, kinds: ["SEARCH_KIND_TAG"], uidp: { descendantsOf: repoUid } },
+        { signal },
+      );
+      return {
+        nextPageToken: found.nextPageToken,
+        tags: found.results.map(({ tagUid, tag, digest, updateTime }) => ({
+          uid: tagUid,
+          name: tag,
+          digest,
+          updateTime,
+        })),
+      };
+    },
+    getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+  });
+}
+
+/** The groups that the uid of a resource names, from the organization down. */
+export function groupsAboveQuery(uid: string) {
+  const parts = uid.split("/");
+  const ids = parts.slice(0, -1).map((_, at) => parts.slice(0, at + 1).join("/"));
+  return query(listGroups, { uidp: { ids }, pageSize: MAX_GROUPS });
+}

@@ -1,0 +1,65 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { getRepo } from "../../api/gen/registry.ts";
+import { query } from "../../api/queries.ts";
+import { repoByPathQuery } from "../../api/repo-by-path.ts";
+import { shellRoute } from "../../app/root.ts";
+import { pick } from "../../app/search-params.ts";
+import { historyQuery, splitName } from "./tag/history.ts";
+import { allGroupsQuery, foundQuery, reposQuery, tagsQuery } from "./queries.ts";
+
+// Beside loaderDeps the compiler infers their types only when they stand here.
+const imagesSearch = pick("q", "group", "order");
+const tagSearch = pick("name", "at");
+const repoSearch = pick("name", "q", "order");
+
+/** `/images`: finds images by a few letters (`q`), or lists those of a group. */
+export const imagesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/images",
+  validateSearch: imagesSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, deps }) =>
+    Promise.all([
+      queryClient.ensureQueryData(allGroupsQuery),
+      deps.q === undefined
+        ? queryClient.ensureInfiniteQueryData(reposQuery(deps))
+        : queryClient.prefetchInfiniteQuery(foundQuery(deps.q, deps.group)),
+    ]),
+  component: lazyRouteComponent(() => import("./images-page.tsx"), "ImagesPage"),
+});
+
+/** `/repo?name=acme/app`: the tags of a repo; those whose name holds `q`. */
+export const repoRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/repo",
+  validateSearch: repoSearch,
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context: { queryClient }, deps }) => {
+    const uid = await queryClient.ensureQueryData(repoByPathQuery(deps.name ?? ""));
+    await Promise.all([
+      queryClient.ensureQueryData(query(getRepo, { uid })),
+      queryClient.ensureInfiniteQueryData(tagsQuery(uid, deps)),
+    ]);
+  },
+  component: lazyRouteComponent(() => import("./repo-page.tsx"), "RepoPage"),
+});
+
+/** `/tag?name=acme/app:1.2`: what a tag has pointed to. `at`: the moment that is looked at. */
+export const tagRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/tag",
+  validateSearch: tagSearch,
+  // The moment is shown from what is there already.
+  loaderDeps: ({ search: { name } }) => ({ name }),
+  loader: ({ context: { queryClient }, deps }) => {
+    const { repo, tag } = splitName(deps.name ?? "");
+    return Promise.all([
+      queryClient.ensureQueryData(repoByPathQuery(repo)),
+      queryClient.ensureInfiniteQueryData(historyQuery(repo, tag)),
+    ]);
+  },
+  component: lazyRouteComponent(() => import("./tag/tag-page.tsx"), "TagPage"),
+});
+
+/** The routes of the area. */
+export const registryRoutes = [imagesRoute, repoRoute, tagRoute] as const;

@@ -1,0 +1,106 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../api/call.ts";
+import { createTag, deleteTag, getRepo, getTag, listTags, updateRepo } from "../../api/gen/registry.ts";
+import { collection } from "../../api/queries.ts";
+import { runBulk } from "../../lib/bulk.ts";
+import { counted } from "../../lib/bytes.ts";
+import { useRights } from "../../lib/rights.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Row } from "../../ui/page.tsx";
+import { say } from "../../ui/toasts.tsx";
+import type { TagRow } from "./queries.ts";
+import { withPatterns } from "./tag-facts.ts";
+
+export interface TagActionsProps {
+  repo: string;
+  repoUid: string;
+  selected: readonly TagRow[];
+  onDone: () => void;
+}
+
+type Asked = "delete" | "protect" | undefined;
+
+/** What can be done with the selected tags. */
+export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps) {
+  const rights = useRights(repoUid);
+  const client = useQueryClient();
+  const [asked, setAsked] = useState<Asked>();
+  const none = selected.length === 0 ? "Select tags first" : undefined;
+  const ofTags = counted(selected.length, "tag");
+  const run = (title: string, act: (tag: TagRow) => Promise<unknown>): void => {
+    const onEnd = (): void => void ended(client, title);
+    runBulk({ title, items: selected, nameOf: ({ name }) => name, act, onEnd }).catch((error: Error) =>
+      say(error.message),
+    );
+    onDone();
+  };
+  const mayMove = rights("CAP_TAG_CREATE") ?? rights("CAP_TAG_UPDATE");
+  const deprecate = (deprecated: boolean) => (): void =>
+    run(`${deprecated ? "Deprecating" : "Restoring"} tags of ${repo}`, (tag) =>
+      setDeprecated(repoUid, tag, deprecated),
+    );
+  return (
+    <>
+      <Row>
+        <Button disabledReason={none ?? mayMove} onClick={deprecate(true)}>
+          Deprecate
+        </Button>
+        <Button disabledReason={none ?? mayMove} onClick={deprecate(false)}>
+          Restore
+        </Button>
+        <Button disabledReason={none ?? rights("CAP_REPO_UPDATE")} onClick={() => setAsked("protect")}>
+          Protect
+        </Button>
+        <Button look="danger" disabledReason={none ?? rights("CAP_TAG_DELETE")} onClick={() => setAsked("delete")}>
+          Delete
+        </Button>
+        <span>{selected.length === 0 ? "" : `${ofTags} selected`}</span>
+      </Row>
+      <Confirm
+        isOpen={asked === "delete"}
+        onClose={() => setAsked(undefined)}
+        title={`Delete ${ofTags}?`}
+        description="Their histories stay, and a rollback brings them back as long as their images are kept."
+        action="Delete"
+        onConfirm={async () => run(`Deleting tags of ${repo}`, ({ uid }) => call(deleteTag, { uid }))}
+      />
+      <Confirm
+        isOpen={asked === "protect"}
+        onClose={() => setAsked(undefined)}
+        title={`Protect ${ofTags}?`}
+        description="Nobody moves or deletes them then, until the repo's tag policy is changed."
+        action="Protect"
+        onConfirm={async () => {
+          await protect(repoUid, selected);
+          await client.invalidateQueries({ queryKey: [collection(getRepo)] });
+          say(`${ofTags} protected`);
+          onDone();
+        }}
+      />
+    </>
+  );
+}
+
+async function ended(client: QueryClient, title: string): Promise<void> {
+  await client.invalidateQueries({ queryKey: [collection(listTags)] });
+  say(`${title}: ended`);
+}
+
+// Of a tag that was found by a search only its name is known, and it may have moved since.
+async function setDeprecated(parent: string, { uid }: TagRow, deprecated: boolean): Promise<void> {
+  const { name, digest, bundles } = await call(getTag, { uid });
+  await call(createTag, { parent, tag: { name, digest, bundles, deprecated } });
+}
+
+async function protect(uid: string, tags: readonly TagRow[]): Promise<void> {
+  const { tagPolicy } = await call(getRepo, { uid });
+  const names = tags.map(({ name }) => name);
+  const added = {
+    ...tagPolicy,
+    immutableTags: withPatterns(tagPolicy?.immutableTags ?? [], names),
+    protectedTags: withPatterns(tagPolicy?.protectedTags ?? [], names),
+  };
+  await call(updateRepo, { repo: { uid, tagPolicy: added }, updateMask: "tagPolicy" });
+}

@@ -1,0 +1,86 @@
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { shortDigest } from "../../lib/digest.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Time } from "../../ui/time.tsx";
+import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
+import { Findings, Life, Signed, Sizes } from "./tag-cells.tsx";
+
+const NEWEST = "update_time desc";
+
+export interface TagListProps {
+  repo: string;
+  repoUid: string;
+  q: string | undefined;
+  order: string | undefined;
+  selected: readonly TagRow[];
+  onSelect: (tags: readonly TagRow[]) => void;
+}
+
+/** The tags of a repo. The rest of each is read when its row is seen. */
+export function TagList({ repo, repoUid, q = "", order = NEWEST, selected, onSelect }: TagListProps) {
+  const navigate = useNavigate({ from: "/repo" });
+  const list = useSuspenseInfiniteQuery(tagsQuery(repoUid, { q, order }));
+  const tags = list.data.pages.flatMap((page) => page.tags);
+  const columns = useMemo(() => columnsOf(repo, repoUid), [repo, repoUid]);
+  const isSearch = q.length >= MIN_LETTERS;
+  if (tags.length === 0 && !list.hasNextPage)
+    return isSearch ? (
+      <Empty title={`No tag's name holds “${q}”`} />
+    ) : (
+      <Empty title="No tags yet" command={`docker push ${window.location.host}/${repo}:1.0`}>
+        A push under a tag shows it here.
+      </Empty>
+    );
+  return (
+    <DataTable
+      label="Tags"
+      rows={tags}
+      columns={columns}
+      idOf={({ uid }) => uid}
+      total={isSearch ? undefined : Number(list.data.pages[0]?.totalCount ?? tags.length)}
+      order={order}
+      {...(!isSearch && {
+        onOrder: (wanted: string) => void navigate({ search: (before) => ({ ...before, order: wanted }) }),
+      })}
+      selected={new Set(selected.map(({ uid }) => uid))}
+      onSelect={(ids) => onSelect(tags.filter(({ uid }) => ids.has(uid)))}
+      onMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
+      isLoadingMore={list.isFetchingNextPage}
+    />
+  );
+}
+
+function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
+  const linkTo = (page: string, name: string): string => `/${page}?name=${encodeURIComponent(name)}`;
+  return [
+    {
+      id: "name",
+      header: "Tag",
+      orderBy: "name",
+      cell: ({ name }) => <a href={linkTo("tag", `${repo}:${name}`)}>{name}</a>,
+    },
+    { id: "age", header: "Moved", orderBy: "update_time", cell: ({ updateTime }) => <Time value={updateTime} /> },
+    { id: "findings", header: "Findings", cell: ({ digest }) => <Findings repo={repo} digest={digest} /> },
+    { id: "size", header: "Size", isMinor: true, cell: ({ digest }) => <Sizes repoUid={repoUid} digest={digest} /> },
+    {
+      id: "signed",
+      header: "Signed",
+      isMinor: true,
+      cell: ({ digest }) => <Signed repo={repo} repoUid={repoUid} digest={digest} />,
+    },
+    { id: "life", header: "End of life", isMinor: true, orderBy: "deprecated", cell: (tag) => <Life tag={tag} /> },
+    {
+      id: "digest",
+      header: "Digest",
+      isMinor: true,
+      cell: ({ digest }) => (
+        <a href={linkTo("image", `${repo}@${digest}`)}>
+          <code>{shortDigest(digest)}</code>
+        </a>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,111 @@
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { repoByPathQuery } from "../../../api/repo-by-path.ts";
+import { exactTime } from "../../../lib/time.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Empty } from "../../../ui/empty.tsx";
+import { Card, Facts, Page, Row, Section } from "../../../ui/page.tsx";
+import { historyQuery, splitName } from "./history.ts";
+import { MovesTable } from "./moves-table.tsx";
+import { PullCard } from "./pull-card.tsx";
+import { Rollback } from "./rollback.tsx";
+import { Timeline } from "./timeline.tsx";
+import { indexAt } from "./timeline-layout.ts";
+
+const route = getRouteApi("/shell/tag");
+
+/** A tag over time: what it pointed to, the commands to pull that, what differs, and the way back. */
+export function TagPage() {
+  const { name = "", at } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { repo, tag } = splitName(name);
+  const { data: repoUid } = useSuspenseQuery(repoByPathQuery(repo));
+  const history = useSuspenseInfiniteQuery(historyQuery(repo, tag));
+  const moves = useMemo(() => history.data.pages.flat(), [history.data]);
+  const [nowMs] = useState(() => Date.now());
+  const [compared, setCompared] = useState<ReadonlySet<string>>(new Set());
+  const untilMs = Math.max(nowMs, moves[0]?.timeMs ?? 0);
+  const atMs = at === undefined || Number.isNaN(Date.parse(at)) ? untilMs : Math.min(Date.parse(at), untilMs);
+  const setMoment = (timeMs: number): void => {
+    const text = timeMs >= untilMs ? undefined : new Date(timeMs).toISOString();
+    void navigate({ search: (before) => ({ ...before, at: text }), replace: true, resetScroll: false });
+  };
+  const move = moves[indexAt(moves, atMs)];
+  const newest = moves[0];
+  const path = (
+    <Link to="/repo" search={{ name: repo }}>
+      {repo}
+    </Link>
+  );
+  if (newest === undefined)
+    return (
+      <Page title={name} path={path}>
+        <Empty title="This tag never was" command={`docker push ${window.location.host}/${name}`}>
+          A push makes it.
+        </Empty>
+      </Page>
+    );
+  return (
+    <Page title={name} path={path}>
+      <Section title="Timeline">
+        <Timeline moves={moves} atMs={atMs} nowMs={untilMs} onMoment={setMoment} />
+      </Section>
+      <Section title="At this moment">
+        <Card>
+          <Facts
+            facts={[
+              ["Moment", exactTime(new Date(atMs).toISOString())],
+              ["Digest", move === undefined || move.isDeletion ? "the tag was not there" : move.digest],
+              ["Since", move && exactTime(new Date(move.timeMs).toISOString())],
+            ]}
+          />
+          {move !== undefined && (
+            <Row>
+              <Rollback
+                repoUid={repoUid}
+                tag={tag}
+                digest={move.digest}
+                current={newest.isDeletion ? "" : newest.digest}
+              />
+              <a href={`/image?name=${encodeURIComponent(`${repo}@${move.digest}`)}`}>Open the image</a>
+            </Row>
+          )}
+        </Card>
+        {move !== undefined && !move.isDeletion && <PullCard name={repo} tag={tag} digest={move.digest} atMs={atMs} />}
+      </Section>
+      <Section title="Moves" actions={<CompareButton repo={repo} digests={digestsOf(moves, compared)} />}>
+        <MovesTable
+          repo={repo}
+          repoUid={repoUid}
+          tag={tag}
+          moves={moves}
+          compared={compared}
+          onCompare={setCompared}
+          onMoment={setMoment}
+          onMore={history.hasNextPage ? () => void history.fetchNextPage() : undefined}
+          isLoadingMore={history.isFetchingNextPage}
+        />
+      </Section>
+    </Page>
+  );
+}
+
+/** The digests of the chosen moves, oldest first. */
+function digestsOf(moves: readonly { timeMs: number; digest: string }[], chosen: ReadonlySet<string>): string[] {
+  return moves
+    .filter(({ timeMs }) => chosen.has(String(timeMs)))
+    .map(({ digest }) => digest)
+    .toReversed();
+}
+
+function CompareButton({ repo, digests }: { repo: string; digests: readonly string[] }) {
+  const [from = "", to = ""] = digests;
+  const reason = digests.length === 2 ? undefined : "Select two moves to compare";
+  const params = new URLSearchParams({ from: `${repo}@${from}`, to: `${repo}@${to}` });
+  return (
+    <Button disabledReason={reason} onClick={() => window.location.assign(`/compare?${params.toString()}`)}>
+      Compare two
+    </Button>
+  );
+}

@@ -1,0 +1,107 @@
+import { useState } from "react";
+import type { FindingSeverity, GateAction, GateMode, VulnerabilityGateInput } from "../../api/gen/registry.ts";
+import { fieldErrors } from "../../lib/field-errors.ts";
+import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
+import { useSave } from "./save.ts";
+import type { RepoFormProps } from "./about-form.tsx";
+import { SettingsForm } from "./settings-form.tsx";
+
+const SEVERITIES: readonly (readonly [value: FindingSeverity, words: string])[] = [
+  ["FINDING_SEVERITY_UNSPECIFIED", "any, the unknown too"],
+  ["FINDING_SEVERITY_LOW", "low or worse"],
+  ["FINDING_SEVERITY_MEDIUM", "medium or worse"],
+  ["FINDING_SEVERITY_HIGH", "high or worse"],
+  ["FINDING_SEVERITY_CRITICAL", "critical"],
+];
+const FIELDS = ["severity", "fixableOnly", "kev", "graceDays", "on", "mode"].map((name) => `vulnerabilities.${name}`);
+
+/** Which images are not pulled or promoted, for the findings in them. */
+export function GateForm({ repo, disabledReason }: RepoFormProps) {
+  const save = useSave(repo.uid);
+  const gate = repo.tagPolicy?.vulnerabilities;
+  const [isOn, setOn] = useState(gate !== undefined);
+  const wrong = fieldErrors(save.error);
+  return (
+    <SettingsForm
+      title="Vulnerability gate"
+      disabledReason={disabledReason}
+      isBusy={save.isPending}
+      error={save.error}
+      fields={FIELDS}
+      onSave={(form) =>
+        save.mutate({
+          fields: { tagPolicy: isOn ? { vulnerabilities: gateOf(form) } : {} },
+          mask: "tagPolicy.vulnerabilities",
+        })
+      }
+    >
+      <CheckField
+        label="Keep back images with findings"
+        checked={isOn}
+        onChange={({ target }) => setOn(target.checked)}
+        help="A finding counts when all that is set here holds for it; one is enough"
+      />
+      {isOn && (
+        <>
+          <SelectField
+            label="Severity"
+            name="severity"
+            defaultValue={gate?.severity ?? "FINDING_SEVERITY_HIGH"}
+            error={wrong("vulnerabilities.severity")}
+          >
+            {SEVERITIES.map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </SelectField>
+          <CheckField label="Only with a fix" name="fixable" defaultChecked={gate?.fixableOnly} />
+          <CheckField label="Only known to be exploited (KEV)" name="kev" defaultChecked={gate?.kev} />
+          <TextField
+            label="Days of grace"
+            name="grace"
+            type="number"
+            min={0}
+            max={3650}
+            defaultValue={gate?.graceDays ?? 0}
+            help="How long a finding must have been open"
+            error={wrong("vulnerabilities.graceDays")}
+          />
+          <fieldset>
+            <legend>Keeps from</legend>
+            <CheckField label="being pulled" name="pull" defaultChecked={gate?.on.includes("GATE_ACTION_PULL")} />
+            <CheckField
+              label="being promoted"
+              name="promote"
+              defaultChecked={gate === undefined || gate.on.includes("GATE_ACTION_PROMOTE")}
+            />
+            {wrong("vulnerabilities.on") !== undefined && <p role="alert">Choose one: {wrong("vulnerabilities.on")}</p>}
+          </fieldset>
+          <SelectField
+            label="What it does"
+            name="mode"
+            defaultValue={gate?.mode ?? "GATE_MODE_PREVIEW"}
+            error={wrong("vulnerabilities.mode")}
+          >
+            <option value="GATE_MODE_PREVIEW">only emits an event</option>
+            <option value="GATE_MODE_ENFORCE">rejects, and emits an event</option>
+          </SelectField>
+        </>
+      )}
+    </SettingsForm>
+  );
+}
+
+function gateOf(form: FormData): VulnerabilityGateInput {
+  const on: GateAction[] = [];
+  if (form.get("pull") !== null) on.push("GATE_ACTION_PULL");
+  if (form.get("promote") !== null) on.push("GATE_ACTION_PROMOTE");
+  return {
+    severity: String(form.get("severity")) as FindingSeverity,
+    fixableOnly: form.get("fixable") !== null,
+    kev: form.get("kev") !== null,
+    graceDays: Number(form.get("grace")),
+    on,
+    mode: String(form.get("mode")) as GateMode,
+  };
+}

@@ -1,0 +1,33 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRepo } from "../../api/gen/registry.ts";
+import { query } from "../../api/queries.ts";
+import { useRights } from "../../lib/rights.ts";
+import { Page } from "../../ui/page.tsx";
+import { AboutForm } from "./about-form.tsx";
+import { DeleteRepo } from "./delete-repo.tsx";
+import { GateForm } from "./gate-form.tsx";
+import { MirrorForm } from "./mirror-form.tsx";
+import { PolicyForm } from "./policy-form.tsx";
+import { repoSettingsRoute } from "./routes.ts";
+
+/** What can be set of a repo. Each form is saved by itself. */
+export function SettingsPage() {
+  const { name = "" } = repoSettingsRoute.useSearch();
+  const { uid } = repoSettingsRoute.useLoaderData();
+  const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
+  const rights = useRights(uid);
+  const mayNot = rights("CAP_REPO_UPDATE");
+  return (
+    <Page
+      title="Settings"
+      tabTitle={`Settings of ${name}`}
+      path={<a href={`/repo?name=${encodeURIComponent(name)}`}>{name}</a>}
+    >
+      <AboutForm key={`about ${uid}`} repo={repo} disabledReason={mayNot} />
+      <PolicyForm key={`policy ${uid}`} repo={repo} disabledReason={mayNot} />
+      <GateForm key={`gate ${uid}`} repo={repo} disabledReason={mayNot} />
+      <MirrorForm key={`mirror ${uid}`} repo={repo} disabledReason={mayNot} />
+      <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />
+    </Page>
+  );
+}

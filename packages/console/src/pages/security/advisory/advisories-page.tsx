@@ -1,0 +1,150 @@
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Advisory } from "../../../api/gen/vulnerabilities.ts";
+import { GroupField } from "../../../lib/group-field.tsx";
+import { groupPath, groupsQuery } from "../../../lib/groups.ts";
+import { useRights } from "../../../lib/rights.ts";
+import { parentUid } from "../../../lib/uid.ts";
+import { Button } from "../../../ui/button.tsx";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { Empty } from "../../../ui/empty.tsx";
+import { SelectField, TextField } from "../../../ui/field.tsx";
+import { FilterForm } from "../../../ui/filter-form.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { EVENT_WORDS, eventTypeOf, eventWords, REVIEW_WORDS } from "../words.ts";
+import { NewAdvisory } from "./new-advisory.tsx";
+import { advisoriesQuery, advisoriesRoute } from "./routes.ts";
+import { VexMenu } from "./vex-menu.tsx";
+
+/** The inbox of advisories. */
+export function AdvisoriesPage() {
+  const search = advisoriesRoute.useSearch();
+  const navigate = advisoriesRoute.useNavigate();
+  const { groups } = useSuspenseQuery(groupsQuery).data;
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useSuspenseInfiniteQuery(advisoriesQuery(search));
+  const [isNew, setNew] = useState(false);
+  const group = search.group ?? groups.find(({ uid }) => !uid.includes("/"))?.uid ?? "";
+  const rights = useRights(group);
+  const rows = data.pages.flatMap(({ advisories }) => advisories);
+  const columns: readonly Column<Advisory>[] = [
+    {
+      id: "vulnerability",
+      header: "Vulnerability",
+      cell: ({ uid, aliases, advisoryId }) => (
+        <Link to="/advisory" search={{ uid }} title={advisoryId}>
+          {aliases.join(", ")}
+        </Link>
+      ),
+    },
+    {
+      id: "artifact",
+      header: "In",
+      orderBy: "artifactName",
+      cell: ({ artifactName, componentName }) => [componentName, artifactName].filter(Boolean).join(" of "),
+    },
+    { id: "latest", header: "Last event", cell: ({ events }) => lastWords(events.at(-1)) },
+    { id: "group", header: "Group", isMinor: true, cell: ({ uid }) => groupPath(parentUid(uid), groups) },
+    {
+      id: "changed",
+      header: "Changed",
+      orderBy: "updateTime",
+      isMinor: true,
+      cell: ({ updateTime }) => <Time value={updateTime} />,
+    },
+  ];
+  return (
+    <Page
+      title="Advisories"
+      actions={
+        <>
+          <VexMenu group={group} />
+          <Button
+            look="primary"
+            disabledReason={group === "" ? "You see no group" : rights("CAP_ADVISORIES_CREATE")}
+            onClick={() => setNew(true)}
+          >
+            New advisory
+          </Button>
+        </>
+      }
+    >
+      <Filters />
+      {rows.length === 0 ? (
+        <Empty title={search.review === "all" ? "No advisories" : "Nothing waits here"}>
+          An advisory says what you have found out about a vulnerability in an image or a package. Write one, or choose
+          other filters.
+        </Empty>
+      ) : (
+        <DataTable
+          label="Advisories"
+          rows={rows}
+          columns={columns}
+          idOf={({ uid }) => uid}
+          total={Number(data.pages[0]?.totalCount ?? rows.length)}
+          order={search.order ?? "updateTime desc"}
+          onOrder={(order) => void navigate({ search: { ...search, order } })}
+          onMore={hasNextPage ? () => void fetchNextPage() : undefined}
+          isLoadingMore={isFetchingNextPage}
+        />
+      )}
+      {isNew && <NewAdvisory group={group} groups={groups} onClose={() => setNew(false)} />}
+    </Page>
+  );
+}
+
+function lastWords(event: Advisory["events"][number] | undefined): string {
+  if (event === undefined) return "none yet";
+  return `${eventWords(eventTypeOf(event))}: ${REVIEW_WORDS[event.reviewState.replace("REVIEW_STATE_", "")] ?? ""}`;
+}
+
+function Filters() {
+  const search = advisoriesRoute.useSearch();
+  const navigate = advisoriesRoute.useNavigate();
+  const { groups } = useSuspenseQuery(groupsQuery).data;
+  const [group, setGroup] = useState(search.group ?? "");
+  return (
+    <FilterForm
+      onSubmit={(event) => {
+        const form = new FormData(event.currentTarget);
+        const field = (name: string): string => String(form.get(name) ?? "").trim();
+        const [review, latest, query] = ["review", "latest", "query"].map(field);
+        void navigate({
+          search: {
+            ...(group && { group }),
+            ...(review && { review }),
+            ...(latest && { latest }),
+            ...(query && { query }),
+            ...(search.order && { order: search.order }),
+          },
+        });
+      }}
+    >
+      <SelectField label="Review" name="review" defaultValue={search.review ?? "PENDING"}>
+        <option value="all">Any</option>
+        {Object.entries(REVIEW_WORDS).map(([state, words]) => (
+          <option key={state} value={state}>
+            An event that {words}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField label="What holds" name="latest" defaultValue={search.latest ?? ""}>
+        <option value="">Anything</option>
+        {Object.entries(EVENT_WORDS).map(([type, words]) => (
+          <option key={type} value={type}>
+            {words}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label="Search"
+        name="query"
+        help="A part of a name"
+        maxLength={128}
+        defaultValue={search.query ?? ""}
+      />
+      <GroupField value={group} onValue={setGroup} groups={groups} none="All groups" />
+    </FilterForm>
+  );
+}

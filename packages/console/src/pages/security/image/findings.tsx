@@ -1,0 +1,83 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { listFindings, type ListFindingsRequest } from "../../../api/gen/vulnerabilities.ts";
+import { listQuery } from "../../../api/queries.ts";
+import { Empty } from "../../../ui/empty.tsx";
+import { ErrorNote } from "../../../ui/error-note.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { FindingTable } from "../finding-table.tsx";
+import { SEVERITIES, severityOf } from "../severity.tsx";
+import styles from "./image.module.css";
+import type { Chosen } from "./platforms.ts";
+import { imageRoute } from "./route.ts";
+
+const PAGE_SIZE = 200;
+
+/** The vulnerabilities of an image. */
+export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
+  const { severity, state, only } = imageRoute.useSearch();
+  const minSeverity = severityOf(severity);
+  const input: ListFindingsRequest = {
+    repo: place.repoUid,
+    digest,
+    pageSize: PAGE_SIZE,
+    state: state === "closed" ? "FINDING_STATE_CLOSED" : "FINDING_STATE_OPEN",
+    ...(minSeverity && { minSeverity }),
+    ...(only === "kev" && { kev: true }),
+    ...(only === "fixable" && { fixable: true }),
+  };
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    listQuery(listFindings, input),
+  );
+  const rows = data?.pages.flatMap(({ findings }) => findings) ?? [];
+  return (
+    <Section title="Findings">
+      <Filters />
+      <ErrorNote error={error} />
+      {isPending && <p role="status">Reading the findings…</p>}
+      {data !== undefined && rows.length === 0 && !hasNextPage ? (
+        <Empty title="No findings" command="moorage feeds list">
+          No package of this image has a vulnerability that the feeds of this server know and these filters let through.
+          Whoever runs the server sees how old the feeds are:
+        </Empty>
+      ) : (
+        data !== undefined && (
+          <FindingTable
+            rows={rows}
+            onMore={hasNextPage ? () => void fetchNextPage() : undefined}
+            isLoadingMore={isFetchingNextPage}
+          />
+        )
+      )}
+    </Section>
+  );
+}
+
+function Filters() {
+  const { severity = "", state = "", only = "" } = imageRoute.useSearch();
+  const navigate = imageRoute.useNavigate();
+  const set = (name: "severity" | "state" | "only") => (event: { target: { value: string } }) =>
+    void navigate({ search: (before) => ({ ...before, [name]: event.target.value }), replace: true });
+  return (
+    <div className={styles.filters}>
+      <SelectField label="Severity" value={severity} onChange={set("severity")}>
+        <option value="">Any</option>
+        {SEVERITIES.map((each) => (
+          <option key={each} value={each}>
+            {each.charAt(0) + each.slice(1).toLowerCase()}
+            {each === "CRITICAL" ? "" : " or worse"}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField label="State" value={state} onChange={set("state")}>
+        <option value="">Open</option>
+        <option value="closed">Closed</option>
+      </SelectField>
+      <SelectField label="Only" value={only} onChange={set("only")}>
+        <option value="">All</option>
+        <option value="kev">Known to be exploited</option>
+        <option value="fixable">With a version that fixes it</option>
+      </SelectField>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { Empty } from "../../../ui/empty.tsx";
+import { ErrorNote } from "../../../ui/error-note.tsx";
+import { SelectField } from "../../../ui/field.tsx";
+import { Note } from "../../../ui/note.tsx";
+import { Page, Row } from "../../../ui/page.tsx";
+import { Tabs } from "../../../ui/tabs.tsx";
+import { shortDigest } from "../../../lib/digest.ts";
+import { placeQuery } from "./data.ts";
+import { Findings } from "./findings.tsx";
+import styles from "./image.module.css";
+import { Layers } from "./layers.tsx";
+import { Overview } from "./overview.tsx";
+import { Packages } from "./packages.tsx";
+import { type Chosen, useChosen } from "./platforms.ts";
+import { RawManifest } from "./raw-manifest.tsx";
+import { Referrers } from "./referrers.tsx";
+import { imageRoute } from "./route.ts";
+
+const PARTS = [
+  ["overview", "Overview"],
+  ["layers", "Layers"],
+  ["packages", "Packages"],
+  ["findings", "Findings"],
+  ["referrers", "Referrers"],
+  ["manifest", "Manifest"],
+] as const;
+
+/** An image: what it is made of, what is wrong with it, and what is attached to it. */
+export function ImagePage() {
+  const { name } = imageRoute.useSearch();
+  if (name !== undefined) return <Image name={name} />;
+  return (
+    <Page title="Image">
+      <Empty title="Which image?">
+        The address names it: /image?name=acme/app:latest. <a href="/images">Find one</a>.
+      </Empty>
+    </Page>
+  );
+}
+
+function Image({ name }: { name: string }) {
+  const { data: place } = useSuspenseQuery(placeQuery(name));
+  const search = imageRoute.useSearch();
+  const chosen = useChosen(place, search.platform);
+  const part = PARTS.find(([id]) => id === search.part)?.[0] ?? "overview";
+  const title = `${place.name}${place.tag === "" ? "" : `:${place.tag}`}`;
+  return (
+    <Page
+      title={title}
+      tabTitle={title}
+      path={
+        <>
+          <a href="/images">Images</a> / <a href={`/repo?name=${encodeURIComponent(place.name)}`}>{place.name}</a>
+        </>
+      }
+      actions={place.tag !== "" && <a href={`/tag?name=${encodeURIComponent(title)}`}>History of the tag</a>}
+      tabs={
+        <Tabs label="Parts of the image">
+          {PARTS.map(([id, label]) => (
+            <Link
+              key={id}
+              to="/image"
+              search={{ name, part: id, ...(search.platform && { platform: search.platform }) }}
+              aria-current={id === part ? "page" : undefined}
+            >
+              {label}
+            </Link>
+          ))}
+        </Tabs>
+      }
+    >
+      <Row>
+        <code title={place.digest}>{shortDigest(place.digest)}</code>
+        <CopyButton text={`${place.name}@${place.digest}`} label="Copy the image's name with its digest" />
+      </Row>
+      <PlatformChoice chosen={chosen} />
+      {chosen.error !== null && chosen.error !== undefined && (
+        <>
+          <ErrorNote error={chosen.error} />
+          <Note>The manifest could not be read, so platforms, layers and the configuration are missing here.</Note>
+        </>
+      )}
+      <Part part={part} chosen={chosen} />
+    </Page>
+  );
+}
+
+function Part({ part, chosen }: { part: (typeof PARTS)[number][0]; chosen: Chosen }) {
+  if (part === "packages") return <Packages chosen={chosen} />;
+  if (part === "findings") return <Findings chosen={chosen} />;
+  if (part === "referrers") return <Referrers chosen={chosen} />;
+  if (chosen.isPending) return <p role="status">Reading the manifest…</p>;
+  if (part === "layers") return <Layers chosen={chosen} />;
+  if (part === "manifest") return <RawManifest chosen={chosen} />;
+  return <Overview chosen={chosen} />;
+}
+
+/** Which image of an index is looked at. */
+function PlatformChoice({ chosen: { images, platform } }: { chosen: Chosen }) {
+  const navigate = imageRoute.useNavigate();
+  if (images.length === 0) return null;
+  return (
+    <div className={styles.filters}>
+      <SelectField
+        label="Platform"
+        value={platform}
+        onChange={({ target: { value } }) =>
+          void navigate({ search: (before) => ({ ...before, platform: value }), replace: true })
+        }
+      >
+        {images.map(({ platform: each, digest }) => (
+          <option key={digest} value={each}>
+            {each}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}

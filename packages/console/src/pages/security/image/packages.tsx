@@ -1,0 +1,129 @@
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useState } from "react";
+import { call } from "../../../api/call.ts";
+import { getSbom, type SbomFormat } from "../../../api/gen/registry.ts";
+import { query } from "../../../api/queries.ts";
+import { counted } from "../../../lib/bytes.ts";
+import { saveFile } from "../../../lib/save-file.ts";
+import { Button } from "../../../ui/button.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
+import { Empty } from "../../../ui/empty.tsx";
+import { ErrorNote } from "../../../ui/error-note.tsx";
+import { TextField } from "../../../ui/field.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { fileName } from "./file-name.ts";
+import { type Json, objectOf, objectsOf, textOf } from "./json.ts";
+import type { Chosen } from "./platforms.ts";
+import { imageRoute } from "./route.ts";
+
+/** A package as the table has it. */
+interface Package {
+  id: string;
+  name: string;
+  version: string;
+  purl: string;
+  licence: string;
+}
+
+/** What an image holds, by its bill of materials. */
+export function Packages({ chosen }: { chosen: Chosen }) {
+  const { place, digest } = chosen;
+  const { query: text = "" } = imageRoute.useSearch();
+  const navigate = imageRoute.useNavigate();
+  const wanted = useDeferredValue(text.trim().toLowerCase());
+  const sbom = useQuery(query(getSbom, { repoUid: place.repoUid, digest }));
+  const all = objectsOf(objectOf(sbom.data?.document)["components"]).map(packageOf);
+  const rows = all.filter(({ name, purl, licence }) => `${name} ${purl} ${licence}`.toLowerCase().includes(wanted));
+  return (
+    <Section
+      title="Packages"
+      actions={
+        <>
+          <SbomButton chosen={chosen} format="SBOM_FORMAT_CYCLONEDX" label="CycloneDX" />
+          <SbomButton chosen={chosen} format="SBOM_FORMAT_SPDX" label="SPDX" />
+        </>
+      }
+    >
+      <ErrorNote error={sbom.error} />
+      {sbom.isPending && <p role="status">Reading the packages…</p>}
+      {sbom.data !== undefined && (
+        <>
+          <TextField
+            label="Find packages"
+            help={`${counted(all.length, "package")}, as stated by ${sbom.data.sources.map(sourceWords).join(", ")}`}
+            value={text}
+            type="search"
+            onChange={({ target: { value } }) =>
+              void navigate({ search: (before) => ({ ...before, query: value }), replace: true })
+            }
+          />
+          {rows.length === 0 ? (
+            <Empty title={all.length === 0 ? "No packages" : "No package fits"}>
+              {all.length === 0
+                ? "Nothing was found in its layers. A bill of materials can be attached to the image:"
+                : "Look for a part of the name, the package URL or the licence."}
+            </Empty>
+          ) : (
+            <DataTable
+              label="Packages"
+              rows={rows}
+              idOf={({ id }) => id}
+              total={rows.length}
+              columns={[
+                { id: "name", header: "Package", cell: ({ name }) => name },
+                { id: "version", header: "Version", cell: ({ version }) => version },
+                { id: "licence", header: "Licence", cell: ({ licence }) => licence, isMinor: true },
+                { id: "purl", header: "Package URL", cell: ({ purl }) => <code>{purl}</code>, isMinor: true },
+              ]}
+            />
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function packageOf(component: Json, at: number): Package {
+  const group = textOf(component["group"]);
+  const name = textOf(component["name"]);
+  const licences = objectsOf(component["licenses"]).map(
+    (each) =>
+      textOf(each["expression"]) || textOf(objectOf(each["license"])["id"] ?? objectOf(each["license"])["name"]),
+  );
+  return {
+    id: `${at} ${textOf(component["bom-ref"])}`,
+    name: group === "" ? name : `${group}/${name}`,
+    version: textOf(component["version"]),
+    purl: textOf(component["purl"]),
+    licence: licences.filter(Boolean).join(", "),
+  };
+}
+
+function sourceWords(source: string): string {
+  return source === "layers" ? "the layers" : `the attachment ${source}`;
+}
+
+function SbomButton({ chosen, format, label }: { chosen: Chosen; format: SbomFormat; label: string }) {
+  const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
+  const save = async (): Promise<void> => {
+    setState({ isBusy: true });
+    try {
+      const { repoUid, name } = chosen.place;
+      const { document } = await call(getSbom, { repoUid, digest: chosen.digest, format });
+      saveFile(fileName(`${name}-${chosen.digest}.${label.toLowerCase()}.json`), "application/json", [
+        JSON.stringify(document, null, 2),
+      ]);
+      setState({ isBusy: false });
+    } catch (error) {
+      setState({ isBusy: false, error });
+    }
+  };
+  return (
+    <>
+      <Button isBusy={state.isBusy} onClick={() => void save()}>
+        Download {label}
+      </Button>
+      <ErrorNote error={state.error} />
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { shellRoute } from "../../../app/root.ts";
+import { pick } from "../../../app/search-params.ts";
+import { placeQuery } from "./data.ts";
+
+// Beside loaderDeps the compiler infers their types only when they stand here.
+const imageSearch = pick("name", "part", "platform", "query", "severity", "state", "only");
+
+/**
+ * `/image?name=acme/app@sha256:…` or `name=acme/app:tag`. `part`: which part of it is shown; `platform`: which image of
+ * an index; the rest are filters of packages and findings.
+ */
+export const imageRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/image",
+  validateSearch: imageSearch,
+  loaderDeps: ({ search: { name = "" } }) => ({ name }),
+  loader: ({ context, deps: { name } }) => name !== "" && context.queryClient.ensureQueryData(placeQuery(name)),
+  component: lazyRouteComponent(() => import("./image-page.tsx"), "ImagePage"),
+});

@@ -1,0 +1,12 @@
+import { advisoriesRoute, advisoryRoute } from "./advisory/routes.ts";
+import { imageRoute } from "./image/route.ts";
+import { vulnerabilitiesRoute, vulnerabilityRoute } from "./vulnerability/routes.ts";
+
+/** The routes of the area. */
+export const securityRoutes = [
+  imageRoute,
+  vulnerabilitiesRoute,
+  vulnerabilityRoute,
+  advisoriesRoute,
+  advisoryRoute,
+] as const;

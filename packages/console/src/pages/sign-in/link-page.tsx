@@ -1,0 +1,42 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { signIn } from "../../api/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Command } from "../../ui/command.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Frame } from "./frame.tsx";
+import { goTo } from "./go.ts";
+
+/** Asks before the link is used: programs that look at links in messages must not use it up. */
+export function LinkPage() {
+  const [secret] = useState(() => window.location.hash.slice(1));
+  const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
+  const use = async (): Promise<void> => {
+    setState({ isBusy: true });
+    try {
+      await signIn({ link: secret });
+      goTo("/");
+    } catch (error) {
+      setState({ isBusy: false, error });
+    }
+  };
+  return (
+    <Frame title="Sign in by a link">
+      <ErrorNote error={state.error} />
+      {secret === "" || state.error !== undefined ? (
+        <>
+          <p>A link works once, for ten minutes. Make another one on the machine of the server:</p>
+          <Command text="moorage sign-in-link" />
+          <Link to="/login">Other ways to sign in</Link>
+        </>
+      ) : (
+        <>
+          <p>This signs you in as the owner of this link, in this browser. The link works once.</p>
+          <Button look="primary" isBusy={state.isBusy} onClick={() => void use()}>
+            Sign in
+          </Button>
+        </>
+      )}
+    </Frame>
+  );
+}

@@ -1,0 +1,171 @@
+import { type ColumnDef, type RowData, rowSelectionFeature, tableFeatures, useTable } from "@tanstack/react-table";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { count } from "../lib/bytes.ts";
+import styles from "./data-table.module.css";
+
+const features = tableFeatures({ rowSelectionFeature });
+
+/** A column. Sorting is the server's: `orderBy` is the field that it is asked to order by. */
+export interface Column<Row> {
+  id: string;
+  header: string;
+  cell: (row: Row) => ReactNode;
+  orderBy?: string;
+  /** Numbers stand at the end. */
+  align?: "start" | "end";
+  /** Left out on narrow screens. */
+  isMinor?: boolean;
+}
+
+export interface DataTableProps<Row> {
+  /** What the table lists, for assistive technology. */
+  label: string;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  idOf: (row: Row) => string;
+  /** How many there are in all, when it is known. */
+  total?: number | undefined;
+  /** `name`, or `name desc`; AIP-132. */
+  order?: string | undefined;
+  onOrder?: (order: string) => void;
+  /** The ids of the selected rows; rows can be selected when it is there. */
+  selected?: ReadonlySet<string>;
+  onSelect?: (ids: ReadonlySet<string>) => void;
+  /** Fetches the next page; called before its rows are seen. */
+  onMore?: (() => void) | undefined;
+  isLoadingMore?: boolean;
+}
+
+const ROW_PX = 45;
+const OVERSCAN = 12;
+
+/** A table of any length: only the rows that are seen are in the page. */
+export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
+  const { label, rows, columns, idOf, total, onMore, isLoadingMore = false, selected, onSelect } = props;
+  const body = useRef<HTMLTableElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    if (body.current) setTop(body.current.getBoundingClientRect().top + window.scrollY);
+  }, [rows.length === 0]);
+  const table = useTable({
+    features,
+    data: rows as Row[],
+    columns: columns.map(({ id, header }): ColumnDef<typeof features, Row> => ({ id, header })),
+    getRowId: idOf,
+    state: { rowSelection: Object.fromEntries([...(selected ?? [])].map((id) => [id, true])) },
+    onRowSelectionChange: (update) => {
+      const before = Object.fromEntries([...(selected ?? [])].map((id) => [id, true as const]));
+      const after = typeof update === "function" ? update(before) : update;
+      onSelect?.(new Set(Object.keys(after).filter((id) => after[id])));
+    },
+  });
+  const all = table.getRowModel().rows;
+  const virtual = useWindowVirtualizer({
+    count: all.length,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    scrollMargin: top,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (onMore !== undefined && !isLoadingMore && last >= all.length - OVERSCAN) onMore();
+  }, [last, all.length, isLoadingMore, onMore]);
+  const before = (items[0]?.start ?? top) - top;
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
+  const isSelecting = selected !== undefined;
+  return (
+    <div className={styles.frame}>
+      <table ref={body} className={styles.table} aria-label={label} aria-rowcount={(total ?? all.length) + 1}>
+        <thead>
+          <tr aria-rowindex={1}>
+            {isSelecting && (
+              <th className={styles.check}>
+                <input
+                  type="checkbox"
+                  aria-label="Select all that are loaded"
+                  checked={all.length > 0 && table.getIsAllRowsSelected()}
+                  onChange={table.getToggleAllRowsSelectedHandler()}
+                />
+              </th>
+            )}
+            {columns.map((column) => (
+              <Head key={column.id} column={column} order={props.order} onOrder={props.onOrder} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <Gap px={before} />}
+          {items.map(({ index }) => {
+            const row = all[index];
+            if (row === undefined) return null;
+            return (
+              <tr key={row.id} aria-rowindex={index + 2} aria-selected={isSelecting ? row.getIsSelected() : undefined}>
+                {isSelecting && (
+                  <td className={styles.check}>
+                    <input
+                      type="checkbox"
+                      aria-label={`Select row ${index + 1}`}
+                      checked={row.getIsSelected()}
+                      onChange={row.getToggleSelectedHandler()}
+                    />
+                  </td>
+                )}
+                {columns.map((column) => (
+                  <td key={column.id} className={classOf(column)}>
+                    {column.cell(row.original)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          {after > 0 && <Gap px={after} />}
+        </tbody>
+      </table>
+      <p className={styles.foot} role="status">
+        {isLoadingMore ? "Loading more…" : total === undefined ? "" : `${count(all.length)} of ${count(total)} loaded`}
+      </p>
+    </div>
+  );
+}
+
+/** Stands for the rows above or below those that are seen. */
+function Gap({ px }: { px: number }) {
+  return (
+    <tr aria-hidden="true" className={styles.gap}>
+      <td style={{ height: px }} />
+    </tr>
+  );
+}
+
+interface HeadProps<Row> {
+  column: Column<Row>;
+  order: string | undefined;
+  onOrder: ((order: string) => void) | undefined;
+}
+
+function Head<Row>({ column, order = "", onOrder }: HeadProps<Row>) {
+  const { orderBy, header } = column;
+  if (orderBy === undefined || onOrder === undefined) return <th className={classOf(column)}>{header}</th>;
+  const [field, direction] = order.split(" ");
+  const isOrdered = field === orderBy;
+  const isDescending = isOrdered && direction === "desc";
+  return (
+    <th className={classOf(column)} aria-sort={isOrdered ? (isDescending ? "descending" : "ascending") : "none"}>
+      <button
+        type="button"
+        className={styles.sort}
+        onClick={() => onOrder(isOrdered && !isDescending ? `${orderBy} desc` : orderBy)}
+      >
+        {header}
+        {isOrdered && (isDescending ? <ArrowDown size={14} aria-hidden /> : <ArrowUp size={14} aria-hidden />)}
+      </button>
+    </th>
+  );
+}
+
+function classOf({ align, isMinor }: { align?: "start" | "end"; isMinor?: boolean }): string {
+  return [align === "end" ? styles.end : "", isMinor ? styles.minor : ""].join(" ").trim();
+}

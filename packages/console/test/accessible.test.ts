@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { ENGINE } from "../../server/test/support/database.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+import { placesOf, routePaths } from "./support/routes.ts";
+
+// axe-core on every route: in light and dark colours, at phone width, and at 200 % zoom. Source: WCAG 2.2 AA.
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const WIDE = { width: 1280, height: 900 };
+// What a screen of 1,280 by 900 shows at 200 %.
+const ZOOMED = { width: 640, height: 450 };
+const PHONE = { width: 390, height: 800 };
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+});
+after(() => opened?.close());
+
+/** What axe finds on the page as it is, one line each. */
+async function complaintsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html ?? ""}`);
+  });
+}
+
+/** By how many pixels the page is wider than the window. */
+async function overflowOf(page: Page): Promise<number> {
+  return await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+}
+
+const LIMIT = {
+  timeout: 600_000,
+  skip: ENGINE === "postgres" && "the pages are those of SQLite: MOORAGE_TEST_ENGINES=sqlite npm test -- accessible",
+};
+
+test("axe finds nothing on any route, and nothing is wider than the window", LIMIT, async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const places = await placesOf(console_.platform);
+  const page = await console_.signedIn();
+  for (const path of routePaths()) {
+    await page.setViewportSize(WIDE);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.goto(path + (places[path] ?? ""), { waitUntil: "networkidle" });
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    const found: Record<string, string[]> = { light: await complaintsOf(page) };
+    await page.emulateMedia({ colorScheme: "dark" });
+    found["dark"] = await complaintsOf(page);
+    await page.setViewportSize(ZOOMED);
+    found["at 200 %"] = await complaintsOf(page);
+    for (const [name, list] of Object.entries(found)) assert.deepEqual(list, [], `${path}, ${name}`);
+    assert.equal(await overflowOf(page), 0, `${path}, at 200 %: wider than the window`);
+    await page.setViewportSize(PHONE);
+    assert.equal(await overflowOf(page), 0, `${path}, on a phone: wider than the window`);
+  }
+  assert.deepEqual(console_.complaints, []);
+});

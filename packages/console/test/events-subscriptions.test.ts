@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { QUICK, startReceiver, until } from "../../server/test/support/receiver.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole(QUICK);
+});
+after(() => opened?.close());
+
+test("a subscription is made, tried, paused, gets a new secret, and is deleted", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const receiver = await startReceiver(t);
+  const page = await signedIn();
+  await page.goto("/events/subscriptions");
+  await page.getByText("No subscriptions yet").waitFor();
+
+  await page.getByRole("button", { name: "New subscription" }).click();
+  await page.getByLabel("Send to").fill("https://user:secret@hooks.example.com/");
+  await page.getByLabel("Types").fill("elsewhere.");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const sink = page.getByRole("textbox", { name: "Send to" });
+  await until(async () => (await sink.getAttribute("aria-invalid")) === "true");
+  assert.equal(await page.getByRole("textbox", { name: "Types" }).getAttribute("aria-invalid"), "true");
+  await sink.fill(`${receiver.url}/hook`);
+  await page.getByLabel("Types").fill("dev.moorage.api.iam.group.");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const secret = page.getByRole("group", { name: "secret" });
+  assert.match(await secret.innerText(), /^whsec_/);
+  const first = await secret.innerText();
+  await page.getByRole("button", { name: "I have kept it" }).click();
+
+  await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
+  await page.getByRole("heading", { name: `${receiver.url}/hook` }).waitFor();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await until(() => receiver.events().length === 1);
+  await page.getByRole("row", { name: /events\.test.*delivered/ }).waitFor();
+  assert.equal(await page.getByText(first).count(), 0);
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("paused", { exact: true }).waitFor();
+  await platform.group(platform.organization);
+  await page.getByText("1 waiting").waitFor();
+  assert.equal(receiver.events().length, 1);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await until(() => receiver.events().length === 2);
+
+  await page.getByRole("button", { name: "New secret…" }).click();
+  await page.getByRole("button", { name: "Make a new secret" }).click();
+  assert.notEqual(await secret.innerText(), first);
+  await page.getByRole("button", { name: "I have kept it" }).click();
+
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No subscriptions yet").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("dead letters are found, their attempts read, and sent again", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const receiver = await startReceiver(t);
+  receiver.answer = 500;
+  const { uid } = await platform.subscription(platform.organization, {
+    sink: receiver.url,
+    typePrefixes: ["dev.moorage.events.test."],
+  });
+  await platform.ok("POST", `/events/v2/subscriptions/${uid}:test`, {});
+  const page = await signedIn();
+  await page.goto(`/events/subscription?uid=${uid}`);
+  await page.getByLabel("State").selectOption({ label: "dead letter" });
+  await page.waitForURL(/state=DELIVERY_STATE_DEAD/);
+  await page.getByRole("button", { name: /events\.test/ }).click();
+  const attempts = page.getByRole("list", { name: "Attempts" }).getByRole("listitem");
+  assert.match(await attempts.first().innerText(), /500/);
+  assert.ok((await attempts.count()) > 1);
+
+  receiver.answer = 204;
+  const before = receiver.events().length;
+  await page.getByRole("button", { name: "Send again", exact: true }).click();
+  await until(() => receiver.events().length > before);
+  await page.keyboard.press("Escape");
+  await page.getByText("No deliveries").waitFor();
+
+  await page.getByRole("button", { name: "Send again…" }).click();
+  await page.getByLabel("Which").selectOption({ label: "those that were delivered" });
+  await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
+  await page.getByText("1 event sent once more").waitFor();
+  await until(() => receiver.events().length > before + 1);
+  assert.deepEqual(complaints, []);
+});
+
+test("a viewer sees subscriptions, and why they cannot be changed", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const { uid } = await platform.subscription(platform.organization);
+  const identity = await platform.identity(platform.organization, "viewer");
+  const page = await signedIn({ identity });
+  await page.goto(`/events/subscription?uid=${uid}`);
+  for (const name of ["Send a test", "Pause", "Send again…", "New secret…", "Delete…"]) {
+    const button = page.getByRole("button", { name });
+    await until(async () => (await button.getAttribute("aria-description"))?.startsWith("You need CAP_EVENTS"));
+    await button.click({ force: true });
+    assert.equal(await page.getByRole("dialog").count(), 0);
+  }
+  const { state } = await platform.ok<{ state: string }>("GET", `/events/v2/subscriptions/${uid}`);
+  assert.equal(state, "SUBSCRIPTION_STATE_ACTIVE");
+  assert.deepEqual(complaints, []);
+});

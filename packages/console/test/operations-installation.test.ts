@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole();
+});
+after(() => opened?.close());
+
+test("the owner sees jobs and feeds, and what garbage collection would remove", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const repo = await openTaggedRepo(platform, "shop", { retention: [{ keepLast: 1 }] });
+  await repo.push("one", 0);
+  await repo.push("two", 1);
+  const page = await signedIn();
+  await page.getByRole("link", { name: "Installation" }).click();
+  await page.getByText(/^(SQLite|PostgreSQL)$/).waitFor();
+  await page.getByText("No feeds yet").waitFor();
+  await page.getByRole("button", { name: "Count what it would remove" }).click();
+  const removed = page.getByRole("status", { name: "What would be removed" });
+  assert.match(await removed.innerText(), /Would be freed\s+\d+ B/);
+  assert.match(await removed.innerText(), /Tags\s+1/);
+  await page.getByRole("row", { name: /acme\/shop/ }).waitFor();
+  assert.equal(Object.keys(await repo.tags()).length, 2);
+  assert.deepEqual(complaints, []);
+});
+
+test("others read for whom the page is", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const page = await signedIn({ identity: await platform.identity(platform.organization, "viewer") });
+  await page.goto("/operations");
+  await page.getByText("You need CAP_OPERATIONS_LIST").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("storage is shown by group, and gone down into", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { platform, signedIn, complaints } = console_;
+  const team = await platform.group(platform.organization, { name: "payments" });
+  await platform.repo(team.uid, { name: "web-shop" });
+  const page = await signedIn();
+  await page.goto("/operations/storage");
+  await page.getByRole("table", { name: "Storage by group" }).getByRole("link", { name: "acme" }).click();
+  await page.getByRole("heading", { name: "Storage of acme" }).waitFor();
+  await page.getByRole("row", { name: /acme, its own repos/ }).waitFor();
+  await page.getByRole("link", { name: "payments", exact: true }).click();
+  await page.getByRole("heading", { name: "Storage of acme/payments" }).waitFor();
+  await page.getByRole("link", { name: "The group above" }).click();
+  await page.getByRole("heading", { name: "Storage of acme", exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { pushImage } from "../../server/test/support/image.ts";
+import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole();
+});
+after(() => opened?.close());
+
+test("an image is found by a few letters, and its tags are protected and deleted", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  await pushImage(platform, "acme/web-shop", "1.0");
+  await pushImage(platform, "acme/web-shop", "1.1");
+  await pushImage(platform, "acme/web-shop", "edge");
+  const page = await signedIn();
+  await page.getByRole("link", { name: "acme/web-shop:edge" }).waitFor();
+  await page.getByRole("searchbox", { name: "Find images" }).fill("web-sh");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await page
+    .getByRole("table", { name: "Search results" })
+    .getByRole("link", { name: "acme/web-shop" })
+    .first()
+    .click();
+  await page.getByRole("heading", { name: "acme/web-shop" }).waitFor();
+  const tags = page.getByRole("table", { name: "Tags" });
+  await tags.getByRole("link", { name: "edge" }).waitFor();
+  await tags
+    .getByText(/^amd64 .* B$/)
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Tag", exact: true }).click();
+  await page.waitForURL(/order=name/);
+
+  const rowOf = (name: string) => tags.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+  await rowOf("1.0").getByRole("checkbox").check();
+  await page.getByRole("button", { name: "Protect" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Protect" }).click();
+  await page.getByText("1 tag protected").waitFor();
+
+  await page.getByRole("checkbox", { name: "Select all that are loaded" }).check();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  const progress = page.getByRole("status", { name: "Progress" });
+  await progress.getByText("1 could not be done:").waitFor();
+  await progress.getByText(/protected from deletion/).waitFor();
+  await tags.getByRole("link", { name: "edge" }).waitFor({ state: "detached" });
+  await rowOf("1.0").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("tags are filtered by name and deprecated", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const repo = await openTaggedRepo(platform, "till");
+  for (const [at, name] of ["v1.0", "v2.0", "nightly"].entries()) await repo.push(name, at);
+  const page = await signedIn();
+  await page.goto("/repo?name=acme/till");
+  await page.getByRole("link", { name: "nightly" }).waitFor();
+  await page.getByRole("searchbox", { name: "Filter tags by name" }).fill("v1");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await page.getByRole("link", { name: "nightly" }).waitFor({ state: "detached" });
+  await page.getByRole("row").filter({ hasText: "v1.0" }).getByRole("checkbox").check();
+  await page.getByRole("button", { name: "Deprecate" }).click();
+  await page.getByRole("row").filter({ hasText: "v1.0" }).getByText("deprecated").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("who may only look sees what can be done, and why not by them", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  await pushImage(platform, "acme/viewed", "1.0");
+  const viewer = await platform.identity(platform.organization, "viewer");
+  const page = await signedIn({ identity: viewer });
+  await page.goto("/repo?name=acme/viewed");
+  await page.getByRole("row").filter({ hasText: "1.0" }).getByRole("checkbox").check();
+  const button = page.getByRole("button", { name: "Delete" });
+  await page.locator('button[aria-description*="CAP_TAG_DELETE"]').waitFor();
+  assert.equal(await button.getAttribute("aria-disabled"), "true");
+  assert.deepEqual(complaints, []);
+});

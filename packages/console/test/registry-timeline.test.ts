@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole();
+});
+after(() => opened?.close());
+
+test("a tag is looked at over time, compared, and rolled back", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const repo = await openTaggedRepo(platform, "clock");
+  await repo.push("1.0", 0);
+  await repo.push("1.0", 1);
+  await repo.promote([{ name: "1.0", digest: repo.digests[2] }]);
+  const [first, , third] = repo.digests;
+  const page = await signedIn();
+  await page.goto("/tag?name=acme/clock:1.0");
+  const moves = page.getByRole("table", { name: "Moves" });
+  await moves.getByText("promote", { exact: true }).waitFor();
+  assert.equal(await moves.getByText("push", { exact: true }).count(), 2);
+  const command = page.getByRole("group", { name: "pull command" });
+  await command.getByText(`docker pull ${new URL(platform.url).host}/acme/clock@${third}`).waitFor();
+
+  // Keys lead from move to move; the moment stands in the address.
+  await page.getByRole("slider", { name: "Moment" }).focus();
+  await page.keyboard.press("Home");
+  await command.getByText(first).waitFor();
+  await page.waitForURL(/at=/);
+  await page.getByLabel("Pull with").selectOption("skopeo");
+  await command.getByText(`skopeo copy docker://${new URL(platform.url).host}/acme/clock@${first} oci:clock`).waitFor();
+
+  await page.getByRole("button", { name: "Roll back to this" }).click();
+  await page.getByRole("dialog").getByText(third).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Roll back", exact: true }).click();
+  await moves.getByText("rollback", { exact: true }).waitFor();
+  assert.equal((await repo.tags())["1.0"], first);
+
+  await page.getByRole("checkbox", { name: "Select row 1" }).check();
+  await page.getByRole("checkbox", { name: "Select row 2" }).check();
+  await page.getByRole("button", { name: "Compare two" }).click();
+  await page.waitForURL(/\/compare\?/);
+  const asked = new URL(page.url()).searchParams;
+  assert.deepEqual([asked.get("from"), asked.get("to")], [`acme/clock@${third}`, `acme/clock@${first}`]);
+  assert.deepEqual(complaints, []);
+});
+
+test("a rollback is not done when somebody else has moved the tag", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const repo = await openTaggedRepo(platform, "race");
+  await repo.push("1.0", 0);
+  await repo.push("1.0", 1);
+  const page = await signedIn();
+  await page.goto("/tag?name=acme/race:1.0");
+  await page.getByRole("button", { name: "Earlier move" }).click();
+  await page.getByRole("button", { name: "Roll back to this" }).click();
+  await repo.push("1.0", 2);
+  await page.getByRole("dialog").getByRole("button", { name: "Roll back", exact: true }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/was expected to point to/)
+    .waitFor();
+  assert.equal((await repo.tags())["1.0"], repo.digests[2]);
+  assert.deepEqual(complaints, []);
+});

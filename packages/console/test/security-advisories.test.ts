@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { newAdvisory } from "../../server/test/support/advisories.ts";
+import { tarOf } from "../../server/test/support/catalog/archives.ts";
+import { npmFile } from "../../server/test/support/catalog/catalog.ts";
+import { pushLayers } from "../../server/test/support/catalog/push.ts";
+import { osvOf, plainRecord, putRecords } from "../../server/test/support/feed-records.ts";
+import { before as affectedBefore } from "../../server/test/support/matching.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+const HOSTILE = `<script>document.title='owned'</script><img src=x onerror="document.title='owned'">`;
+const REFERENCES = [
+  { type: "WEB", url: "javascript:document.title='owned'" },
+  { type: "WEB", url: "https://feeds.example/CVE-2026-1" },
+];
+
+let opened: Console | undefined;
+before(async () => {
+  opened = await openConsole({ MOORAGE_CATALOG_IMAGES: "1" });
+  if (opened === undefined) return;
+  const { platform } = opened;
+  await platform.repo(platform.organization, { name: "app" });
+  await putRecords(platform, "github", "osv", [
+    osvOf("GHSA-aaaa-bbbb-cccc", {
+      aliases: ["CVE-2026-1"],
+      summary: HOSTILE,
+      details: HOSTILE,
+      references: REFERENCES,
+      ...affectedBefore("left-pad", "1.5.0"),
+    }),
+  ]);
+  await putRecords(platform, "epss", "epss", [plainRecord("CVE-2026-1", { epss: 0.25, percentile: 0.5 })]);
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const target = { url: platform.url, token, name: "acme/app" };
+  await pushLayers(target, "1.0", [tarOf([npmFile("app", "left-pad", "1.0.0")])]);
+  for (let left = 1_200; left > 0; left--) {
+    const { findings } = await platform.ok<{ findings: unknown[] }>("GET", "/vulnerabilities/v2/findings");
+    if (findings.length === 1) return;
+    await wait(50);
+  }
+  throw new Error("the image has no findings");
+});
+after(() => opened?.close());
+
+test("a vulnerability says what is known of it and which tags it hits; texts of feeds do nothing", async (t) => {
+  const { signedIn, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined) return;
+  const page = await signedIn();
+  await page.getByRole("link", { name: "Vulnerabilities" }).click();
+  await page.getByRole("row", { name: /acme\/app:1\.0 CVE-2026-1/ }).waitFor();
+  await page.getByLabel("What does a vulnerability hit?").fill("cve-2026-1");
+  await page.getByRole("button", { name: "Look it up" }).click();
+  await page.getByRole("heading", { name: "cve-2026-1" }).waitFor();
+  await page.getByText(HOSTILE).first().waitFor();
+  await page.getByText("25.0 % within 30 days").waitFor();
+  await page.getByText(REFERENCES[0]?.url ?? "", { exact: true }).waitFor();
+  assert.equal(await page.getByRole("link", { name: /javascript/ }).count(), 0);
+  const link = page.getByRole("link", { name: "https://feeds.example/CVE-2026-1" });
+  assert.equal(await link.getAttribute("rel"), "noreferrer noopener");
+  const hit = page.getByRole("table", { name: "What is hit" });
+  await hit.getByRole("row", { name: /acme\/app:1\.0 .* left-pad 1\.0\.0 1\.5\.0/ }).waitFor();
+  assert.equal(await page.title(), "cve-2026-1 · Moorage");
+  await hit.getByRole("link", { name: "acme/app:1.0" }).click();
+  await page.getByRole("heading", { name: "acme/app:1.0" }).waitFor();
+  await page.goto("/vulnerability?id=CVE-1999-1");
+  await page.getByText("No feed of this server knows it").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a person writes an advisory, adds what was found out, approves it, and takes the VEX out", async (t) => {
+  const { signedIn, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined) return;
+  const page = await signedIn();
+  await page.goto("/advisories");
+  await page.getByText("Nothing waits here").waitFor();
+  await page.getByRole("button", { name: "New advisory" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Vulnerability").fill("CVE-2026-7, GHSA-2345-6789-cfgh");
+  await dialog.getByLabel("Artifact", { exact: true }).fill("acme/app");
+  await dialog.getByLabel("Component").fill("left-pad");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "CVE-2026-7 in left-pad" }).waitFor();
+  await page.getByRole("button", { name: "Add an event" }).click();
+  await dialog.getByLabel("What was found out").selectOption("Not affected");
+  await dialog.getByLabel("Why").selectOption("The vulnerable code is never run");
+  await dialog.getByLabel("Note").fill(HOSTILE);
+  await dialog.getByLabel("Issue").fill("javascript:alert(1)");
+  await dialog.getByRole("button", { name: "Add" }).click();
+  await page.getByText("The vulnerable code is never run.").waitFor();
+  await page.getByText(HOSTILE).waitFor();
+  await page.getByRole("button", { name: "Ask for changes" }).last().click();
+  await page.getByText("is to be changed").waitFor();
+  await page.getByRole("button", { name: "Approve" }).last().click();
+  await page.getByText("was approved").waitFor();
+
+  await page.getByRole("link", { name: "Advisories" }).first().click();
+  await page.getByLabel("What holds").selectOption("Not affected");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("row", { name: /CVE-2026-7/ }).waitFor();
+  assert.ok(page.url().includes("latest=FALSE_POSITIVE_DETERMINATION"));
+  for (const [format, mark] of [
+    ["OpenVEX", "statements"],
+    ["CSAF", "product_tree"],
+    ["OSV", "0"],
+  ] as const) {
+    await page.getByRole("button", { name: "VEX out" }).click();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: format }).click();
+    const document = JSON.parse(await readFile(await (await downloading).path(), "utf8")) as object;
+    assert.ok(mark in document, format);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("a viewer reads advisories and sees why nothing can be written or reviewed", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const { uid } = await newAdvisory(platform, platform.organization, { events: [{ detection: { manual: {} } }] });
+  const viewer = await platform.identity(platform.organization, "viewer");
+  const page = await signedIn({ identity: viewer });
+  await page.goto(`/advisory?uid=${uid}`);
+  for (const [name, capability] of [
+    ["Add an event", "CAP_ADVISORIES_CREATE"],
+    ["Approve", "CAP_ADVISORIES_APPROVE"],
+    ["Reject", "CAP_ADVISORIES_APPROVE"],
+  ] as const) {
+    const button = page.getByRole("button", { name });
+    await page.getByRole("button", { name, disabled: true }).waitFor();
+    await button.focus();
+    await page.getByText(`You need ${capability} here`).first().waitFor();
+  }
+  await page.goto("/advisories");
+  await page.getByRole("button", { name: "New advisory", disabled: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { tarOf } from "../../server/test/support/catalog/archives.ts";
+import { npmFile } from "../../server/test/support/catalog/catalog.ts";
+import { pushArtifact, pushIndex, pushLayers } from "../../server/test/support/catalog/push.ts";
+import { osvOf, plainRecord, putRecords } from "../../server/test/support/feed-records.ts";
+import { before as affectedBefore } from "../../server/test/support/matching.ts";
+import { type Console, needs, openConsole } from "./support/console.ts";
+
+const HOSTILE = `<img src=x onerror="document.title='owned'">`;
+const CRITICAL = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H" }] };
+const LAYER = tarOf([npmFile("app", "left-pad", "1.0.0"), npmFile("app", "other", "1.0.0")]);
+const CONFIG = {
+  architecture: "amd64",
+  os: "linux",
+  config: {
+    Env: ["HOME=/root"],
+    Entrypoint: ["/app", HOSTILE],
+    Labels: { team: HOSTILE },
+    ExposedPorts: { "80/tcp": {} },
+  },
+  history: [{ created_by: "COPY app /app" }, { created_by: "ENV HOME=/root", empty_layer: true }],
+};
+
+let opened: Console | undefined;
+let image = "";
+before(async () => {
+  opened = await openConsole({ MOORAGE_CATALOG_IMAGES: "1" });
+  if (opened === undefined) return;
+  const { platform } = opened;
+  const repo = (await platform.repo(platform.organization, { name: "app" })).uid;
+  await putRecords(platform, "github", "osv", [
+    osvOf("CVE-2026-1", { summary: HOSTILE, ...affectedBefore("left-pad", "1.5.0"), ...CRITICAL }),
+    osvOf("CVE-2026-2", affectedBefore("other", "1.5.0")),
+  ]);
+  await putRecords(platform, "kev", "kev", [plainRecord("CVE-2026-1")]);
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const target = { url: platform.url, token, name: "acme/app" };
+  const type = "application/vnd.oci.image.layer.v1.tar";
+  image = await pushLayers(target, "amd64", [LAYER], type, CONFIG);
+  const other = await pushLayers(target, "arm64", [tarOf([npmFile("app", "small", "1.0.0")])], type, {
+    ...CONFIG,
+    architecture: "arm64",
+  });
+  await pushIndex(target, "1.0", [
+    [image, { os: "linux", architecture: "amd64" }],
+    [other, { os: "linux", architecture: "arm64" }],
+  ]);
+  await pushArtifact(target, {
+    artifactType: "application/vnd.dev.sigstore.bundle.v0.3+json",
+    subject: image,
+    layers: [{ mediaType: "application/vnd.dev.sigstore.bundle.v0.3+json", content: "{}" }],
+  });
+  const query = `repo=${repo}&digest=${image}`;
+  for (let left = 1_200; left > 0; left--) {
+    const { findings } = await platform.ok<{ findings: unknown[] }>("GET", `/vulnerabilities/v2/findings?${query}`);
+    if (findings.length === 2) return;
+    await wait(50);
+  }
+  throw new Error("the image has no findings");
+});
+after(() => opened?.close());
+
+test("a person looks at an image: platforms, layers, configuration, packages, findings, referrers, manifest", async (t) => {
+  const { signedIn, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined) return;
+  const page = await signedIn();
+  await page.goto("/image?name=acme/app:1.0");
+  await page.getByRole("heading", { name: "acme/app:1.0" }).waitFor();
+  const platform = page.getByRole("combobox", { name: "Platform" });
+  assert.equal(await platform.inputValue(), "linux/amd64");
+  await page.getByText("80/tcp").waitFor();
+  await page.getByRole("row", { name: "HOME /root" }).waitFor();
+  // Labels and commands of others are text.
+  await page.getByRole("row", { name: `team ${HOSTILE}` }).waitFor();
+  assert.equal(await page.title(), "acme/app:1.0 · Moorage");
+  const part = async (name: string): Promise<void> =>
+    await page.getByRole("navigation", { name: "Parts of the image" }).getByRole("link", { name }).click();
+
+  await part("Layers");
+  await page.getByRole("row", { name: /COPY app \/app/ }).waitFor();
+  await page.getByRole("row", { name: /ENV HOME=\/root no layer/ }).waitFor();
+
+  await part("Packages");
+  await page.getByRole("cell", { name: "left-pad", exact: true }).waitFor();
+  await page.getByRole("searchbox", { name: "Find packages" }).fill("OTHER");
+  await page.getByText("1 of 1 loaded").waitFor();
+  assert.ok(page.url().includes("query=OTHER"));
+  for (const [format, mark] of [
+    ["CycloneDX", "bomFormat"],
+    ["SPDX", "spdxVersion"],
+  ] as const) {
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: `Download ${format}` }).click();
+    const document = JSON.parse(await readFile(await (await downloading).path(), "utf8")) as object;
+    assert.ok(mark in document);
+  }
+  await platform.selectOption("linux/arm64");
+  await page.getByText("No package fits").waitFor();
+  await page.getByRole("searchbox", { name: "Find packages" }).fill("");
+  await page.getByRole("cell", { name: "small", exact: true }).waitFor();
+  await platform.selectOption("linux/amd64");
+
+  await part("Findings");
+  const worst = page.getByRole("row", { name: /CVE-2026-1 Critical 9\.8 Exploited left-pad 1\.0\.0 1\.5\.0/ });
+  await worst.waitFor();
+  const second = page.getByRole("row", { name: /CVE-2026-2/ });
+  await second.waitFor();
+  await page.getByRole("combobox", { name: "Severity" }).selectOption("CRITICAL");
+  await second.waitFor({ state: "detached" });
+  await worst.waitFor();
+
+  await part("Referrers");
+  await page.getByRole("row", { name: /Signature application\/vnd\.dev\.sigstore/ }).waitFor();
+  await part("Manifest");
+  await page.getByLabel("Index", { exact: true }).getByText('"schemaVersion": 2').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("an image says which tags point to it, and one that is not there says so", async (t) => {
+  const { signedIn, complaints } = needs(t, opened) ?? {};
+  if (signedIn === undefined) return;
+  const page = await signedIn();
+  await page.goto(`/image?name=acme/app@${image}`);
+  await page.getByRole("link", { name: "acme/app:amd64" }).click();
+  await page.getByRole("heading", { name: "acme/app:amd64" }).waitFor();
+  await page.goto("/image?name=acme/app:none");
+  await page.getByRole("heading", { name: "Not there, or not for you to see" }).waitFor();
+  await page.goto("/image?name=acme/other:latest");
+  await page.getByText("There is no repo acme/other that you may see.").waitFor();
+  // React notes in the browser's console what a page shows as its error.
+  assert.deepEqual(
+    complaints?.filter((text) => !text.startsWith("ApiError: ")),
+    [],
+  );
+});

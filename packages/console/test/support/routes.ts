@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { newAdvisory } from "../../../server/test/support/advisories.ts";
+import { pushImage } from "../../../server/test/support/image.ts";
+import type { Platform } from "../../../server/test/support/platform.ts";
+
+const PAGES = join(import.meta.dirname, "../../src/pages");
+
+/** The paths of all routes, as the sources declare them. */
+export function routePaths(): string[] {
+  return globSync("**/route*.ts", { cwd: PAGES })
+    .flatMap((file) => [...readFileSync(join(PAGES, file), "utf8").matchAll(/\bpath: "([^"]+)"/g)])
+    .map(([, path = ""]) => path)
+    .toSorted();
+}
+
+/** What each page that is about one thing is shown with, by its path: an installation with one of each. */
+export async function placesOf(platform: Platform): Promise<Record<string, string>> {
+  const first = await pushImage(platform, "acme/team-app", "1.2");
+  const { organization, owner } = platform;
+  const subscription = await platform.ok("POST", `/events/v2/subscriptions/${organization}`, {
+    sink: "http://127.0.0.1:9/hook",
+  });
+  const { repos } = await platform.ok<{ repos: { uid: string }[] }>("GET", "/registry/v2/repos?name=team-app");
+  const repo = repos[0]?.uid ?? "";
+  const advisory = await newAdvisory(platform, organization, { artifactName: "acme/team-app" });
+  return {
+    "/repo": "?name=acme/team-app",
+    "/repo/settings": "?name=acme/team-app",
+    "/tag": "?name=acme/team-app:1.2",
+    "/image": `?name=acme/team-app@${first}`,
+    "/compare": `?from=acme/team-app:1.2&to=acme/team-app:1.2&repo=${repo}`,
+    "/vulnerability": "?id=CVE-2026-0001",
+    "/advisory": `?uid=${advisory.uid}`,
+    "/events/subscription": `?uid=${subscription.uid}`,
+    "/access/group": `?uid=${organization}`,
+    "/access/identity": `?uid=${owner}`,
+    "/access/role": `?uid=${await platform.role("viewer")}`,
+  };
+}

@@ -1,0 +1,99 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { newAdvisory } from "../../../server/test/support/advisories.ts";
+import { tarOf } from "../../../server/test/support/catalog/archives.ts";
+import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
+import { pushArtifact, pushIndex, pushLayers } from "../../../server/test/support/catalog/push.ts";
+import { osvOf, plainRecord, putRecords } from "../../../server/test/support/feed-records.ts";
+import { before as affectedBefore } from "../../../server/test/support/matching.ts";
+import type { Platform } from "../../../server/test/support/platform.ts";
+
+const LAYER = "application/vnd.oci.image.layer.v1.tar";
+const BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json";
+const CRITICAL = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H" }] };
+const WAITS = 600;
+
+/** What the screenshots of the console show. */
+export interface Showcase {
+  repo: string;
+  /** The digest of the newest image. */
+  digest: string;
+  advisory: string;
+  identity: string;
+  subscription: string;
+}
+
+/** Fills an empty installation with a team's images: three versions under one tag, findings, an advisory, a machine. */
+export async function fillShowcase(platform: Platform): Promise<Showcase> {
+  const { organization } = platform;
+  const { uid: repo } = await platform.repo(organization, { name: "web", description: "The shop's front" });
+  await platform.repo(organization, { name: "worker", description: "Sends the mail" });
+  await putRecords(platform, "github", "osv", [
+    osvOf("CVE-2026-31337", {
+      summary: "left-pad runs what it pads",
+      ...affectedBefore("left-pad", "1.3.0"),
+      ...CRITICAL,
+    }),
+    osvOf("CVE-2026-4711", {
+      summary: "tiny-router follows links out of its folder",
+      ...affectedBefore("tiny-router", "2.2.0"),
+    }),
+  ]);
+  await putRecords(platform, "kev", "kev", [plainRecord("CVE-2026-31337")]);
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const target = { url: platform.url, token, name: "acme/web" };
+  let digest = "";
+  for (const [version, padding] of [
+    ["1.0.0", "1.1.0"],
+    ["1.1.0", "1.2.0"],
+    ["1.2.0", "1.3.0"],
+  ] as const) {
+    const images = await Promise.all(
+      ["amd64", "arm64"].map(async (architecture) => {
+        const layers = [
+          tarOf([npmFile("app", "left-pad", padding), npmFile("app", "tiny-router", "2.1.4")]),
+          tarOf([npmFile("app", `web-${architecture}`, version)]),
+        ];
+        const image = await pushLayers(target, architecture, layers, LAYER, configOf(architecture, version));
+        return [image, { os: "linux", architecture }] as const;
+      }),
+    );
+    for (const tag of ["latest", version])
+      digest = await pushIndex(
+        target,
+        tag,
+        images.map(([one, two]) => [one, two]),
+      );
+    await pushArtifact(target, {
+      artifactType: BUNDLE,
+      subject: digest,
+      layers: [{ mediaType: BUNDLE, content: "{}" }],
+    });
+  }
+  await settled(platform, repo, digest);
+  const advisory = await newAdvisory(platform, organization, { artifactName: "acme/web", aliases: ["CVE-2026-4711"] });
+  const identity = await platform.identity(organization, "registry.pull");
+  const subscription = await platform.ok("POST", `/events/v2/subscriptions/${organization}`, {
+    sink: "http://127.0.0.1:9/deployments",
+  });
+  return { repo, digest, advisory: advisory.uid, identity, subscription: subscription.uid };
+}
+
+function configOf(architecture: string, version: string): object {
+  return {
+    architecture,
+    os: "linux",
+    config: { Entrypoint: ["/app/web"], User: "1000", Labels: { "org.opencontainers.image.version": version } },
+    history: [{ created_by: "COPY node_modules /app" }, { created_by: "COPY web /app" }],
+  };
+}
+
+/** Waits until the packages of the image were read and compared. */
+async function settled(platform: Platform, repo: string, digest: string): Promise<void> {
+  for (let left = WAITS; left > 0; left--) {
+    const path = `/vulnerabilities/v2/findings?repo=${repo}&digest=${digest}`;
+    const { findings } = await platform.ok<{ findings: unknown[] }>("GET", path);
+    if (findings.length > 0) return;
+    await wait(100);
+  }
+  throw new Error("the findings of the newest image did not come");
+}

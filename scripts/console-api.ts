@@ -1,0 +1,147 @@
+// Writes packages/console/src/api/gen, the messages and methods of the platform API as the console uses them: plain
+// JSON, no protobuf in the browser. With --check it only reports whether the committed files are up to date.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  getOption,
+  hasOption,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
+import * as api from "@moorage/api/messages";
+import { format } from "prettier";
+import { isV1 } from "../packages/server/src/core/api-version.ts";
+import { isWellKnown } from "../packages/server/src/lib/protojson/write-wellknown.ts";
+import { isAlwaysPrinted } from "../packages/server/src/transport/openapi/schemas.ts";
+
+const HEAD = "// Written by `npm run generate` out of proto/: change it there.\n";
+const target = join(dirname(import.meta.dirname), "packages/console/src/api/gen");
+const check = process.argv.includes("--check");
+
+const services = Object.values(api).filter(
+  (value) => typeof value === "object" && "kind" in value && value.kind === "service" && !isV1(value),
+) as DescService[];
+const written = new Map<string, string>();
+for (const area of new Set(services.filter(({ methods }) => methods.some(isCalled)).map(areaOf)))
+  written.set(`${area}.ts`, await format(areaModule(area), { parser: "typescript", printWidth: 120 }));
+
+if (!check) {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  for (const [name, text] of written) writeFileSync(join(target, name), text);
+} else {
+  const there = existsSync(target) ? readdirSync(target) : [];
+  if (
+    there.length !== written.size ||
+    [...written].some(([name, text]) => !there.includes(name) || readFileSync(join(target, name), "utf8") !== text)
+  ) {
+    console.error("packages/console/src/api/gen is out of date: run `npm run generate` and commit what it changes");
+    process.exitCode = 1;
+  }
+}
+
+/** `iam` of `moorage.iam.v2`. */
+function areaOf({ file }: { file: DescService["file"] }): string {
+  return file.proto.package.split(".")[1] ?? "";
+}
+
+/** Whether the method can be called by HTTP and JSON. */
+function isCalled(method: DescMethod): boolean {
+  return hasOption(method, httpOption);
+}
+
+/** The module of an area: the methods of its services, and every type that they use. */
+function areaModule(area: string): string {
+  const types = new Map<string, string>();
+  const methods = services
+    .filter((service) => areaOf(service) === area)
+    .flatMap((service) => service.methods)
+    .filter(isCalled)
+    .map((method) => methodText(method, types));
+  return `${HEAD}import { method } from "../method.ts";\n\n${[...types.values()].join("\n")}\n${methods.join("\n")}`;
+}
+
+function methodText(method: DescMethod, types: Map<string, string>): string {
+  const { pattern, body } = getOption(method, httpOption);
+  if (pattern.case === undefined || pattern.case === "custom") throw new Error(`${method.name} has no HTTP verb`);
+  const path = pattern.value.replaceAll(/\{([a-z0-9_.]+)(=\*\*)?[^}]*\}/g, (_, field: string, many?: string) => {
+    return `{${camel(field)}${many === undefined ? "" : "=**"}}`;
+  });
+  const [input, output] = [typeOf(method.input, "input", types), typeOf(method.output, "answer", types)];
+  const parts = [pattern.case.toUpperCase(), path, camel(body)].map((part) => JSON.stringify(part)).join(", ");
+  return `export const ${method.localName} = method<${input}, ${output}>(${parts});`;
+}
+
+/** The name of the message's type, which is written when it is used for the first time. */
+function typeOf(message: DescMessage, form: "answer" | "input", types: Map<string, string>): string {
+  const known = wellKnown(message);
+  if (known !== undefined) return known;
+  const name = `${nameOf(message)}${form === "input" && !message.name.endsWith("Request") ? "Input" : ""}`;
+  if (types.has(name)) return name;
+  types.set(name, "");
+  const fields = message.fields.map((field) => {
+    const isSet = form === "answer" && isAlwaysPrinted(field);
+    return `${field.jsonName}${isSet ? "" : "?"}: ${valueOf(field, form, types)};`;
+  });
+  types.set(name, `export interface ${name} {\n${fields.join("\n")}\n}`);
+  return name;
+}
+
+function valueOf(field: DescField, form: "answer" | "input", types: Map<string, string>): string {
+  const one =
+    field.message !== undefined
+      ? typeOf(field.message, form, types)
+      : field.enum !== undefined
+        ? enumOf(field.enum, types)
+        : scalarOf(field.scalar);
+  if (field.fieldKind === "list") return `${one.includes("|") ? `(${one})` : one}[]`;
+  if (field.fieldKind === "map") return `Record<string, ${one}>`;
+  return one;
+}
+
+function enumOf(desc: DescEnum, types: Map<string, string>): string {
+  const name = nameOf(desc);
+  const values = desc.values.map((value) => JSON.stringify(value.name)).join(" | ");
+  if (!types.has(name)) types.set(name, `export type ${name} = ${values};`);
+  return name;
+}
+
+/** `Repo` of `moorage.registry.v2.Repo`, and `ImageLayer` of a message `Layer` in `Image`. */
+function nameOf(desc: DescMessage | DescEnum): string {
+  const { package: area } = desc.file.proto;
+  return desc.typeName.slice(area.length + 1).replaceAll(".", "");
+}
+
+/** Source: ProtoJSON. */
+function wellKnown(message: DescMessage): string | undefined {
+  if (message.typeName === "google.protobuf.Empty") return "Record<string, never>";
+  if (!isWellKnown(message)) return undefined;
+  return message.typeName === "google.protobuf.Struct" ? "Record<string, unknown>" : "string";
+}
+
+function scalarOf(scalar: ScalarType | undefined): string {
+  switch (scalar) {
+    case ScalarType.BOOL:
+      return "boolean";
+    case ScalarType.INT32:
+    case ScalarType.UINT32:
+    case ScalarType.SINT32:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      return "number";
+    // Integers of 64 bits are text, and so are bytes.
+    default:
+      return "string";
+  }
+}
+
+function camel(path: string): string {
+  return path.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
