@@ -17,6 +17,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["registry", "events", "auth"],
   ["oci", "security", "webhooks"],
   ["mirroring", "jobs"],
+  ["operations"],
   ["runtime"],
   ["v1"],
   ["transport", "installation"],

@@ -74,13 +74,22 @@ function addViewer(dist: string): void {
     cpSync(join(viewer, file), join(dist, "transport/openapi/viewer", file));
 }
 
+/** Adds the console, as the server looks for it. */
+function addConsole(dist: string): void {
+  run(process.execPath, [join(root, "scripts/console.ts")], root);
+  cpSync(join(root, "packages/console/dist"), join(dist, "transport/http/console"), { recursive: true });
+}
+
 /** Lays one package out in `<build>/<name>` in the form for publishing, and packs it. */
 function packOne(name: string): void {
   const source = join(root, "packages", name);
   const stage = join(build, name);
   mkdirSync(stage);
   cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
-  if (name === "server") addViewer(join(stage, "dist"));
+  if (name === "server") {
+    addViewer(join(stage, "dist"));
+    addConsole(join(stage, "dist"));
+  }
   const {
     private: _private,
     devDependencies: _development,

@@ -22,7 +22,13 @@ const FILES = [
 ];
 
 /** Files that open a database: all of these can run on PostgreSQL. */
-const USES_DATABASE = /^packages\/server\/(test\/|src\/store\/)/;
+const USES_DATABASE = /^packages\/(server\/(test\/|src\/store\/)|console\/test\/)/;
+
+/**
+ * Journeys through the console in a real browser, which take both processors: they run when they are asked for, as by
+ * `npm test -- console/test`.
+ */
+export const IN_BROWSER = "packages/console/test/";
 
 /**
  * Tests that run on PostgreSQL in `npm test` too, since their result may depend on the engine: hand-written SQL,
@@ -66,7 +72,7 @@ export const FIRST = [
  */
 const OWN_PROCESS = [
   /node:(child_process|cluster|worker_threads)/,
-  /support\/(processes|replicas|browser|ci-jobs|statements|registry-endpoint-client)\.ts/,
+  /support\/(processes|replicas|browser|console|ci-jobs|statements|registry-endpoint-client)\.ts/,
   /support\/(storm|race|emitted|fresh)\//,
   /^(before|after)Each\(/m,
   /process\.(env|memoryUsage|on|once|chdir)\b/,
@@ -87,7 +93,7 @@ export interface Wanted {
 export function planOf({ root, words, engines, extent }: Wanted): Unit[] {
   const files = globSync(FILES, { cwd: root })
     .filter((path) => !path.includes("node_modules"))
-    .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
+    .filter((path) => (words.length === 0 ? !path.startsWith(IN_BROWSER) : words.some((word) => path.includes(word))))
     .sort();
   const texts = new Map(files.map((path) => [path, readFileSync(join(root, path), "utf8")]));
   const textOf = (path: string): string => texts.get(path) ?? "";

@@ -15,13 +15,18 @@ export {
   TermsNotAcceptedDetailSchema,
 } from "./gen/moorage/iam/terms_pb.ts";
 export * from "./gen/moorage/iam/v2/terms_pb.ts";
+export * from "./gen/moorage/iam/v2/access_pb.ts";
 export * from "./gen/moorage/iam/v2/account_associations_pb.ts";
 export * from "./gen/moorage/iam/v2/audit_pb.ts";
+export * from "./gen/moorage/iam/v2/capabilities_pb.ts";
+export * from "./gen/moorage/iam/v2/sessions_pb.ts";
 export * from "./gen/moorage/iam/v2/identity_providers_pb.ts";
 export * from "./gen/moorage/iam/v2/external_group_role_mappings_pb.ts";
 export * from "./gen/moorage/registry/v2/repos_pb.ts";
 export * from "./gen/moorage/registry/v2/tags_pb.ts";
 export * from "./gen/moorage/registry/v2/images_pb.ts";
+export * from "./gen/moorage/registry/v2/search_pb.ts";
+export * from "./gen/moorage/registry/v2/storage_pb.ts";
 export * from "./gen/moorage/registry/v2/diffs_pb.ts";
 export * from "./gen/moorage/registry/v2/end_of_life_pb.ts";
 export * from "./gen/moorage/events/v2/subscriptions_pb.ts";
@@ -34,5 +39,6 @@ export * from "./gen/moorage/vulnerabilities/v2/advisory_exports_pb.ts";
 export * from "./gen/moorage/vulnerabilities/v2/scanners_pb.ts";
 export * from "./gen/moorage/vulnerabilities/v2/scans_pb.ts";
 export * from "./gen/moorage/advisory/v2/security_advisories_pb.ts";
+export * from "./gen/moorage/operations/v2/operations_pb.ts";
 export * from "./gen/moorage/ping/v2/ping_pb.ts";
 export * from "./gen/moorage/oidc/sts_pb.ts";

@@ -18,6 +18,7 @@ import { addRestore } from "./restore.ts";
 import { addSample } from "./sample.ts";
 import { addServe } from "./serve.ts";
 import { commandTerm } from "./settings.ts";
+import { addSignInLink } from "./sign-in-link.ts";
 import { addToken } from "./token.ts";
 import { addWhoami } from "./whoami.ts";
 
@@ -34,6 +35,7 @@ for (const add of [
   addServe,
   addHints,
   addToken,
+  addSignInLink,
   addMigrate,
   addBackup,
   addRestore,

@@ -2,6 +2,7 @@
 import type { Config, Workers } from "@moorage/server";
 import type { Command } from "commander";
 import { hintsFor } from "./hints.ts";
+import { quote } from "./shell.ts";
 import { addSettings, type FlagValues } from "./settings.ts";
 
 /** Adds `moorage serve`, with a flag for every setting. */
@@ -13,6 +14,19 @@ export function addServe(program: Command): void {
   command.action(async (values: FlagValues) => serve(await configOf(values)));
 }
 
+/** The way into the console at a first start. Without a link the hints remain: the server runs all the same. */
+async function firstLink({ dataDir }: Config): Promise<string> {
+  const [{ platformToken }, { signInLink }] = await Promise.all([import("./caller.ts"), import("./sign-in-link.ts")]);
+  const again = `npx moorage sign-in-link --data-dir ${quote(dataDir)}`;
+  try {
+    const { url, token } = await platformToken({ kind: "data folder", url: undefined, dataDir });
+    const link = await signInLink(url, token);
+    return `\nOpen this address to sign in as the owner. It is good once, for ten minutes:\n  ${link}\nFor another one: ${again}\n`;
+  } catch (error) {
+    return `\nTo sign in with a browser: ${again} (${error instanceof Error ? error.message : String(error)})\n`;
+  }
+}
+
 async function serve(settings: Config): Promise<void> {
   const { hasBootstrap, releaseMemory, startServer, startWorkers } = await import("@moorage/server");
   // A log that something else reads has nothing but its lines.
@@ -22,7 +36,10 @@ async function serve(settings: Config): Promise<void> {
   const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
   releaseMemory();
-  if (wantsHints) process.stdout.write(await hintsFor(server.config));
+  if (wantsHints) {
+    process.stdout.write(await firstLink(server.config));
+    process.stdout.write(await hintsFor(server.config));
+  }
   try {
     await Promise.race([signalled, ...(server.failed ? [server.failed] : [])]);
   } finally {

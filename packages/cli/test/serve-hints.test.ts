@@ -6,6 +6,8 @@ import { LAUNCHER, moorage, run, startServing, temporaryFolder, terminate } from
 
 const NODE = process.execPath;
 const HINT = /npx moorage token/;
+const LINK =
+  /good once, for ten minutes:\s+http:\S+\/sign-in\/link#([\w-]{43})\s+For another one: npx moorage sign-in-link /;
 
 test("piped, serve prints lines of JSON alone, and `moorage hints` prints what to try next on that server", async (t) => {
   const cwd = temporaryFolder(t);
@@ -29,14 +31,31 @@ test("on a terminal, the first start prints what to try next, and a later one do
   const cwd = temporaryFolder(t);
   const command = `'${NODE}' '${LAUNCHER}' serve --port 0`;
   const starts: string[] = [];
+  const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" };
+  const signIn = (url: string, link: string | undefined) =>
+    fetch(`${url}/session`, { method: "POST", headers, body: JSON.stringify({ link }) });
   for (let count = 0; count < 2; count += 1) {
     const server = await startServing(t, "script", ["-qefc", command, "/dev/null"], { cwd });
-    // The hints follow the line by which the server is known to listen; the answer to a request is logged after them.
+    // The link and the hints follow the line by which the server is known to listen.
     await fetch(`${server.url}/registry/v2/repos`);
-    while (!server.output().includes("/registry/v2/repos")) await new Promise((resolve) => setTimeout(resolve, 20));
+    const isComplete = (): boolean =>
+      server.output().includes("/registry/v2/repos") && (count > 0 || HINT.test(server.output()));
+    while (!isComplete()) await new Promise((resolve) => setTimeout(resolve, 20));
     starts.push(server.output());
+    if (count === 0) {
+      const answer = await signIn(server.url, LINK.exec(server.output())?.[1]);
+      assert.equal(answer.status, 200, server.output());
+      const another = await moorage(["sign-in-link"], { cwd });
+      assert.equal(another.code, 0, another.stderr);
+      assert.match(another.stdout, /^http:\S+\/sign-in\/link#[\w-]{43}\n$/);
+      assert.equal((await signIn(server.url, another.stdout.trim().split("#")[1])).status, 200);
+    }
     await terminate(server);
   }
   assert.match(starts[0] ?? "", HINT);
   assert.doesNotMatch(starts[1] ?? "", HINT);
+  assert.doesNotMatch(starts[1] ?? "", LINK);
+  const unreachable = await moorage(["sign-in-link"], { cwd });
+  assert.equal(unreachable.code, 1);
+  assert.match(unreachable.stderr, /^moorage: cannot reach http:[^\n]+\n$/);
 });

@@ -13,12 +13,18 @@ import { IdentityProvidersService } from "../gen/moorage/iam/v2/identity_provide
 import { RoleBindingsService } from "../gen/moorage/iam/v2/role_bindings_pb.ts";
 import { RolesService } from "../gen/moorage/iam/v2/roles_pb.ts";
 import { TermsService } from "../gen/moorage/iam/v2/terms_pb.ts";
+import { AccessService } from "../gen/moorage/iam/v2/access_pb.ts";
+import { CapabilitiesService } from "../gen/moorage/iam/v2/capabilities_pb.ts";
+import { SessionsService } from "../gen/moorage/iam/v2/sessions_pb.ts";
+import { OperationsService } from "../gen/moorage/operations/v2/operations_pb.ts";
 import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
 import { DiffsService } from "../gen/moorage/registry/v2/diffs_pb.ts";
 import { EolTagsService, VersionsService } from "../gen/moorage/registry/v2/end_of_life_pb.ts";
 import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
+import { SearchService } from "../gen/moorage/registry/v2/search_pb.ts";
 import { SbomsService } from "../gen/moorage/registry/v2/images_pb.ts";
+import { StorageService } from "../gen/moorage/registry/v2/storage_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
 import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
 import { AdvisoryExportsService } from "../gen/moorage/vulnerabilities/v2/advisory_exports_pb.ts";
@@ -43,6 +49,10 @@ export const SERVICES = {
   identities: IdentitiesService,
   identityProviders: IdentityProvidersService,
   images: ImagesService,
+  access: AccessService,
+  capabilities: CapabilitiesService,
+  sessions: SessionsService,
+  operations: OperationsService,
   ping: PingService,
   repos: ReposService,
   roleBindings: RoleBindingsService,
@@ -50,6 +60,8 @@ export const SERVICES = {
   sboms: SbomsService,
   scanners: ScannersService,
   scans: ScansService,
+  search: SearchService,
+  storage: StorageService,
   securityAdvisories: SecurityAdvisoryService,
   subscriptions: SubscriptionsService,
   tags: TagsService,

@@ -41,6 +41,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "authorization_codes", key: ["hash"] },
   { name: "device_codes", key: ["hash"] },
   { name: "sessions", key: ["hash"] },
+  { name: "sign_in_links", key: ["hash"] },
   { name: "audit_entries", key: ["uid"] },
   { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
   { name: "tags", key: ["uid"] },

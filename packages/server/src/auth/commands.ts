@@ -1,14 +1,17 @@
 import { denyDevice, openDevice, pollDevice } from "./sign-in/device-commands.ts";
 import { finishSignIn, openSignIn, takeSignIn } from "./sign-in/flow-commands.ts";
 import { redeemCode, revokeRefreshToken } from "./sign-in/grant-commands.ts";
+import { beginByToken, makeLink, takeLink } from "./sign-in/link-commands.ts";
 import { endSession, seeSession } from "./sign-in/session-commands.ts";
 import { noteAllSeen, noteSeen, rotateKeys, rotateRefreshToken, storeRefreshToken } from "./tokens/commands.ts";
 
 /** All commands of authentication and sign-in. */
 export const authCommands = [
+  beginByToken,
   denyDevice,
   endSession,
   finishSignIn,
+  makeLink,
   noteAllSeen,
   noteSeen,
   openDevice,
@@ -20,5 +23,6 @@ export const authCommands = [
   rotateRefreshToken,
   seeSession,
   storeRefreshToken,
+  takeLink,
   takeSignIn,
 ] as const;

@@ -15,8 +15,16 @@ import { createTokens, type Tokens } from "./tokens/tokens.ts";
 export { type Authenticator, rejectedCaller, withRejectedCaller } from "./tokens/authenticate.ts";
 export { authCommands } from "./commands.ts";
 export { rotateKeys } from "./tokens/commands.ts";
-export { accessOf, authorize, placesOf } from "./permissions/authorize.ts";
-export { callerGrants, grantsOf, type Rights, rightsOf } from "./permissions/rights.ts";
+export {
+  accessOf,
+  authorize,
+  exists as resourceExists,
+  holds as holdsOn,
+  placesOf,
+  requestAbout,
+} from "./permissions/authorize.ts";
+export { callerGrants, grantsOf, reaches, type Rights, rightsOf } from "./permissions/rights.ts";
+export { membership, supposeExchange, usableIdentity } from "./exchange/suppose.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange/exchange.ts";
 export {
   createKeyring,
@@ -80,13 +88,14 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
   });
   const external = createExternalVerifier(fetch);
   const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
-  const signIn = createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log });
+  const authenticate = createAuthenticator({ config, tokens, reader });
+  const signIn = createSignIn({ config, reader, writer, secrets, tokens, authenticate, fetch, auditor, log });
   return {
     keyring,
     tokens,
     refreshTokens,
     exchanger,
-    authenticate: createAuthenticator({ config, tokens, reader }),
+    authenticate,
     signIn,
   };
 }

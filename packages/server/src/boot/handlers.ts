@@ -11,6 +11,7 @@ import { registryHandler, type RegistryDeps, tokenEndpoint } from "../oci/index.
 import { createMethodAuthenticator } from "../runtime/authenticate.ts";
 import { createPipeline } from "../runtime/pipeline.ts";
 import { createMethodCache } from "../runtime/response-cache.ts";
+import { openConsole } from "../transport/http/console.ts";
 import { homeEndpoint } from "../transport/http/home.ts";
 import { metricsEndpoint } from "../transport/http/metrics.ts";
 import type { Handlers } from "../transport/http/select-route.ts";
@@ -59,8 +60,10 @@ export function handlersOf(
     log,
   };
   const rest = restHandler({ ...shared, services, violationsOf, maxBodyBytes: config.maxJsonBytes });
+  const pages = config.console ? openConsole(answerError) : undefined;
   return {
     rest,
+    pages,
     rpc: rpcHandler({
       ...shared,
       services: [...services, SecurityTokenService],
@@ -80,11 +83,15 @@ export function handlersOf(
       contentType: METRICS_CONTENT_TYPE,
     }),
     paths: {
-      "/": homeEndpoint({
-        ...config,
-        problem: () => (draining.aborted ? "it is shutting down" : health.problem()),
-        otherwise: rest.handle,
-      }),
+      ...(pages === undefined
+        ? {
+            "/": homeEndpoint({
+              ...config,
+              problem: () => (draining.aborted ? "it is shutting down" : health.problem()),
+              otherwise: rest.handle,
+            }),
+          }
+        : { "/console/*": pages.files }),
       ...createStsEndpoints({
         config,
         clock,

@@ -56,8 +56,19 @@ export async function openStorage(
   };
   const methods = methodsOf({
     ...context,
+    publicOrganization: config.publicOrganization,
+    freeTierTags: config.freeTierTags,
     secrets,
     readBlob: blobReader(blobs),
+    installation: {
+      organization: bootstrap.organization.uid,
+      version: observation.version,
+      engine: config.databaseUrl === "" ? "sqlite" : "postgres",
+      blobStore: config.blobsUrl === "" ? "files" : "s3",
+      startMs: Math.trunc(performance.timeOrigin),
+      gcGraceMs: config.gcGraceMs,
+      uploadTtlMs: config.uploadTtlMs,
+    },
     providers: accountProviders(config, tokens),
   });
   const writer = await openTransactor(store, {

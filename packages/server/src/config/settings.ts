@@ -219,6 +219,12 @@ export const TABLE = {
     "24h",
     "How long content is kept after nothing needs it any more.",
   ),
+  console: setting(
+    flag,
+    "MOORAGE_CONSOLE",
+    "1",
+    "1 serves the web console at `/`. 0 leaves it out: browsers get a page with links to the API.",
+  ),
   catalogImages: setting(
     flag,
     "MOORAGE_CATALOG_IMAGES",

@@ -28,6 +28,8 @@ export interface Caller {
   tokenId?: string;
   /** The token's audiences. */
   audiences?: string[];
+  /** The uid of the browser session that the token comes from: it ends with the session. Undefined for others. */
+  session?: string;
   /** When the token expires, in milliseconds since 1970. A token exchanged for it never outlives it. */
   expiresAtMs?: number;
   /** Claims of the external token, for events and audit. */

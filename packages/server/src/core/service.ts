@@ -34,6 +34,8 @@ export interface ServiceContext {
   ownerRole: string;
   /** Encrypts secrets that are stored in the database. */
   secrets: Secrets;
+  /** What runs here, for its operators. Undefined where no requests are answered. */
+  installation?: ServedInstallation;
   /** The URL of the installation: the source of its events, and where people sign in. */
   baseUrl?: string;
   /** The URL of the registry, of whose host image paths are. Defaults to `baseUrl`. */
@@ -52,8 +54,27 @@ export interface ServiceContext {
   terms?: readonly TermsDocument[];
   /** Whether callers without a token are answered by what the feeds say. Defaults to false. */
   publicAdvisories?: boolean;
+  /** The name of the organization with images that are pulled without a log-in. Defaults to none. */
+  publicOrganization?: string;
+  /** The tags of those images. Defaults to none. */
+  freeTierTags?: string[];
   /** Undefined where no network requests are made. */
   providers?: AccountProviders;
+}
+
+/** The installation, as the process that serves it knows it. */
+export interface ServedInstallation {
+  /** The uid of the first organization: its operators are those of the installation. */
+  organization: string;
+  version: string;
+  engine: "sqlite" | "postgres";
+  blobStore: "files" | "s3";
+  /** When the process was started, in milliseconds since 1970. */
+  startMs: number;
+  /** How long content stays after nothing needs it any more. */
+  gcGraceMs: number;
+  /** How long an upload may receive no bytes. */
+  uploadTtlMs: number;
 }
 
 /** A document that can be accepted for a group. Source: the setting MOORAGE_TERMS_FILE. */

@@ -8,6 +8,7 @@ import {
   GroupSchema,
   IdentitySchema,
   ResourceDeletedSchema,
+  SessionSchema,
   TagSchema,
 } from "@moorage/api/messages";
 import { milliseconds } from "../lib/timestamps.ts";
@@ -56,7 +57,8 @@ export function groupOf(typeName: string, uid: string): string {
     case TagSchema.typeName:
     case ExternalGroupRoleMappingSchema.typeName:
     case AdvisoryEventSchema.typeName:
-      // Their parents are a repo, an identity provider and an advisory.
+    case SessionSchema.typeName:
+      // Their parents are a repo, an identity provider, an advisory and an identity.
       return parentOf(parentOf(uid));
     default:
       return parentOf(uid);
@@ -66,8 +68,8 @@ export function groupOf(typeName: string, uid: string): string {
 function emitDeleted(type: string, resource: string): Emit {
   return (call, scope) => {
     const group = groupOf(resource, scope);
-    // The service emits the event of a person, for the group of the person's identity provider.
-    if (group === "" && resource === IdentitySchema.typeName) return;
+    // The service emits the events of a person, for the group of the person's identity provider.
+    if (group === "" && (resource === IdentitySchema.typeName || resource === SessionSchema.typeName)) return;
     call.emit(ResourceDeletedSchema, { type, subject: scope, group, body: { uid: scope } });
   };
 }

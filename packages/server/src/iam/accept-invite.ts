@@ -43,6 +43,12 @@ type Rejection =
   | "INVITER_WITHOUT_RIGHTS"
   | "BINDING_REMOVED";
 
+/** Throws PERMISSION_DENIED for a narrowed token: it is meant to have fewer rights, so it must not gain any. */
+export function requireWholeToken({ caller: { capabilities, scopes } }: Pick<Call, "caller">): void {
+  if (capabilities !== undefined || scopes !== undefined)
+    throw permissionDenied("invites are accepted with a token that is not narrowed");
+}
+
 /**
  * Binds the caller to the invite's role. A caller that accepted it before gets the same binding, even if the invite has
  * ended since. An invite gives an identity its role once: accepting it again does not restore a binding that was
@@ -54,10 +60,8 @@ export async function acceptInvite(
   emailIssuers: readonly string[],
 ): Promise<MessageInitShape<typeof RoleBindingSchema>> {
   validate(AcceptGroupInviteRequestSchema, request);
-  const { identity: uid, capabilities, scopes } = call.caller;
-  // A narrowed token is meant to have fewer rights, so it must not gain any.
-  if (capabilities !== undefined || scopes !== undefined)
-    throw permissionDenied("invites are accepted with a token that is not narrowed");
+  const { identity: uid } = call.caller;
+  requireWholeToken(call);
   const codeHash = hashOf(request.code);
   const invite = await call.tx
     .selectFrom("group_invites")

@@ -7,9 +7,12 @@ const ALL = CapabilitySchema.values
   .map(({ number }) => number as Capability)
   .filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
 // Audit entries are only for owners and auditors, and events only for them and for callers that may subscribe to them:
-// both contain personal data, and data of deleted resources.
+// both contain personal data, and data of deleted resources. How the installation is doing is for its owners.
 const LISTS = CapabilitySchema.values
-  .filter(({ name }) => name.endsWith("_LIST") && name !== "CAP_IAM_AUDIT_LIST" && name !== "CAP_EVENTS_LIST")
+  .filter(
+    ({ name }) =>
+      name.endsWith("_LIST") && !["CAP_IAM_AUDIT_LIST", "CAP_EVENTS_LIST", "CAP_OPERATIONS_LIST"].includes(name),
+  )
   .map(({ number }) => number as Capability);
 const PULL = [
   Capability.CAP_IAM_GROUPS_LIST,

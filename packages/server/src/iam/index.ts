@@ -1,8 +1,10 @@
 // The services and functions of iam that other features use.
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
+export { requireWholeToken } from "./accept-invite.ts";
 export { accountAssociationsService } from "./account-associations.ts";
 export { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
 export { auditEntriesService } from "./audit-entries.ts";
+export { capabilitiesService } from "./capabilities.ts";
 export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups, groupsService } from "./groups.ts";
 export { identities, identitiesService, relationshipOf } from "./identities.ts";
@@ -22,4 +24,5 @@ export {
 } from "./sign-in-provider.ts";
 export { roleBindingsService } from "./role-bindings.ts";
 export { requireTerms, termsService } from "./terms.ts";
+export { findSession, mayOnSessions, SESSION_IDLE_MS, sessionsService } from "./sessions.ts";
 export { capabilitiesOf, capabilityName, roles, rolesService, toColumn } from "./roles.ts";

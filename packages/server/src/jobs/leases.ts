@@ -1,6 +1,7 @@
 import type { Call } from "../core/call.ts";
 import { parseJson } from "../lib/json.ts";
 import { command } from "../core/command.ts";
+import type { Database } from "../store/index.ts";
 import { correctTime } from "./agreed-time.ts";
 
 /** A request for the lease of work that one process does for the whole installation. */
@@ -20,6 +21,8 @@ interface Lease {
   dueMs: number;
 }
 
+// ";" follows ":".
+const END = "lease;";
 const keyOf = (work: string): string => `lease:${work}`;
 
 /**
@@ -72,6 +75,19 @@ async function put(call: Call, work: string, lease: Lease): Promise<void> {
     .values({ key: keyOf(work), value })
     .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
     .execute();
+}
+
+/** The leases that there are, by the name of the work; `limit` of them at most. Times are those of the agreed time. */
+export async function leasesOf(db: Database, limit: number): Promise<(Lease & { work: string })[]> {
+  const rows = await db
+    .selectFrom("installation")
+    .selectAll()
+    .where("key", ">=", keyOf(""))
+    .where("key", "<", END)
+    .orderBy("key")
+    .limit(limit)
+    .execute();
+  return rows.map(({ key, value }) => ({ work: key.slice(keyOf("").length), ...(parseJson(value, 4) as Lease) }));
 }
 
 /** The commands of jobs. */

@@ -38,6 +38,8 @@ export interface Observation {
   catalogs: CatalogMetrics;
   matching: MatchingMetrics;
   pulls: PullMetrics;
+  /** The version of this program. */
+  version: string;
   scans: ScanMetrics;
   /** Wraps a transactor, so that its work is counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
@@ -60,6 +62,7 @@ export async function openObservation(
   const tracer =
     tracesUrl === "" ? undefined : await openTracer({ url: tracesUrl, sample: tracesSample, version, log });
   return {
+    version,
     requests: requestObserver(metrics, tracer),
     database: metrics.database,
     mirror: metrics.mirror,

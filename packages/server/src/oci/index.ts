@@ -1,3 +1,14 @@
+export {
+  type Attempt,
+  attemptAction,
+  type AttemptDeps,
+  type AttemptedAction,
+  basicNeeds,
+  furtherNeeds,
+  isFreeToPull,
+} from "./attempts.ts";
+export type { PublicSettings } from "./anonymous.ts";
+export { isRepositoryName } from "./digests.ts";
 export { cleanUploads } from "./blobs/stale-uploads.ts";
 export { type Collected, collectGarbage } from "./gc/collect.ts";
 export type { RegistryDeps, Upstream } from "./request.ts";

@@ -99,11 +99,15 @@ export async function resolveForPush(call: Call, name: string): Promise<Resolved
 export async function lackingToPush(call: Call, { repo, group, missing }: Resolved): Promise<Capability[]> {
   const lacking = await lackingOf(call, repo ?? group, PUSH);
   if (lacking.length > 0) return lacking;
-  const create = [
+  return lackingOf(call, group, neededToCreate(missing));
+}
+
+/** The capabilities that creating the missing part of a path needs, on its innermost group that exists. */
+export function neededToCreate(missing: Resolved["missing"]): Capability[] {
+  return [
     ...(missing.length > 0 ? [Capability.CAP_REPO_CREATE] : []),
     ...(missing.length > 1 ? [Capability.CAP_IAM_GROUPS_CREATE] : []),
   ];
-  return lackingOf(call, group, create);
 }
 
 /**

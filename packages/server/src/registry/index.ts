@@ -11,7 +11,18 @@ export { createRepoNamed, repos, reposService } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";
 export { passwordPlace, resealMirrors, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
 export { type RunConfig, runConfigOf } from "./run-config.ts";
-export { deleteTag, moveTag, type MovedTag, type MoveReason, type TagMove } from "./tag-moves.ts";
+export { searchService } from "./search/service.ts";
+export { storageService } from "./storage/service.ts";
+export {
+  deleteTag,
+  findTag,
+  moveTag,
+  type MovedTag,
+  type MoveReason,
+  requireMovable,
+  requireUnprotected,
+  type TagMove,
+} from "./tag-moves.ts";
 export { expireTags, registryCommands } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
 export { historyPages, tagPages, type TagRecord } from "./tag-readings.ts";

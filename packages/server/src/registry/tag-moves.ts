@@ -94,12 +94,10 @@ export async function moveTag(
   const { repo, name, digest } = move;
   const place = await found;
   const before = place.tag;
-  if (isReservedTag(name)) throw invalidArgument({ field: "name", description: RESERVED_TAG });
+  await requireMovable(call, move, place);
   const deprecated = move.deprecated ?? before?.deprecated === 1;
   const bundles = move.bundles === undefined ? (before?.bundles ?? "[]") : JSON.stringify(move.bundles);
   const moved = before?.digest !== digest;
-  const fixedAt = moved ? await fixedDigest(call, repo, name, place) : undefined;
-  if (fixedAt !== undefined && fixedAt !== digest) throw failedPrecondition(immutableTag(name, fixedAt));
   const versionDigest =
     moved && isVersionTag(name) ? (before?.digest ?? (await lastDigest(call, repo, name))) : undefined;
   const updateTimeMs = moved ? await record(call, repo, name, digest, move.reason, place) : before.update_time;
@@ -158,6 +156,26 @@ async function readPlace(call: Call, repo: string, name: string): Promise<TagPla
 }
 
 /**
+ * Throws INVALID_ARGUMENT on `name` for a reserved name, and FAILED_PRECONDITION (TAG_IMMUTABLE) if the repo's policy
+ * fixes the tag to another digest. Checks no rights.
+ */
+export async function requireMovable(
+  call: Call,
+  { repo, name, digest }: Pick<TagMove, "repo" | "name" | "digest">,
+  place: TagPlace,
+): Promise<void> {
+  if (isReservedTag(name)) throw invalidArgument({ field: "name", description: RESERVED_TAG });
+  if (place.tag?.digest === digest) return;
+  const fixedAt = await fixedDigest(call, repo, name, place);
+  if (fixedAt !== undefined && fixedAt !== digest) throw failedPrecondition(immutableTag(name, fixedAt));
+}
+
+/** Throws FAILED_PRECONDITION (TAG_PROTECTED) if the repo's policy, as its text, protects the tag. */
+export function requireUnprotected(policy: string | null, name: string): void {
+  if (policyOf(policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
+}
+
+/**
  * The only digest that a tag may point to under its policy, even after it was deleted. Undefined when it may point to
  * any.
  */
@@ -197,7 +215,7 @@ export async function deleteTags(
   for (const name of names) {
     const place = await readPlace(call, repo, name);
     if (place?.tag === undefined) continue;
-    if (policyOf(place.policy).isProtected(name)) throw failedPrecondition(protectedTag(name));
+    requireUnprotected(place.policy, name);
     const { uid, digest, deprecated, bundles } = place.tag;
     await removeTag(call.tx, uid);
     await checkAttachmentsOfTag(call, repo, name);

@@ -10,10 +10,12 @@ import type {
 import { create, getOption, isMessage } from "@bufbuild/protobuf";
 import {
   type Access,
+  AccessService,
   AccountAssociationsService,
   AdvisoriesService,
   AdvisoryExportsService,
   AuditEntriesService,
+  CapabilitiesService,
   Capability,
   DeliveriesService,
   DiffsService,
@@ -26,14 +28,18 @@ import {
   IdentitiesService,
   IdentityProvidersService,
   ImagesService,
+  OperationsService,
   PingService,
   ReposService,
   SbomsService,
   ScannersService,
   ScansService,
+  SearchService,
   SecurityAdvisoryService,
+  SessionsService,
   RoleBindingsService,
   RolesService,
+  StorageService,
   SubscriptionsService,
   TagsService,
   TermsService,
@@ -51,6 +57,7 @@ import { deliveriesService, eventsService, subscriptionsService } from "../event
 import {
   accountAssociationsService,
   auditEntriesService,
+  capabilitiesService,
   externalGroupRoleMappingsService,
   groupInvitesService,
   groupsService,
@@ -58,10 +65,19 @@ import {
   identityProvidersService,
   roleBindingsService,
   rolesService,
+  sessionsService,
   termsService,
 } from "../iam/index.ts";
+import { operationsService } from "../operations/service.ts";
 import { pingService } from "../ping/index.ts";
-import { imagesService, keyOfCreateTag, reposService, tagsService } from "../registry/index.ts";
+import {
+  imagesService,
+  keyOfCreateTag,
+  reposService,
+  searchService,
+  storageService,
+  tagsService,
+} from "../registry/index.ts";
 import {
   advisoriesService,
   advisoryExportsService,
@@ -76,6 +92,7 @@ import {
   versionsService,
 } from "../security/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
+import { accessService } from "./access/service.ts";
 
 interface Ruled {
   access: Access;
@@ -129,7 +146,7 @@ export type Method = UnaryMethod | StreamMethod | TranslatedMethod;
  * access rule.
  */
 export function methodsOf(context: ServiceContext): Map<string, Method> {
-  return new Map([
+  const table: Map<string, Method> = new Map([
     ...methods(GroupsService, groupsService(context)),
     ...methods(IdentitiesService, identitiesService(context)),
     ...methods(RolesService, rolesService(context)),
@@ -139,10 +156,14 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ExternalGroupRoleMappingsService, externalGroupRoleMappingsService(context)),
     ...methods(TermsService, termsService(context)),
     ...methods(AccountAssociationsService, accountAssociationsService(context)),
+    ...methods(SessionsService, sessionsService(context)),
     ...methods(AuditEntriesService, auditEntriesService(context)),
+    ...methods(CapabilitiesService, capabilitiesService()),
     ...methods(ReposService, reposService(context)),
     ...methods(TagsService, tagsService(context, judgePromotion)),
     ...methods(ImagesService, imagesService(context)),
+    ...methods(SearchService, searchService(context)),
+    ...methods(StorageService, storageService(context)),
     ...methods(DiffsService, diffsService(context)),
     ...methods(SbomsService, sbomsService(context)),
     ...methods(EolTagsService, eolTagsService(context)),
@@ -154,10 +175,16 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ScannersService, scannersService(context)),
     ...methods(ScansService, scansService(context)),
     ...methods(EventsService, eventsService(context)),
+    ...methods(OperationsService, operationsService(context)),
     ...methods(PingService, pingService()),
     ...methods(SubscriptionsService, subscriptionsService(context)),
     ...methods(DeliveriesService, deliveriesService(context)),
+    ...methods(
+      AccessService,
+      accessService(context, () => table),
+    ),
   ]);
+  return table;
 }
 
 type KeyOf = (request: Message) => string | undefined;

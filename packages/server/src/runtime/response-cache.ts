@@ -6,6 +6,7 @@ import {
   FindingsService,
   ScansService,
   SecurityAdvisoryService,
+  SessionsService,
   Transaction,
   transaction,
 } from "@moorage/api/messages";
@@ -27,6 +28,7 @@ const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   EolTagsService,
   FindingsService,
   ScansService,
+  SessionsService,
 ]);
 const OTHER_METHODS: ReadonlySet<DescMethod> = new Set<DescMethod>([
   SecurityAdvisoryService.method.listResolvedVulnsReports,

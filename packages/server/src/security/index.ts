@@ -48,7 +48,7 @@ export { markRemoved as markFeedRecordsRemoved } from "./feeds/rows.ts";
 export { fileSource } from "./feeds/source.ts";
 export { feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./vulnerabilities/join.ts";
 export { knownVulnerabilities, type KnownVulnerability, unreadOf } from "./vulnerabilities/known.ts";
-export { securityAdvisoryService } from "./vulnerabilities/service.ts";
+export { requireFeedReader, securityAdvisoryService } from "./vulnerabilities/service.ts";
 
 /** Loaded on first use: the reading of feeds takes libraries that a server without feeds does not need. */
 export const loadFeedBundles = () => import("./feeds/bundle.ts");

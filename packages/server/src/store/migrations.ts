@@ -445,6 +445,32 @@ export const MIGRATIONS: Migration[] = [
       `update feeds set restate = 'first' where products <> '[]'`,
     ],
   },
+  {
+    version: 38,
+    name: "names of sessions, and links to sign in with",
+    statements: [
+      // A session without a uid could not be listed or ended by one. Each lasts twelve hours at most: people sign in
+      // again.
+      `delete from sessions`,
+      `alter table sessions add column uid KEY not null default ''`,
+      `alter table sessions add column network KEY not null default ''`,
+      `alter table sessions add column user_agent text not null default ''`,
+      `create index sessions_uid on sessions (uid)`,
+      `alter table refresh_tokens add column create_time INT8 not null default 0`,
+      `alter table refresh_tokens add column seen_time INT8 not null default 0`,
+      `create table sign_in_links (hash KEY primary key, identity KEY not null, caller text not null, create_time INT8 not null, expire_time INT8 not null)`,
+      `create index sign_in_links_identity on sign_in_links (identity)`,
+      `create index sign_in_links_end on sign_in_links (expire_time)`,
+    ],
+  },
+  {
+    version: 39,
+    name: "search",
+    statements: [
+      // Most manifests have no annotations.
+      `create index manifests_annotated on manifests (repo, digest) where annotations <> '{}'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -22,6 +22,9 @@ export interface Tables extends SecurityTables {
     caller: string;
     expire_time: number;
     used_time: number | null;
+    /** When the first of its family was issued, and when this one was; 0 for those of before they were recorded. */
+    create_time: Generated<number>;
+    seen_time: Generated<number>;
   };
   groups: {
     uid: string;
@@ -183,7 +186,10 @@ export interface Tables extends SecurityTables {
     interval_ms: number;
     expire_time: number;
   };
-  /** Browsers that are signed in, by the SHA-256 of their cookie. `caller`: as in refresh_tokens. */
+  /**
+   * Browsers that are signed in, by the SHA-256 of their cookie. `caller`: as in refresh_tokens; `network`: as
+   * networkOf has it.
+   */
   sessions: {
     hash: string;
     identity: string;
@@ -191,7 +197,12 @@ export interface Tables extends SecurityTables {
     seen_time: number;
     expire_time: number;
     create_time: number;
+    uid: Generated<string>;
+    network: Generated<string>;
+    user_agent: Generated<string>;
   };
+  /** Links to sign in with, each once, by the SHA-256 of their secret. `caller`: as in refresh_tokens. */
+  sign_in_links: { hash: string; identity: string; caller: string; create_time: number; expire_time: number };
   /**
    * Changes and rejections, below the resource concerned: `parent`, which may be deleted. `organization`: the one that
    * the parent is in, or empty. `act` and `details` are JSON maps of text, `decision` the number of an AuditDecision.
@@ -412,6 +423,7 @@ export type ResourceTable =
   | "identity_providers"
   | "external_group_role_mappings"
   | "audit_entries"
+  | "sessions"
   | "repos"
   | "tags"
   | "subscriptions"

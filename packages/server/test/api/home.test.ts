@@ -6,7 +6,7 @@ import { type Platform, startPlatform } from "../support/platform.ts";
 
 let platform: Platform;
 before(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform({ MOORAGE_CONSOLE: "0" });
 });
 after(() => platform.close());
 

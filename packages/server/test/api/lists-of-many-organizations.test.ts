@@ -48,6 +48,8 @@ describe("a caller with rights on many organizations", () => {
     "/registry/v2/repos",
     "/registry/v2/repos?name=nothing",
     "/registry/v2/tags",
+    "/registry/v2/search?query=nothing",
+    "/registry/v2/storage",
     "/events/v2/subscriptions",
     "/vulnerabilities/v2/advisories",
     "/vulnerabilities/v2/findings",

@@ -201,6 +201,7 @@ const CAPABILITIES: Record<string, number> = {
   // Beyond those of the contract.
   CAP_EVENTS_LIST: 9002,
   CAP_IAM_AUDIT_LIST: 9001,
+  CAP_OPERATIONS_LIST: 9003,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

@@ -11,7 +11,7 @@ import { MoorageError } from "../../src/errors.ts";
 import { openCursor, type Position } from "../../src/events/feed/cursor.ts";
 import { eventsService } from "../../src/events/feed/service.ts";
 import { createNotifier } from "../../src/events/feed/notifier.ts";
-import { readFeed } from "../../src/events/feed/page.ts";
+import { readFeed, recentOf } from "../../src/events/feed/page.ts";
 import { openEventQueue } from "../support/event-queue.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 import { expireEvents } from "../../src/events/index.ts";
@@ -201,4 +201,21 @@ test("waiting ends when the signal is aborted or the database fails", async (t) 
   await assert.rejects(news.after(group, 1, 20_000, left.signal), reason);
   await sql`drop table events`.execute(queue.db);
   await assert.rejects(news.after(group, 1, 20_000, NEVER), /events/);
+});
+
+test("the last events are found, be they all, a thousand or none, and those that went before are not missed", async (t) => {
+  const queue = await openEventQueue(t);
+  const [group, quiet] = [newUid(""), newUid("")];
+  assert.deepEqual(await recentOf(queue.reader, group), { seq: 0, goneTo: 0 });
+  await happen(queue, group, 3, 1_000);
+  assert.deepEqual(await recentOf(queue.reader, group), { seq: 0, goneTo: 3 });
+  await happen(queue, group, 1_000, 2_000);
+  assert.deepEqual(await recentOf(queue.reader, group), { seq: 3, goneTo: 1_003 });
+  assert.deepEqual(await recentOf(queue.reader, quiet), { seq: 1_003, goneTo: 1_003 });
+  await queue.write(expireEvents, 3_000, { what: "events", beforeMs: 1_500 });
+  const { rows } = await read(queue, group, await recentOf(queue.reader, group), 1);
+  assert.deepEqual(
+    rows.map(({ seq }) => seq),
+    [4],
+  );
 });

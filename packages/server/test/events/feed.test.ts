@@ -269,3 +269,13 @@ async function crowd(organization: string, group: string, count: number): Promis
       .execute();
   });
 }
+
+test("the cursor recent begins among the last events, and has missed nothing", async () => {
+  const { group } = await place();
+  const recent = await page({ group, cursor: "recent" });
+  assert.deepEqual(typesOf(recent), ["iam.group.created.v1", "platform.registry.repo.created.v1"]);
+  await platform.repo(group);
+  await settled();
+  const next = await page({ group, cursor: recent.nextCursor });
+  assert.deepEqual(typesOf(next), ["platform.registry.repo.created.v1"]);
+});

@@ -38,7 +38,7 @@ function pagesOf(path: string, table: string) {
 /** A server in a process of its own, and its database's pages of repos. */
 async function openServer(t: TestContext) {
   const dataDir = temporaryFolder(t);
-  const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_BASE_URL: "http://moorage.test" };
+  const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_BASE_URL: "http://moorage.test", MOORAGE_CONSOLE: "0" };
   const config = loadConfig(env);
   let server = await startProcess(t, env);
   const organization = readBootstrap(dataDir).organization.uid;

@@ -76,6 +76,7 @@ async function matchAll(store: Store, nowMs: number): Promise<void> {
     for (let isDone = false; !isDone;)
       ({ isDone } = await store.transact((tx) => command.run(openCall(systemCall(nowMs), tx), undefined, undefined), {
         isolation: command.isolation,
+        durability: command.durability,
       }));
 }
 

@@ -1,9 +1,11 @@
 import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
+  AccessService,
   AccountAssociationsService,
   AdvisoriesService,
   AdvisoryExportsService,
   AuditEntriesService,
+  CapabilitiesService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType,
   EventsService,
@@ -18,6 +20,7 @@ import {
   IdentityProvidersService,
   ImagesService,
   SbomsService,
+  OperationsService,
   PingService,
   ReposService,
   ReviewState,
@@ -25,13 +28,17 @@ import {
   RolesService,
   ScannersService,
   ScansService,
+  SearchService,
+  StorageService,
   SecurityAdvisoryService,
   SecurityTokenService,
+  SessionsService,
   SubscriptionsService,
   TagsService,
   TermsService,
   VersionsService,
 } from "@moorage/api";
+import { parentOf } from "../../src/lib/uid.ts";
 import { pathOf } from "../../src/core/image-path.ts";
 import type { Database } from "../../src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
@@ -124,6 +131,12 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   }));
   add(groups.deleteGroup, async () => ({ uid: await uidOf(platform.group(group)) }));
 
+  add(AccessService.method.explainAccess, async () => ({
+    subject: { case: "identity" as const, value: await identity() },
+    operation: { case: "method" as const, value: "ReposService/GetRepo" },
+    resource: repo,
+  }));
+
   const identities = IdentitiesService.method;
   add(identities.getIdentity, async () => ({ uid: await identity() }));
   add(identities.listIdentities, () => everywhere);
@@ -180,6 +193,17 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     updateMask: { paths: ["email"] },
   }));
   add(invites.deleteGroupInvite, async () => ({ uid: await newInvite() }));
+
+  const sessions = SessionsService.method;
+  const session = async (): Promise<string> => {
+    const own = await platform.token(await identity());
+    const headers = { "sec-fetch-site": "same-origin" };
+    await platform.call("POST", "/session", { token: own, headers });
+    const { body } = await platform.call("GET", "/iam/v2/sessions", { token: own });
+    return (body["sessions"] as Json[])[0]?.uid ?? "";
+  };
+  add(sessions.listSessions, async () => ({ identity: parentOf(await session()) }));
+  add(sessions.deleteSession, async () => ({ uid: await session() }));
 
   const providers = IdentityProvidersService.method;
   const oidc = { issuer: "https://login.example.com", clientId: "moorage" };
@@ -240,6 +264,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   }));
 
   add(AuditEntriesService.method.listAuditEntries, () => everywhere);
+  add(CapabilitiesService.method.testCapabilities, () => ({ uid: group }));
   add(TermsService.method.acceptTerms, () => ({ group, documentIds: [TERMS_DOCUMENT] }));
   add(TermsService.method.listTermsAcceptances, () => ({ group }));
 
@@ -282,6 +307,9 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(EventsService.method.watchEvents, () => ({ group }));
   add(ImagesService.method.getArchitectures, () => ({ repoUid: repo, digest }));
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
+  add(SearchService.method.search, () => ({ query: "app", uidp: { descendantsOf: group } }));
+  add(StorageService.method.listStorage, () => everywhere);
+  for (const method of OperationsService.methods) add(method, () => ({}));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(EolTagsService.method.listEolTags, () => everywhere);
   add(VersionsService.method.getPackageVersionMetadata, async () => {

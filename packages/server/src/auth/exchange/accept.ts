@@ -52,11 +52,19 @@ export interface Asked {
 }
 
 /** The signature of one token, for the identities of one organization. */
-interface SignatureCheck {
+export interface SignatureCheck {
   /** Verifies it. Answers the error instead of throwing it; undefined for a good signature. */
   verify(relationship: Relationship): Promise<unknown>;
   /** As `ExternalVerifier.isSigned`. */
   byCachedKeys(): Promise<boolean | undefined>;
+}
+
+/** What is otherwise when nothing is exchanged, and somebody only wants to know. */
+export interface AcceptOptions {
+  /** Defaults to the check of the token's signature. */
+  signature?: { of(organization: string): SignatureCheck };
+  /** Whether the identity is looked at. Defaults to all. */
+  considers?(row: IdentityRow): Promise<boolean>;
 }
 
 /** Stands for an identity that does not exist: it names no issuer, so it is rejected as one that accepts nothing. */
@@ -81,9 +89,9 @@ export async function acceptingIdentity(
   jwt: Jwt,
   asked: Asked,
   { nowMs, requestId }: CallData,
+  { signature = signatureCheck(deps.external, jwt, nowMs), considers = async () => true }: AcceptOptions = {},
 ): Promise<Accepted> {
   const { identity } = asked;
-  const signature = signatureCheck(deps.external, jwt, nowMs);
   const patterns = deps.patterns();
   const ownAudiences = ownAudiencesOf(deps.config.baseUrl);
   const turn = createTurns();
@@ -98,6 +106,7 @@ export async function acceptingIdentity(
   for (const row of rows.length === 0 && identity !== "" ? [undefined] : rows) {
     const relationship = row ? relationshipOf(row) : NO_RELATIONSHIP;
     const organization = row ? organizationOfIdentity(row) : "";
+    if (row !== undefined && !(await considers(row))) continue;
     // Those of the organizations asked for come first, and win.
     const [best] = accepted;
     if (best && organizations.includes(organizationOfIdentity(best.row)) && !organizations.includes(organization))

@@ -6,6 +6,7 @@ import { invalidArgument } from "../../errors.ts";
 import { auditRejections, exchangeEntry } from "../audit.ts";
 import { type Jwt, parseJwt, rejection } from "../tokens/jwt.ts";
 import { assumeIdentity, type AssumeDeps, type Requested } from "./assume.ts";
+import { hasSession } from "../tokens/authenticate.ts";
 import { findIdentity, type IdentityRow } from "./identity-rows.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
 import { createPatternBudgets } from "./pattern-budget.ts";
@@ -163,7 +164,7 @@ async function acceptOwn(
   // A registry token stands for some repositories, not for the identity.
   if (held.repositories || (identity !== "" && identity !== held.identity)) throw rejection();
   const row = await findIdentity(reader, held.identity);
-  if (!row) throw rejection();
+  if (!row || (held.session !== undefined && !(await hasSession(reader, held.session)))) throw rejection();
   // A platform token is accepted by the registry's token endpoint as well; a registry token only by the registry.
   const allowed = held.audiences?.includes(audiences.platform)
     ? [audiences.platform, audiences.registry]
@@ -229,7 +230,7 @@ function requestedAudiences({ audiences }: Context, wanted: Narrowing): string[]
 
 function mint(
   { config, tokens }: Context,
-  { identity, audiences, capabilities, scopes, act, external }: Caller & Narrowing,
+  { identity, audiences, capabilities, scopes, session, act, external }: Caller & Narrowing,
   nowMs: number,
   notAfterMs: number,
 ): Promise<MintedToken> {
@@ -242,6 +243,7 @@ function mint(
     notAfterMs,
     ...(capabilities && { capabilities }),
     ...(scopes && { scopes }),
+    ...(session !== undefined && { session }),
     ...(act && { act }),
     ...(external && { external }),
   });

@@ -80,8 +80,9 @@ export async function signInByToken(
   };
 }
 
-async function judge(
-  { external }: ProviderExchangeDeps,
+/** The person of whom the token of the provider speaks, or why it is not accepted. Throws when no keys are answered. */
+export async function judge(
+  { external }: { external: Pick<ExternalVerifier, "verify"> },
   jwt: Jwt,
   provider: Provider,
   { subject }: ProviderRequest,

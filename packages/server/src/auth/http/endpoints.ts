@@ -100,6 +100,7 @@ function discoveryDocument(issuer: string, grants: TokenGrants): object {
       "act",
       "cap",
       "scopes",
+      "sid",
       "access",
       "idp",
       "groups",
@@ -204,7 +205,7 @@ export function callDataOf(clock: Clock): (request: Request, data: RequestData) 
 }
 
 /** All Authorization headers joined, so that two of them are malformed: node:http drops the second one silently. */
-function authorizationOf({ rawHeaders }: Request): string | undefined {
+export function authorizationOf({ rawHeaders }: Request): string | undefined {
   const values = rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization",
   );
@@ -233,6 +234,13 @@ function entriesOf(body: string, type: string): Iterable<[string, string]> {
 export async function formOf(request: Request): Promise<URLSearchParams> {
   if (mediaType(request) !== FORM) throw new OAuthError(400, "invalid_request", `the body must be ${FORM}`);
   return new URLSearchParams(await bodyText(request));
+}
+
+/** The texts in the JSON object that is the request's body. Throws INVALID_ARGUMENT for anything else. */
+export async function jsonFieldsOf(request: Request): Promise<ReadonlyMap<string, string>> {
+  if (mediaType(request) !== "application/json")
+    throw invalidArgument({ field: "body", description: "must be application/json" });
+  return new Map(jsonEntries(await bodyText(request)));
 }
 
 function jsonEntries(body: string): [string, string][] {

@@ -1,4 +1,5 @@
 import {
+  create,
   type DescField,
   type DescMessage,
   type DescMethod,
@@ -25,12 +26,14 @@ import {
   RoleSchema,
   ScannerSchema,
   ScanSchema,
+  SessionSchema,
   SubscriptionSchema,
   TagSchema,
 } from "@moorage/api/messages";
 import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isUid, parentOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
+import { findSession, mayOnSessions } from "../../iam/index.ts";
 import { invalidArgument, notFound, permissionDenied, unauthenticated } from "../../errors.ts";
 import type { ResourceTable } from "../../store/index.ts";
 
@@ -51,6 +54,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [AdvisoryEventSchema.typeName]: "advisory_events",
   [ScannerSchema.typeName]: "scanners",
   [ScanSchema.typeName]: "scans",
+  [SessionSchema.typeName]: "sessions",
 };
 
 /** The access rule of a method. Throws for a method without one: it must not be served. */
@@ -108,7 +112,16 @@ async function requireAll(call: Call, rule: Access, uid: string): Promise<void> 
   throw notFound(rule.resource, uid);
 }
 
-function holds(call: Call, rule: Access, capability: Capability, uid: string): Awaitable<boolean> {
+/**
+ * Whether the caller holds the capability on a resource of the rule's type: by what its token and its grants allow, and
+ * by what callers hold of built-in roles, of people and of themselves.
+ */
+export function holds(
+  call: Call,
+  rule: Pick<Access, "resource">,
+  capability: Capability,
+  uid: string,
+): Awaitable<boolean> {
   // Built-in roles are above all groups. Every caller sees them, and a caller that may change roles anywhere passes
   // this check, so that it is answered that built-in roles cannot be changed.
   if (rule.resource === RoleSchema.typeName && parentOf(uid) === "") {
@@ -116,6 +129,7 @@ function holds(call: Call, rule: Access, capability: Capability, uid: string): A
       capability === Capability.CAP_IAM_ROLES_LIST || after(call.visible(capability), (groups) => groups.length > 0)
     );
   }
+  if (rule.resource === SessionSchema.typeName) return mayOnSessions(call, capability, parentOf(uid));
   // An identity always sees itself.
   if (capability === Capability.CAP_IAM_IDENTITY_LIST && uid === call.caller.identity) return true;
   if (rule.resource === IdentitySchema.typeName && parentOf(uid) === "") return holdsOfPerson(call, capability, uid);
@@ -161,6 +175,22 @@ function scopeOf(method: DescMethod, scope: string, message: Message): string {
   return typeof value === "string" ? value : "";
 }
 
+/** A request of the method in which the field that the access rule names has this value, and all others none. */
+export function requestAbout(method: DescMethod, { scope }: Access, uid: string): Message {
+  const message = create(method.input);
+  if (scope === "") return message;
+  const path = localPath(method.input, scope);
+  let at: Record<string, unknown> = message as unknown as Record<string, unknown>;
+  let desc: DescMessage | undefined = method.input;
+  for (const name of path.slice(0, -1)) {
+    desc = desc?.field[name]?.message;
+    if (desc === undefined) throw new Error(`${method.input.typeName} has no message ${name}`);
+    at = at[name] = create(desc) as unknown as Record<string, unknown>;
+  }
+  at[path.at(-1) ?? ""] = uid;
+  return message;
+}
+
 function localPath(input: DescMessage, scope: string): string[] {
   let at: DescMessage | undefined = input;
   return scope.split(".").map((name) => {
@@ -172,9 +202,12 @@ function localPath(input: DescMessage, scope: string): string[] {
   });
 }
 
-async function exists(call: Call, type: string, uid: string): Promise<boolean> {
+/** Whether there is a resource of the type (a message's full name) with this uid. Checks no rights. */
+export async function exists(call: Call, type: string, uid: string): Promise<boolean> {
   const table = TABLES[type];
   if (table === undefined) return false;
+  // Those of programs have no table of their own.
+  if (table === "sessions") return (await findSession(call.tx, uid, call.nowMs)) !== undefined;
   // The remaining deliveries of a deleted subscription are answered as deleted with it.
   if (table === "deliveries" && !(await exists(call, SubscriptionSchema.typeName, parentOf(uid)))) return false;
   // A deleted advisory keeps its row and its events.

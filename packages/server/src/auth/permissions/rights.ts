@@ -44,12 +44,17 @@ function readGrants(db: Database, identity: string): Awaitable<Grant[]> {
   const home = parentOf(identity);
   return after(selectGrants(db, identity), (rows) =>
     rows
-      .filter(
-        ({ group_uid: group }) =>
-          home === "" || isWithin(group, home) || (parentOf(group) === "" && !isWithin(home, group)),
-      )
+      .filter(({ group_uid: group }) => reaches(home, group))
       .map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) })),
   );
+}
+
+/**
+ * Whether a role binding on the group counts for an identity whose parent is `home`, "" for people. Only a fault of the
+ * data has bindings that do not.
+ */
+export function reaches(home: string, group: string): boolean {
+  return home === "" || isWithin(group, home) || (parentOf(group) === "" && !isWithin(home, group));
 }
 
 /**

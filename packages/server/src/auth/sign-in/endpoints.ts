@@ -2,6 +2,7 @@ import type { Config } from "../../config/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
 import { SHARED_CALLBACK } from "../../iam/index.ts";
+import { beginSession, sessionLinksEndpoint } from "./begin-session.ts";
 import { authorizeEndpoint, callbackEndpoint, parametersOf, signInEndpoint } from "./browser-endpoints.ts";
 import { hostCookie } from "./cookies.ts";
 import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./device-endpoints.ts";
@@ -24,11 +25,13 @@ export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, 
     ...signIn,
     callData: callDataOf(clock),
     guesses: createGuesses(),
-    // Names of organizations and codes of devices are counted apart.
+    // Names of organizations and codes of devices are counted apart, and so are links.
     names: createGuesses(),
+    links: createGuesses(),
     browserCookie: hostCookie("moorage_sign_in", config.baseUrl),
     sessionCookie: hostCookie("moorage_session", config.baseUrl),
   };
+  const session = sessionEndpoint(shared);
   const callback = guarded(deps, ["GET"], callbackEndpoint(shared));
   const [authorize, devicePage] = [authorizeEndpoint(shared), devicePageEndpoint(shared)];
   return {
@@ -44,7 +47,10 @@ export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, 
     "/oauth/providers": guarded(deps, ["GET"], providerListEndpoint(shared)),
     "/oauth/revoke": guarded(deps, ["POST"], revokeEndpoint(shared)),
     "/sign-in": guarded(deps, ["GET"], signInEndpoint(shared)),
-    "/session": guarded(deps, ["GET", "DELETE"], sessionEndpoint(shared)),
+    "/session": guarded(deps, ["GET", "POST", "DELETE"], (request, response, data) =>
+      request.method === "POST" ? beginSession(shared, request, response, data) : session(request, response, data),
+    ),
+    "/session/links": guarded(deps, ["POST"], sessionLinksEndpoint(shared)),
     "/session/token": guarded(deps, ["POST"], sessionTokenEndpoint(shared)),
   };
 }

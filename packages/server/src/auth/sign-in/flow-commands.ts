@@ -2,6 +2,7 @@ import type { Call, Caller } from "../../core/call.ts";
 import { type SignIn, signInPerson } from "../../iam/index.ts";
 import { callerText } from "../tokens/refresh.ts";
 import { command } from "../../core/command.ts";
+import { insertSession } from "./session-commands.ts";
 
 /** A sign-in that is under way at the identity provider; a row of `sign_ins`. */
 export interface OpenSignIn {
@@ -131,27 +132,9 @@ async function storeOutcome(call: Call, outcome: Outcome, identity: string, call
         .execute();
       return true;
     }
-    case "session": {
-      const ended = tx
-        .selectFrom("sessions")
-        .select("hash")
-        .where("expire_time", "<=", nowMs)
-        .orderBy("expire_time")
-        .limit(CLEANUP_BATCH);
-      await tx.deleteFrom("sessions").where("hash", "in", ended).execute();
-      await tx
-        .insertInto("sessions")
-        .values({
-          hash: outcome.hash,
-          identity,
-          caller,
-          seen_time: nowMs,
-          expire_time: outcome.expireTimeMs,
-          create_time: nowMs,
-        })
-        .execute();
+    case "session":
+      await insertSession(call, { hash: outcome.hash, identity, caller, expireTimeMs: outcome.expireTimeMs });
       return true;
-    }
   }
 }
 

@@ -5,6 +5,7 @@ import type { Config } from "../../config/index.ts";
 import { secretPlace } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
+import type { Authenticator } from "../tokens/authenticate.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import { createProviderClient } from "./provider-client.ts";
@@ -18,6 +19,7 @@ export interface SignInDeps {
   writer: CommandWriter;
   secrets: Secrets;
   tokens: Tokens;
+  authenticate: Authenticator;
   fetch: GuardedFetch;
   /** Receives the rejected sign-ins. */
   auditor: Pick<Auditor, "note">;
@@ -25,12 +27,13 @@ export interface SignInDeps {
 }
 
 /** Sign-in of people through an identity provider of their organization. */
-export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens"> {
+export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens" | "authenticate" | "auditor"> {
   flow: Flow;
   grants: TokenGrants;
 }
 
-export function createSignIn({ config, reader, writer, secrets, tokens, fetch, auditor, log }: SignInDeps): SignIn {
+export function createSignIn(deps: SignInDeps): SignIn {
+  const { config, reader, writer, secrets, tokens, authenticate, fetch, auditor, log } = deps;
   const provider = createProviderClient({
     fetch,
     log,
@@ -41,6 +44,8 @@ export function createSignIn({ config, reader, writer, secrets, tokens, fetch, a
     reader,
     writer,
     tokens,
+    authenticate,
+    auditor,
     flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
     grants: createTokenGrants({ config, writer, tokens, auditor }),
   };

@@ -1,6 +1,71 @@
+import { sql } from "kysely";
 import { audit, type AuditEvent } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
+import { networkOf } from "../../lib/network.ts";
+import { newUid } from "../../lib/uid.ts";
+import { ASSUMABLE } from "../exchange/assumable.ts";
+
+/** A browser session to begin. `hash`: of its cookie; `caller`: as in refresh_tokens. */
+export interface NewSession {
+  hash: string;
+  identity: string;
+  caller: string;
+  expireTimeMs: number;
+}
+
+// So many expired rows are deleted with each one that is added.
+const CLEANUP_BATCH = 100;
+const MAX_PER_IDENTITY = 100;
+const MAX_USER_AGENT_CHARS = 256;
+
+/** Stores the session. At the limit per identity, those that were not used for longest end. */
+export async function insertSession(
+  { tx, nowMs, remoteAddress, userAgent }: Call,
+  { hash, identity, caller, expireTimeMs }: NewSession,
+): Promise<void> {
+  const ended = tx
+    .selectFrom("sessions")
+    .select("hash")
+    .where("expire_time", "<=", nowMs)
+    .orderBy("expire_time")
+    .limit(CLEANUP_BATCH);
+  await tx.deleteFrom("sessions").where("hash", "in", ended).execute();
+  const excess = tx
+    .selectFrom("sessions")
+    .select("hash")
+    .where("identity", "=", identity)
+    .orderBy("seen_time", "desc")
+    .orderBy("hash")
+    .limit(CLEANUP_BATCH)
+    .offset(MAX_PER_IDENTITY - 1);
+  await tx.deleteFrom("sessions").where("hash", "in", excess).execute();
+  await tx
+    .insertInto("sessions")
+    .values({
+      hash,
+      uid: newUid(identity),
+      identity,
+      caller,
+      network: networkOf(remoteAddress),
+      // PostgreSQL rejects null characters and unpaired surrogates.
+      user_agent: userAgent.slice(0, MAX_USER_AGENT_CHARS).replaceAll("\0", "").toWellFormed(),
+      seen_time: nowMs,
+      expire_time: expireTimeMs,
+      create_time: nowMs,
+    })
+    .execute();
+}
+
+/** The identity, where it may be assumed now; undefined otherwise. */
+export function assumable(call: Call, identity: string) {
+  return call.tx
+    .selectFrom("identities")
+    .select(["uid", "name", "email", "provider", "relationship"])
+    .where("uid", "=", identity)
+    .where(sql.raw<boolean>(ASSUMABLE))
+    .executeTakeFirst();
+}
 
 /** Records that the session was used, and the audit entry when there is one. */
 export const seeSession = command(

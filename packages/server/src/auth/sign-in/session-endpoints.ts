@@ -4,11 +4,13 @@ import type { CallData } from "../../core/call.ts";
 import type { Database } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
+import { SESSION_IDLE_MS } from "../../iam/index.ts";
 import { storedCaller } from "../tokens/refresh.ts";
 import type { Request, RequestHandler } from "../../core/http.ts";
 import { answerJson } from "../http/endpoints.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import type { BrowserDeps } from "./browser-endpoints.ts";
+import type { Begun } from "./link-commands.ts";
 import { hashOf } from "./secrets.ts";
 import { endSession, seeSession } from "./session-commands.ts";
 
@@ -19,7 +21,6 @@ export interface SessionDeps extends Pick<BrowserDeps, "sessionCookie" | "callDa
   tokens: Tokens;
 }
 
-const IDLE_MS = 3_600_000;
 const SEEN_EVERY_MS = 60_000;
 const TOKEN_TTL_MS = 900_000;
 
@@ -36,9 +37,13 @@ export function sessionEndpoint(deps: SessionDeps): RequestHandler {
       deps.sessionCookie.clear(response);
       return answerJson(request, response, 200, {});
     }
-    const { identity, name, email, expireTimeMs } = await requireSession(deps, request, call);
-    answerJson(request, response, 200, { identity, name, email, expireTime: new Date(expireTimeMs).toISOString() });
+    answerJson(request, response, 200, shownSession(await requireSession(deps, request, call)));
   };
+}
+
+/** The answer that says who is signed in, and until when at the latest. */
+export function shownSession({ identity, name, email, expireTimeMs }: Begun): object {
+  return { identity, name, email, expireTime: new Date(expireTimeMs).toISOString() };
 }
 
 /** POST /session/token: an access token of 15 minutes, for scripts of our own pages alone. */
@@ -46,11 +51,12 @@ export function sessionTokenEndpoint(deps: SessionDeps): RequestHandler {
   return async (request, response, data) => {
     requireOwnPage(deps, request);
     const call = deps.callData(request, data);
-    const { hash, identity, provider, caller, expireTimeMs } = await requireSession(deps, request, call);
+    const { hash, uid: session, identity, provider, caller, expireTimeMs } = await requireSession(deps, request, call);
     const { token, tokenId, expiresAtMs } = await deps.tokens.mint({
       type: "access",
       ...caller,
       identity,
+      session,
       ttlMs: TOKEN_TTL_MS,
       nowMs: call.nowMs,
       notAfterMs: expireTimeMs,
@@ -79,16 +85,28 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
   const row = await reader
     .selectFrom("sessions")
     .innerJoin("identities", "identities.uid", "sessions.identity")
-    .select(["sessions.identity", "caller", "seen_time", "expire_time", "relationship", "name", "email", "provider"])
+    .select([
+      "sessions.uid",
+      "sessions.identity",
+      "caller",
+      "seen_time",
+      "expire_time",
+      "relationship",
+      "name",
+      "email",
+      "provider",
+    ])
     .where("hash", "=", hash)
     .where(sql.raw<boolean>(ASSUMABLE))
     .executeTakeFirst();
-  if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - IDLE_MS) throw rejection;
+  if (row === undefined || row.expire_time <= call.nowMs || row.seen_time <= call.nowMs - SESSION_IDLE_MS)
+    throw rejection;
   const caller = storedCaller(row.caller, row.relationship);
   if (caller === undefined) throw rejection;
   if (call.nowMs - row.seen_time >= SEEN_EVERY_MS) await writer.write(seeSession, call, { hash });
   return {
     hash,
+    uid: row.uid,
     identity: row.identity,
     provider: row.provider,
     name: row.name,
@@ -102,7 +120,7 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
  * Throws PERMISSION_DENIED for a request that a page of another site may have sent. The headers that state a request's
  * origin are set by the browser, and scripts cannot change them.
  */
-function requireOwnPage({ config }: SessionDeps, { headers }: Request): void {
+export function requireOwnPage({ config }: Pick<SessionDeps, "config">, { headers }: Request): void {
   if (
     headers["sec-fetch-site"] === "same-origin" ||
     (headers["sec-fetch-site"] === undefined && headers.origin === config.baseUrl)

@@ -35,8 +35,9 @@ export function requireBearer(authorization: string | undefined): string {
 
 /**
  * Verifies the token and checks that its identity still exists: the tokens of a deleted identity stop working
- * immediately, and so do those of a person whose identity provider was deleted. A registry token is accepted by the
- * registry only. Throws UNAUTHENTICATED, or an error for which `isWrongAudience` is true.
+ * immediately, and so do those of a person whose identity provider was deleted, and those of a browser session that was
+ * ended. A registry token is accepted by the registry only. Throws UNAUTHENTICATED, or an error for which
+ * `isWrongAudience` is true.
  */
 export function createAuthenticator(deps: {
   config: Pick<Config, "baseUrl" | "registryAudience">;
@@ -67,6 +68,15 @@ export function createAuthenticator(deps: {
     if (header !== undefined) verified[audience].set(header, { header, caller });
     return caller;
   };
+  const requireSession = (caller: Caller): Awaitable<Caller> => {
+    const { session } = caller;
+    if (session === undefined) return caller;
+    const isThere = existing.remember(`session ${session}`, () => hasSession(reader, session));
+    return after(isThere, (found) => {
+      if (found !== true) throw withCaller(caller, rejection());
+      return caller;
+    });
+  };
   const requireExisting = (caller: Caller): Awaitable<Caller> =>
     caller.identity === ""
       ? caller
@@ -74,7 +84,7 @@ export function createAuthenticator(deps: {
           existing.remember(caller.identity, () => exists(reader, caller.identity)),
           (isThere) => {
             if (isThere !== true) throw withCaller(caller, rejection());
-            return caller;
+            return requireSession(caller);
           },
         );
   return (authorization, audience, nowMs) => {
@@ -115,6 +125,13 @@ interface Verified {
 const MAX_KNOWN = 10_000;
 const MAX_HEADERS_LENGTH = 4 * 1024 * 1024;
 const selectIdentity = statement(`select 1 from identities where uid = ? and ${ASSUMABLE}`, ["text"]);
+
+const selectSession = statement("select 1 from sessions where uid = ?", ["text"]);
+
+/** Whether the browser session with this uid was not ended. */
+export function hasSession(reader: Database, uid: string): Awaitable<true | undefined> {
+  return after(selectSession(reader, uid), (rows) => rows.length > 0 || undefined);
+}
 
 function exists(reader: Database, uid: string): Awaitable<true | undefined> {
   return after(selectIdentity(reader, uid), (rows) => rows.length > 0 || undefined);

@@ -61,7 +61,16 @@ export async function insertRefreshToken(call: Call, input: StoredRefreshToken):
   await removeExcess(call, identity);
   await call.tx
     .insertInto("refresh_tokens")
-    .values({ hash, family, identity, caller, expire_time: expireTimeMs, used_time: null })
+    .values({
+      hash,
+      family,
+      identity,
+      caller,
+      expire_time: expireTimeMs,
+      used_time: null,
+      create_time: call.nowMs,
+      seen_time: call.nowMs,
+    })
     .execute();
 }
 
@@ -100,7 +109,7 @@ export const rotateRefreshToken = command(
     await removeExcess(call, old.identity);
     await call.tx
       .insertInto("refresh_tokens")
-      .values({ ...old, hash: input.newHash })
+      .values({ ...old, hash: input.newHash, seen_time: call.nowMs })
       .execute();
     if (input.event) await audit(call, input.event);
     return { outcome: "rotated" };

@@ -65,6 +65,8 @@ export interface MintRequest {
   external?: Caller["external"];
   capabilities?: Capability[];
   scopes?: string[];
+  /** The uid of the browser session of the identity that the token comes from: it is good for as long as that is. */
+  session?: string;
   /** Required for, and only in, a registry token. */
   access?: RepositoryAccess[];
   /** Required for, and only in, a webhook token: `sha256:` and the digest of the request's body in hex. */
@@ -168,6 +170,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       external,
       capabilities,
       scopes,
+      session,
       access,
       webhook,
     }) {
@@ -195,6 +198,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           ...(external && external.untilMs > nowMs && groupClaims(external)),
           ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)?.name) }),
           ...(scopes && { scopes }),
+          ...(session && { sid: session.slice(identity.length + 1) }),
           ...(access && { access }),
           ...(webhook && { webhook }),
         },
@@ -240,7 +244,7 @@ function isSigned(token: string, key: KeyObject): boolean {
  * would widen the token.
  */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
-  const { sub, jti, exp, cap, scopes, access, act, idp, groups, groups_exp: groupsEnd } = claims;
+  const { sub, jti, exp, cap, scopes, sid, access, act, idp, groups, groups_exp: groupsEnd } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw rejection();
@@ -251,6 +255,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     audiences.length === 0
   )
     throw rejection();
+  if (sid !== undefined && (typeof sid !== "string" || !isUid(`${sub}/${sid}`))) throw rejection();
   if ((cap !== undefined && !isStrings(cap)) || (scopes !== undefined && !isStrings(scopes))) throw rejection();
   return {
     identity: sub,
@@ -260,6 +265,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
     ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }),
     ...(scopes && { scopes }),
+    ...(sid !== undefined && { session: `${sub}/${sid}` }),
     ...(isObject(act) && { act }),
     ...(registry && { repositories: repositoriesOf(access) }),
     ...(registry && listsRepositories(access) && { catalog: true }),

@@ -30,6 +30,8 @@ export interface FeedPage {
  * in the scope.
  */
 const MAX_EXAMINED = 2_000;
+/** How many events of the organization the cursor `recent` reaches back. */
+const MAX_RECENT = 1_000;
 
 const selectHead = statement<{ number: number }>("select number from event_numbers where subject = ''");
 const selectGone = statement<{ number: number }>("select number from event_numbers where subject = ?");
@@ -37,9 +39,21 @@ const lookAhead = statement<{ last: number | null; n: number }>(
   "select max(seq) as last, count(*) as n from (select seq from events where organization = ? and seq > ? order by seq limit ?) as e",
 );
 
+const selectRecent = statement<{ first: number | null }>(
+  "select min(seq) as first from (select seq from events where organization = ? order by seq desc limit ?) as e",
+);
+
 /** The number of the newest event of the installation. */
 export async function headOf(db: Database): Promise<number> {
   return Number((await selectHead(db))[0]?.number ?? 0);
+}
+
+/** The position before the last events of the organization, at most MAX_RECENT of them. */
+export async function recentOf(db: Database, organization: string): Promise<Position> {
+  // Whoever begins here has missed nothing that is gone by now.
+  const goneTo = await headOf(db);
+  const [first] = await selectRecent(db, organization, MAX_RECENT);
+  return { seq: first === undefined || first.first === null ? goneTo : Number(first.first) - 1, goneTo };
 }
 
 /**

@@ -9,7 +9,7 @@ import { groups } from "../../iam/index.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FeedScope, openCursor, type Position, sealCursor } from "./cursor.ts";
 import { notifierOf } from "./notifier.ts";
-import { type FeedPage, type FeedRow, headOf, readFeed } from "./page.ts";
+import { type FeedPage, type FeedRow, headOf, readFeed, recentOf } from "./page.ts";
 import { prefixViolations } from "../subscriptions/fields.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -33,6 +33,7 @@ export function eventsService(
   };
   const begin = async (call: Call, scope: FeedScope, cursor: string): Promise<Position | undefined> => {
     if (cursor === "now") return { seq: await headOf(call.tx), goneTo: 0 };
+    if (cursor === "recent") return await recentOf(call.tx, organizationOf(scope.group));
     return cursor === "" ? undefined : openCursor(pageTokenKey, scope, cursor);
   };
   const toEvent = ({

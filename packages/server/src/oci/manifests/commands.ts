@@ -201,20 +201,33 @@ async function allowsSparse(call: Call, repo: string): Promise<boolean> {
  * Throws DENIED unless the caller may create those of the tags that are new and update those that move. The error lists
  * both rights where both are lacking, so that it does not reveal which tags exist.
  */
-async function checkTagRights(call: Call, repo: string, { name, tags, digest }: PutManifestInput): Promise<void> {
-  if (tags.length === 0) return;
+export async function checkTagRights(call: Call, repo: string, pushed: PushedTags): Promise<void> {
+  if (pushed.tags.length === 0) return;
+  const needed = await neededForTags(call, repo, pushed);
+  const lacking = await lackingOf(call, repo, TAG_RIGHTS);
+  if (needed.some((capability) => lacking.includes(capability))) throw denied(call, pushed.name, lacking);
+}
+
+type PushedTags = Pick<PutManifestInput, "name" | "tags" | "digest">;
+const TAG_RIGHTS: readonly Capability[] = [Capability.CAP_TAG_CREATE, Capability.CAP_TAG_UPDATE];
+
+/** The capabilities that tags of a push need: one for those that are new, one for those that move. */
+export async function neededForTags(
+  call: Call,
+  repo: string,
+  { tags, digest }: Omit<PushedTags, "name">,
+): Promise<Capability[]> {
+  if (tags.length === 0) return [];
   const known = await call.tx
     .selectFrom("tags")
     .select(["name", "digest"])
     .where("parent", "=", repo)
     .where("name", "in", tags)
     .execute();
-  const lacking = await lackingOf(call, repo, [Capability.CAP_TAG_CREATE, Capability.CAP_TAG_UPDATE]);
-  const needed = [
+  return [
     ...(known.length < tags.length ? [Capability.CAP_TAG_CREATE] : []),
     ...(known.some((tag) => tag.digest !== digest) ? [Capability.CAP_TAG_UPDATE] : []),
   ];
-  if (needed.some((capability) => lacking.includes(capability))) throw denied(call, name, lacking);
 }
 
 /** The digests among the references that the repo does not hold. */

@@ -9,27 +9,18 @@ import { RegistryError } from "../errors.ts";
 import { needsGrace, renewGrace } from "../gc/grace.ts";
 import { parseManifest } from "./parse.ts";
 import { pullableRepository } from "../names.ts";
-import { statement } from "../../store/index.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
 import { answerPull } from "../pulls/cache.ts";
 import { type Answerable, judgePull } from "../pulls/gate.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
-import { manifestAsOf, notPulled, POLICY, type Pulled } from "../tags/timed-pull.ts";
+import { notPulled } from "../tags/timed-pull.ts";
+import { heldManifest, pulledOf } from "./held.ts";
 import { architectureOf } from "./architecture.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
 import type { FixedTag } from "./fixed-tags.ts";
 
 const MAX_TAGS = 100;
-
-const selectByDigest = statement<Pulled & { touch_time: number }>(
-  `select m.digest, m.media_type, m.content, m.touch_time, ${POLICY} from manifests as m where m.repo = ? and m.digest = ?`,
-  ["text", "text"],
-);
-const selectByTag = statement<Pulled>(
-  `select m.digest, m.media_type, m.content, ${POLICY} from tags as t join manifests as m on m.repo = t.parent and m.digest = t.digest where t.parent = ? and t.name = ?`,
-  ["text", "text"],
-);
 
 /**
  * GET, HEAD, PUT and DELETE of `/v2/<name>/manifests/<reference>`; a reference is a tag, a digest, or a tag as of a
@@ -50,18 +41,10 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   await authorize(exchange, ["pull"]);
   let repo = "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
-    const byDigest = isDigest(reference);
-    const timed = parseTimedTag(reference);
-    repo = await pullableRepository(
-      call,
-      deps.config,
-      name,
-      byDigest ? { digest: reference } : { tag: timed?.tag ?? reference },
-    );
-    if (timed) return manifestAsOf(call, repo, reference, timed);
-    if (!byDigest) return (await selectByTag(call.tx, repo, reference))[0];
-    const [row] = await selectByDigest(call.tx, repo, reference);
-    return row && { ...row, renews: await needsGrace(exchange, call, repo, row.touch_time) };
+    repo = await pullableRepository(call, deps.config, name, pulledOf(reference));
+    const held = await heldManifest(call, repo, reference);
+    if (held?.touch_time === undefined) return held;
+    return { ...held, renews: await needsGrace(exchange, call, repo, held.touch_time) };
   });
   const isGone =
     found !== undefined &&

@@ -30,8 +30,8 @@ export async function judgePull(
   if (pulled.policy === null) return false;
   const read = <T>(work: (call: Call) => Promise<T>): Promise<T> => deps.transactor.read(callData, work);
   const policy = pulled.policy ?? (await read(async ({ tx }) => (await selectPolicy(tx, repo))[0]?.policy ?? null));
-  const { gate } = policyOf(policy);
-  if (gate?.onPull !== true) return false;
+  const gate = pullGateOf(policy);
+  if (gate === undefined) return false;
   if (isScanner(exchange.caller)) return true;
   const verdict = await read(async (call) => {
     if (await isBeforePush(exchange, call, repo)) return undefined;
@@ -40,6 +40,12 @@ export async function judgePull(
   });
   if (verdict !== undefined) keepBack(exchange, gate, { repo, reference, digest: pulled.digest }, verdict);
   return true;
+}
+
+/** The gate that judges pulls from a repo with this policy; undefined when it has none. */
+export function pullGateOf(policy: string | null): Gate | undefined {
+  const { gate } = policyOf(policy);
+  return gate?.onPull === true ? gate : undefined;
 }
 
 /** Whether the token was made for a scan. One that was exchanged for a token of another issuer has claims of that. */
@@ -63,8 +69,12 @@ function keepBack(
 ): void {
   const tag = isDigest(reference) ? "" : reference;
   deps.gateNotes.note(callData, { repo, digest, tag, action: "pull", isRejected, verdict });
-  if (!isRejected) return;
-  throw new RegistryError("DENIED", `Permission denied: ${describeVerdict({ digest }, verdict)}`, {
+  if (isRejected) throw gateDenied(name, digest, verdict);
+}
+
+/** The error for an image that a gate does not let be pulled. */
+export function gateDenied(name: string, digest: string, verdict: GateVerdict): RegistryError {
+  return new RegistryError("DENIED", `Permission denied: ${describeVerdict({ digest }, verdict)}`, {
     detail: { repository: name, digest, ...verdictBody(verdict) },
     details: { metadata: { repository: name, digest, findings: String(verdict.count) } },
   });

@@ -88,6 +88,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     ...(caller.external && { external: caller.external }),
     ...(caller.capabilities && { capabilities: caller.capabilities }),
     ...(caller.scopes && { scopes: caller.scopes }),
+    ...(caller.session !== undefined && { session: caller.session }),
   });
   const body = {
     token,

@@ -29,14 +29,17 @@ const METADATA = listOf({
   orderBy: { id: "uid" },
 });
 
+/** Throws UNAUTHENTICATED for a caller without a token, unless the feeds are for everybody. */
+export function requireFeedReader({ caller }: Pick<Call, "caller">, publicAdvisories: boolean): void {
+  if (caller.identity === "" && !publicAdvisories) throw unauthenticated("a token is required");
+}
+
 /** What is known about vulnerabilities and packages: docs/security-data.md, "What is known". */
 export function securityAdvisoryService({
   pageTokenKey,
   publicAdvisories = false,
 }: ServiceContext): Service<typeof SecurityAdvisoryService> {
-  const requireReader = ({ caller }: Call): void => {
-    if (caller.identity === "" && !publicAdvisories) throw unauthenticated("a token is required");
-  };
+  const requireReader = (call: Call): void => requireFeedReader(call, publicAdvisories);
   return {
     async listDocuments(call, request) {
       requireReader(call);

@@ -116,7 +116,7 @@ function requiredOf(message: DescMessage): string[] {
 }
 
 /** Whether every answer has the field, even at its default. */
-function isAlwaysPrinted(field: DescField): boolean {
+export function isAlwaysPrinted(field: DescField): boolean {
   if (field.oneof !== undefined || hasBehavior(field, FieldBehavior.INPUT_ONLY)) return false;
   if (field.fieldKind === "list" || field.fieldKind === "map") return true;
   return field.message === undefined && !field.proto.proto3Optional;

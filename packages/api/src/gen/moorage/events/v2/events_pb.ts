@@ -129,7 +129,8 @@ export type ListEventsRequest = Message<"moorage.events.v2.ListEventsRequest"> &
   group: string;
 
   /**
-   * Where the answer before ended; empty: from the oldest event that is kept. "now": from the next event on.
+   * Where the answer before ended; empty: from the oldest event that is kept. "now": from the next event on. "recent":
+   * from among the last 1,000 events of the organization on.
    *
    * @generated from field: string cursor = 2;
    */

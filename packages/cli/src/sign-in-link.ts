@@ -1,0 +1,35 @@
+// `moorage sign-in-link`: an address that signs one browser in, once.
+import type { Command } from "commander";
+import { addServerOptions, originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { plain } from "./printable.ts";
+
+const TIMEOUT_MS = 15_000;
+
+/** Adds `moorage sign-in-link`. It prints only the address, so that a script can open it. */
+export function addSignInLink(program: Command): void {
+  addServerOptions(
+    program
+      .command("sign-in-link")
+      .description("print an address that signs one browser in as you, once, within ten minutes"),
+  ).action(async (flags: ServerFlags) => {
+    const { url, token } = await platformToken(await originOf(flags));
+    console.log(await signInLink(url, token));
+  });
+}
+
+/** Asks the server for a link, as whoever the token is of. Throws an Error that says why there is none. */
+export async function signInLink(url: string, token: string): Promise<string> {
+  let response: Response;
+  try {
+    response = await fetch(`${url}/session/links`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+  } catch (cause) {
+    throw new Error(`cannot reach ${url}`, { cause });
+  }
+  const answer = (await response.json().catch(() => ({}))) as { url?: unknown; message?: unknown };
+  if (response.ok && typeof answer.url === "string") return plain(answer.url);
+  throw new Error(plain(typeof answer.message === "string" ? answer.message : `${url} answers ${response.status}`));
+}

@@ -1,0 +1,100 @@
+import { Capability, type OperationsService } from "@moorage/api/messages";
+import { type Call, timeOfDayMs } from "../core/call.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
+import { permissionDenied } from "../errors.ts";
+import { leasesOf } from "../jobs/leases.ts";
+import { timestamp } from "../lib/timestamps.ts";
+import type { Collected } from "../oci/index.ts";
+import { createGarbagePreview } from "./garbage.ts";
+
+const MAX_LISTED = 1_000;
+
+/** How the installation is doing, for those who run it. */
+export function operationsService({ installation }: ServiceContext): Service<typeof OperationsService> {
+  const previewGarbage = installation && createGarbagePreview(installation);
+  const checkOperator = (call: Call): Promise<void> => requireOperator(call, installation?.organization);
+  return {
+    async listJobs(call) {
+      await checkOperator(call);
+      const leases = await leasesOf(call.tx, MAX_LISTED);
+      return {
+        jobs: leases.map(({ work: name, holder, untilMs, dueMs }) => ({
+          name,
+          holder,
+          ...(untilMs > call.agreedMs && { leaseUntilTime: timestamp(timeOfDayMs(call, untilMs)) }),
+          ...(dueMs > 0 && { dueTime: timestamp(timeOfDayMs(call, dueMs)) }),
+        })),
+      };
+    },
+    async listFeeds(call) {
+      await checkOperator(call);
+      const rows = await call.tx.selectFrom("feeds").selectAll().orderBy("name").limit(MAX_LISTED).execute();
+      return {
+        feeds: rows.map(({ name, format, licence, records, problems, error, ...row }) => ({
+          name,
+          format,
+          licence,
+          records: BigInt(records),
+          problems: BigInt(problems),
+          error,
+          ...(row.success_time !== null && { successTime: timestamp(row.success_time) }),
+          ...(row.attempt_time !== null && { attemptTime: timestamp(row.attempt_time) }),
+        })),
+      };
+    },
+    async previewGarbageCollection(call) {
+      await checkOperator(call);
+      if (previewGarbage === undefined) throw new Error("only a server that answers requests counts garbage");
+      const { repos, repoCount, ...total } = await previewGarbage(call);
+      return {
+        ...counts(total),
+        repos: repos.map(({ name, ...collected }) => ({ name, ...counts(collected) })),
+        repoCount: BigInt(repoCount),
+      };
+    },
+    async getInstallation(call) {
+      await checkOperator(call);
+      const { version = "", engine = "", blobStore = "", startMs = 0 } = installation ?? {};
+      const [organizations, repos, tags] = await Promise.all([
+        countOrganizations(call),
+        total(call, "repos"),
+        total(call, "tags"),
+      ]);
+      return { version, engine, blobStore, startTime: timestamp(startMs), organizations, repos, tags };
+    },
+  };
+}
+
+/**
+ * Throws PERMISSION_DENIED unless the caller is an operator. The capability means something on the installation's first
+ * organization alone: who owns another one does not run the server.
+ */
+export async function requireOperator(call: Call, organization: string | undefined): Promise<void> {
+  if (organization !== undefined && (await call.may(Capability.CAP_OPERATIONS_LIST, organization))) return;
+  throw permissionDenied("this is for operators of the installation", { missing: "CAP_OPERATIONS_LIST" });
+}
+
+function counts({ tags, manifests, blobs, bytes }: Collected) {
+  return { tags: BigInt(tags), manifests: BigInt(manifests), blobs: BigInt(blobs), bytes: BigInt(bytes) };
+}
+
+async function countOrganizations({ tx }: Call): Promise<bigint> {
+  const row = await tx
+    .selectFrom("groups")
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .where("parent", "=", "")
+    .executeTakeFirst();
+  return BigInt(row?.n ?? 0);
+}
+
+/** The sum of the counters of the organizations. */
+async function total({ tx }: Call, kind: "repos" | "tags"): Promise<bigint> {
+  const row = await tx
+    .selectFrom("counters")
+    .innerJoin("groups", "groups.uid", "counters.ancestor")
+    .select(({ fn }) => fn.sum<number | null>("counters.n").as("n"))
+    .where("counters.kind", "=", kind)
+    .where("groups.parent", "=", "")
+    .executeTakeFirst();
+  return BigInt(row?.n ?? 0);
+}

@@ -1,0 +1,67 @@
+import { SearchKind } from "@moorage/api/messages";
+import { timestamp } from "../../lib/timestamps.ts";
+import { type Found, NEEDS, type Searched } from "./kinds.ts";
+import { type Ranged, rowsAfter } from "./ranges.ts";
+
+const ROWS = 500;
+const MAX_VALUE = 1_024;
+// The index manifests_annotated has those with annotations alone.
+const ANNOTATED: Ranged = {
+  table: "manifests",
+  columns: "repo, digest, annotations, create_time",
+  key: ["repo", "digest"],
+  only: "annotations <> '{}'",
+};
+
+interface Annotated {
+  repo: string;
+  digest: string;
+  annotations: string;
+  create_time: number;
+}
+
+/** Annotations of manifests, by a part of the key or value, or by `key=value`. */
+export const searchedLabels: Searched = {
+  kind: SearchKind.LABEL,
+  needs: NEEDS.manifest,
+  rows: ROWS,
+  // Their text is read and parsed.
+  weight: 10,
+  fits: () => true,
+  async look({ db, query, roots, paths }, after) {
+    const [repo = "", digest = "", key] = after;
+    // The manifest that the page before ended in may have more annotations: it is read again, as the first one after a
+    // beginning of its digest.
+    const from = key === undefined ? after : [repo, digest.slice(0, -1)];
+    const rows = await rowsAfter<Annotated>(db, ANNOTATED, roots, from, ROWS);
+    const matches = matcherOf(query);
+    const found: Found[] = rows.flatMap((row) =>
+      Object.entries(JSON.parse(row.annotations) as Record<string, string>)
+        .filter(([name, value]) => matches(name.toLowerCase(), value.toLowerCase()))
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .filter(([name]) => row.repo !== repo || row.digest !== digest || key === undefined || name > key)
+        .map(([name, value]) => ({
+          result: {
+            kind: SearchKind.LABEL,
+            repoUid: row.repo,
+            digest: row.digest,
+            labelKey: name,
+            labelValue: value.slice(0, MAX_VALUE),
+            updateTime: timestamp(row.create_time),
+          },
+          position: [row.repo, row.digest, name],
+        })),
+    );
+    const names = await paths.ofUids(found.map(({ position }) => position[0] ?? ""));
+    for (const { result, position } of found) result.name = names.get(position[0] ?? "") ?? "";
+    const last = rows.at(-1);
+    return { found, last: rows.length < ROWS || last === undefined ? undefined : [last.repo, last.digest] };
+  },
+};
+
+function matcherOf(query: string): (key: string, value: string) => boolean {
+  const at = query.indexOf("=");
+  const [wantedKey, wantedValue] = [query.slice(0, at), query.slice(at + 1)];
+  return (key, value) =>
+    key.includes(query) || value.includes(query) || (at > 0 && key === wantedKey && value.includes(wantedValue));
+}

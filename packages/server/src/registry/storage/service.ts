@@ -1,0 +1,99 @@
+import { setImmediate } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type GroupStorageSchema, ListStorageRequestSchema, StorageService } from "@moorage/api/messages";
+import { neededFor } from "../../aip/access.ts";
+import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../../aip/page-token.ts";
+import { scopeOf } from "../../aip/scope.ts";
+import type { Call } from "../../core/call.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
+import { invalidArgument } from "../../errors.ts";
+import { type CountedGroup, storageOf } from "./rows.ts";
+
+const LIST = ListStorageRequestSchema.typeName;
+const NEEDS = neededFor(StorageService.method.listStorage);
+const DEFAULT_SIZE = 10;
+const MAX_SIZE = 50;
+/** A page ends after the row in which it has read so many links and manifests. */
+const ROWS_PER_PAGE = 200_000;
+
+/** What takes up space, by group. */
+export function storageService({ pageTokenKey }: ServiceContext): Service<typeof StorageService> {
+  return {
+    async listStorage(call, { uidp, pageSize, pageToken }) {
+      if (
+        uidp !== undefined &&
+        (uidp.ancestorsOf !== "" || uidp.childrenOf !== "" || uidp.inRoot || uidp.ids.length > 0)
+      )
+        throw invalidArgument({ field: "uidp", description: "only descendants_of is taken here" });
+      if (pageSize < 0) throw invalidArgument({ field: "page_size", description: "must not be negative" });
+      const size = Math.min(pageSize || DEFAULT_SIZE, MAX_SIZE);
+      const above = uidp?.descendantsOf ?? "";
+      const after = openToken(call, pageTokenKey, above, pageToken);
+      const { roots } = scopeOf(uidp, await call.visible(...NEEDS));
+      const groups = await countedGroups(call, above, roots, after, size + 1);
+      const storage: MessageInitShape<typeof GroupStorageSchema>[] = [];
+      let rows = 0;
+      for (const group of groups.slice(0, size)) {
+        if (rows >= ROWS_PER_PAGE) break;
+        const { storage: found, looked } = await storageOf(call.tx, group);
+        storage.push(found);
+        rows += looked;
+        // SQLite answers without a pause: other calls get their turn here.
+        await setImmediate();
+        call.requireCaller();
+      }
+      const last = groups[storage.length - 1];
+      if (last === undefined || storage.length === groups.length) return { storage };
+      const token = { list: LIST, request: above, position: [last.uid], issuedMs: call.nowMs };
+      return { storage, nextPageToken: sealPageToken(pageTokenKey, token) };
+    },
+  };
+}
+
+/** The first groups after a uid: the named one's own repos and those directly below it, or the roots. */
+async function countedGroups(
+  { tx }: Call,
+  above: string,
+  roots: readonly string[],
+  after: string,
+  limit: number,
+): Promise<CountedGroup[]> {
+  const named = above !== "" && roots.length === 1 && roots[0] === above;
+  const uids = named
+    ? [above]
+    : roots
+        .filter((uid) => uid > after)
+        .toSorted()
+        .slice(0, limit);
+  if (uids.length === 0) return [];
+  const found = await tx
+    .selectFrom("groups")
+    .select(["uid", "name"])
+    .where("uid", "in", uids)
+    .where("uid", ">", after)
+    .orderBy("uid")
+    .execute();
+  if (!named) return found.map((group) => ({ ...group, own: false }));
+  const below = await tx
+    .selectFrom("groups")
+    .select(["uid", "name"])
+    .where("parent", "=", above)
+    .where("uid", ">", after)
+    .orderBy("uid")
+    .limit(limit)
+    .execute();
+  return [
+    ...found.map((group) => ({ ...group, own: true, within: above })),
+    ...below.map((group) => ({ ...group, own: false, within: above })),
+  ].slice(0, limit);
+}
+
+/** The uid that the page before ended with; empty at the beginning, and for an expired token. */
+function openToken(call: Call, key: Uint8Array, above: string, text: string): string {
+  if (text === "") return "";
+  const { list, request, position, issuedMs } = openPageToken(key, text);
+  if (call.nowMs - issuedMs > PAGE_TOKEN_LIFETIME_MS) return "";
+  if (list !== LIST) throw wrongPageToken("is not a token of this list");
+  if (request !== above) throw wrongPageToken("was given for another uidp");
+  return String(position[0]);
+}

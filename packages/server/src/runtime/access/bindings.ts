@@ -1,0 +1,99 @@
+import { AccessStep_Kind as Kind, AccessStep_Outcome as Outcome, Capability, RoleSchema } from "@moorage/api/messages";
+import { reaches } from "../../auth/index.ts";
+import type { Call } from "../../core/call.ts";
+import { capabilitiesOf } from "../../iam/index.ts";
+import { isWithin, parentOf } from "../../lib/uid.ts";
+import { named, type Step } from "./answer.ts";
+
+/** A role that is given on a group, by a binding or by a mapping. */
+interface Given {
+  uid: string;
+  group: string;
+  groupName: string;
+  role: string;
+  capabilities: string;
+}
+
+export interface Wanted {
+  needed: readonly Capability[];
+  /** The uid of what it is about; "" for none. */
+  place: string;
+  /** The full name of its type. */
+  resource: string;
+}
+
+const MAX_STEPS = 100;
+
+/**
+ * What each role binding of the subject gives for what is needed, and each mapping of its groups at its identity
+ * provider. Of those on groups whose bindings the asking caller may not list only those above the place are shown, and
+ * without names.
+ */
+export async function givenSteps(asking: Call, subject: Call, wanted: Wanted): Promise<Step[]> {
+  const { identity } = subject.caller;
+  if (identity === "") return [];
+  const steps: Step[] = [];
+  for (const given of await boundTo(asking, identity)) {
+    if (steps.length === MAX_STEPS) break;
+    const isShown = await asking.may(Capability.CAP_IAM_ROLE_BINDINGS_LIST, given.group);
+    const step = stepOf(Kind.BINDING, given, wanted, isShown, reaches(parentOf(identity), given.group));
+    if (step !== undefined) steps.push(step);
+  }
+  for (const given of await mappedTo(subject)) {
+    if (steps.length === MAX_STEPS) break;
+    const isShown = await asking.may(Capability.CAP_IAM_IDENTITY_PROVIDERS_LIST, parentOf(given.uid));
+    const step = stepOf(Kind.MAPPING, given, wanted, isShown, true);
+    if (step !== undefined) steps.push(step);
+  }
+  return steps;
+}
+
+function stepOf(kind: Kind, given: Given, wanted: Wanted, isShown: boolean, counts: boolean): Step | undefined {
+  const covers = coversPlace(given.group, wanted);
+  if (!covers && !isShown) return undefined;
+  const held = new Set(capabilitiesOf(given));
+  const gives = wanted.needed.filter((capability) => held.has(capability));
+  const what = kind === Kind.BINDING ? "binding" : "mapping";
+  const which = isShown ? `the ${what} of role ${given.role} on group ${given.groupName}` : `a ${what} above`;
+  const [outcome, message] = !covers
+    ? [Outcome.NOT_APPLICABLE, `${which} does not reach the resource`]
+    : !counts
+      ? [Outcome.FAILED, `${which} does not count: its group is not in the identity's own`]
+      : gives.length === 0
+        ? [Outcome.NOT_APPLICABLE, `${which} gives nothing of what is needed`]
+        : [Outcome.PASSED, `${which} gives ${named(gives)}`];
+  const names = { uid: given.uid, name: given.role, group: given.group, groupName: given.groupName };
+  return { kind, outcome, message, ...(isShown && names) };
+}
+
+function coversPlace(group: string, { place, resource }: Wanted): boolean {
+  // Built-in roles are above all groups: rights anywhere count for them.
+  return (resource === RoleSchema.typeName && parentOf(place) === "") || (place !== "" && isWithin(place, group));
+}
+
+async function boundTo({ tx }: Call, identity: string): Promise<Given[]> {
+  return await tx
+    .selectFrom("role_bindings as b")
+    .innerJoin("roles as r", "r.uid", "b.role_uid")
+    .innerJoin("groups as g", "g.uid", "b.parent")
+    .select(["b.uid", "b.parent as group", "g.name as groupName", "r.name as role", "r.capabilities"])
+    .where("b.identity_uid", "=", identity)
+    .orderBy("b.parent")
+    .orderBy("b.uid")
+    .limit(10 * MAX_STEPS)
+    .execute();
+}
+
+async function mappedTo({ tx, caller: { external } }: Call): Promise<Given[]> {
+  if (external === undefined) return [];
+  return await tx
+    .selectFrom("external_group_role_mappings as m")
+    .innerJoin("roles as r", "r.uid", "m.role_uid")
+    .innerJoin("groups as g", "g.uid", "m.scope")
+    .select(["m.uid", "m.scope as group", "g.name as groupName", "r.name as role", "r.capabilities"])
+    .where("m.parent", "=", external.provider)
+    .where("m.external_group_id", "in", external.groups.slice(0, 10 * MAX_STEPS))
+    .orderBy("m.uid")
+    .limit(10 * MAX_STEPS)
+    .execute();
+}
