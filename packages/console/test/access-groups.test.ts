@@ -52,10 +52,8 @@ test("a person makes a group, an identity in it, a role, and binds it", async (t
   await dialog.getByLabel("Role", { exact: true }).selectOption({ label: "tagger" });
   await dialog.getByRole("button", { name: "Bind" }).click();
   await page.getByRole("table").getByRole("link", { name: "tagger" }).waitFor();
-  const { capabilities } = await platform
-    .ok<{ capabilities: string[] }>("GET", `/iam/v2/roles?name=tagger`)
-    .then((answer) => (answer as unknown as { roles: { capabilities: string[] }[] }).roles[0] ?? { capabilities: [] });
-  assert.deepEqual(capabilities.toSorted(), ["CAP_REPO_LIST", "CAP_TAG_CREATE"]);
+  const { roles } = await platform.ok<{ roles: { capabilities: string[] }[] }>("GET", "/iam/v2/roles?name=tagger");
+  assert.deepEqual(roles[0]?.capabilities.toSorted(), ["CAP_REPO_LIST", "CAP_TAG_CREATE"]);
 
   await page.getByRole("button", { name: /^Actions for tagger/ }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();

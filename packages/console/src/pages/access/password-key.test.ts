@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPublicKey, verify } from "node:crypto";
+import { createPublicKey, type JsonWebKey, verify } from "node:crypto";
 import { test } from "node:test";
 import { makePassword } from "./password-key.ts";
 
@@ -12,8 +12,9 @@ test("a password is signed with the key that the identity is given, and has its 
     scopes: ["a/b"],
   });
   const [header = "", claims = "", signature = ""] = made.token.split(".");
-  const [key] = (JSON.parse(made.issuerKeys) as { keys: Record<string, string>[] }).keys;
-  const publicKey = createPublicKey({ key: key as never, format: "jwk" });
+  const [key] = (JSON.parse(made.issuerKeys) as { keys: JsonWebKey[] }).keys;
+  assert.ok(key);
+  const publicKey = createPublicKey({ key, format: "jwk" });
   const input = Buffer.from(`${header}.${claims}`);
   const isGood = verify(
     "sha256",

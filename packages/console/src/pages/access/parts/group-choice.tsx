@@ -1,10 +1,11 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChoiceField } from "./choice-field.tsx";
 import { useChoices } from "./data.ts";
 
 /** The group that a page is about: chosen once, kept in its address. `none`: what the page shows without one. */
 export function GroupChoice({ group, none }: { group: string; none?: string }) {
   const navigate = useNavigate();
+  const search = useSearch({ strict: false });
   const choices = useChoices("group");
   return (
     <ChoiceField
@@ -13,9 +14,7 @@ export function GroupChoice({ group, none }: { group: string; none?: string }) {
       none={none ?? "All that you see"}
       choices={choices}
       value={group}
-      onChange={(uid) =>
-        void navigate({ to: ".", search: (before: object) => ({ ...before, group: uid || undefined }) as never })
-      }
+      onChange={(uid) => void navigate({ to: ".", search: { ...search, group: uid || undefined } })}
     />
   );
 }

@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { RowData } from "@tanstack/react-table";
 import { type ReactNode, useState } from "react";
 import { useRights } from "../../../lib/rights.ts";
@@ -48,6 +48,7 @@ export function ResourcePage<Row extends RowData>({
   const { title, noun, intro, columns, uidOf, create, empty } = spec;
   const [isMaking, setIsMaking] = useState(false);
   const navigate = useNavigate();
+  const search = useSearch({ strict: false });
   const rights = useRights(group);
   const changed = useChanged();
   const reason = group === "" ? "Choose a group first: the new one belongs to it" : rights(create.capability);
@@ -79,9 +80,7 @@ export function ResourcePage<Row extends RowData>({
           {...list}
           idOf={uidOf}
           order={order}
-          onOrder={(next) =>
-            void navigate({ to: ".", search: (before: object) => ({ ...before, order: next }) as never })
-          }
+          onOrder={(next) => void navigate({ to: ".", search: { ...search, order: next } })}
           columns={[
             ...columns,
             { id: "actions", header: "Actions", align: "end", cell: (row) => <RowActions spec={spec} row={row} /> },
