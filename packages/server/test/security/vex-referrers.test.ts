@@ -65,9 +65,10 @@ interface Statement {
   status: string;
 }
 
-/** The document of a referrer, pulled as clients pull it. */
-async function documentOf(place: Place, referrer: string): Promise<{ statements: Statement[] }> {
+/** The document of a referrer, pulled as clients pull it. Undefined when the referrer is no longer there. */
+async function documentOf(place: Place, referrer: string): Promise<{ statements: Statement[] } | undefined> {
   const manifest = await pull(place, `manifests/${referrer}`);
+  if (manifest.status === 404) return undefined;
   assert.equal(manifest.status, 200);
   const { layers } = (await manifest.json()) as { layers: { digest: string; size: number; mediaType: string }[] };
   const [layer] = layers;
@@ -77,8 +78,8 @@ async function documentOf(place: Place, referrer: string): Promise<{ statements:
   return JSON.parse(content.toString()) as { statements: Statement[] };
 }
 
-const saidOf = async (place: Place, referrer: string): Promise<string[]> =>
-  (await documentOf(place, referrer)).statements.map((each) => `${each.vulnerability.name} ${each.status}`).sort();
+const saidOf = async (place: Place, referrer: string): Promise<string[] | undefined> =>
+  (await documentOf(place, referrer))?.statements.map((each) => `${each.vulnerability.name} ${each.status}`).sort();
 
 /** The only referrer with this many statements, once it is there. */
 async function attached(place: Place, digest: string, statements: number): Promise<string> {
@@ -87,10 +88,8 @@ async function attached(place: Place, digest: string, statements: number): Promi
     assert.ok(found.length <= 1, "what it replaces goes in the same transaction");
     const [only] = found;
     if (only === undefined) return undefined;
-    // It may be renewed between the two requests.
-    const answer = await pull(place, `manifests/${only.digest}`);
-    if (answer.status === 404) return undefined;
-    return (await saidOf(place, only.digest)).length === statements ? only.digest : undefined;
+    // It may be renewed between the two requests, and is gone then.
+    return (await saidOf(place, only.digest))?.length === statements ? only.digest : undefined;
   });
 }
 
@@ -113,7 +112,7 @@ test("the VEX of an image is a referrer of it, renewed when what is said changes
   const digest = await newImage(place, "v1", "referred");
   const uid = await advise("referred", "CVE-2026-1", { detection: { manual: {} } });
   const first = await attached(place, digest, 1);
-  const document = await documentOf(place, first);
+  const document = (await documentOf(place, first)) ?? assert.fail("it is gone");
   assert.equal(openVexProblem(document), undefined);
   const path = `/vulnerabilities/v2/repos/${place.repo}/vex?reference=v1`;
   assert.deepEqual(document, (await platform.ok("GET", path))["document"], "it is the document of the API");
