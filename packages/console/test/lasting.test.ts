@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Console, needs, openConsole } from "./support/console.ts";
+import { codeOf, type Console, needs, openConsole } from "./support/console.ts";
 
 // A page that stays open: its session ends, a right goes, the server is away, another tab signs out.
 let opened: Console | undefined;
@@ -61,11 +61,7 @@ test("while the server does not answer the page says so, and goes on by itself",
   if (console_ === undefined) return;
   const page = await console_.signedIn();
   await page.getByRole("link", { name: "Audit log" }).first().waitFor();
-  // The code of all pages is loaded by then.
-  await page.waitForFunction(() =>
-    performance.getEntriesByType("resource").some(({ name }) => name.includes("audit-page")),
-  );
-  await page.waitForLoadState("networkidle");
+  await codeOf(page, "audit-page");
   await page.context().setOffline(true);
   await page.getByRole("link", { name: "Audit log" }).first().click();
   await page.getByText("The server does not answer").first().waitFor();

@@ -28,12 +28,12 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   });
 }
 
-/** Whether no answer came. */
+/** Whether no answer came, or one that says that the server is not ready: while it starts, it answers 503. */
 function isAway(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 0;
+  return error instanceof ApiError && (error.status === 0 || (error.status >= 502 && error.status <= 504));
 }
 
 /** Whether the same request may succeed a moment later: the server restarts, or has too much to do. */
 function isPassing(error: unknown): boolean {
-  return isAway(error) || (error instanceof ApiError && (error.status === 429 || error.status >= 502));
+  return isAway(error) || (error instanceof ApiError && error.status === 429);
 }

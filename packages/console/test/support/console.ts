@@ -31,18 +31,49 @@ export interface Console {
   close(): Promise<void>;
 }
 
-/**
- * Starts them. Undefined when no Chromium is installed: the tests are then skipped by `skipWithout`. `env`: settings of
- * the server.
- */
-export async function openConsole(env: Record<string, string> = {}): Promise<Console | undefined> {
+/** Builds the console when it is older than its sources, and starts Chromium. Undefined when none is installed. */
+export async function openBrowser(): Promise<Browser | undefined> {
   if (CHROMIUM === undefined) return undefined;
   execFileSync(process.execPath, ["scripts/console.ts", "--if-stale"], {
     cwd: join(import.meta.dirname, "../../../.."),
     timeout: BUILD_TIMEOUT_MS,
   });
+  return await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: TIMEOUT_MS });
+}
+
+/** A page of a browser of its own at the server, in which nobody is signed in. */
+export async function newPage(browser: Browser, baseURL: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ baseURL, ...options });
+  context.setDefaultTimeout(TIMEOUT_MS);
+  return await context.newPage();
+}
+
+/** Signs in with the access token, as a person does. */
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.goto("/login");
+  await page.getByText("Sign in with an access token").click();
+  await page.getByLabel("Access token").fill(token);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.waitForURL("/");
+}
+
+/** Waits until the code of a page is there, by a part of its file's name: the console loads all when it is idle. */
+export async function codeOf(page: Page, name: string): Promise<void> {
+  await page.waitForFunction(
+    (part) => performance.getEntriesByType("resource").some((each) => each.name.includes(part)),
+    name,
+  );
+  await page.waitForLoadState("networkidle");
+}
+
+/**
+ * Starts them. Undefined when no Chromium is installed: the tests are then skipped by `skipWithout`. `env`: settings of
+ * the server.
+ */
+export async function openConsole(env: Record<string, string> = {}): Promise<Console | undefined> {
+  const browser = await openBrowser();
+  if (browser === undefined) return undefined;
   const platform = await startPlatform(env);
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: TIMEOUT_MS });
   const complaints: string[] = [];
   return {
     platform,
@@ -56,7 +87,7 @@ export async function openConsole(env: Record<string, string> = {}): Promise<Con
 }
 
 /** Skips the test, with the reason, where there is no browser; otherwise returns the console. */
-export function needs(t: TestContext, console_: Console | undefined): Console | undefined {
+export function needs<T extends Console | Browser>(t: TestContext, console_: T | undefined): T | undefined {
   if (console_ === undefined) t.skip("no Chromium on this machine: apt-get install chromium");
   return console_;
 }
@@ -67,19 +98,13 @@ async function signedIn(
   complaints: string[],
   { identity, options = {} }: { identity?: string; options?: BrowserContextOptions } = {},
 ): Promise<Page> {
-  const context = await browser.newContext({ baseURL: platform.url, ...options });
-  context.setDefaultTimeout(TIMEOUT_MS);
-  const page = await context.newPage();
+  const page = await newPage(browser, platform.url, options);
   page.on("pageerror", ({ message }) => complaints.push(message));
   page.on("console", (message) => {
     // A request that was rejected is noted by the browser; what the page made of it is the test's concern.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       complaints.push(message.text());
   });
-  await page.goto("/login");
-  await page.getByText("Sign in with an access token").click();
-  await page.getByLabel("Access token").fill(await platform.token(identity));
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.waitForURL("/");
+  await signIn(page, await platform.token(identity));
   return page;
 }
