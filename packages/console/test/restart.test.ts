@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { loadConfig, readBootstrap, signToken } from "../../server/src/index.ts";
 import { databaseEnv, dropDatabase } from "../../server/test/support/database.ts";
 import { temporaryFolder } from "../../server/test/support/installation.ts";
 import { startProcess } from "../../server/test/support/processes.ts";
+import { freePort } from "../../server/test/support/unused-port.ts";
 import { codeOf, needs, newPage, openBrowser, signIn } from "./support/console.ts";
 
 // A server that is killed and started again under an open page.
@@ -16,21 +15,12 @@ before(async () => {
 });
 after(() => opened?.close());
 
-/** A port that is free now. Its address is part of the settings, so it is known before the server starts. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 test("while the server is down the page says so; when it is back the person is still signed in", async (t) => {
   const browser = needs(t, opened);
   if (browser === undefined) return;
   const dataDir = temporaryFolder(t);
   t.after(() => dropDatabase(dataDir));
+  // The address is part of the settings, so it is known before the server starts.
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const settings = { MOORAGE_DATA_DIR: dataDir, MOORAGE_BASE_URL: baseUrl, MOORAGE_HOST: "127.0.0.1" };

@@ -8,7 +8,7 @@ import { newUid } from "../../src/lib/uid.ts";
 import { type Actor, openWorlds, type Worlds } from "../support/access-worlds.ts";
 import { type Dice, diceOf } from "../support/dice.ts";
 import { sized } from "../support/extent.ts";
-import { type Answer, reason } from "../support/platform.ts";
+import { type Answer, type Json, reason } from "../support/platform.ts";
 import { restCallOf } from "../support/rest-call.ts";
 
 // Random rights, narrowing, documents and policies: what the explanation says is what then happens, for every method of
@@ -36,7 +36,7 @@ const METHODS = Object.values<unknown>(api)
   .filter((method) => method.parent !== api.AccessService);
 const INDEX = "application/vnd.oci.image.index.v1+json";
 
-interface Said {
+interface Said extends Json {
   allowed: boolean;
   reason: string;
   message: string;
@@ -55,9 +55,9 @@ async function explained(dice: Dice, actor: Actor, question: object): Promise<Sa
   const subject = identity === "" ? { anonymous: true } : { identity };
   const body = { ...subject, ...question, capabilities, scopes, externalGroups: groups };
   const answer = await platform.call("POST", "/iam/v2/access:explain", { token, body });
-  if (answer.status === 404 && !asksItself) return { allowed: false, reason: "404", message: "" };
+  if (answer.status === 404 && !asksItself) return { ...answer.body, allowed: false, reason: "404" };
   assert.equal(answer.status, 200, answer.text);
-  return answer.body as unknown as Said;
+  return answer.body as Said;
 }
 
 async function tokenOf({ identity, capabilities, scopes, groups }: Actor): Promise<string | undefined> {
@@ -96,7 +96,7 @@ async function registryRound(dice: Dice, actor: Actor, at: number): Promise<void
     token: await tokenOf(actor),
   });
   assert.equal(granted.status, 200, granted.text);
-  const token = granted.body.token as unknown as string;
+  const token = String(granted.body["token"]);
   const path = `/v2/${name}/manifests/`;
   const done =
     action === "PUSH"

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { newUid } from "../../src/lib/uid.ts";
 import { pushImage } from "../support/image.ts";
-import { type Platform, startPlatform } from "../support/platform.ts";
+import { type Json, type Platform, startPlatform } from "../support/platform.ts";
 
 interface Result {
   kind: string;
@@ -15,7 +15,7 @@ interface Result {
   labelValue: string;
   updateTime: string;
 }
-interface Page {
+interface Page extends Json {
   results: Result[];
   nextPageToken: string;
 }
@@ -114,7 +114,7 @@ describe("search", () => {
         token,
       });
       assert.equal(answer.status, 200, answer.text);
-      return (answer.body as unknown as Page).results.map(({ kind }) => kind);
+      return (answer.body as Page).results.map(({ kind }) => kind);
     };
     const { organization } = platform;
     assert.deepEqual(await find(await platform.identity(organization), "web-", organization), []);

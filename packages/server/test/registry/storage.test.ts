@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pushImage } from "../support/image.ts";
-import { startPlatform } from "../support/platform.ts";
+import { type Json, startPlatform } from "../support/platform.ts";
 
 interface Row {
   groupUid: string;
@@ -17,7 +17,7 @@ interface Row {
   truncated: boolean;
   largestRepos: { name: string; blobBytes: string; blobs: string }[];
 }
-interface Page {
+interface Page extends Json {
   storage: Row[];
   nextPageToken: string;
 }
@@ -74,7 +74,7 @@ test("storage is answered by group, each content once in a row, and only to who 
     token: viewer,
   });
   // It does not learn that its layers are elsewhere as well.
-  assert.deepEqual(numbers(seen.body as unknown as Page), [["team", false, size, 0, 2, 3, 3, 6]]);
+  assert.deepEqual(numbers(seen.body as Page), [["team", false, size, 0, 2, 3, 3, 6]]);
   const stranger = await platform.token(await platform.identity(organization));
   assert.deepEqual((await platform.call("GET", "/registry/v2/storage", { token: stranger })).body["storage"], []);
 

@@ -5,6 +5,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Request, RequestHandler, Response } from "../../core/http.ts";
 import { notFound } from "../../errors.ts";
+import { accepts } from "./accepts.ts";
 import { takesHtml } from "./home.ts";
 import type { answerErrors } from "./send-error.ts";
 
@@ -124,13 +125,4 @@ function send(request: Request, response: Response, { type, etag, content }: Fil
   response.statusCode = 200;
   if (request.method === "HEAD") response.end();
   else response.end(body);
-}
-
-/** Whether an Accept-Encoding header names the coding. Source: RFC 9110 §12.5.3. */
-function accepts(header: string, coding: string): boolean {
-  return header
-    .toLowerCase()
-    .split(",")
-    .map((range) => range.split(";").map((part) => part.trim()))
-    .some(([name, ...parameters]) => name === coding && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one)));
 }

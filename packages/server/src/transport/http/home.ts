@@ -1,5 +1,6 @@
 import { answerPage, escaped, type Page } from "../../auth/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
+import { accepts } from "./accepts.ts";
 
 export interface HomeOptions {
   /** The URL of the platform. */
@@ -43,11 +44,7 @@ function homePage(baseUrl: string, registryAudience: string, problem: string | u
   return { status: 200, title: "Moorage", body };
 }
 
-/** Whether the Accept header names HTML, as those of browsers do. Source: RFC 9110 §12.5.1. */
+/** Whether the Accept header names HTML, as those of browsers do. */
 export function takesHtml(accept: string): boolean {
-  return accept
-    .toLowerCase()
-    .split(",")
-    .map((range) => range.split(";").map((part) => part.trim()))
-    .some(([type, ...parameters]) => type === "text/html" && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one)));
+  return accepts(accept, "text/html");
 }
