@@ -273,8 +273,8 @@ interface TagChange {
   bundles: string;
 }
 
-// Moves that the server makes by itself; for the others the event names the caller.
-const BY_SYSTEM: ReadonlySet<MoveReason> = new Set(["mirror", "retention"]);
+/** Moves that the server makes by itself; for the others events and the list of moves name the caller. */
+export const BY_SYSTEM: ReadonlySet<string> = new Set<MoveReason>(["mirror", "retention"]);
 
 function emitTag(
   call: Call,

@@ -12,6 +12,7 @@ import { notFound, permissionDenied } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 import { requirePromotable } from "./gated-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
+import { listTagMoves } from "./tag-move-list.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 import type { JudgePromotion } from "./vulnerability-gate.ts";
 
@@ -50,6 +51,7 @@ export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromot
         foundBy: ({ name, digest, updatedSince }) =>
           name !== "" ? "name" : digest !== "" ? "digest" : updatedSince && "update_time",
       }),
+    listTagMoves: (call, request) => listTagMoves(call, pageTokenKey, request),
     async createTag(call, { parent, tag = create(TagSchema) }) {
       validate(TagSchema, tag);
       const { name, digest } = tag;

@@ -1,3 +1,4 @@
+import { addProduct } from "./products.ts";
 import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   AccessService,
@@ -294,6 +295,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   const newTag = (): Promise<string> => uidOf(platform.tag(repo));
   add(tags.getTag, async () => ({ uid: await newTag() }));
   add(tags.listTags, () => ({ uidp: { childrenOf: repo } }));
+  add(tags.listTagMoves, () => ({ repoUid: repo, tag: "1.0" }));
   add(tags.createTag, () => ({ parent: repo, tag: { name: name(), digest: DIGEST } }));
   add(tags.deleteTag, async () => ({ uid: await newTag() }));
   add(tags.promoteTags, () => ({ repoUid: repo, promotions: [{ name: name(), digest }] }));
@@ -436,35 +438,4 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(SecurityTokenService.method.exchange, () => ({}));
   add(SecurityTokenService.method.exchangeRefreshToken, () => ({}));
   return table;
-}
-
-/** A feed with the product `engine`. */
-async function addProduct(platform: Platform): Promise<void> {
-  await platform.transact(async (tx) => {
-    const feed = "products";
-    const none = {
-      address: "",
-      interval_ms: 0,
-      products: "[]",
-      origin: "command",
-      run: "",
-      etag: "",
-      last_modified: "",
-      restate: "",
-    };
-    const counts = { newest: null, records: 1, withdrawn: 0, problems: 0, duration_ms: null, error: "" };
-    const times = { attempt_time: null, success_time: null, full_time: null, create_time: 0 };
-    await tx
-      .insertInto("feeds")
-      .values({ name: feed, format: "endoflife", licence: "MIT", ...none, ...counts, ...times })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    const body = JSON.stringify({ releases: [{ releaseCycle: "1", eol: true }] });
-    const record = { modified: 0, withdrawn: null, removed: 0, hash: "", severity: "UNKNOWN", score_tenths: null };
-    await tx
-      .insertInto("feed_records")
-      .values({ feed, id: "engine", ...record, body, change: 1 })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  });
 }

@@ -500,6 +500,25 @@ export interface ListTagsResponse {
   totalCount?: string;
   skipped: number;
 }
+export interface ListTagMovesRequest {
+  repoUid?: string;
+  tag?: string;
+  since?: string;
+  before?: string;
+  pageSize?: number;
+  pageToken?: string;
+}
+export interface ListTagMovesResponse {
+  moves: TagMove[];
+  nextPageToken: string;
+}
+export interface TagMove {
+  time?: string;
+  digest: string;
+  previousDigest: string;
+  reason: string;
+  actor: string;
+}
 export interface CreateTagRequest {
   parent?: string;
   tag?: TagInput;
@@ -600,6 +619,11 @@ export const search = method<SearchRequest, SearchResponse>("GET", "/registry/v2
 export const listStorage = method<ListStorageRequest, ListStorageResponse>("GET", "/registry/v2/storage", "");
 export const getTag = method<GetTagRequest, Tag>("GET", "/registry/v2/tags/{uid=**}", "");
 export const listTags = method<ListTagsRequest, ListTagsResponse>("GET", "/registry/v2/tags", "");
+export const listTagMoves = method<ListTagMovesRequest, ListTagMovesResponse>(
+  "GET",
+  "/registry/v2/repos/{repoUid=**}/tags/{tag}/moves",
+  "",
+);
 export const createTag = method<CreateTagRequest, Tag>("POST", "/registry/v2/tags/{parent=**}", "tag");
 export const deleteTag = method<DeleteTagRequest, Record<string, never>>("DELETE", "/registry/v2/tags/{uid=**}", "");
 export const promoteTags = method<PromoteTagsRequest, PromoteTagsResponse>(

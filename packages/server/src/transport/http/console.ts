@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,6 +34,8 @@ const TYPES: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 const CODINGS = { br: ".br", gzip: ".gz" } as const;
+// scripts/console.ts writes it when all others are there.
+const LAST_FILE = "compressed";
 const API_PATH = /^\/[a-z]+\/v[0-9]/;
 
 // Nothing from elsewhere, and no scripts or styles in the page itself.
@@ -53,16 +55,22 @@ const POLICY = [
  * The console of the folder. Undefined when it has not been built: a clone builds it before `npm start`, and a packed
  * server has it beside this file (scripts/pack.ts).
  */
-export function openConsole(answerError: ReturnType<typeof answerErrors>): Console | undefined {
-  const folder = consoleFolder();
+export function openConsole(
+  answerError: ReturnType<typeof answerErrors>,
+  folder = consoleFolder(),
+): Console | undefined {
   if (folder === undefined) return undefined;
-  const names = new Set(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replaceAll("\\", "/")),
-  );
+  let names = namesIn(folder);
   const known = new Map<string, Promise<File>>();
+  let builtMs = timeOfBuild(folder);
   const fileOf = (path: string): Promise<File> | undefined => {
+    // A clone may build the console again while the server runs. Until that ends, what was read is served.
+    const nowMs = timeOfBuild(folder);
+    if (nowMs !== undefined && nowMs !== builtMs) {
+      builtMs = nowMs;
+      names = namesIn(folder);
+      known.clear();
+    }
     if (!names.has(path) || TYPES[extname(path)] === undefined) return undefined;
     const found = known.get(path) ?? readWhole(folder, path, names);
     known.set(path, found);
@@ -90,6 +98,20 @@ export function openConsole(answerError: ReturnType<typeof answerErrors>): Conso
       send(request, response, file, "accept-encoding");
     },
   };
+}
+
+/** The paths of the files, from the folder on. */
+function namesIn(folder: string): ReadonlySet<string> {
+  return new Set(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replaceAll("\\", "/")),
+  );
+}
+
+/** When the build ended, in milliseconds since 1970; undefined during a build, and in a packed server. */
+function timeOfBuild(folder: string): number | undefined {
+  return statSync(join(folder, LAST_FILE), { throwIfNoEntry: false })?.mtimeMs;
 }
 
 function consoleFolder(): string | undefined {

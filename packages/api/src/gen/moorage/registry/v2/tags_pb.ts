@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/tags.proto.
  */
 export const file_moorage_registry_v2_tags: GenFile = /*@__PURE__*/
-  fileDesc("Ch5tb29yYWdlL3JlZ2lzdHJ5L3YyL3RhZ3MucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIi5wIKA1RhZxIQCgN1aWQYASABKAlCA+BBAxJyCgRuYW1lGAIgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnYKBmRpZ2VzdBgDIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EjQKC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhIKCmRlcHJlY2F0ZWQYBSABKAgSGAoHYnVuZGxlcxgGIAMoCUIH8rsYAxCAAiIhCg1HZXRUYWdSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIuUBCg9MaXN0VGFnc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEbmFtZRgCIAEoCRIxCg11cGRhdGVkX3NpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZkaWdlc3QYByABKAkSEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSEAoIb3JkZXJfYnkYDCABKAkSDAoEc2tpcBgNIAEoBUoECAQQBUoECAUQBkoECAYQByKOAQoQTGlzdFRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQiUwoQQ3JlYXRlVGFnUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgN0YWcYAiABKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ0ID4EECIiQKEERlbGV0ZVRhZ1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIingMKDFRhZ1Byb21vdGlvbhJyCgRuYW1lGAEgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnMKBmRpZ2VzdBgCIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EnMKCGZyb21fdGFnGAMgASgJQmHyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EhwKD2V4cGVjdGVkX2RpZ2VzdBgEIAEoCUgAiAEBQhIKEF9leHBlY3RlZF9kaWdlc3QihAEKElByb21vdGVUYWdzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEkAKCnByb21vdGlvbnMYAiADKAsyIS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1Byb21vdGlvbkIJ4EEC8rsYAhBkEhUKDXZhbGlkYXRlX29ubHkYAyABKAgiPQoTUHJvbW90ZVRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWci0gIKC1RhZ1JvbGxiYWNrEnIKBG5hbWUYASABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30ScwoGZGlnZXN0GAIgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPZXhwZWN0ZWRfZGlnZXN0GAQgASgJSACIAQFCEgoQX2V4cGVjdGVkX2RpZ2VzdCKDAQoTUm9sbGJhY2tUYWdzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEj4KCXJvbGxiYWNrcxgCIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUm9sbGJhY2tCCeBBAvK7GAIQZBIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIj4KFFJvbGxiYWNrVGFnc1Jlc3BvbnNlEiYKBHRhZ3MYASADKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzKsCQoLVGFnc1NlcnZpY2USlwEKBkdldFRhZxIiLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0VGFnUmVxdWVzdBoYLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnIk+iuxglGgLNDCIDdWlkKhdtb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzDNDKi7GAGC0+STAhwSGi9yZWdpc3RyeS92Mi90YWdzL3t1aWQ9Kip9En4KCExpc3RUYWdzEiQubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0VGFnc1JlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RUYWdzUmVzcG9uc2UiJaK7GAQaAs0MqLsYAYLT5JMCExIRL3JlZ2lzdHJ5L3YyL3RhZ3MS0gEKCUNyZWF0ZVRhZxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuQ3JlYXRlVGFnUmVxdWVzdBoYLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnIoMBorsYKRoCywwiBnBhcmVudCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmNyZWF0ZWQudjGC0+STAiQ6A3RhZyIdL3JlZ2lzdHJ5L3YyL3RhZ3Mve3BhcmVudD0qKn0SwwEKCURlbGV0ZVRhZxIlLm1vb3JhZ2UucmVnaXN0cnkudjIuRGVsZXRlVGFnUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJ3orsYJRoCzgwiA3VpZCoXbW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcwzQyouxgCsrsYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuZGVsZXRlZC52MYLT5JMCHCoaL3JlZ2lzdHJ5L3YyL3RhZ3Mve3VpZD0qKn0S8AEKC1Byb21vdGVUYWdzEicubW9vcmFnZS5yZWdpc3RyeS52Mi5Qcm9tb3RlVGFnc1JlcXVlc3QaKC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByb21vdGVUYWdzUmVzcG9uc2UijQGiuxgrGgLMDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy51cGRhdGVkLnYxgtPkkwIsOgEqIicvcmVnaXN0cnkvdjIvdGFncy97cmVwb191aWQ9Kip9OnByb21vdGUS9AEKDFJvbGxiYWNrVGFncxIoLm1vb3JhZ2UucmVnaXN0cnkudjIuUm9sbGJhY2tUYWdzUmVxdWVzdBopLm1vb3JhZ2UucmVnaXN0cnkudjIuUm9sbGJhY2tUYWdzUmVzcG9uc2UijgGiuxgrGgLMDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy51cGRhdGVkLnYxgtPkkwItOgEqIigvcmVnaXN0cnkvdjIvdGFncy97cmVwb191aWQ9Kip9OnJvbGxiYWNrYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("Ch5tb29yYWdlL3JlZ2lzdHJ5L3YyL3RhZ3MucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIi5wIKA1RhZxIQCgN1aWQYASABKAlCA+BBAxJyCgRuYW1lGAIgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnYKBmRpZ2VzdBgDIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EjQKC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhIKCmRlcHJlY2F0ZWQYBSABKAgSGAoHYnVuZGxlcxgGIAMoCUIH8rsYAxCAAiIhCg1HZXRUYWdSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIuUBCg9MaXN0VGFnc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEbmFtZRgCIAEoCRIxCg11cGRhdGVkX3NpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZkaWdlc3QYByABKAkSEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSEAoIb3JkZXJfYnkYDCABKAkSDAoEc2tpcBgNIAEoBUoECAQQBUoECAUQBkoECAYQByKOAQoQTGlzdFRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQinQIKE0xpc3RUYWdNb3Zlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJxCgN0YWcYAiABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30SKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkiXAoUTGlzdFRhZ01vdmVzUmVzcG9uc2USKwoFbW92ZXMYASADKAsyHC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ01vdmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInsKB1RhZ01vdmUSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZGlnZXN0GAIgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgDIAEoCRIOCgZyZWFzb24YBCABKAkSDQoFYWN0b3IYBSABKAkiUwoQQ3JlYXRlVGFnUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgN0YWcYAiABKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ0ID4EECIiQKEERlbGV0ZVRhZ1JlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIingMKDFRhZ1Byb21vdGlvbhJyCgRuYW1lGAEgASgJQmTgQQLyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EnMKBmRpZ2VzdBgCIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EnMKCGZyb21fdGFnGAMgASgJQmHyuxhdCiFbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30aOG11c3QgYmUgYW4gT0NJIHRhZywgYXMgW2EtekEtWjAtOV9dW2EtekEtWjAtOS5fLV17MCwxMjd9EhwKD2V4cGVjdGVkX2RpZ2VzdBgEIAEoCUgAiAEBQhIKEF9leHBlY3RlZF9kaWdlc3QihAEKElByb21vdGVUYWdzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEkAKCnByb21vdGlvbnMYAiADKAsyIS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZ1Byb21vdGlvbkIJ4EEC8rsYAhBkEhUKDXZhbGlkYXRlX29ubHkYAyABKAgiPQoTUHJvbW90ZVRhZ3NSZXNwb25zZRImCgR0YWdzGAEgAygLMhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWci0gIKC1RhZ1JvbGxiYWNrEnIKBG5hbWUYASABKAlCZOBBAvK7GF0KIVthLXpBLVowLTlfXVthLXpBLVowLTkuXy1dezAsMTI3fRo4bXVzdCBiZSBhbiBPQ0kgdGFnLCBhcyBbYS16QS1aMC05X11bYS16QS1aMC05Ll8tXXswLDEyN30ScwoGZGlnZXN0GAIgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPZXhwZWN0ZWRfZGlnZXN0GAQgASgJSACIAQFCEgoQX2V4cGVjdGVkX2RpZ2VzdCKDAQoTUm9sbGJhY2tUYWdzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEj4KCXJvbGxiYWNrcxgCIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnUm9sbGJhY2tCCeBBAvK7GAIQZBIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIj4KFFJvbGxiYWNrVGFnc1Jlc3BvbnNlEiYKBHRhZ3MYASADKAsyGC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzKACwoLVGFnc1NlcnZpY2USlwEKBkdldFRhZxIiLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0VGFnUmVxdWVzdBoYLm1vb3JhZ2UucmVnaXN0cnkudjIuVGFnIk+iuxglGgLNDCIDdWlkKhdtb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzDNDKi7GAGC0+STAhwSGi9yZWdpc3RyeS92Mi90YWdzL3t1aWQ9Kip9En4KCExpc3RUYWdzEiQubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0VGFnc1JlcXVlc3QaJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RUYWdzUmVzcG9uc2UiJaK7GAQaAs0MqLsYAYLT5JMCExIRL3JlZ2lzdHJ5L3YyL3RhZ3MS0QEKDExpc3RUYWdNb3ZlcxIoLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFRhZ01vdmVzUmVxdWVzdBopLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFRhZ01vdmVzUmVzcG9uc2UibKK7GCsaAs0MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCMxIxL3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vdGFncy97dGFnfS9tb3ZlcxLSAQoJQ3JlYXRlVGFnEiUubW9vcmFnZS5yZWdpc3RyeS52Mi5DcmVhdGVUYWdSZXF1ZXN0GhgubW9vcmFnZS5yZWdpc3RyeS52Mi5UYWcigwGiuxgpGgLLDCIGcGFyZW50Khhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgCsrsYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcuY3JlYXRlZC52MYLT5JMCJDoDdGFnIh0vcmVnaXN0cnkvdjIvdGFncy97cGFyZW50PSoqfRLDAQoJRGVsZXRlVGFnEiUubW9vcmFnZS5yZWdpc3RyeS52Mi5EZWxldGVUYWdSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IneiuxglGgLODCIDdWlkKhdtb29yYWdlLnJlZ2lzdHJ5LnYyLlRhZzDNDKi7GAKyuxgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5kZWxldGVkLnYxgtPkkwIcKhovcmVnaXN0cnkvdjIvdGFncy97dWlkPSoqfRLwAQoLUHJvbW90ZVRhZ3MSJy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlByb21vdGVUYWdzUmVxdWVzdBooLm1vb3JhZ2UucmVnaXN0cnkudjIuUHJvbW90ZVRhZ3NSZXNwb25zZSKNAaK7GCsaAswMIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLnVwZGF0ZWQudjGC0+STAiw6ASoiJy9yZWdpc3RyeS92Mi90YWdzL3tyZXBvX3VpZD0qKn06cHJvbW90ZRL0AQoMUm9sbGJhY2tUYWdzEigubW9vcmFnZS5yZWdpc3RyeS52Mi5Sb2xsYmFja1RhZ3NSZXF1ZXN0GikubW9vcmFnZS5yZWdpc3RyeS52Mi5Sb2xsYmFja1RhZ3NSZXNwb25zZSKOAaK7GCsaAswMIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYArK7GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLnVwZGF0ZWQudjGC0+STAi06ASoiKC9yZWdpc3RyeS92Mi90YWdzL3tyZXBvX3VpZD0qKn06cm9sbGJhY2tiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Tag is a name for a digest.
@@ -209,6 +209,140 @@ export const ListTagsResponseSchema: GenMessage<ListTagsResponse> = /*@__PURE__*
   messageDesc(file_moorage_registry_v2_tags, 3);
 
 /**
+ * ListTagMovesRequest asks for a page of a tag's moves.
+ *
+ * @generated from message moorage.registry.v2.ListTagMovesRequest
+ */
+export type ListTagMovesRequest = Message<"moorage.registry.v2.ListTagMovesRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The tag's name.
+   *
+   * @generated from field: string tag = 2;
+   */
+  tag: string;
+
+  /**
+   * Only moves since this time, this time included.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only moves before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp before = 4;
+   */
+  before?: Timestamp | undefined;
+
+  /**
+   * At most so many results; 50 when absent, 1000 at most.
+   *
+   * @generated from field: int32 page_size = 10;
+   */
+  pageSize: number;
+
+  /**
+   * Where the page before ended.
+   *
+   * @generated from field: string page_token = 11;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.ListTagMovesRequest.
+ * Use `create(ListTagMovesRequestSchema)` to create a new message.
+ */
+export const ListTagMovesRequestSchema: GenMessage<ListTagMovesRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 4);
+
+/**
+ * ListTagMovesResponse is a page of a tag's moves, newest first.
+ *
+ * @generated from message moorage.registry.v2.ListTagMovesResponse
+ */
+export type ListTagMovesResponse = Message<"moorage.registry.v2.ListTagMovesResponse"> & {
+  /**
+   * The page.
+   *
+   * @generated from field: repeated moorage.registry.v2.TagMove moves = 1;
+   */
+  moves: TagMove[];
+
+  /**
+   * Where the next page begins; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.ListTagMovesResponse.
+ * Use `create(ListTagMovesResponseSchema)` to create a new message.
+ */
+export const ListTagMovesResponseSchema: GenMessage<ListTagMovesResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 5);
+
+/**
+ * TagMove is a moment at which a tag came to point elsewhere, or was deleted.
+ *
+ * @generated from message moorage.registry.v2.TagMove
+ */
+export type TagMove = Message<"moorage.registry.v2.TagMove"> & {
+  /**
+   * When. The times of a tag's moves differ.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * What the tag points to since then; empty when it was deleted.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * What it pointed to before; empty when it was not there, and when retention removed the record of it.
+   *
+   * @generated from field: string previous_digest = 3;
+   */
+  previousDigest: string;
+
+  /**
+   * Why: push, api, mirror, promote, rollback, delete or retention.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * The uid of the identity that moved it. Empty when the server did it by itself, and for callers without the
+   * capability to list events there.
+   *
+   * @generated from field: string actor = 5;
+   */
+  actor: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.TagMove.
+ * Use `create(TagMoveSchema)` to create a new message.
+ */
+export const TagMoveSchema: GenMessage<TagMove> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_tags, 6);
+
+/**
  * CreateTagRequest asks for a tag.
  *
  * @generated from message moorage.registry.v2.CreateTagRequest
@@ -234,7 +368,7 @@ export type CreateTagRequest = Message<"moorage.registry.v2.CreateTagRequest"> &
  * Use `create(CreateTagRequestSchema)` to create a new message.
  */
 export const CreateTagRequestSchema: GenMessage<CreateTagRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 4);
+  messageDesc(file_moorage_registry_v2_tags, 7);
 
 /**
  * DeleteTagRequest names a tag.
@@ -255,7 +389,7 @@ export type DeleteTagRequest = Message<"moorage.registry.v2.DeleteTagRequest"> &
  * Use `create(DeleteTagRequestSchema)` to create a new message.
  */
 export const DeleteTagRequestSchema: GenMessage<DeleteTagRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 5);
+  messageDesc(file_moorage_registry_v2_tags, 8);
 
 /**
  * TagPromotion says what a tag is to point to.
@@ -297,7 +431,7 @@ export type TagPromotion = Message<"moorage.registry.v2.TagPromotion"> & {
  * Use `create(TagPromotionSchema)` to create a new message.
  */
 export const TagPromotionSchema: GenMessage<TagPromotion> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 6);
+  messageDesc(file_moorage_registry_v2_tags, 9);
 
 /**
  * PromoteTagsRequest asks for moves that are made together.
@@ -332,7 +466,7 @@ export type PromoteTagsRequest = Message<"moorage.registry.v2.PromoteTagsRequest
  * Use `create(PromoteTagsRequestSchema)` to create a new message.
  */
 export const PromoteTagsRequestSchema: GenMessage<PromoteTagsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 7);
+  messageDesc(file_moorage_registry_v2_tags, 10);
 
 /**
  * PromoteTagsResponse are the tags as they are now, or would be.
@@ -353,7 +487,7 @@ export type PromoteTagsResponse = Message<"moorage.registry.v2.PromoteTagsRespon
  * Use `create(PromoteTagsResponseSchema)` to create a new message.
  */
 export const PromoteTagsResponseSchema: GenMessage<PromoteTagsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 8);
+  messageDesc(file_moorage_registry_v2_tags, 11);
 
 /**
  * TagRollback says where a tag is to go back to. With neither digest nor time: to what it pointed to before.
@@ -395,7 +529,7 @@ export type TagRollback = Message<"moorage.registry.v2.TagRollback"> & {
  * Use `create(TagRollbackSchema)` to create a new message.
  */
 export const TagRollbackSchema: GenMessage<TagRollback> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 9);
+  messageDesc(file_moorage_registry_v2_tags, 12);
 
 /**
  * RollbackTagsRequest asks for moves that are made together.
@@ -430,7 +564,7 @@ export type RollbackTagsRequest = Message<"moorage.registry.v2.RollbackTagsReque
  * Use `create(RollbackTagsRequestSchema)` to create a new message.
  */
 export const RollbackTagsRequestSchema: GenMessage<RollbackTagsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 10);
+  messageDesc(file_moorage_registry_v2_tags, 13);
 
 /**
  * RollbackTagsResponse are the tags as they are now, or would be.
@@ -451,7 +585,7 @@ export type RollbackTagsResponse = Message<"moorage.registry.v2.RollbackTagsResp
  * Use `create(RollbackTagsResponseSchema)` to create a new message.
  */
 export const RollbackTagsResponseSchema: GenMessage<RollbackTagsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_tags, 11);
+  messageDesc(file_moorage_registry_v2_tags, 14);
 
 /**
  * TagsService manages the names that repos give to digests.
@@ -478,6 +612,17 @@ export const TagsService: GenService<{
     methodKind: "unary";
     input: typeof ListTagsRequestSchema;
     output: typeof ListTagsResponseSchema;
+  },
+  /**
+   * ListTagMoves answers what a tag of that name came to point to and when it was deleted, newest first, with who did
+   * it and why. The moves of a deleted tag are answered too; a tag that never was has none.
+   *
+   * @generated from rpc moorage.registry.v2.TagsService.ListTagMoves
+   */
+  listTagMoves: {
+    methodKind: "unary";
+    input: typeof ListTagMovesRequestSchema;
+    output: typeof ListTagMovesResponseSchema;
   },
   /**
    * CreateTag sets a tag: an existing one of that name is moved, which takes the capability to update tags.
