@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pushImage } from "../../server/test/support/image.ts";
+import { addProduct } from "../../server/test/support/products.ts";
 import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
@@ -80,5 +81,46 @@ test("who may only look sees what can be done, and why not by them", async (t) =
   const button = page.getByRole("button", { name: "Delete" });
   await page.locator('button[aria-description*="CAP_TAG_DELETE"]').waitFor();
   assert.equal(await button.getAttribute("aria-disabled"), "true");
+  assert.deepEqual(complaints, []);
+});
+
+test("a tag says who moved it last, and when its product is past its end of life", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  await addProduct(platform);
+  await platform.repo(platform.organization, { name: "engine", product: { id: "engine" } });
+  await pushImage(platform, "acme/engine", "1.2");
+  const page = await signedIn();
+  await page.goto("/repo?name=acme/engine");
+  const row = page.getByRole("table", { name: "Tags" }).getByRole("row").filter({ hasText: "1.2" });
+  await row.getByText("ended").waitFor();
+  const identity = await platform.ok("GET", `/iam/v2/identities/${platform.owner}`);
+  await row.getByRole("link", { name: String(identity["name"]) }).waitFor();
+
+  const viewer = await platform.identity(platform.organization, "viewer");
+  const other = await signedIn({ identity: viewer });
+  await other.goto("/repo?name=acme/engine");
+  await other.getByRole("table", { name: "Tags" }).getByText("not shown").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("the palette finds images and tags as well as pages", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const repo = await openTaggedRepo(platform, "bakery");
+  await repo.push("v9.0", 0);
+  const page = await signedIn();
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox", { name: "Search or go to" });
+  await input.fill("baker");
+  await page.getByRole("option", { name: /acme\/bakery\s*Image/ }).waitFor();
+  await input.fill("v9");
+  await page.getByRole("option", { name: /acme\/bakery:v9\.0\s*Tag/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/tag\?name=acme\/bakery:v9\.0/);
+  await page.keyboard.press("Control+k");
+  await input.fill("no such thing at all");
+  await page.getByText("Nothing of that name.").waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -67,3 +67,44 @@ test("a rollback is not done when somebody else has moved the tag", async (t) =>
   assert.equal((await repo.tags())["1.0"], repo.digests[2]);
   assert.deepEqual(complaints, []);
 });
+
+test("a history longer than a page: an earlier moment is known, and its moves are read when asked for", async (t) => {
+  const { signedIn, complaints, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const repo = await openTaggedRepo(platform, "old");
+  await repo.push("1.0", 0);
+  const firstMs = Date.parse("2020-01-01T00:00:00Z");
+  const hourMs = 3_600_000;
+  const digestOf = (at: number): string => `sha256:${String(at).padStart(64, "0")}`;
+  await platform.transact(async (tx) => {
+    for (let at = 0; at < 2_400; at += 400)
+      await tx
+        .insertInto("tag_history")
+        .values(
+          Array.from({ length: 400 }, (_, index) => ({
+            repo: repo.uid,
+            tag: "1.0",
+            time: firstMs + (at + index) * hourMs,
+            digest: digestOf(at + index),
+            actor: platform.owner,
+            reason: "push",
+          })),
+        )
+        .execute();
+  });
+  const page = await signedIn();
+  await page.goto(`/tag?name=acme/old:1.0&at=${new Date(firstMs + 5.5 * hourMs).toISOString()}`);
+  await page.getByText(digestOf(5), { exact: true }).first().waitFor();
+  const slider = page.getByRole("slider", { name: "Moment" });
+  const oldest = async (): Promise<number> => Number(await slider.getAttribute("aria-valuemin"));
+  assert.ok((await oldest()) > firstMs + 1_000 * hourMs);
+  const more = page.getByRole("button", { name: "Show earlier moves" });
+  await more.click();
+  await more.click();
+  await more.waitFor({ state: "detached" });
+  assert.equal(await oldest(), firstMs);
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await page.getByText(digestOf(0), { exact: true }).first().waitFor();
+  assert.deepEqual(complaints, []);
+});

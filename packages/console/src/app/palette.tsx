@@ -1,8 +1,16 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useState } from "react";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type KeyboardEvent, useDeferredValue, useState } from "react";
+import { search } from "../api/gen/registry.ts";
+import { query } from "../api/queries.ts";
+import { hitOf } from "../pages/registry/hit.ts";
 import { NAV } from "./nav.ts";
 import styles from "./palette.module.css";
+
+// The server searches for no less, and more do not fit into the list.
+const MIN_LETTERS = 2;
+const MAX_FOUND = 10;
 
 interface Choice {
   id: string;
@@ -18,12 +26,24 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [at, setAt] = useState(0);
   const go = (to: string) => (): void => {
     onClose();
-    void navigate({ to });
+    void navigate({ href: to });
   };
   const wanted = text.trim().toLowerCase();
-  const choices: Choice[] = NAV.flatMap(({ label: group, items }) =>
+  const asked = useDeferredValue(text.trim());
+  const isSearch = asked.length >= MIN_LETTERS;
+  const found = useQuery({
+    ...query(search, { query: asked, pageSize: MAX_FOUND }),
+    enabled: isSearch,
+    placeholderData: keepPreviousData,
+  });
+  const hits = isSearch && wanted !== "" ? (found.data?.results ?? []).map(hitOf) : [];
+  const pages: Choice[] = NAV.flatMap(({ label: group, items }) =>
     items.map(({ to, label }) => ({ id: to, label, detail: group, open: go(to) })),
   ).filter(({ label, detail }) => `${detail} ${label}`.toLowerCase().includes(wanted));
+  const choices = [
+    ...pages,
+    ...hits.map(({ id, kind, text: label, href }) => ({ id, label, detail: kind, open: go(href) })),
+  ];
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
@@ -68,7 +88,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
               </li>
             ))}
           </ul>
-          {choices.length === 0 && <p className={styles.none}>Nothing of that name.</p>}
+          {choices.length === 0 && (
+            <p className={styles.none}>{found.isFetching ? "Searching…" : "Nothing of that name."}</p>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -12,7 +12,7 @@ export function Side({ isOpen }: { isOpen: boolean }) {
           <ul>
             {items.map(({ to, label: text }) => (
               <li key={to}>
-                <Link to={to} activeOptions={{ exact: hasBelow(to), includeSearch: false }}>
+                <Link to={to} search={ofGroup} activeOptions={{ exact: hasBelow(to), includeSearch: false }}>
                   {text}
                 </Link>
               </li>
@@ -22,6 +22,11 @@ export function Side({ isOpen }: { isOpen: boolean }) {
       ))}
     </nav>
   );
+}
+
+/** The group that is looked at goes along to the other pages; those that are not about groups drop it. */
+function ofGroup({ group }: { group?: string }): { group?: string } {
+  return group === undefined ? {} : { group };
 }
 
 /** Whether another page of the navigation stands below this one: then only this page itself is marked as it. */

@@ -1,10 +1,20 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { getArchitectures, getSize, getTag, listTags } from "../../api/gen/registry.ts";
+import {
+  type EolTag,
+  getArchitectures,
+  getSize,
+  getTag,
+  listEolTags,
+  listTagMoves,
+  listTags,
+} from "../../api/gen/registry.ts";
 import { listFindings } from "../../api/gen/vulnerabilities.ts";
-import { query } from "../../api/queries.ts";
+import { call } from "../../api/call.ts";
+import { collection, query } from "../../api/queries.ts";
 import { readRegistry } from "../../api/registry.ts";
 import { bytes } from "../../lib/bytes.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Mover } from "./mover.tsx";
 import { countSeverities, isSignature } from "./tag-facts.ts";
 import type { TagRow } from "./queries.ts";
 
@@ -73,9 +83,45 @@ export function Signed({ repo, repoUid, digest }: { repo: string; repoUid: strin
   return isSigned ? <Badge look="success">signed</Badge> : <span>no</span>;
 }
 
-/** Whether the tag is at the end of its life. */
+/** Whether the tag is deprecated, or feeds say that its product is past its end of life. */
 export function Life({ tag }: { tag: TagRow }) {
   const { data } = useQuery({ ...query(getTag, { uid: tag.uid }), enabled: tag.deprecated === undefined });
+  const ended = useQuery({ ...query(listEolTags, { uidp: { ids: [tag.uid] }, pageSize: 1 }), staleTime: FRESH_MS });
   const isOver = tag.deprecated ?? data?.deprecated;
-  return isOver === true ? <Badge look="warning">deprecated</Badge> : <span>{isOver === undefined ? "…" : ""}</span>;
+  const [product] = ended.data?.eolTags ?? [];
+  if (isOver === undefined || ended.isPending) return <span>…</span>;
+  return (
+    <>
+      {isOver && <Badge look="warning">deprecated</Badge>}
+      {product !== undefined && <Ended tag={product} />}
+    </>
+  );
+}
+
+function Ended({ tag: { product, version, status, release } }: { tag: EolTag }) {
+  const look = status === "EOL_TAG_STATUS_IN_GRACE" ? "warning" : "danger";
+  const date = release?.eolDate ? ` ${release.eolDate}` : "";
+  return (
+    <span title={`${product} ${version}`}>
+      <Badge look={look}>ended{date}</Badge>
+    </span>
+  );
+}
+
+/** Who moved the tag to what it points to now, and why. */
+export function LastMove({ repoUid, tag }: { repoUid: string; tag: TagRow }) {
+  const { data, isError } = useQuery({
+    queryKey: [collection(listTags), "last move", repoUid, tag.name, tag.digest],
+    queryFn: async ({ signal }) =>
+      (await call(listTagMoves, { repoUid, tag: tag.name, pageSize: 1 }, { signal })).moves[0] ?? null,
+    staleTime: FRESH_MS,
+  });
+  if (isError) return <span>not readable</span>;
+  if (data === undefined) return <span>…</span>;
+  if (data === null) return <span>not known</span>;
+  return (
+    <span title={data.reason}>
+      <Mover actor={data.actor} reason={data.reason} />
+    </span>
+  );
 }

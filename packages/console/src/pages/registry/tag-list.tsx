@@ -6,7 +6,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
-import { Findings, Life, Signed, Sizes } from "./tag-cells.tsx";
+import { Findings, LastMove, Life, Signed, Sizes } from "./tag-cells.tsx";
 
 const NEWEST = "update_time desc";
 
@@ -63,6 +63,7 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       cell: ({ name }) => <a href={linkTo("tag", `${repo}:${name}`)}>{name}</a>,
     },
     { id: "age", header: "Moved", orderBy: "update_time", cell: ({ updateTime }) => <Time value={updateTime} /> },
+    { id: "mover", header: "By", isMinor: true, cell: (tag) => <LastMove repoUid={repoUid} tag={tag} /> },
     { id: "findings", header: "Findings", cell: ({ digest }) => <Findings repo={repo} digest={digest} /> },
     { id: "size", header: "Size", isMinor: true, cell: ({ digest }) => <Sizes repoUid={repoUid} digest={digest} /> },
     {

@@ -1,20 +1,13 @@
-import { useQuery } from "@tanstack/react-query";
-import { IdentityName } from "../../../lib/identity-name.tsx";
 import { shortDigest } from "../../../lib/digest.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { LinkButton } from "../../../ui/link-button.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { type Reason, reasonsQuery } from "./history.ts";
+import { Mover } from "../mover.tsx";
 import type { Move } from "./timeline-layout.ts";
-
-const EVENT_DELAY_MS = 30_000;
-const EVERY_MS = 1_500;
 
 export interface MovesTableProps {
   repo: string;
-  repoUid: string;
-  tag: string;
   moves: readonly Move[];
   /** The times of the moves that are compared, as texts. */
   compared: ReadonlySet<string>;
@@ -25,16 +18,7 @@ export interface MovesTableProps {
 }
 
 /** Every move of the tag, newest first: when, to what, by whom and why. */
-export function MovesTable({ repo, repoUid, tag, moves, compared, onCompare, onMoment, ...paging }: MovesTableProps) {
-  const newestMs = moves[0]?.timeMs ?? 0;
-  const { data } = useQuery({
-    ...reasonsQuery(repoUid, tag),
-    // An event can be listed a moment later than what it is about.
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && state.data[newestMs] === undefined && Date.now() - newestMs < EVENT_DELAY_MS
-        ? EVERY_MS
-        : false,
-  });
+export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...paging }: MovesTableProps) {
   const columns: readonly Column<Move>[] = [
     { id: "when", header: "When", cell: ({ timeMs }) => <Time value={new Date(timeMs).toISOString()} /> },
     {
@@ -49,15 +33,12 @@ export function MovesTable({ repo, repoUid, tag, moves, compared, onCompare, onM
           </a>
         ),
     },
-    { id: "why", header: "Why", cell: ({ timeMs }) => reasonWord(data?.[timeMs]) },
+    { id: "why", header: "Why", cell: ({ reason }) => reason },
     {
       id: "who",
       header: "Who",
       isMinor: true,
-      cell: ({ timeMs }) => {
-        const reason = data?.[timeMs];
-        return reason === undefined ? "" : <IdentityName uid={reason.actor} none="the server" />;
-      },
+      cell: ({ actor, reason }) => <Mover actor={actor} reason={reason} />,
     },
     {
       id: "show",
@@ -77,8 +58,4 @@ export function MovesTable({ repo, repoUid, tag, moves, compared, onCompare, onM
       {...paging}
     />
   );
-}
-
-function reasonWord(reason: Reason | undefined): string {
-  return reason === undefined ? "not in the recent events" : reason.reason;
 }

@@ -1,4 +1,4 @@
-import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { repoByPathQuery } from "../../../api/repo-by-path.ts";
@@ -6,7 +6,7 @@ import { exactTime } from "../../../lib/time.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { Card, Facts, Page, Row, Section } from "../../../ui/page.tsx";
-import { historyQuery, splitName } from "./history.ts";
+import { historyQuery, moveAtQuery, splitName } from "./history.ts";
 import { MovesTable } from "./moves-table.tsx";
 import { PullCard } from "./pull-card.tsx";
 import { Rollback } from "./rollback.tsx";
@@ -14,6 +14,7 @@ import { Timeline } from "./timeline.tsx";
 import { indexAt } from "./timeline-layout.ts";
 
 const route = getRouteApi("/shell/tag");
+const NOT_THERE = "the tag was not there";
 
 /** A tag over time: what it pointed to, the commands to pull that, what differs, and the way back. */
 export function TagPage() {
@@ -22,7 +23,7 @@ export function TagPage() {
   const { repo, tag } = splitName(name);
   const { data: repoUid } = useSuspenseQuery(repoByPathQuery(repo));
   const history = useSuspenseInfiniteQuery(historyQuery(repo, tag));
-  const moves = useMemo(() => history.data.pages.flat(), [history.data]);
+  const moves = useMemo(() => history.data.pages.flatMap((page) => page.moves), [history.data]);
   const [nowMs] = useState(() => Date.now());
   const [compared, setCompared] = useState<ReadonlySet<string>>(new Set());
   const untilMs = Math.max(nowMs, moves[0]?.timeMs ?? 0);
@@ -31,7 +32,10 @@ export function TagPage() {
     const text = timeMs >= untilMs ? undefined : new Date(timeMs).toISOString();
     void navigate({ search: (before) => ({ ...before, at: text }), replace: true, resetScroll: false });
   };
-  const move = moves[indexAt(moves, atMs)];
+  const here = indexAt(moves, atMs);
+  // The moment may be before all moves that are read so far.
+  const earlier = useQuery({ ...moveAtQuery(repoUid, tag, atMs), enabled: here < 0 && history.hasNextPage });
+  const move = moves[here] ?? earlier.data ?? undefined;
   const newest = moves[0];
   const path = (
     <Link to="/repo" search={{ name: repo }}>
@@ -48,7 +52,7 @@ export function TagPage() {
     );
   return (
     <Page title={name} path={path}>
-      <Section title="Timeline">
+      <Section title="Timeline" actions={<Earlier history={history} />}>
         <Timeline moves={moves} atMs={atMs} nowMs={untilMs} onMoment={setMoment} />
       </Section>
       <Section title="At this moment">
@@ -56,11 +60,11 @@ export function TagPage() {
           <Facts
             facts={[
               ["Moment", exactTime(new Date(atMs).toISOString())],
-              ["Digest", move === undefined || move.isDeletion ? "the tag was not there" : move.digest],
+              ["Digest", earlier.isFetching ? "…" : move === undefined || move.isDeletion ? NOT_THERE : move.digest],
               ["Since", move && exactTime(new Date(move.timeMs).toISOString())],
             ]}
           />
-          {move !== undefined && (
+          {move !== undefined && move.digest !== "" && (
             <Row>
               <Rollback
                 repoUid={repoUid}
@@ -77,8 +81,6 @@ export function TagPage() {
       <Section title="Moves" actions={<CompareButton repo={repo} digests={digestsOf(moves, compared)} />}>
         <MovesTable
           repo={repo}
-          repoUid={repoUid}
-          tag={tag}
           moves={moves}
           compared={compared}
           onCompare={setCompared}
@@ -88,6 +90,23 @@ export function TagPage() {
         />
       </Section>
     </Page>
+  );
+}
+
+interface Pages {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => Promise<unknown>;
+}
+
+/** Reads more of a history that is longer than a page. */
+function Earlier({ history }: { history: Pages }) {
+  if (!history.hasNextPage) return null;
+  const reason = history.isFetchingNextPage ? "They are being read" : undefined;
+  return (
+    <Button disabledReason={reason} onClick={() => void history.fetchNextPage()}>
+      Show earlier moves
+    </Button>
   );
 }
 

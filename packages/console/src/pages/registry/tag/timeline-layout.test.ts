@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { following, indexAt, layOut, type Move, wholeSpan, zoomed } from "./timeline-layout.ts";
 
-const move = (timeMs: number, isDeletion = false): Move => ({ timeMs, digest: `sha256:${timeMs}`, isDeletion });
+const move = (timeMs: number, isDeletion = false): Move => ({
+  timeMs,
+  digest: `sha256:${timeMs}`,
+  isDeletion,
+  reason: isDeletion ? "delete" : "push",
+  actor: "",
+});
 const MOVES = [move(3_000, true), move(2_000), move(1_000)];
 
 test("the move in force at a time is found", () => {

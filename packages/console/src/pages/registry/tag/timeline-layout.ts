@@ -2,9 +2,13 @@
 export interface Move {
   /** Milliseconds since 1970. Those of a tag differ. */
   timeMs: number;
-  /** What it came to point to; for a deletion what it pointed to before. */
+  /** What it came to point to; for a deletion what it pointed to before, if that is known. */
   digest: string;
   isDeletion: boolean;
+  /** Such as push, promote, rollback, mirror or retention. */
+  reason: string;
+  /** The identity's uid; empty when the server did it, and for who may not know. */
+  actor: string;
 }
 
 /** A time from one moment to another, in milliseconds since 1970. */
