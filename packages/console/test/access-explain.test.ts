@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { pushImage } from "../../server/test/support/image.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
+import { pushByClient } from "./support/real-client.ts";
 
 let opened: Console | undefined;
 before(async () => {
@@ -12,7 +12,7 @@ after(() => opened?.close());
 test("whether an identity may pull a tag, why not, and after a role is bound that it may", async (t) => {
   const { signedIn, complaints, platform } = needs(t, opened) ?? {};
   if (signedIn === undefined || platform === undefined) return;
-  await pushImage(platform, "acme/app", "1.0");
+  await pushByClient(t, platform, { name: "acme/app", tag: "1.0", text: "app" });
   const identity = await platform.identity(platform.organization);
   const page = await signedIn();
   await page.goto(`/access/identity?uid=${identity}`);

@@ -4,6 +4,7 @@ import { pushImage } from "../../server/test/support/image.ts";
 import { addProduct } from "../../server/test/support/products.ts";
 import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
+import { pushByClient } from "./support/real-client.ts";
 
 let opened: Console | undefined;
 before(async () => {
@@ -14,9 +15,9 @@ after(() => opened?.close());
 test("an image is found by a few letters, and its tags are protected and deleted", async (t) => {
   const { signedIn, complaints, platform } = needs(t, opened) ?? {};
   if (signedIn === undefined || platform === undefined) return;
-  await pushImage(platform, "acme/web-shop", "1.0");
-  await pushImage(platform, "acme/web-shop", "1.1");
-  await pushImage(platform, "acme/web-shop", "edge");
+  await pushByClient(t, platform, { name: "acme/web-shop", tag: "1.0", text: "1.0" });
+  await pushByClient(t, platform, { name: "acme/web-shop", tag: "1.1", text: "1.1" });
+  await pushByClient(t, platform, { name: "acme/web-shop", tag: "edge", text: "edge" });
   const page = await signedIn();
   await page.getByRole("link", { name: "acme/web-shop:edge" }).waitFor();
   await page.getByRole("searchbox", { name: "Find images" }).fill("web-sh");
@@ -30,7 +31,7 @@ test("an image is found by a few letters, and its tags are protected and deleted
   const tags = page.getByRole("table", { name: "Tags" });
   await tags.getByRole("link", { name: "edge" }).waitFor();
   await tags
-    .getByText(/^amd64 .* B$/)
+    .getByText(/^amd64 .*B$/)
     .first()
     .waitFor();
   await page.getByRole("button", { name: "Tag", exact: true }).click();

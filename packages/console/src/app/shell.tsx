@@ -1,5 +1,6 @@
-import { Outlet, useRouterState } from "@tanstack/react-router";
+import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { followLinks } from "./follow-links.ts";
 import { Header } from "./header.tsx";
 import { loadPages } from "./load-pages.ts";
 import { Offline } from "./offline.tsx";
@@ -18,6 +19,8 @@ export function Shell() {
   });
   useEffect(() => setNavOpen(false), [pathname]);
   useEffect(loadPages, []);
+  const router = useRouter();
+  useEffect(() => followLinks(router), [router]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;

@@ -1,8 +1,18 @@
 import { type ColumnDef, type RowData, rowSelectionFeature, tableFeatures, useTable } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import {
+  type ReactNode,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { count } from "../lib/bytes.ts";
+import { classOf, DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
 
 const features = tableFeatures({ rowSelectionFeature });
@@ -17,6 +27,8 @@ export interface Column<Row> {
   align?: "start" | "end";
   /** Left out on narrow screens. */
   isMinor?: boolean;
+  /** Whether its cells ask the server: those of rows that pass by while somebody scrolls are left out. */
+  isRead?: boolean;
 }
 
 export interface DataTableProps<Row> {
@@ -52,7 +64,10 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const table = useTable({
     features,
     data: rows as Row[],
-    columns: columns.map(({ id, header }): ColumnDef<typeof features, Row> => ({ id, header })),
+    columns: useMemo(
+      () => columns.map(({ id, header }): ColumnDef<typeof features, Row> => ({ id, header })),
+      [columns],
+    ),
     getRowId: idOf,
     state: { rowSelection: Object.fromEntries([...(selected ?? [])].map((id) => [id, true])) },
     onRowSelectionChange: (update) => {
@@ -76,6 +91,22 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const before = (items[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
   const isSelecting = selected !== undefined;
+  // What was shown once stays. When the scrolling pauses, React fills the other rows in steps that do not block.
+  const settles = useDeferredValue(virtual.isScrolling);
+  const isMoving = virtual.isScrolling || settles;
+  const [rested] = useState(() => new Set<string>());
+  useEffect(() => {
+    if (!isMoving) for (const { index } of items) rested.add(all[index]?.id ?? "");
+  });
+  const chosen = useRef({ selected, onSelect });
+  useEffect(() => {
+    chosen.current = { selected, onSelect };
+  });
+  const toggle = useCallback((id: string) => {
+    const ids = new Set(chosen.current.selected);
+    if (!ids.delete(id)) ids.add(id);
+    chosen.current.onSelect?.(ids);
+  }, []);
   return (
     <div className={styles.frame}>
       <table ref={body} className={styles.table} aria-label={label} aria-rowcount={(total ?? all.length) + 1}>
@@ -102,23 +133,16 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
             const row = all[index];
             if (row === undefined) return null;
             return (
-              <tr key={row.id} aria-rowindex={index + 2} aria-selected={isSelecting ? row.getIsSelected() : undefined}>
-                {isSelecting && (
-                  <td className={styles.check}>
-                    <input
-                      type="checkbox"
-                      aria-label={`Select row ${index + 1}`}
-                      checked={row.getIsSelected()}
-                      onChange={row.getToggleSelectedHandler()}
-                    />
-                  </td>
-                )}
-                {columns.map((column) => (
-                  <td key={column.id} className={classOf(column)}>
-                    {column.cell(row.original)}
-                  </td>
-                ))}
-              </tr>
+              <DataRow
+                key={row.id}
+                id={row.id}
+                row={row.original}
+                index={index}
+                columns={columns}
+                isPassing={isMoving && !rested.has(row.id)}
+                isSelected={isSelecting ? row.getIsSelected() : undefined}
+                onToggle={toggle}
+              />
             );
           })}
           {after > 0 && <Gap px={after} />}
@@ -164,8 +188,4 @@ function Head<Row>({ column, order = "", onOrder }: HeadProps<Row>) {
       </button>
     </th>
   );
-}
-
-function classOf({ align, isMinor }: { align?: "start" | "end"; isMinor?: boolean }): string {
-  return [align === "end" ? styles.end : "", isMinor ? styles.minor : ""].join(" ").trim();
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
@@ -34,11 +34,25 @@ export interface Console {
 /** Builds the console when it is older than its sources, and starts Chromium. Undefined when none is installed. */
 export async function openBrowser(): Promise<Browser | undefined> {
   if (CHROMIUM === undefined) return undefined;
+  buildConsole();
+  return await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: TIMEOUT_MS });
+}
+
+/** Builds the console when needed, and starts Chromium with one profile, which other programs reach by its port. */
+export async function openProfile(flags: readonly string[]): Promise<BrowserContext | undefined> {
+  if (CHROMIUM === undefined) return undefined;
+  buildConsole();
+  const options = { executablePath: CHROMIUM, args: [...FLAGS, ...flags], timeout: TIMEOUT_MS };
+  const context = await chromium.launchPersistentContext("", options);
+  context.setDefaultTimeout(TIMEOUT_MS);
+  return context;
+}
+
+function buildConsole(): void {
   execFileSync(process.execPath, ["scripts/console.ts", "--if-stale"], {
     cwd: join(import.meta.dirname, "../../../.."),
     timeout: BUILD_TIMEOUT_MS,
   });
-  return await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: TIMEOUT_MS });
 }
 
 /** A page of a browser of its own at the server, in which nobody is signed in. */
@@ -49,12 +63,16 @@ export async function newPage(browser: Browser, baseURL: string, options: Browse
 }
 
 /** Signs in with the access token, as a person does. */
-export async function signIn(page: Page, token: string): Promise<void> {
-  await page.goto("/login");
+export async function signIn(
+  page: Page,
+  token: string,
+  open: (path: string) => Promise<unknown> = (path) => page.goto(path),
+): Promise<void> {
+  await open("/login");
   await page.getByText("Sign in with an access token").click();
   await page.getByLabel("Access token").fill(token);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.waitForURL("/");
+  await page.waitForURL(({ pathname }) => pathname === "/");
 }
 
 /** Waits until the code of a page is there, by a part of its file's name: the console loads all when it is idle. */
@@ -87,7 +105,10 @@ export async function openConsole(env: Record<string, string> = {}): Promise<Con
 }
 
 /** Skips the test, with the reason, where there is no browser; otherwise returns the console. */
-export function needs<T extends Console | Browser>(t: TestContext, console_: T | undefined): T | undefined {
+export function needs<T extends Console | Browser | BrowserContext>(
+  t: TestContext,
+  console_: T | undefined,
+): T | undefined {
   if (console_ === undefined) t.skip("no Chromium on this machine: apt-get install chromium");
   return console_;
 }

@@ -185,6 +185,9 @@ if (NO_S3 !== false) {
       assert.equal(part.status, 206);
       assert.ok((await bytes(part)).equals(content.subarray(1, 4)));
       assert.equal((await fetch(location, { method: "DELETE" })).status, 403);
+      const page = await ask("GET", path, { headers: { "sec-fetch-site": "same-origin" } });
+      assert.equal(page.status, 200, "pages of this server may reach no other");
+      assert.ok((await bytes(page)).equals(content));
       const head = await ask("HEAD", path);
       assert.deepEqual([head.status, head.headers.get("content-length")], [200, String(size)]);
       assert.equal(

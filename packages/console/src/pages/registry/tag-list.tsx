@@ -23,7 +23,7 @@ export interface TagListProps {
 export function TagList({ repo, repoUid, q = "", order = NEWEST, selected, onSelect }: TagListProps) {
   const navigate = useNavigate({ from: "/repo" });
   const list = useSuspenseInfiniteQuery(tagsQuery(repoUid, { q, order }));
-  const tags = list.data.pages.flatMap((page) => page.tags);
+  const tags = useMemo(() => list.data.pages.flatMap((page) => page.tags), [list.data]);
   const columns = useMemo(() => columnsOf(repo, repoUid), [repo, repoUid]);
   const isSearch = q.length >= MIN_LETTERS;
   if (tags.length === 0 && !list.hasNextPage)
@@ -63,16 +63,35 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       cell: ({ name }) => <a href={linkTo("tag", `${repo}:${name}`)}>{name}</a>,
     },
     { id: "age", header: "Moved", orderBy: "update_time", cell: ({ updateTime }) => <Time value={updateTime} /> },
-    { id: "mover", header: "By", isMinor: true, cell: (tag) => <LastMove repoUid={repoUid} tag={tag} /> },
-    { id: "findings", header: "Findings", cell: ({ digest }) => <Findings repo={repo} digest={digest} /> },
-    { id: "size", header: "Size", isMinor: true, cell: ({ digest }) => <Sizes repoUid={repoUid} digest={digest} /> },
+    { id: "mover", isRead: true, header: "By", isMinor: true, cell: (tag) => <LastMove repoUid={repoUid} tag={tag} /> },
+    {
+      id: "findings",
+      isRead: true,
+      header: "Findings",
+      cell: ({ digest }) => <Findings repo={repo} digest={digest} />,
+    },
+    {
+      id: "size",
+      isRead: true,
+      header: "Size",
+      isMinor: true,
+      cell: ({ digest }) => <Sizes repoUid={repoUid} digest={digest} />,
+    },
     {
       id: "signed",
+      isRead: true,
       header: "Signed",
       isMinor: true,
       cell: ({ digest }) => <Signed repo={repo} repoUid={repoUid} digest={digest} />,
     },
-    { id: "life", header: "End of life", isMinor: true, orderBy: "deprecated", cell: (tag) => <Life tag={tag} /> },
+    {
+      id: "life",
+      isRead: true,
+      header: "End of life",
+      isMinor: true,
+      orderBy: "deprecated",
+      cell: (tag) => <Life tag={tag} />,
+    },
     {
       id: "digest",
       header: "Digest",

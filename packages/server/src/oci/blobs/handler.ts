@@ -116,12 +116,16 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
   }
 }
 
-/** The URL at which the client may fetch the blob itself. Undefined when the blob is served from here. */
+/**
+ * The URL at which the client may fetch the blob itself. Undefined when the blob is served from here: also to the pages
+ * of this server, whose content security policy lets them reach no other. Source: W3C Fetch Metadata.
+ */
 async function redirectUrl(
-  { deps: { blobs, config } }: Exchange,
+  { req, deps: { blobs, config } }: Exchange,
   digest: string,
   generation: string,
 ): Promise<string | undefined> {
+  if (req.headers["sec-fetch-site"] === "same-origin") return undefined;
   const ttlMs = config.blobsRedirectTtlMs ?? 0;
   return ttlMs > 0 ? blobs.redirectUrl?.(digest, generation, ttlMs) : undefined;
 }

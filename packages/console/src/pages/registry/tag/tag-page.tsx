@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { repoByPathQuery } from "../../../api/repo-by-path.ts";
 import { exactTime } from "../../../lib/time.ts";
@@ -120,10 +120,11 @@ function digestsOf(moves: readonly { timeMs: number; digest: string }[], chosen:
 
 function CompareButton({ repo, digests }: { repo: string; digests: readonly string[] }) {
   const [from = "", to = ""] = digests;
+  const navigate = useNavigate();
   const reason = digests.length === 2 ? undefined : "Select two moves to compare";
   const params = new URLSearchParams({ from: `${repo}@${from}`, to: `${repo}@${to}` });
   return (
-    <Button disabledReason={reason} onClick={() => window.location.assign(`/compare?${params.toString()}`)}>
+    <Button disabledReason={reason} onClick={() => void navigate({ href: `/compare?${params.toString()}` })}>
       Compare two
     </Button>
   );

@@ -1,0 +1,45 @@
+import { memo } from "react";
+import styles from "./data-table.module.css";
+import type { Column } from "./data-table.tsx";
+
+export interface DataRowProps<Row> {
+  id: string;
+  row: Row;
+  /** From 0 at the first one of the table. */
+  index: number;
+  columns: readonly Column<Row>[];
+  /** Whether it is only scrolled past: cells that ask the server are left out. */
+  isPassing: boolean;
+  /** Undefined where rows cannot be selected. */
+  isSelected: boolean | undefined;
+  onToggle: (id: string) => void;
+}
+
+function PlainRow<Row>({ id, row, index, columns, isPassing, isSelected, onToggle }: DataRowProps<Row>) {
+  return (
+    <tr aria-rowindex={index + 2} aria-selected={isSelected}>
+      {isSelected !== undefined && (
+        <td className={styles.check}>
+          <input
+            type="checkbox"
+            aria-label={`Select row ${index + 1}`}
+            checked={isSelected}
+            onChange={() => onToggle(id)}
+          />
+        </td>
+      )}
+      {columns.map((column) => (
+        <td key={column.id} className={classOf(column)}>
+          {isPassing && column.isRead ? "…" : column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** A row of a table. It is made again only when something about it changes, not at each step of scrolling. */
+export const DataRow = memo(PlainRow) as typeof PlainRow;
+
+export function classOf({ align, isMinor }: { align?: "start" | "end"; isMinor?: boolean }): string {
+  return [align === "end" ? styles.end : "", isMinor ? styles.minor : ""].join(" ").trim();
+}

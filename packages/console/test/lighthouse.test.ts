@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { ENGINE } from "../../server/test/support/database.ts";
+import { startPlatform } from "../../server/test/support/platform.ts";
+import { freePort } from "../../server/test/support/unused-port.ts";
+import { needs, openProfile, signIn } from "./support/console.ts";
+import { placesOf, routePaths } from "./support/routes.ts";
+
+// Lighthouse is too large for a dev dependency: .ci/tools.sh installs it.
+const PROGRAM = join(import.meta.dirname, "../../../build/tools/lighthouse");
+const MAX_LOAD_MS = 10_000;
+const CATEGORIES = ["accessibility", "best-practices"];
+
+interface Report {
+  lhr: {
+    categories: Record<string, { score: number | null; auditRefs: { id: string; weight: number }[] }>;
+    audits: Record<string, { score: number | null; title: string; details?: unknown }>;
+  };
+}
+type Lighthouse = (url: string, flags: object) => Promise<Report | undefined>;
+
+const OPTIONS = {
+  timeout: 900_000,
+  skip:
+    ENGINE === "postgres"
+      ? "the pages are those of SQLite: MOORAGE_TEST_ENGINES=sqlite npm test -- lighthouse"
+      : !existsSync(PROGRAM) && "Lighthouse is not installed: .ci/tools.sh lighthouse",
+};
+
+test("Lighthouse gives accessibility and best practices 100 on every route", OPTIONS, async (t) => {
+  const port = await freePort();
+  const context = needs(t, await openProfile([`--remote-debugging-port=${port}`]));
+  if (context === undefined) return;
+  t.after(() => context.close());
+  const platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
+  t.after(() => platform.close());
+  const places = await placesOf(platform);
+  const page = await context.newPage();
+  const open = async (path: string): Promise<void> => void (await page.goto(platform.url + path));
+  await signIn(page, await platform.token(), open);
+  // Beside the program, which is in cli/.
+  const code = join(dirname(realpathSync(PROGRAM)), "../core/index.js");
+  const { default: lighthouse } = (await import(pathToFileURL(code).href)) as { default: Lighthouse };
+  const wrong: string[] = [];
+  for (const path of ["/", ...routePaths().filter((each) => each !== "/")]) {
+    const url = platform.url + path + (places[path] ?? "");
+    const report = await lighthouse(url, {
+      port,
+      output: "json",
+      logLevel: "error",
+      onlyCategories: CATEGORIES,
+      disableStorageReset: true,
+      formFactor: "desktop",
+      screenEmulation: { disabled: true },
+      throttlingMethod: "provided",
+      disableFullPageScreenshot: true,
+      // Pages with events as they happen are never without a request.
+      maxWaitForLoad: MAX_LOAD_MS,
+    });
+    if (report === undefined) assert.fail(`${path}: no report`);
+    const { categories, audits } = report.lhr;
+    for (const name of CATEGORIES) {
+      const { score, auditRefs } = categories[name] ?? { score: null, auditRefs: [] };
+      if (score === 1) continue;
+      const failed = auditRefs.filter(({ id, weight }) => weight > 0 && (audits[id]?.score ?? 1) < 1);
+      const why = failed.map(({ id }) => `${id}: ${JSON.stringify(audits[id]?.details ?? "").slice(0, 800)}`);
+      wrong.push(`${path}: ${name} ${score}: ${why.join("; ")}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
