@@ -20,6 +20,13 @@ test("an image is found by a few letters, and its tags are protected and deleted
   await pushByClient(t, platform, { name: "acme/web-shop", tag: "edge", text: "edge" });
   const page = await signedIn();
   await page.getByRole("link", { name: "acme/web-shop:edge" }).waitFor();
+  await page.getByRole("searchbox", { name: "Find images" }).fill("red pandas");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await page
+    .getByRole("table", { name: "Search results" })
+    .getByRole("link", { name: /^acme\/web-shop@sha256:/ })
+    .first()
+    .waitFor();
   await page.getByRole("searchbox", { name: "Find images" }).fill("web-sh");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await page

@@ -13,6 +13,7 @@ import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 // The server runs in this process: it could not answer a program that is waited for synchronously.
 const run = promisify(execFile);
 const TIMEOUT_MS = 60_000;
+const LABELS = { "org.example.team": "red pandas" };
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG = "application/vnd.oci.image.config.v1+json";
 const LAYER = "application/vnd.oci.image.layer.v1.tar+gzip";
@@ -23,7 +24,10 @@ interface Descriptor {
   size: number;
 }
 
-/** Pushes an image by skopeo, or without it as the other tests do, which is said. `text`: what its only file holds. */
+/**
+ * Pushes an image with a label by skopeo, or without it as the other tests do, which is said. `text`: what its only
+ * file holds.
+ */
 export async function pushByClient(
   t: TestContext,
   platform: Platform,
@@ -31,7 +35,7 @@ export async function pushByClient(
 ): Promise<void> {
   if (!(await hasSkopeo())) {
     t.diagnostic("pushed without a client of others: apt-get install skopeo");
-    return void (await pushImage(platform, name, tag));
+    return void (await pushImage(platform, name, tag, LABELS));
   }
   const { host } = new URL(platform.url);
   const folder = writeLayout(temporaryFolder(t), text);
@@ -61,7 +65,7 @@ function writeLayout(folder: string, text: string): string {
   const config = writeJson(CONFIG, {
     architecture: "amd64",
     os: "linux",
-    config: { Cmd: ["/app/text"] },
+    config: { Cmd: ["/app/text"], Labels: LABELS },
     rootfs: { type: "layers", diff_ids: [`sha256:${sha256(layer)}`] },
     history: [{ created_by: "COPY app /app" }],
   });

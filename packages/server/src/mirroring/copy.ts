@@ -1,5 +1,5 @@
 import { isObject } from "../lib/json.ts";
-import { architectureOf, type StoredManifest } from "../oci/index.ts";
+import { imageConfigOf, type StoredManifest } from "../oci/index.ts";
 import { type CopyJob, mirrorCall } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
 import { storeCopiedManifest, touchReferences } from "./commands.ts";
@@ -55,8 +55,8 @@ async function copyDeep(job: CopyJob, stored: StoredManifest, depth: number, see
     );
     // Referrers come before the manifest, so that a client that pulls it finds its signatures.
     if (round === 1) await referrersOf(job, stored.digest, depth, seen);
-    const architecture = await architectureOf(deps, mirrorCall(deps), stored.manifest, async () => place.repo);
-    const copied = { ...stored, architecture };
+    const config = await imageConfigOf(deps, mirrorCall(deps), stored.manifest, async () => place.repo);
+    const copied = { ...stored, config };
     ({ missing } = await deps.transactor.write(storeCopiedManifest, mirrorCall(deps), { ...place, stored: copied }));
     if (missing.length === 0) break;
     if (round === MAX_ROUNDS) throw new Error("what was copied is removed faster than it is used");

@@ -16,7 +16,7 @@ export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { keepBlob } from "./blobs/commands.ts";
 export { ociCommands } from "./commands.ts";
 export { emitCollection, emitCopy } from "./events.ts";
-export { architectureOf } from "./manifests/architecture.ts";
+export { imageConfigOf } from "./manifests/image-config.ts";
 export { missingReferences, removeStoredManifest, storeManifest, type StoredManifest } from "./manifests/commands.ts";
 export { parseManifest, type Reference } from "./manifests/parse.ts";
 export { createGateRecorder } from "./pulls/gate-recorder.ts";

@@ -4,7 +4,7 @@ import { isImageType, isIndexType } from "../core/media-types.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { invalidArgument } from "../errors.ts";
 import { statement } from "../store/index.ts";
-import { architectureIn, architectureName, MAX_CONFIG_BYTES } from "./image-config.ts";
+import { architectureName, imageConfigIn, MAX_CONFIG_BYTES } from "./image-config.ts";
 
 /** An image for one architecture. `size` is that of its configuration and layers, in bytes. */
 export interface Image {
@@ -114,7 +114,7 @@ function imageReader(place: Place): (row: Row) => Promise<Image> {
     if (known !== undefined) return known;
     const content = await readBlob(call, repo, config.digest, MAX_CONFIG_BYTES);
     spend(content?.byteLength ?? 0);
-    const architecture = content === undefined ? "" : architectureIn(content);
+    const architecture = content === undefined ? "" : imageConfigIn(content).architecture;
     architectures.set(config.digest, architecture);
     return architecture;
   };

@@ -2,7 +2,7 @@
 export { repoOfAlias } from "./aliases.ts";
 export { checkAttachments, checkAttachmentsBy } from "./attachment-checks.ts";
 export { noteImageChange } from "./finding-causes.ts";
-export { architectureIn, MAX_CONFIG_BYTES } from "./image-config.ts";
+export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { imageFor, imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
 export { findingsHash, type GateNote, noteGatedPull } from "./gate-events.ts";

@@ -471,6 +471,15 @@ export const MIGRATIONS: Migration[] = [
       `create index manifests_annotated on manifests (repo, digest) where annotations <> '{}'`,
     ],
   },
+  {
+    version: 40,
+    name: "labels of images",
+    statements: [
+      `alter table manifests add column labels text not null default '{}'`,
+      `drop index manifests_annotated`,
+      `create index manifests_labelled on manifests (repo, digest) where annotations <> '{}' or labels <> '{}'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

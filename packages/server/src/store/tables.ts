@@ -288,6 +288,8 @@ export interface Tables extends SecurityTables {
      */
     architecture: string | null;
     image_size: number | null;
+    /** Of an image: the labels of its configuration as JSON, for the search; `{}` before there was this column. */
+    labels: Generated<string>;
   };
   /** The content that a manifest needs: kind is blob or manifest. Its subject is not included. */
   manifest_references: { repo: string; digest: string; target: string; kind: string };

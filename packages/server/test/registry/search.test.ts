@@ -93,6 +93,56 @@ describe("search", () => {
     assert.deepEqual(await label("org.example.tier=red"), []);
   });
 
+  test("labels of an image's configuration are found like annotations, which count where both have a key", async () => {
+    const labels = { "org.example.Ship": "Endeavour", "org.example.tier": "lead", n: 1 };
+    const made = await pushImage(platform, "acme/payments/labelled", "v1", labels);
+    const found = async (query: string) =>
+      (await search(query, "&kinds=LABEL")).results.map(
+        (each) => `${each.name}@${each.digest} ${each.labelKey}=${each.labelValue}`,
+      );
+    const expected = [`acme/payments/labelled@${made} org.example.Ship=Endeavour`];
+    for (const query of ["endeav", "example.sh", "org.example.ship=ende"])
+      assert.deepEqual(await found(query), expected);
+    assert.equal((await found("=lead")).length, 0);
+    assert.equal((await found("org.example.tier=lead")).length, 1);
+    await platform.transact(async (tx) => {
+      const annotations = JSON.stringify({ "org.example.tier": "copper" });
+      await tx.updateTable("manifests").set({ annotations }).where("digest", "=", made).execute();
+    });
+    assert.deepEqual(await found("org.example.tier=lead"), []);
+    assert.equal((await found("org.example.tier=copper")).length, 1);
+    assert.deepEqual(await found("endeav"), expected);
+
+    // As if it had been stored before labels were: a push of the same image brings them.
+    await platform.transact(async (tx) => {
+      await tx.updateTable("manifests").set({ labels: "{}" }).where("digest", "=", made).execute();
+    });
+    assert.deepEqual(await found("endeav"), []);
+    await pushImage(platform, "acme/payments/labelled", "v1", labels);
+    assert.deepEqual(await found("endeav"), expected);
+    const annotations = "{}";
+    await platform.transact(async (tx) => {
+      await tx.updateTable("manifests").set({ annotations, labels: "{}" }).where("digest", "=", made).execute();
+    });
+  });
+
+  test("labels that are too long or too many are cut, and what is no text is left out", async () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`bulk-${at}`, "x"]));
+    const labels = { long: `needle-${"y".repeat(5_000)}`, [`key-${"k".repeat(300)}`]: "z", list: ["needle"], ...many };
+    const made = await pushImage(platform, "acme/payments/long", "v1", labels);
+    const { results } = await search("needle", "&kinds=LABEL");
+    assert.deepEqual(
+      results.map((each) => [each.digest, each.labelKey, each.labelValue.length]),
+      [[made, "long", 1_024]],
+    );
+    assert.deepEqual((await search("key-kkk", "&kinds=LABEL")).results, []);
+    const bulk = (await search("bulk-", "&kinds=LABEL&page_size=200")).results;
+    assert.equal(bulk.length, 199);
+    await platform.transact(async (tx) => {
+      await tx.updateTable("manifests").set({ labels: "{}" }).where("digest", "=", made).execute();
+    });
+  });
+
   test("pages of one result have what one page has, in its order", async () => {
     for (const query of ["ed", "red", "ay"]) {
       const whole = (await search(query)).results;

@@ -3,8 +3,8 @@ import type { Platform } from "./platform.ts";
 
 const TYPE = "application/vnd.oci.image.manifest.v1+json";
 
-/** Pushes an image of two blobs to `<organization>/<image>`. Returns its digest. */
-export async function pushImage(platform: Platform, name: string, tag: string): Promise<string> {
+/** Pushes an image of two blobs to `<organization>/<image>`, with those labels. Returns its digest. */
+export async function pushImage(platform: Platform, name: string, tag: string, labels?: object): Promise<string> {
   const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
   const push = async (method: string, path: string, raw: string, type: string): Promise<string> => {
     const answer = await platform.call(method, path, { token, raw, headers: { "content-type": type } });
@@ -13,7 +13,7 @@ export async function pushImage(platform: Platform, name: string, tag: string): 
   };
   const blob = (content: string): Promise<string> =>
     push("POST", `/v2/${name}/blobs/uploads/?digest=${digestOf(content)}`, content, "application/octet-stream");
-  const config = JSON.stringify({ architecture: "amd64", os: "linux" });
+  const config = JSON.stringify({ architecture: "amd64", os: "linux", ...(labels && { config: { Labels: labels } }) });
   const layer = "layer";
   return await push(
     "PUT",

@@ -2,6 +2,7 @@ import { Capability } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import {
+  type ImageConfig,
   checkAttachments,
   checkAttachmentsBy,
   deleteTag,
@@ -34,8 +35,8 @@ export interface StoredManifest {
   digest: string;
   content: Uint8Array;
   manifest: ParsedManifest;
-  /** The architecture of an image, empty when its configuration names none. Undefined when it is not known. */
-  architecture?: string | undefined;
+  /** What the configuration of an image says. Undefined when it is not known. */
+  config?: ImageConfig | undefined;
 }
 
 export interface PutManifestInput extends StoredManifest {
@@ -135,10 +136,14 @@ export async function removeStoredManifest(call: Call, repo: string, digest: str
 async function insertManifest(
   call: Call,
   repo: string,
-  { digest, content, manifest, architecture }: StoredManifest,
+  { digest, content, manifest, config }: StoredManifest,
 ): Promise<boolean> {
   const { mediaType, subject, artifactType, annotations, references } = manifest;
-  const image = { architecture: architecture ?? null, image_size: manifest.image?.size ?? null };
+  const image = {
+    architecture: config?.architecture ?? null,
+    image_size: manifest.image?.size ?? null,
+    labels: JSON.stringify(config?.labels ?? {}),
+  };
   const row = {
     repo,
     digest,
@@ -162,7 +167,7 @@ async function insertManifest(
   if (!isNew)
     await call.tx
       .updateTable("manifests")
-      .set({ touch_time: call.nowMs, ...(architecture !== undefined && image) })
+      .set({ touch_time: call.nowMs, ...(config !== undefined && image) })
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .execute();

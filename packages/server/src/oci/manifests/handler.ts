@@ -16,7 +16,7 @@ import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { notPulled } from "../tags/timed-pull.ts";
 import { heldManifest, pulledOf } from "./held.ts";
-import { architectureOf } from "./architecture.ts";
+import { imageConfigOf } from "./image-config.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
 import type { FixedTag } from "./fixed-tags.ts";
 
@@ -105,7 +105,7 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
   // The tag moves when the push is complete, not when a slow client began to send it: an earlier time would change what
   // a pull as of that time finds.
   const callData = { ...exchange.callData, nowMs: deps.clock.nowMs() };
-  const architecture = await architectureOf(
+  const config = await imageConfigOf(
     deps,
     callData,
     manifest,
@@ -116,7 +116,7 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     digest,
     content,
     manifest,
-    architecture,
+    config,
     tags,
   });
   if (wrongSizes.length > 0)

@@ -5,22 +5,23 @@ import { type Ranged, rowsAfter } from "./ranges.ts";
 
 const ROWS = 500;
 const MAX_VALUE = 1_024;
-// The index manifests_annotated has those with annotations alone.
-const ANNOTATED: Ranged = {
+// The index manifests_labelled has those with annotations or labels alone.
+const LABELLED: Ranged = {
   table: "manifests",
-  columns: "repo, digest, annotations, create_time",
+  columns: "repo, digest, annotations, labels, create_time",
   key: ["repo", "digest"],
-  only: "annotations <> '{}'",
+  only: "(annotations <> '{}' or labels <> '{}')",
 };
 
-interface Annotated {
+interface Labelled {
   repo: string;
   digest: string;
   annotations: string;
+  labels: string;
   create_time: number;
 }
 
-/** Annotations of manifests, by a part of the key or value, or by `key=value`. */
+/** Annotations of manifests and labels of images, by a part of the key or value, or by `key=value`. */
 export const searchedLabels: Searched = {
   kind: SearchKind.LABEL,
   needs: NEEDS.manifest,
@@ -30,13 +31,13 @@ export const searchedLabels: Searched = {
   fits: () => true,
   async look({ db, query, roots, paths }, after) {
     const [repo = "", digest = "", key] = after;
-    // The manifest that the page before ended in may have more annotations: it is read again, as the first one after a
+    // The manifest that the page before ended in may have more labels: it is read again, as the first one after a
     // beginning of its digest.
     const from = key === undefined ? after : [repo, digest.slice(0, -1)];
-    const rows = await rowsAfter<Annotated>(db, ANNOTATED, roots, from, ROWS);
+    const rows = await rowsAfter<Labelled>(db, LABELLED, roots, from, ROWS);
     const matches = matcherOf(query);
     const found: Found[] = rows.flatMap((row) =>
-      Object.entries(JSON.parse(row.annotations) as Record<string, string>)
+      Object.entries(labelsOf(row))
         .filter(([name, value]) => matches(name.toLowerCase(), value.toLowerCase()))
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .filter(([name]) => row.repo !== repo || row.digest !== digest || key === undefined || name > key)
@@ -58,6 +59,11 @@ export const searchedLabels: Searched = {
     return { found, last: rows.length < ROWS || last === undefined ? undefined : [last.repo, last.digest] };
   },
 };
+
+// Where both have a key, the annotation counts: it is the newer form.
+function labelsOf({ annotations, labels }: Labelled): Record<string, string> {
+  return { ...(JSON.parse(labels) as Record<string, string>), ...(JSON.parse(annotations) as Record<string, string>) };
+}
 
 function matcherOf(query: string): (key: string, value: string) => boolean {
   const at = query.indexOf("=");

@@ -27,9 +27,9 @@ export const file_moorage_registry_v2_search: GenFile = /*@__PURE__*/
  */
 export type SearchRequest = Message<"moorage.registry.v2.SearchRequest"> & {
   /**
-   * What to look for, in upper or lower case: 2 to 200 characters. Of a path, a tag and an annotation any part;
-   * `key=value` for the whole key and a part of the value; of a digest at least its first 4 digits, with or without
-   * `sha256:`.
+   * What to look for, in upper or lower case: 2 to 200 characters. Of a path, a tag, an annotation and a label any
+   * part; `key=value` for the whole key and a part of the value; of a digest at least its first 4 digits, with or
+   * without `sha256:`.
    *
    * @generated from field: string query = 1;
    */
@@ -72,7 +72,7 @@ export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_search, 0);
 
 /**
- * SearchResponse is a page of results: repos, then tags, digests and annotations, each sorted by uid or digest.
+ * SearchResponse is a page of results: repos, then tags, digests and labels, each sorted by uid or digest.
  *
  * @generated from message moorage.registry.v2.SearchResponse
  */
@@ -148,14 +148,14 @@ export type SearchResult = Message<"moorage.registry.v2.SearchResult"> & {
   digest: string;
 
   /**
-   * The key of the annotation. Of annotations only.
+   * The key of the annotation or label. Of those only.
    *
    * @generated from field: string label_key = 7;
    */
   labelKey: string;
 
   /**
-   * Its value, at most the first 1,024 characters. Of annotations only.
+   * Its value, at most the first 1,024 characters. Of those only.
    *
    * @generated from field: string label_value = 8;
    */
@@ -211,7 +211,7 @@ export const SearchKind = {
   DIGEST: 3,
 
   /**
-   * An annotation of a manifest whose key or value has the text.
+   * An annotation of a manifest, or a label of an image's configuration, whose key or value has the text.
    *
    * @generated from enum value: SEARCH_KIND_LABEL = 4;
    */
@@ -238,10 +238,10 @@ export const SearchKindSchema: GenEnum<SearchKind> = /*@__PURE__*/
  */
 export const SearchService: GenService<{
   /**
-   * Search answers repos by a part of their path, tags by a part of their name, manifests by the first digits of their
-   * digest, and their annotations by a part of the key or value. Repos are for who may list repos, tags for who may
-   * also list tags, the other two for who may also list the metadata of manifests. A page looks at a bounded number of
-   * rows, so it may have few results or none although more pages follow.
+   * Search answers repos by a part of their path, tags by a part of their name, manifests by the first digits of
+   * their digest, and annotations and labels of images by a part of the key or value. Repos are for who may list
+   * repos, tags for who may also list tags, the other two for who may also list the metadata of manifests. A page
+   * looks at a bounded number of rows, so it may have few results or none although more pages follow.
    *
    * @generated from rpc moorage.registry.v2.SearchService.Search
    */

@@ -2,21 +2,20 @@ import { type BlobStore, readInto } from "../../blobs/index.ts";
 import type { Call, CallData } from "../../core/call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { architectureIn, MAX_CONFIG_BYTES } from "../../registry/index.ts";
+import { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "../../registry/index.ts";
 import { findBlob } from "../blobs/find.ts";
 import type { ParsedManifest } from "./parse.ts";
 
 /**
- * The architecture that the configuration of a pushed image names, to be stored with it, so that no later question
- * reads the configuration again. `repoOf` answers the uid of the repo, if it exists. Undefined for an index, and when
- * the repo does not hold the configuration, which rejects the push later.
+ * What the configuration of a pushed image says, to be stored with it. `repoOf` answers the uid of the repo, if it
+ * exists. Undefined for an index, and when the repo does not hold the configuration, which rejects the push later.
  */
-export async function architectureOf(
+export async function imageConfigOf(
   { transactor, blobs }: { transactor: Transactor; blobs: Pick<BlobStore, "readWhole" | "read"> },
   data: CallData,
   { image }: ParsedManifest,
   repoOf: (call: Call) => Promise<string | undefined>,
-): Promise<string | undefined> {
+): Promise<ImageConfig | undefined> {
   if (image === undefined) return undefined;
   const { config: digest } = image;
   const blob = await transactor.read(data, async (call) => {
@@ -24,9 +23,9 @@ export async function architectureOf(
     return repo === undefined ? undefined : findBlob(call, repo, digest);
   });
   if (blob === undefined) return undefined;
-  if (blob.size > MAX_CONFIG_BYTES) return "";
+  if (blob.size > MAX_CONFIG_BYTES) return NO_CONFIG;
   try {
-    return architectureIn(await readInto(blobs, { digest, ...blob }));
+    return imageConfigIn(await readInto(blobs, { digest, ...blob }));
   } catch (error) {
     // It was deleted between the look-up and the opening of the file.
     if (error instanceof MoorageError && error.code === Code.NotFound) return undefined;
