@@ -1,6 +1,5 @@
 import { type ColumnDef, type RowData, rowSelectionFeature, tableFeatures, useTable } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { ArrowDown, ArrowUp } from "lucide-react";
 import {
   type ReactNode,
   useCallback,
@@ -12,7 +11,8 @@ import {
   useState,
 } from "react";
 import { count } from "../lib/bytes.ts";
-import { classOf, DataRow } from "./data-row.tsx";
+import { Gap, Head } from "./data-head.tsx";
+import { DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
 
 const features = tableFeatures({ rowSelectionFeature });
@@ -152,40 +152,5 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         {isLoadingMore ? "Loading more…" : total === undefined ? "" : `${count(all.length)} of ${count(total)} loaded`}
       </p>
     </div>
-  );
-}
-
-/** Stands for the rows above or below those that are seen. */
-function Gap({ px }: { px: number }) {
-  return (
-    <tr aria-hidden="true" className={styles.gap}>
-      <td style={{ height: px }} />
-    </tr>
-  );
-}
-
-interface HeadProps<Row> {
-  column: Column<Row>;
-  order: string | undefined;
-  onOrder: ((order: string) => void) | undefined;
-}
-
-function Head<Row>({ column, order = "", onOrder }: HeadProps<Row>) {
-  const { orderBy, header } = column;
-  if (orderBy === undefined || onOrder === undefined) return <th className={classOf(column)}>{header}</th>;
-  const [field, direction] = order.split(" ");
-  const isOrdered = field === orderBy;
-  const isDescending = isOrdered && direction === "desc";
-  return (
-    <th className={classOf(column)} aria-sort={isOrdered ? (isDescending ? "descending" : "ascending") : "none"}>
-      <button
-        type="button"
-        className={styles.sort}
-        onClick={() => onOrder(isOrdered && !isDescending ? `${orderBy} desc` : orderBy)}
-      >
-        {header}
-        {isOrdered && (isDescending ? <ArrowDown size={14} aria-hidden /> : <ArrowUp size={14} aria-hidden />)}
-      </button>
-    </th>
   );
 }
