@@ -138,6 +138,7 @@ async function aboutOf(dice: Dice, method: DescMethod, made: { bindings: string[
 function complete(method: DescMethod, request: Message, name: string): void {
   // Without one no path would lead to the method.
   if (method.input.field["digest"] !== undefined) Object.assign(request, { digest: worlds.digests[0] });
+  if (method === api.TagsService.method.listTagMoves) Object.assign(request, { tag: "v1" });
   if (method === api.GroupsService.method.createGroup)
     Object.assign(request, { group: create(api.GroupSchema, { name }) });
   // One request that is let through to its own checks, and is none.
