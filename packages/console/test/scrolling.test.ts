@@ -7,15 +7,19 @@ import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 import { tasksDuring, turnWheel } from "./support/trace.ts";
 
-const TAGS = 10_000;
 const MOVES = 1_000_000;
+// As many rows as one statement inserts.
 const BATCH = 10_000;
+const TAGS = BATCH;
 const ROUNDS = 3;
 const TURNS = 100;
 const STEP_PX = 1_500;
-// On the machine where this was measured: tags 2.7, moves 1.5. Cells that ask the server for every row that passes, and
-// rows that are made again at each step, gave 9.2.
+// On the machine where this was measured: tags 1.9, moves 1.6, the next page 2.7. Cells that ask the server for every
+// row that passes, and rows that are made again at each step, gave 9.2.
 const MAX_RATIO = 5;
+// Pages of 1,000 moves that are read beforehand. When the next one came, a model of all rows took 20 times as long as
+// opening an empty page.
+const PAGES_READ = 200;
 const FIRST_MS = Date.parse("2020-01-01T00:00:00Z");
 
 let opened: Console | undefined;
@@ -88,6 +92,15 @@ test("10,000 tags and 1,000,000 moves are scrolled without long tasks", OPTIONS,
     );
     assert.ok(index > 2_000, `${what}: the rows follow the wheel`);
   }
+  const more = page.getByRole("button", { name: "Show earlier moves" });
+  const readOn = async (): Promise<void> => {
+    const before = await page.getByRole("slider", { name: "Moment" }).getAttribute("aria-valuemin");
+    await more.click();
+    await page.locator(`[role=slider]:not([aria-valuemin="${before}"])`).waitFor();
+  };
+  for (let left = PAGES_READ; left > 0; left--) await readOn();
+  longest["next page"] = await leastOf(readOn);
+  t.diagnostic(`the next page after ${PAGES_READ}: ${(longest["next page"] / bound).toFixed(2)} of an empty page`);
   for (const [what, ms] of Object.entries(longest))
     assert.ok(ms <= MAX_RATIO * bound, `${what}: a task took ${ms} ms, one of opening an empty page ${bound} ms`);
   assert.deepEqual(complaints, []);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import type { Platform } from "../../server/test/support/platform.ts";
 import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
@@ -33,13 +32,12 @@ async function openTag({ signedIn, platform }: Console, name: string, digests: r
   await page.goto(`/tag?name=acme/${name}:1.0`);
   const slider = page.getByRole("slider", { name: "Moment" });
   await slider.waitFor();
-  return { page, slider, platform };
+  return { page, slider };
 }
 
 interface Timeline {
   page: Page;
   slider: Locator;
-  platform: Platform;
 }
 
 const timeOf = (at: number): number => FIRST_MS + at * HOUR_MS;

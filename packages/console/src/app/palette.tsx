@@ -1,16 +1,18 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useDeferredValue, useState } from "react";
+import { type KeyboardEvent, useEffect, useState } from "react";
 import { search } from "../api/gen/registry.ts";
 import { query } from "../api/queries.ts";
 import { hitOf } from "../pages/registry/hit.ts";
+import { MIN_LETTERS } from "../pages/registry/queries.ts";
 import { NAV } from "./nav.ts";
 import styles from "./palette.module.css";
 
-// The server searches for no less, and more do not fit into the list.
-const MIN_LETTERS = 2;
+// More do not fit into the list.
 const MAX_FOUND = 10;
+// A search begins when the typing pauses.
+const PAUSE_MS = 200;
 
 interface Choice {
   id: string;
@@ -29,7 +31,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
     void navigate({ href: to });
   };
   const wanted = text.trim().toLowerCase();
-  const asked = useDeferredValue(text.trim());
+  const [asked, setAsked] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text.trim()), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
   const isSearch = asked.length >= MIN_LETTERS;
   const found = useQuery({
     ...query(search, { query: asked, pageSize: MAX_FOUND }),
@@ -89,7 +95,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
             ))}
           </ul>
           {choices.length === 0 && (
-            <p className={styles.none}>{found.isFetching ? "Searching…" : "Nothing of that name."}</p>
+            <p className={styles.none}>
+              {found.isFetching || text.trim() !== asked ? "Searching…" : "Nothing of that name."}
+            </p>
           )}
         </Base.Popup>
       </Base.Portal>

@@ -61,42 +61,41 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   useLayoutEffect(() => {
     if (body.current) setTop(body.current.getBoundingClientRect().top + window.scrollY);
   }, [rows.length === 0]);
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    scrollMargin: top,
+  });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? -1;
   const table = useTable({
     features,
-    data: rows as Row[],
+    // A model of all rows would be made again with each page: after 300,000 rows that takes longer than half a second.
+    data: useMemo(() => rows.slice(first, last + 1), [rows, first, last]),
     columns: useMemo(
       () => columns.map(({ id, header }): ColumnDef<typeof features, Row> => ({ id, header })),
       [columns],
     ),
     getRowId: idOf,
     state: { rowSelection: Object.fromEntries([...(selected ?? [])].map((id) => [id, true])) },
-    onRowSelectionChange: (update) => {
-      const before = Object.fromEntries([...(selected ?? [])].map((id) => [id, true as const]));
-      const after = typeof update === "function" ? update(before) : update;
-      onSelect?.(new Set(Object.keys(after).filter((id) => after[id])));
-    },
   });
-  const all = table.getRowModel().rows;
-  const virtual = useWindowVirtualizer({
-    count: all.length,
-    estimateSize: () => ROW_PX,
-    overscan: OVERSCAN,
-    scrollMargin: top,
-  });
-  const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? -1;
+  const seen = table.getRowModel().rows;
   useEffect(() => {
-    if (onMore !== undefined && !isLoadingMore && last >= all.length - OVERSCAN) onMore();
-  }, [last, all.length, isLoadingMore, onMore]);
+    if (onMore !== undefined && !isLoadingMore && last >= rows.length - OVERSCAN) onMore();
+  }, [last, rows.length, isLoadingMore, onMore]);
   const before = (items[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
   const isSelecting = selected !== undefined;
+  const isAll =
+    isSelecting && rows.length > 0 && selected.size >= rows.length && rows.every((row) => selected.has(idOf(row)));
   // What was shown once stays. When the scrolling pauses, React fills the other rows in steps that do not block.
   const settles = useDeferredValue(virtual.isScrolling);
   const isMoving = virtual.isScrolling || settles;
   const [rested] = useState(() => new Set<string>());
   useEffect(() => {
-    if (!isMoving) for (const { index } of items) rested.add(all[index]?.id ?? "");
+    if (!isMoving) for (const { id } of seen) rested.add(id);
   });
   const chosen = useRef({ selected, onSelect });
   useEffect(() => {
@@ -109,7 +108,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   }, []);
   return (
     <div className={styles.frame}>
-      <table ref={body} className={styles.table} aria-label={label} aria-rowcount={(total ?? all.length) + 1}>
+      <table ref={body} className={styles.table} aria-label={label} aria-rowcount={(total ?? rows.length) + 1}>
         <thead>
           <tr aria-rowindex={1}>
             {isSelecting && (
@@ -117,8 +116,8 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
                 <input
                   type="checkbox"
                   aria-label="Select all that are loaded"
-                  checked={all.length > 0 && table.getIsAllRowsSelected()}
-                  onChange={table.getToggleAllRowsSelectedHandler()}
+                  checked={isAll}
+                  onChange={() => onSelect?.(new Set(isAll ? [] : rows.map(idOf)))}
                 />
               </th>
             )}
@@ -129,27 +128,23 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         </thead>
         <tbody>
           {before > 0 && <Gap px={before} />}
-          {items.map(({ index }) => {
-            const row = all[index];
-            if (row === undefined) return null;
-            return (
-              <DataRow
-                key={row.id}
-                id={row.id}
-                row={row.original}
-                index={index}
-                columns={columns}
-                isPassing={isMoving && !rested.has(row.id)}
-                isSelected={isSelecting ? row.getIsSelected() : undefined}
-                onToggle={toggle}
-              />
-            );
-          })}
+          {seen.map((row, at) => (
+            <DataRow
+              key={row.id}
+              id={row.id}
+              row={row.original}
+              index={first + at}
+              columns={columns}
+              isPassing={isMoving && !rested.has(row.id)}
+              isSelected={isSelecting ? row.getIsSelected() : undefined}
+              onToggle={toggle}
+            />
+          ))}
           {after > 0 && <Gap px={after} />}
         </tbody>
       </table>
       <p className={styles.foot} role="status">
-        {isLoadingMore ? "Loading more…" : total === undefined ? "" : `${count(all.length)} of ${count(total)} loaded`}
+        {isLoadingMore ? "Loading more…" : total === undefined ? "" : `${count(rows.length)} of ${count(total)} loaded`}
       </p>
     </div>
   );

@@ -39,10 +39,10 @@ export async function openBrowser(): Promise<Browser | undefined> {
 }
 
 /** Builds the console when needed, and starts Chromium with one profile, which other programs reach by its port. */
-export async function openProfile(flags: readonly string[]): Promise<BrowserContext | undefined> {
+export async function openProfile(baseURL: string, flags: readonly string[]): Promise<BrowserContext | undefined> {
   if (CHROMIUM === undefined) return undefined;
   buildConsole();
-  const options = { executablePath: CHROMIUM, args: [...FLAGS, ...flags], timeout: TIMEOUT_MS };
+  const options = { executablePath: CHROMIUM, args: [...FLAGS, ...flags], baseURL, timeout: TIMEOUT_MS };
   const context = await chromium.launchPersistentContext("", options);
   context.setDefaultTimeout(TIMEOUT_MS);
   return context;
@@ -63,16 +63,12 @@ export async function newPage(browser: Browser, baseURL: string, options: Browse
 }
 
 /** Signs in with the access token, as a person does. */
-export async function signIn(
-  page: Page,
-  token: string,
-  open: (path: string) => Promise<unknown> = (path) => page.goto(path),
-): Promise<void> {
-  await open("/login");
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.goto("/login");
   await page.getByText("Sign in with an access token").click();
   await page.getByLabel("Access token").fill(token);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.waitForURL(({ pathname }) => pathname === "/");
+  await page.waitForURL("/");
 }
 
 /** Waits until the code of a page is there, by a part of its file's name: the console loads all when it is idle. */

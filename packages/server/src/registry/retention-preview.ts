@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   type ExpiringTagSchema,
   type PreviewTagRetentionRequest,
@@ -7,7 +7,7 @@ import {
   type PreviewTagRetentionResponseSchema,
 } from "@moorage/api/messages";
 import { DEFAULT_PAGE_SIZE } from "../aip/page-query.ts";
-import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../aip/page-token.ts";
+import { openPosition, type Paged, sealPosition, withoutPaging } from "../aip/positions.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";
@@ -16,7 +16,6 @@ import { compilePolicy, policyOf, policyViolations } from "./policies.ts";
 import { type Expiring, expiringTags, planRetention } from "./retention.ts";
 
 const MAX_PAGE_SIZE = 200;
-const LIST = PreviewTagRetentionRequestSchema.typeName;
 
 /**
  * A page of the tags that a policy would delete now, sorted by name. `own`: the text of the repo's policy, which is
@@ -37,8 +36,8 @@ export async function previewRetention(
   ];
   if (violations.length > 0) throw invalidArgument(...violations);
   const size = Math.min(pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
-  const requestHash = fingerprint(request);
-  const after = positionOf(call, key, pageToken, requestHash);
+  const paged = pagedByHash(request);
+  const after = String(openPosition(call, key, paged, pageToken)?.[0] ?? "");
   const plan = await planRetention(
     call.tx,
     uid,
@@ -55,10 +54,7 @@ export async function previewRetention(
   return {
     expiringTags: page.slice(0, size).map(toMessage),
     totalCount: BigInt(total),
-    nextPageToken:
-      last === undefined
-        ? ""
-        : sealPageToken(key, { list: LIST, request: requestHash, position: [last.tag.name], issuedMs: call.nowMs }),
+    nextPageToken: last === undefined ? "" : sealPosition(call, key, paged, [last.tag.name]),
   };
 }
 
@@ -67,26 +63,14 @@ function firstByName(found: Expiring[], limit: number): Expiring[] {
   return found.sort((one, other) => (one.tag.name < other.tag.name ? -1 : 1)).slice(0, limit);
 }
 
-/** Identifies the request that a page token belongs to. A hash, because a policy may be too long for a token. */
-function fingerprint(request: PreviewTagRetentionRequest): string {
-  return createHash("sha256")
-    .update(toBinary(PreviewTagRetentionRequestSchema, { ...request, pageSize: 0, pageToken: "" }))
-    .digest("base64");
-}
-
-/** The page starts after this name; empty for the first page. As in lists, expiry is checked first. */
-function positionOf(call: Call, key: Uint8Array, text: string, requestHash: string): string {
-  if (text === "") return "";
-  const {
-    list,
-    request,
-    position: [name],
-    issuedMs,
-  } = openPageToken(key, text);
-  if (call.nowMs - issuedMs > PAGE_TOKEN_LIFETIME_MS) return "";
-  if (list !== LIST || typeof name !== "string") throw wrongPageToken("is not a token of this list");
-  if (request !== requestHash) throw wrongPageToken("was given for another uid or tag_policy");
-  return name;
+/** What a page token belongs to, by a hash, because a policy may be too long for a token. */
+function pagedByHash(request: PreviewTagRetentionRequest): Paged {
+  const bytes = withoutPaging(PreviewTagRetentionRequestSchema, request);
+  return {
+    list: PreviewTagRetentionRequestSchema.typeName,
+    request: createHash("sha256").update(bytes).digest("base64"),
+    fields: "uid or tag_policy",
+  };
 }
 
 function toMessage({ tag: { name, digest, update_time }, rule }: Expiring): MessageInitShape<typeof ExpiringTagSchema> {

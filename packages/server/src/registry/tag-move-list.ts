@@ -1,23 +1,21 @@
-import { toBinary } from "@bufbuild/protobuf";
 import {
   Capability,
   type ListTagMovesRequest,
   ListTagMovesRequestSchema,
   type ListTagMovesResponseSchema,
-  RepoSchema,
   type TagMoveSchema,
 } from "@moorage/api/messages";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { DEFAULT_PAGE_SIZE } from "../aip/page-query.ts";
-import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../aip/page-token.ts";
+import { openPosition, pagedBy, sealPosition } from "../aip/positions.ts";
 import { violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
-import { invalidArgument, notFound } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import { statement } from "../store/index.ts";
+import { repos } from "./repos.ts";
 import { BY_SYSTEM } from "./tag-moves.ts";
 
-const LIST = ListTagMovesRequestSchema.typeName;
 // Moves are small, and a long history is read whole to be drawn: hence more than the 200 of other lists.
 const MAX_PAGE_SIZE = 1_000;
 
@@ -28,7 +26,6 @@ interface Row {
   reason: string;
 }
 
-const selectRepo = statement("select uid from repos where uid = ?", ["text"]);
 const selectMoves = statement<Row>(
   "select time, digest, actor, reason from tag_history where repo = ? and tag = ? and time < ? order by time desc limit ?",
 );
@@ -50,10 +47,10 @@ export async function listTagMoves(
   if (violations.length > 0) throw invalidArgument(...violations);
   const sinceMs = since === undefined ? Number.MIN_SAFE_INTEGER : milliseconds(since);
   const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : milliseconds(before);
-  const asked = askedFor(request);
-  const fromMs = Math.min(openToken(call, pageTokenKey, asked, pageToken) ?? beforeMs, beforeMs);
+  const paged = pagedBy(ListTagMovesRequestSchema, request, "repo_uid, tag, since or before");
+  const fromMs = Number(openPosition(call, pageTokenKey, paged, pageToken)?.[0] ?? beforeMs);
   const size = Math.min(pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
-  if ((await selectRepo(call.tx, repoUid)).length === 0) throw notFound(RepoSchema.typeName, repoUid);
+  await repos.get(call.tx, repoUid);
   const isNamed = await call.may(Capability.CAP_EVENTS_LIST, repoUid);
   // One record more than the page has says whether there are more, and what the last move's tag pointed to before.
   const rows = await selectMoves(call.tx, repoUid, tag, fromMs, size + 1);
@@ -62,15 +59,7 @@ export async function listTagMoves(
   const last = isInside(rows[size]) ? moves.at(-1) : undefined;
   return {
     moves: moves.map((row, at) => moveOf(row, rows[at + 1], isNamed)),
-    nextPageToken:
-      last === undefined
-        ? ""
-        : sealPageToken(pageTokenKey, {
-            list: LIST,
-            request: asked,
-            position: [Number(last.time)],
-            issuedMs: call.nowMs,
-          }),
+    nextPageToken: last === undefined ? "" : sealPosition(call, pageTokenKey, paged, [Number(last.time)]),
   };
 }
 
@@ -86,18 +75,4 @@ function moveOf(
     reason,
     actor: isNamed && !BY_SYSTEM.has(reason) ? actor : "",
   };
-}
-
-/** The time of the last move of the page before; undefined on the first page, and for an expired token. */
-function openToken(call: Call, key: Uint8Array, asked: string, text: string): number | undefined {
-  if (text === "") return undefined;
-  const { list, request, position, issuedMs } = openPageToken(key, text);
-  if (list !== LIST) throw wrongPageToken("is not a token of this list");
-  if (request !== asked) throw wrongPageToken("was given for another repo, tag, since or before");
-  return call.nowMs - issuedMs > PAGE_TOKEN_LIFETIME_MS ? undefined : Number(position[0]);
-}
-
-function askedFor(request: ListTagMovesRequest): string {
-  const bytes = toBinary(ListTagMovesRequestSchema, { ...request, pageSize: 0, pageToken: "" });
-  return Buffer.from(bytes).toString("base64");
 }

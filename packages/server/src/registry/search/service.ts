@@ -1,13 +1,11 @@
-import { toBinary } from "@bufbuild/protobuf";
 import { type SearchRequest, SearchRequestSchema, type SearchService } from "@moorage/api/messages";
-import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../../aip/page-token.ts";
+import { openPosition, pagedBy, type Paged, sealPosition } from "../../aip/positions.ts";
 import { violationsOf } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { searchPage, type SearchPosition } from "./page.ts";
 
-const LIST = SearchRequestSchema.typeName;
 const MIN_QUERY = 2;
 const MAX_QUERY = 200;
 
@@ -17,30 +15,18 @@ export function searchService({ pageTokenKey }: ServiceContext): Service<typeof 
     async search(call, request) {
       const violations = violationsIn(request);
       if (violations.length > 0) throw invalidArgument(...violations);
-      const bytes = toBinary(SearchRequestSchema, { ...request, pageSize: 0, pageToken: "" });
-      const asked = Buffer.from(bytes).toString("base64");
-      const { results, next } = await searchPage(
-        call,
-        request,
-        openToken(call, pageTokenKey, asked, request.pageToken),
-      );
+      const paged = pagedBy(SearchRequestSchema, request, "query, uidp or kinds");
+      const { results, next } = await searchPage(call, request, beginOf(call, pageTokenKey, paged, request.pageToken));
       if (next === undefined) return { results };
-      const position = [next.kind, ...next.after];
-      return {
-        results,
-        nextPageToken: sealPageToken(pageTokenKey, { list: LIST, request: asked, position, issuedMs: call.nowMs }),
-      };
+      return { results, nextPageToken: sealPosition(call, pageTokenKey, paged, [next.kind, ...next.after]) };
     },
   };
 }
 
-/** Where the page begins; undefined at the beginning, and for an expired token. Each request states its query again. */
-function openToken(call: Call, key: Uint8Array, asked: string, text: string): SearchPosition | undefined {
-  if (text === "") return undefined;
-  const { list, request, position, issuedMs } = openPageToken(key, text);
-  if (call.nowMs - issuedMs > PAGE_TOKEN_LIFETIME_MS) return undefined;
-  if (list !== LIST) throw wrongPageToken("is not a token of this list");
-  if (request !== asked) throw wrongPageToken("was given for another query, uidp or kinds");
+/** Where the page begins; undefined at the beginning. Each request states its query again. */
+function beginOf(call: Call, key: Uint8Array, paged: Paged, text: string): SearchPosition | undefined {
+  const position = openPosition(call, key, paged, text);
+  if (position === undefined) return undefined;
   const [kind, ...after] = position;
   return { kind: Number(kind), after: after.map(String) };
 }

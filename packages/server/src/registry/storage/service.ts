@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type GroupStorageSchema, ListStorageRequestSchema, StorageService } from "@moorage/api/messages";
 import { neededFor } from "../../aip/access.ts";
-import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../../aip/page-token.ts";
+import { openPosition, sealPosition } from "../../aip/positions.ts";
 import { scopeOf } from "../../aip/scope.ts";
 import type { Call } from "../../core/call.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
@@ -28,7 +28,8 @@ export function storageService({ pageTokenKey }: ServiceContext): Service<typeof
       if (pageSize < 0) throw invalidArgument({ field: "page_size", description: "must not be negative" });
       const size = Math.min(pageSize || DEFAULT_SIZE, MAX_SIZE);
       const above = uidp?.descendantsOf ?? "";
-      const after = openToken(call, pageTokenKey, above, pageToken);
+      const paged = { list: LIST, request: above, fields: "uidp" };
+      const after = String(openPosition(call, pageTokenKey, paged, pageToken)?.[0] ?? "");
       const { roots } = scopeOf(uidp, await call.visible(...NEEDS));
       const groups = await countedGroups(call, above, roots, after, size + 1);
       const storage: MessageInitShape<typeof GroupStorageSchema>[] = [];
@@ -44,8 +45,7 @@ export function storageService({ pageTokenKey }: ServiceContext): Service<typeof
       }
       const last = groups[storage.length - 1];
       if (last === undefined || storage.length === groups.length) return { storage };
-      const token = { list: LIST, request: above, position: [last.uid], issuedMs: call.nowMs };
-      return { storage, nextPageToken: sealPageToken(pageTokenKey, token) };
+      return { storage, nextPageToken: sealPosition(call, pageTokenKey, paged, [last.uid]) };
     },
   };
 }
@@ -86,14 +86,4 @@ async function countedGroups(
     ...found.map((group) => ({ ...group, own: true, within: above })),
     ...below.map((group) => ({ ...group, own: false, within: above })),
   ].slice(0, limit);
-}
-
-/** The uid that the page before ended with; empty at the beginning, and for an expired token. */
-function openToken(call: Call, key: Uint8Array, above: string, text: string): string {
-  if (text === "") return "";
-  const { list, request, position, issuedMs } = openPageToken(key, text);
-  if (call.nowMs - issuedMs > PAGE_TOKEN_LIFETIME_MS) return "";
-  if (list !== LIST) throw wrongPageToken("is not a token of this list");
-  if (request !== above) throw wrongPageToken("was given for another uidp");
-  return String(position[0]);
 }

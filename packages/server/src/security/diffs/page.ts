@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { GetDiffRequestSchema } from "@moorage/api/messages";
-import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../../aip/page-token.ts";
+import { openPosition, type Paged, sealPosition } from "../../aip/positions.ts";
 import type { Call } from "../../core/call.ts";
 import type { Pair } from "./packages.ts";
 import type { VulnerabilityChanged } from "./vulnerabilities.ts";
@@ -15,8 +15,6 @@ export interface DiffPage {
   /** Of what was compared: an image that was read since, or a feed that changed, would change the order. */
   fingerprint: string;
 }
-
-const LIST = GetDiffRequestSchema.typeName;
 
 /** The fingerprint of what is compared: which packages, how many of them differ, and which vulnerabilities. */
 export function fingerprintOf(
@@ -33,8 +31,7 @@ export function fingerprintOf(
 /** The token of a page of the diff that `asked` names: the repo and the references of the request. */
 export function sealDiffPage(call: Call, key: Uint8Array, asked: string, page: DiffPage): string {
   const { from, to, offset, fingerprint } = page;
-  const position = [from, to, offset, fingerprint];
-  return sealPageToken(key, { list: LIST, request: asked, position, issuedMs: call.nowMs });
+  return sealPosition(call, key, pagedBy(asked), [from, to, offset, fingerprint]);
 }
 
 /**
@@ -42,11 +39,12 @@ export function sealDiffPage(call: Call, key: Uint8Array, asked: string, page: D
  * INVALID_ARGUMENT on `page_token` for a token of anything else.
  */
 export function openDiffPage(call: Call, key: Uint8Array, asked: string, text: string): DiffPage | undefined {
-  if (text === "") return undefined;
-  const { list, request, position, issuedMs } = openPageToken(key, text);
-  if (call.nowMs - issuedMs > PAGE_TOKEN_LIFETIME_MS) return undefined;
-  if (list !== LIST) throw wrongPageToken("is not a token of this method");
-  if (request !== asked) throw wrongPageToken("was given for another repo, from or to");
+  const position = openPosition(call, key, pagedBy(asked), text);
+  if (position === undefined) return undefined;
   const [from, to, offset, fingerprint] = position as [string, string, number, string];
   return { from, to, offset, fingerprint };
+}
+
+function pagedBy(asked: string): Paged {
+  return { list: GetDiffRequestSchema.typeName, request: asked, fields: "repo, from or to" };
 }

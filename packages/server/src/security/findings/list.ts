@@ -1,7 +1,6 @@
-import { toBinary } from "@bufbuild/protobuf";
 import { FindingState, type ListFindingsRequest, ListFindingsRequestSchema } from "@moorage/api/messages";
 import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";
-import { openPageToken, PAGE_TOKEN_LIFETIME_MS, sealPageToken, wrongPageToken } from "../../aip/page-token.ts";
+import { openPosition, pagedBy, type Paged, sealPosition } from "../../aip/positions.ts";
 import type { Scope } from "../../aip/scope.ts";
 import type { Call } from "../../core/call.ts";
 import { milliseconds } from "../../lib/timestamps.ts";
@@ -53,8 +52,8 @@ export async function listFindings(
   if (request.pageSize < 0) throw invalidArgument({ field: "page_size", description: "must not be negative" });
   const size = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const { tx } = call;
-  const filters = fingerprint(request);
-  let position = readPosition(call, key, request, filters);
+  const paged = pagedBy(ListFindingsRequestSchema, request, "filter");
+  let position = readPosition(call, key, paged, request.pageToken);
   const packages = await wantedPackages(tx, request);
   const atMs = request.asOf === undefined ? undefined : milliseconds(request.asOf);
   const state = request.state === FindingState.CLOSED ? "closed" : "open";
@@ -62,7 +61,7 @@ export async function listFindings(
   const rows: ListedFinding[] = [];
   const page = (isMore: boolean): { rows: ListedFinding[]; nextPageToken: string } => ({
     rows,
-    nextPageToken: isMore ? sealPosition(call, key, filters, position) : "",
+    nextPageToken: isMore ? sealPosition(call, key, paged, [position.repo, position.digest, ...position.after]) : "",
   });
   let read = 0;
   let looked = 0;
@@ -114,29 +113,8 @@ async function* these(images: readonly ImageName[], from: ImageName): AsyncGener
   if (last !== undefined) yield { images: left, last };
 }
 
-/** The request but for where its page begins and how long it is. */
-function fingerprint(request: ListFindingsRequest): string {
-  const bytes = toBinary(ListFindingsRequestSchema, { ...request, pageToken: "", pageSize: 0 });
-  return Buffer.from(bytes).toString("base64");
-}
-
-function sealPosition(call: Call, key: Uint8Array, filters: string, { repo, digest, after }: Position): string {
-  return sealPageToken(key, {
-    list: ListFindingsRequestSchema.typeName,
-    request: filters,
-    issuedMs: call.nowMs,
-    position: [repo, digest, ...after],
-  });
-}
-
 /** Throws INVALID_ARGUMENT on `page_token` for a token that was not given for this list and these filters. */
-function readPosition(call: Call, key: Uint8Array, { pageToken }: ListFindingsRequest, filters: string): Position {
-  const start: Position = { repo: "", digest: "", after: ["", "", ""] };
-  if (pageToken === "") return start;
-  const token = openPageToken(key, pageToken);
-  if (call.nowMs - token.issuedMs > PAGE_TOKEN_LIFETIME_MS) return start;
-  if (token.list !== ListFindingsRequestSchema.typeName) throw wrongPageToken("is not a token of this list");
-  if (token.request !== filters) throw wrongPageToken("was given for other filters");
-  const [repo = "", digest = "", ...after] = token.position.map(String);
+function readPosition(call: Call, key: Uint8Array, paged: Paged, pageToken: string): Position {
+  const [repo = "", digest = "", ...after] = (openPosition(call, key, paged, pageToken) ?? []).map(String);
   return { repo, digest, after: [after[0] ?? "", after[1] ?? "", after[2] ?? ""] };
 }
