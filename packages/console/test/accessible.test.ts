@@ -12,6 +12,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const WIDE = { width: 1280, height: 900 };
 // What a screen of 1,280 by 900 shows at 200 %.
 const ZOOMED = { width: 640, height: 450 };
+const TABLET = { width: 820, height: 1_180 };
 const PHONE = { width: 390, height: 800 };
 
 let opened: Console | undefined;
@@ -32,9 +33,12 @@ async function complaintsOf(page: Page): Promise<string[]> {
   });
 }
 
-/** By how many pixels the page is wider than the window. */
+/** By how many pixels the page is wider than the window, or a table wider than its frame, which cuts it. */
 async function overflowOf(page: Page): Promise<number> {
-  return await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  return await page.evaluate(`Math.max(
+    document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    ...[...document.querySelectorAll("table")].map((table) => table.offsetWidth - table.parentElement.clientWidth),
+  )`);
 }
 
 const LIMIT = {
@@ -52,6 +56,7 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
     await page.emulateMedia({ colorScheme: "light" });
     await page.goto(path + (places[path] ?? ""), { waitUntil: "networkidle" });
     await page.getByRole("heading", { level: 1 }).first().waitFor();
+    assert.equal(await overflowOf(page), 0, `${path}: wider than the window`);
     const found: Record<string, string[]> = { light: await complaintsOf(page) };
     await page.emulateMedia({ colorScheme: "dark" });
     found["dark"] = await complaintsOf(page);
@@ -59,6 +64,8 @@ test("axe finds nothing on any route, and nothing is wider than the window", LIM
     found["at 200 %"] = await complaintsOf(page);
     for (const [name, list] of Object.entries(found)) assert.deepEqual(list, [], `${path}, ${name}`);
     assert.equal(await overflowOf(page), 0, `${path}, at 200 %: wider than the window`);
+    await page.setViewportSize(TABLET);
+    assert.equal(await overflowOf(page), 0, `${path}, on a tablet: wider than the window`);
     await page.setViewportSize(PHONE);
     assert.equal(await overflowOf(page), 0, `${path}, on a phone: wider than the window`);
   }

@@ -8,7 +8,7 @@ const PAGES = join(import.meta.dirname, "../../src/pages");
 
 /** The paths of all routes, as the sources declare them. */
 export function routePaths(): string[] {
-  return globSync("**/route*.ts", { cwd: PAGES })
+  return globSync("**/{,*-}route{,s}.ts", { cwd: PAGES })
     .flatMap((file) => [...readFileSync(join(PAGES, file), "utf8").matchAll(/\bpath: "([^"]+)"/g)])
     .map(([, path = ""]) => path)
     .toSorted();
@@ -23,6 +23,11 @@ export async function placesOf(platform: Platform): Promise<Record<string, strin
   });
   const { repos } = await platform.ok<{ repos: { uid: string }[] }>("GET", "/registry/v2/repos?name=team-app");
   const repo = repos[0]?.uid ?? "";
+  // Its redirect URI is the longest text that a list shows as code.
+  await platform.ok("POST", `/iam/v2/identityProviders/${organization}`, {
+    name: "login",
+    oidc: { issuer: "https://login.example.com", clientId: "moorage", clientSecret: "a secret of the client" },
+  });
   const advisory = await newAdvisory(platform, organization, { artifactName: "acme/team-app" });
   return {
     "/repo": "?name=acme/team-app",
