@@ -7,6 +7,8 @@ import type { Line } from "./reporter.ts";
 
 const REPORTER = new URL("./reporter.ts", import.meta.url).href;
 const OUTPUT_KEPT = 20_000;
+/** Far more than a unit takes on a slow machine. A process that a test leaves running would keep the run open. */
+const LIMIT_MS = 20 * 60_000;
 
 /** The result of a unit. */
 export interface Outcome {
@@ -19,11 +21,16 @@ export interface Outcome {
   ms: number;
 }
 
-/** Runs the unit in its own process, with Node's options added. The signal ends it. */
+/** Runs the unit in its own process, with Node's options added. The signal ends it, and so does the limit. */
 export async function runUnit(
   unit: Unit,
   options: readonly string[],
-  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+  {
+    cwd,
+    env,
+    signal,
+    limitMs = LIMIT_MS,
+  }: { cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal; limitMs?: number },
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "moorage-report-"));
   const report = join(folder, "lines");
@@ -42,19 +49,33 @@ export async function runUnit(
     let output = "";
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-OUTPUT_KEPT)));
-    const end = (): void => {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+    const end = (killedBy: NodeJS.Signals): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, killedBy);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
     };
-    signal.addEventListener("abort", end);
+    const onAbort = (): void => end("SIGTERM");
+    signal.addEventListener("abort", onAbort);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      end("SIGKILL");
+    }, limitMs);
     const status = await new Promise<number | string>((resolve) =>
       child.once("close", (code, killedBy) => resolve(code ?? killedBy ?? "")),
     );
-    signal.removeEventListener("abort", end);
+    signal.removeEventListener("abort", onAbort);
+    clearTimeout(timer);
     const all = linesIn(report);
     const lines = all.filter((line) => line.type !== "end");
     const failed = lines.some(({ type }) => type === "fail");
-    const broken =
-      all.length > lines.length && (status === 0 || failed) ? undefined : `the process ended with ${status}`;
+    const broken = late
+      ? `the process, or one that its tests started, did not end within ${limitMs / 1000} s`
+      : all.length > lines.length && (status === 0 || failed)
+        ? undefined
+        : `the process ended with ${status}`;
     return { unit, lines, broken, output, ms: performance.now() - startMs };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -24,10 +24,10 @@ export type Outcome = { readonly code: number; readonly stdout: string; readonly
 /** A running server: its URL, its process, and everything it has printed so far. */
 export type Running = { readonly url: string; readonly child: ChildProcess; output(): string };
 
-/** A temporary folder that is removed when the test ends. */
+/** A temporary folder that is removed when the test ends, also when a server still writes to it. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "moorage-test-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 

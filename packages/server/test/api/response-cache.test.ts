@@ -152,7 +152,7 @@ test(
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), "moorage-kept-"));
     const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "warn", MOORAGE_WORKERS: "2" };
-    t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+    t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 }));
     const { url, stop } = await startProcess(t, env);
     const { token } = await signToken({
       config: loadConfig({ ...env, MOORAGE_BASE_URL: url }),

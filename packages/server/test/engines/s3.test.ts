@@ -19,7 +19,7 @@ function digestOf(content: Uint8Array): string {
 
 function folder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), "moorage-s3-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
   return dir;
 }
 

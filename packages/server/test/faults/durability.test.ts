@@ -8,15 +8,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { loadConfig, signToken, startServer, StoreError } from "../../src/index.ts";
+import { temporaryFolder } from "../support/installation.ts";
 
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-
-function folder(t: { after(done: () => void): void }): string {
-  const dir = mkdtempSync(join(tmpdir(), "moorage-durability-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 async function startChild(
   dataDir: string,
@@ -83,7 +78,7 @@ async function checkWhole(url: string, headers: Record<string, string>, referenc
 }
 
 test("a server killed during pushes leaves each tag complete, in its old state or its new one", async (t) => {
-  const dataDir = folder(t);
+  const dataDir = temporaryFolder(t);
   const answered: string[] = [];
   for (let round = 0; round < 5; round++) {
     const { child, url, headers } = await startChild(dataDir);
@@ -128,7 +123,7 @@ test("a server killed during pushes leaves each tag complete, in its old state o
 });
 
 test("a data folder of a newer version is refused, and left as it was", async (t) => {
-  const dataDir = folder(t);
+  const dataDir = temporaryFolder(t);
   const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "silent" });
   await (await startServer(settings)).close();
   const database = new DatabaseSync(join(dataDir, "moorage.db"));
@@ -141,7 +136,7 @@ test("a data folder of a newer version is refused, and left as it was", async (t
 });
 
 test("a second installation on the same data folder is refused while the first runs, and not after", async (t) => {
-  const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: folder(t), MOORAGE_LOG_LEVEL: "silent" });
+  const settings = loadConfig({ MOORAGE_PORT: "0", MOORAGE_DATA_DIR: temporaryFolder(t), MOORAGE_LOG_LEVEL: "silent" });
   const first = await startServer(settings);
   await assert.rejects(
     startServer(settings),

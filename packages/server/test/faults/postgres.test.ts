@@ -43,7 +43,7 @@ interface House {
 /** A server that reaches its database through a proxy. */
 async function startHouse(t: TestContext, more: Record<string, string> = {}): Promise<House> {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-faults-"));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 }));
   const name = `faults_${(databases += 1)}`;
   await asAdmin((client) => client.query(`create database ${name}`));
   const proxy = await startProxy([postgres.port]);

@@ -287,7 +287,7 @@ test("SIGTERM lets requests under way complete, and SIGKILL of the first process
 test("an invalid setting is reported in one line, whichever process finds it", LIMIT, async (t) => {
   const house = await startHouse(t);
   const other = mkdtempSync(join(tmpdir(), "moorage-workers-"));
-  t.after(() => rmSync(other, { recursive: true, force: true }));
+  t.after(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
   const env = { MOORAGE_WORKERS: "2", MOORAGE_LOG_LEVEL: "silent" };
   await assert.rejects(
     startProcess(t, { ...env, MOORAGE_DATA_DIR: other, MOORAGE_PORT: new URL(house.url).port }),

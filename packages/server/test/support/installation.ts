@@ -56,10 +56,13 @@ export interface Image {
   config: string;
 }
 
-/** A temporary folder that is removed when the test ends. */
+/**
+ * A temporary folder that is removed when the test ends. Hooks run in the order of their registration, so a server that
+ * the test started later still writes to it; and when one hook fails, those after it, which end that server, do not.
+ */
 export function temporaryFolder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), "moorage-installation-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
   return dir;
 }
 

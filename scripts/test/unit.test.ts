@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type TestContext } from "node:test";
+import { type Outcome, runUnit } from "./unit.ts";
+
+const LEAVES_A_PROCESS = `
+import { spawn } from "node:child_process";
+import test from "node:test";
+test("leaves a process", () => {
+  const child = spawn("sleep", ["600"], { stdio: ["ignore", "ignore", "inherit"] });
+  if (process.env.DETACHES) child.unref();
+});
+`;
+
+async function outcomeOf(t: TestContext, text: string, limitMs: number, env = {}): Promise<Outcome> {
+  const cwd = mkdtempSync(join(tmpdir(), "moorage-unit-"));
+  t.after(() => rmSync(cwd, { recursive: true }));
+  const file = join(cwd, "one.test.mjs");
+  writeFileSync(file, text);
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("NODE_TEST"));
+  return await runUnit({ engine: "sqlite", files: [file] }, [], {
+    cwd,
+    env: { ...Object.fromEntries(own), ...env },
+    signal: new AbortController().signal,
+    limitMs,
+  });
+}
+
+test("a unit whose tests leave a process running ends at its limit, and is broken", async (t) => {
+  for (const env of [{}, { DETACHES: "1" }]) {
+    const { broken, lines } = await outcomeOf(t, LEAVES_A_PROCESS, 3000, env);
+    assert.deepEqual(
+      lines.map(({ type }) => type),
+      ["pass"],
+    );
+    assert.match(broken ?? "", /did not end within 3 s/);
+  }
+});
+
+test("a unit that ends by itself is not broken, whether its tests pass or fail", async (t) => {
+  const failing = `import test from "node:test"; test("fails", () => { throw new Error("no"); });`;
+  const passing = `import test from "node:test"; test("passes", () => {});`;
+  for (const [text, type] of [
+    [passing, "pass"],
+    [failing, "fail"],
+  ] as const) {
+    const { broken, lines } = await outcomeOf(t, text, 60_000);
+    assert.equal(broken, undefined);
+    assert.deepEqual(
+      lines.map((line) => line.type),
+      [type],
+    );
+  }
+});
