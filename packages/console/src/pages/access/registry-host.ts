@@ -3,7 +3,7 @@ import { noAnswer } from "../../api/errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** The host[:port] in the names of this server's images, from its answer to an anonymous request. */
+/** The host[:port] in the names of this server's images, from the token issuer's metadata. Source: RFC 9728 §4. */
 export const registryHostQuery = queryOptions({
   queryKey: ["registry-host"],
   queryFn: registryHost,
@@ -11,10 +11,12 @@ export const registryHostQuery = queryOptions({
 });
 
 async function registryHost(): Promise<string> {
-  const response = await fetch("/v2/", { credentials: "omit", signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {
+  const request = { credentials: "omit", signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
+  const response = await fetch("/.well-known/oauth-authorization-server", request).catch(() => {
     throw noAnswer();
   });
-  const service = /service="([\w.:[\]-]+)"/.exec(response.headers.get("www-authenticate") ?? "")?.[1];
-  // A registry that lets everybody in names no service: its own address is its name then.
-  return service ?? globalThis.location.host;
+  const { protected_resources: [registry = globalThis.location.origin] = [] } = (await response.json()) as {
+    protected_resources?: string[];
+  };
+  return new URL(registry).host;
 }

@@ -22,7 +22,7 @@ import {
 export type AnswerError = (response: Response, error: unknown, data: RequestData, status?: number) => void;
 
 export interface StsDeps {
-  config: Pick<Config, "baseUrl">;
+  config: Pick<Config, "baseUrl" | "registryUrl">;
   clock: Clock;
   keyring: Keyring;
   exchanger: Exchanger;
@@ -42,7 +42,7 @@ export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler
   const { config, clock, keyring, exchanger, grants } = deps;
   const callData = callDataOf(clock);
   const discovery = guarded(deps, ["GET", "HEAD"], async (request, response) => {
-    answerJson(request, response, 200, discoveryDocument(config.baseUrl, grants), "public, max-age=300");
+    answerJson(request, response, 200, discoveryDocument(config, grants), "public, max-age=300");
   });
   return {
     "/.well-known/openid-configuration": discovery,
@@ -71,8 +71,11 @@ export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler
   };
 }
 
-/** The discovery document. Source: OpenID Connect Discovery 1.0 §3, RFC 8414 §2, RFC 8628 §4, RFC 9207 §3. */
-function discoveryDocument(issuer: string, grants: TokenGrants): object {
+/** The discovery document. Source: OpenID Connect Discovery 1.0 §3; RFC 8414 §2, 8628 §4, 9207 §3, 9728 §4. */
+function discoveryDocument(
+  { baseUrl: issuer, registryUrl }: Pick<Config, "baseUrl" | "registryUrl">,
+  grants: TokenGrants,
+): object {
   return {
     issuer,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
@@ -85,6 +88,7 @@ function discoveryDocument(issuer: string, grants: TokenGrants): object {
     code_challenge_methods_supported: ["S256"],
     response_modes_supported: ["query"],
     authorization_response_iss_parameter_supported: true,
+    protected_resources: [registryUrl],
     response_types_supported: ["code"],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
