@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { getOption } from "@bufbuild/protobuf";
@@ -30,6 +27,7 @@ import {
 import { loadConfig, signToken } from "../../src/index.ts";
 import { isCacheable } from "../../src/runtime/response-cache.ts";
 import { createSnapshotCache } from "../../src/store/index.ts";
+import { temporaryFolder } from "../support/installation.ts";
 import { ENGINE } from "../support/database.ts";
 import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
 import { startProcess } from "../support/processes.ts";
@@ -150,9 +148,8 @@ test(
   "several processes on one database never answer with a tag's old digest, while events are written all the time",
   { skip: SQLITE_ALONE },
   async (t) => {
-    const dataDir = mkdtempSync(join(tmpdir(), "moorage-kept-"));
+    const dataDir = temporaryFolder(t);
     const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_LOG_LEVEL: "warn", MOORAGE_WORKERS: "2" };
-    t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 }));
     const { url, stop } = await startProcess(t, env);
     const { token } = await signToken({
       config: loadConfig({ ...env, MOORAGE_BASE_URL: url }),

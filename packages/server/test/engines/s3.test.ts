@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { openS3Blobs } from "../../src/blobs/s3.ts";
 import { ConfigError, loadConfig, signToken, startServer } from "../../src/index.ts";
+import { temporaryFolder } from "../support/installation.ts";
 import { startProcess } from "../support/processes.ts";
 import { NO_S3, s3Url, wayTo } from "../support/s3.ts";
 
@@ -15,12 +15,6 @@ const REPO = "acme/s3";
 
 function digestOf(content: Uint8Array): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
-}
-
-function folder(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), "moorage-s3-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
-  return dir;
 }
 
 type Body = Uint8Array | AsyncIterable<Uint8Array>;
@@ -54,7 +48,7 @@ async function start(
   blobsUrl: string,
   more: Record<string, string> = {},
 ): Promise<{ ask: Ask; dataDir: string }> {
-  const dataDir = folder(t);
+  const dataDir = temporaryFolder(t);
   const settings = {
     MOORAGE_PORT: "0",
     MOORAGE_DATA_DIR: dataDir,
@@ -261,7 +255,7 @@ if (NO_S3 !== false) {
     const begins = async (blobsUrl: string, message: RegExp): Promise<void> => {
       const settings = loadConfig({
         MOORAGE_PORT: "0",
-        MOORAGE_DATA_DIR: folder(t),
+        MOORAGE_DATA_DIR: temporaryFolder(t),
         MOORAGE_LOG_LEVEL: "silent",
         MOORAGE_BLOBS_URL: blobsUrl,
       });
@@ -285,7 +279,7 @@ if (NO_S3 !== false) {
     "memory does not grow with a blob's size",
     { skip: existsSync("/proc/self/status") ? false : "needs /proc" },
     async (t) => {
-      const dataDir = folder(t);
+      const dataDir = temporaryFolder(t);
       const server = await startProcess(t, {
         MOORAGE_DATA_DIR: dataDir,
         MOORAGE_LOG_LEVEL: "error",

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { temporaryFolder } from "../support/installation.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { type Client, openClient, type Reply } from "../support/api-client.ts";
 import { ENGINE } from "../support/database.ts";
@@ -42,8 +42,7 @@ interface House {
 
 /** A server that reaches its database through a proxy. */
 async function startHouse(t: TestContext, more: Record<string, string> = {}): Promise<House> {
-  const dataDir = mkdtempSync(join(tmpdir(), "moorage-faults-"));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 }));
+  const dataDir = temporaryFolder(t);
   const name = `faults_${(databases += 1)}`;
   await asAdmin((client) => client.query(`create database ${name}`));
   const proxy = await startProxy([postgres.port]);
@@ -413,8 +412,7 @@ test(
   "TLS to PostgreSQL can be required and verified, and another server's certificate is refused",
   OPTIONS,
   async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "moorage-faults-tls-"));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const [own, other] = [selfSigned(), selfSigned()];
     const write = (name: string, content: string): string => {
       writeFileSync(join(folder, name), content, { mode: 0o600 });

@@ -11,6 +11,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { GroupsService } from "@moorage/api";
 import { loadConfig, signToken } from "../../src/index.ts";
+import { temporaryFolder } from "../support/installation.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { openGrpc } from "../support/grpc.ts";
@@ -111,8 +112,7 @@ test("several processes serve one port, by every protocol, and share their count
 });
 
 test("TLS and ALPN over several processes", LIMIT, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "moorage-workers-tls-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const pair = selfSigned();
   writeFileSync(join(folder, "cert.pem"), pair.cert);
   writeFileSync(join(folder, "key.pem"), pair.key);
@@ -286,8 +286,7 @@ test("SIGTERM lets requests under way complete, and SIGKILL of the first process
 
 test("an invalid setting is reported in one line, whichever process finds it", LIMIT, async (t) => {
   const house = await startHouse(t);
-  const other = mkdtempSync(join(tmpdir(), "moorage-workers-"));
-  t.after(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
+  const other = temporaryFolder(t);
   const env = { MOORAGE_WORKERS: "2", MOORAGE_LOG_LEVEL: "silent" };
   await assert.rejects(
     startProcess(t, { ...env, MOORAGE_DATA_DIR: other, MOORAGE_PORT: new URL(house.url).port }),

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { noAnswer } from "../../api/errors.ts";
+import { errorOf, noAnswer } from "../../api/errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -15,8 +15,9 @@ async function registryHost(): Promise<string> {
   const response = await fetch("/.well-known/oauth-authorization-server", request).catch(() => {
     throw noAnswer();
   });
-  const { protected_resources: [registry = globalThis.location.origin] = [] } = (await response.json()) as {
-    protected_resources?: string[];
-  };
+  if (!response.ok) throw await errorOf(response);
+  const {
+    protected_resources: [registry],
+  } = (await response.json()) as { protected_resources: [string] };
   return new URL(registry).host;
 }
