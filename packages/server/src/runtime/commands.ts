@@ -10,6 +10,7 @@ import { apiEvents, appendEvents, eventCommands, type Emit } from "../events/ind
 import { iamCommands, requireTerms } from "../iam/index.ts";
 import { jobCommands } from "../jobs/leases.ts";
 import { putVexReferrer } from "../jobs/put-vex-referrer.ts";
+import { libraryCommands } from "../libraries/index.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { mirrorCommands } from "../mirroring/index.ts";
 import { ociCommands } from "../oci/index.ts";
@@ -94,6 +95,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...iamCommands,
   ...jobCommands,
   putVexReferrer,
+  ...libraryCommands,
   ...mirrorCommands,
   ...ociCommands,
   ...registryCommands,

@@ -466,6 +466,8 @@ export interface GroupStorage {
   tags: string;
   truncated: boolean;
   largestRepos: RepoStorage[];
+  libraries: string;
+  libraryBytes: string;
 }
 export interface RepoStorage {
   repoUid: string;
