@@ -1,4 +1,5 @@
 import { npmCommands } from "./npm/commands.ts";
+import { pypiCommands } from "./pypi/commands.ts";
 
 /** All commands of libraries. */
-export const libraryCommands = [...npmCommands] as const;
+export const libraryCommands = [...npmCommands, ...pypiCommands] as const;

@@ -4,6 +4,7 @@ import type { RequestHandler } from "../../core/http.ts";
 import { Code } from "../../errors.ts";
 import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
 import { npmProtocol } from "../npm/router.ts";
+import { pypiProtocol } from "../pypi/router.ts";
 import { libraryAnswer, libraryError } from "./errors.ts";
 import { type LibraryDeps, type LibraryExchange, openExchange } from "./exchange.ts";
 import { send } from "./send.ts";
@@ -16,7 +17,7 @@ export interface Protocol {
   errorBody(message: string): { contentType: string; text: string };
 }
 
-const PROTOCOLS: Readonly<Partial<Record<EcosystemKey, Protocol>>> = { npm: npmProtocol };
+const PROTOCOLS: Readonly<Partial<Record<EcosystemKey, Protocol>>> = { npm: npmProtocol, pypi: pypiProtocol };
 
 /** The handler of the paths below `/npm/`, `/pypi/` and `/maven/`. `matches` takes the path without the query. */
 export interface LibraryHandler {
