@@ -3,6 +3,7 @@ import { rejectedCaller } from "../../auth/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { Code } from "../../errors.ts";
 import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
+import { mavenProtocol } from "../maven/router.ts";
 import { npmProtocol } from "../npm/router.ts";
 import { pypiProtocol } from "../pypi/router.ts";
 import { libraryAnswer, libraryError } from "./errors.ts";
@@ -17,7 +18,11 @@ export interface Protocol {
   errorBody(message: string): { contentType: string; text: string };
 }
 
-const PROTOCOLS: Readonly<Partial<Record<EcosystemKey, Protocol>>> = { npm: npmProtocol, pypi: pypiProtocol };
+const PROTOCOLS: Readonly<Partial<Record<EcosystemKey, Protocol>>> = {
+  npm: npmProtocol,
+  pypi: pypiProtocol,
+  maven: mavenProtocol,
+};
 
 /** The handler of the paths below `/npm/`, `/pypi/` and `/maven/`. `matches` takes the path without the query. */
 export interface LibraryHandler {
