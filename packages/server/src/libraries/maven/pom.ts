@@ -13,7 +13,6 @@ const DEPTH = 2;
  * document declares itself are not replaced, and nothing outside of it is read. Source: Maven, POM 4.0.0.
  */
 export function pomOf(text: string): Pom | undefined {
-  const parser = sax.parser(true, { trim: true, normalize: true });
   const pom: Pom = { name: "", description: "" };
   const open: string[] = [];
   let root = "";
@@ -22,18 +21,20 @@ export function pomOf(text: string): Pom | undefined {
     const [, name] = open;
     if (open.length === DEPTH && (name === "name" || name === "description")) pom[name] += more;
   };
-  parser.onopentag = ({ name }) => {
+  const parser = sax.createStream(true, { trim: true, normalize: true });
+  parser.on("opentag", ({ name }) => {
     open.push(name);
     if (open.length === 1) root = name;
-  };
-  parser.onclosetag = () => void open.pop();
-  parser.ontext = take;
-  parser.oncdata = take;
-  parser.onerror = () => {
+  });
+  parser.on("closetag", () => void open.pop());
+  parser.on("text", take);
+  parser.on("cdata", take);
+  parser.on("error", () => {
     isBroken = true;
-  };
+  });
   try {
-    parser.write(text).close();
+    parser.write(text);
+    parser.end();
   } catch {
     return undefined;
   }
