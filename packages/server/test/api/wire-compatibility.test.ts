@@ -14,6 +14,7 @@ import {
 import * as api from "@moorage/api";
 import * as v1Advisory from "@moorage/api/v1/advisory";
 import * as v1Iam from "@moorage/api/v1/iam";
+import * as v1Libraries from "@moorage/api/v1/libraries";
 import * as v1Registry from "@moorage/api/v1/registry";
 import * as v1Tenant from "@moorage/api/v1/tenant";
 import * as v1Vulnerabilities from "@moorage/api/v1/vulnerabilities";
@@ -42,7 +43,7 @@ function ourFiles(): DescFile[] {
     found.set(file.name, file);
     file.dependencies.forEach(add);
   };
-  const modules: object[] = [api, v1Advisory, v1Iam, v1Registry, v1Tenant, v1Vulnerabilities];
+  const modules: object[] = [api, v1Advisory, v1Iam, v1Libraries, v1Registry, v1Tenant, v1Vulnerabilities];
   for (const value of modules.flatMap((module): unknown[] => Object.values(module))) {
     if (isFile(value)) add(value);
   }
