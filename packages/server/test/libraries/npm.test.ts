@@ -1,5 +1,6 @@
 // npm's registry API by plain requests: publishing, packuments, tags, deprecating, unpublishing.
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { npmPath, publishDocument, publishNpm, tarballOf } from "../support/npm.ts";
 import { type Answer, type Json, type Platform, startPlatform } from "../support/platform.ts";
@@ -160,4 +161,41 @@ test("paths that leave the registry, or are no paths, are not found or rejected"
     assert.equal((await get(`/npm/${GROUP}/${path}`)).status, 404, path);
   assert.equal((await get(`/npm/${GROUP}/%zz`)).status, 400);
   assert.equal((await get("/npm/")).status, 404);
+});
+
+test("provenance that was sent with a version is kept and served as it was, and other attachments are not taken for it", async () => {
+  const statement = { _type: "https://in-toto.io/Statement/v1", predicateType: "https://slsa.dev/provenance/v1" };
+  const payload = Buffer.from(JSON.stringify(statement)).toString("base64");
+  const bundle = { mediaType: "application/vnd.dev.sigstore.bundle.v0.3+json", dsseEnvelope: { payload } };
+  const document = publishDocument("@acme/proven", "1.0.0");
+  const attach = (data: string): object => ({
+    ...document,
+    _attachments: {
+      "@acme/proven-1.0.0.sigstore": { content_type: bundle.mediaType, data, length: data.length },
+      ...(document["_attachments"] as object),
+    },
+  });
+  const put = (body: object) => platform.call("PUT", npmPath(GROUP, "@acme/proven"), { token, body });
+  assert.equal((await put(attach("no bundle"))).status, 400);
+  assert.equal((await put(attach(JSON.stringify(bundle)))).status, 201);
+  const versions = (await packument("@acme/proven"))["versions"] as Record<string, { dist: Record<string, unknown> }>;
+  const { url, provenance } = versions["1.0.0"]?.dist["attestations"] as { url: string; provenance: object };
+  assert.deepEqual(provenance, { predicateType: statement.predicateType });
+  const kept = await get(new URL(url).pathname);
+  assert.deepEqual(kept.body["attestations"], [{ predicateType: statement.predicateType, bundle }]);
+});
+
+test("a document that is too large beside its tarball, and a tarball that is too large, are rejected as such", async () => {
+  const small = await startPlatform({ MOORAGE_MAX_LIBRARY_FILE_BYTES: "1000" });
+  try {
+    const tarball = tarballOf({ name: "big" }, { "big.bin": randomBytes(2_000).toString("hex") });
+    const answer = await publishNpm(small, "acme", "big", "1.0.0", { tarball });
+    assert.equal(answer.status, 413, answer.text);
+  } finally {
+    await small.close();
+  }
+  const document = { ...publishDocument("big", "1.0.0"), rest: "x".repeat(33 * 1024 * 1024) };
+  assert.equal((await platform.call("PUT", npmPath(GROUP, "big"), { token, body: document })).status, 413);
+  const deep = `{"name":"big","x":${"[".repeat(5_000)}`;
+  assert.equal((await platform.call("PUT", npmPath(GROUP, "big"), { token, raw: deep })).status, 400);
 });

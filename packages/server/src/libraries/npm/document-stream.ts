@@ -25,21 +25,26 @@ export async function splitDocument(
   const chunks = source[Symbol.asyncIterator]();
   const scanner = new Scanner(maxJsonBytes);
   let isTaken = false;
-  for (let rest: Uint8Array = NONE; ;) {
-    if (rest.length === 0) {
-      const next = await chunks.next();
-      if (next.done === true) return scanner.whole();
-      rest = next.value;
+  try {
+    for (let rest: Uint8Array = NONE; ;) {
+      if (rest.length === 0) {
+        const next = await chunks.next();
+        if (next.done === true) return scanner.whole();
+        rest = next.value;
+      }
+      const found = scanner.feed(rest);
+      rest = NONE;
+      if (found === undefined) continue;
+      if (isTaken) throw libraryError(400, "Invalid argument: _attachments: there is more than one tarball");
+      isTaken = true;
+      const data = base64From(found.rest, chunks);
+      await take(found.name, data.bytes);
+      rest = data.rest();
+      scanner.resume();
     }
-    const found = scanner.feed(rest);
-    rest = NONE;
-    if (found === undefined) continue;
-    if (isTaken) throw libraryError(400, "Invalid argument: _attachments: there is more than one tarball");
-    isTaken = true;
-    const data = base64From(found.rest, chunks);
-    await take(found.name, data.bytes);
-    rest = data.rest();
-    scanner.resume();
+  } finally {
+    // What is left of a rejected body is then dropped, and the client gets its answer.
+    await chunks.return?.();
   }
 }
 

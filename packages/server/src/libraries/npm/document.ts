@@ -1,6 +1,7 @@
 import { parse } from "semver";
 import { libraryError } from "../http/errors.ts";
 import type { ReceivedFile } from "../http/receive.ts";
+import { attestedBy } from "./attestations.ts";
 import { isRecord, type Manifest } from "./manifest.ts";
 import { requirePackageName, tarballName } from "./names.ts";
 
@@ -10,6 +11,8 @@ export interface NpmDocument {
   tags: Record<string, string>;
   versions: Record<string, Manifest>;
   readme: string;
+  /** The texts of attachments beside the tarball, by their names. */
+  attachments: ReadonlyMap<string, string>;
 }
 
 const MAX_README_CHARS = 65_536;
@@ -30,8 +33,18 @@ export function documentOf(json: Buffer, name: string): NpmDocument {
     name,
     tags: tagsOf(parsed["dist-tags"] ?? {}),
     versions: versions as Record<string, Manifest>,
+    attachments: attachmentsOf(parsed["_attachments"]),
     readme: typeof parsed["readme"] === "string" ? parsed["readme"].slice(0, MAX_README_CHARS) : "",
   };
+}
+
+function attachmentsOf(given: unknown): ReadonlyMap<string, string> {
+  if (!isRecord(given)) return new Map();
+  return new Map(
+    Object.entries(given).flatMap(([name, each]): [string, string][] =>
+      isRecord(each) && typeof each["data"] === "string" && each["data"] !== "" ? [[name, each["data"]]] : [],
+    ),
+  );
 }
 
 function jsonOf(bytes: Buffer): unknown {
@@ -68,6 +81,8 @@ export interface NewNpmVersion {
   readme: string;
   deprecated: string | null;
   fileName: string;
+  /** What is kept with the tarball, as JSON: see attestations.ts. */
+  fileMetadata: string;
 }
 
 /**
@@ -75,7 +90,7 @@ export interface NewNpmVersion {
  * the document says is what clients resolve. Throws 400 for anything that does not fit together.
  */
 export function newVersionOf(
-  { name, versions, readme }: NpmDocument,
+  { name, versions, readme, attachments }: NpmDocument,
   { name: attachment, file }: { name: string; file: ReceivedFile },
 ): NewNpmVersion {
   requirePackageName(name);
@@ -108,6 +123,7 @@ export function newVersionOf(
     readme: (typeof own === "string" && own !== "" ? own : readme).slice(0, MAX_README_CHARS),
     deprecated: typeof deprecated === "string" && deprecated !== "" ? deprecated : null,
     fileName,
+    fileMetadata: attestedBy(attachments.get(`${name}-${version}.sigstore`)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { isoTime } from "../../lib/timestamps.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { filesOf, versionsOf } from "../artifacts/visible.ts";
+import { attestationsIn, attestationsPath, linkTo } from "./attestations.ts";
 import { abbreviated, type Manifest, stateOf } from "./manifest.ts";
 
 /** The forms of a packument: with all that there is, and with what an installation needs. */
@@ -71,11 +72,15 @@ export function manifestsOf(
   { versions, files }: PackumentRows,
   url: string,
 ): [version: string, manifest: Manifest][] {
-  const tarballs = new Map(files.map((file) => [file.version, file.name]));
+  const tarballs = new Map(files.map((file) => [file.version, file]));
   return versions.map((row) => {
     const manifest = JSON.parse(row.metadata) as Manifest & { dist?: object };
-    const tarball = `${url}/${name}/-/${tarballs.get(row.uid) ?? ""}`;
-    const whole: Manifest = { ...manifest, dist: { ...manifest.dist, tarball } };
+    const file = tarballs.get(row.uid);
+    const tarball = `${url}/${name}/-/${file?.name ?? ""}`;
+    const attested = attestationsIn(file?.metadata ?? "{}");
+    const attestations = attested.length > 0 && linkTo(attested, `${url}/${attestationsPath(name, row.version)}`);
+    const dist = { ...manifest.dist, tarball, ...(attestations !== false && { attestations }) };
+    const whole: Manifest = { ...manifest, dist };
     if (row.deprecated !== null) whole["deprecated"] = row.deprecated;
     return [row.version, whole];
   });

@@ -46,11 +46,11 @@ export async function publish(exchange: LibraryExchange, { group: path, name }: 
     await dropFile(deps.blobs, tarball.file);
     throw error;
   }
-  const { fileName, ...rest } = version;
+  const { fileName, fileMetadata, ...rest } = version;
   await keepFiles(deps, [tarball.file], async ([blob]) => {
     if (blob === undefined) throw new Error("the tarball did not become a blob");
     const { md5, sha1, sha512 } = tarball.file;
-    const file = { ...blob, name: fileName, md5, sha1, sha512 };
+    const file = { ...blob, name: fileName, md5, sha1, sha512, metadata: fileMetadata };
     return await deps.transactor.write(publishNpm, now(exchange), {
       ...target,
       ...rest,
