@@ -78,7 +78,7 @@ async function findUid(lookup: Lookup, kind: Kind, text: string): Promise<string
   const { rest } = lookup;
   if (kind === "group") {
     const group = await findGroup(rest, text);
-    return "uid" in group ? group.uid : throwMissing(lookup, kind, text, group);
+    return "uid" in group ? group.uid : throwMissing(lookup, kind, group.missing, group, text);
   }
   const cut = text.lastIndexOf("/");
   const name = text.slice(cut + 1);

@@ -6,6 +6,9 @@ import type { JsonObject, RestClient } from "./rest.ts";
 const MAX_IDS = 40;
 const MAX_REMEMBERED = 20_000;
 
+// What is called by its parent's path, a colon and its own name.
+const WITH_COLON: readonly Kind[] = ["tag", "binding", "subscription", "mapping"];
+
 /** Answers the path of names of a uid. */
 export type PathOf = (uid: string, kind?: Kind) => Promise<string>;
 
@@ -37,15 +40,21 @@ export function pathsOf(rest: Pick<RestClient, "call">): PathOf {
     // Above the outermost group that the caller may see there are no names.
     return own === undefined ? undefined : above ? `${above}/${own}` : own;
   }
+  const providerOf = async (uid: string): Promise<string | undefined> => {
+    const [above, own] = await Promise.all([placeOf(parentOf(uid)), nameOf("provider", uid)]);
+    return own === undefined || above === undefined ? own : `${above}/${own}`;
+  };
   return async (uid, kind) => {
     if (!isUid(uid)) return uid;
     if (kind === undefined || kind === "group") return (await placeOf(uid)) ?? uid;
     const parent = parentOf(uid);
-    const [above, own] = await Promise.all([parent === "" ? "" : placeOf(parent), nameOf(kind, uid)]);
+    const [above, own] = await Promise.all([
+      parent === "" ? "" : kind === "mapping" ? providerOf(parent) : placeOf(parent),
+      nameOf(kind, uid),
+    ]);
     if (own === undefined) return uid;
-    if (kind === "advisory" || kind === "invite") return own;
-    if (above === undefined || above === "") return own;
-    return `${above}${kind === "tag" || kind === "subscription" ? ":" : "/"}${own}`;
+    if (kind === "advisory" || kind === "invite" || above === undefined || above === "") return own;
+    return `${above}${WITH_COLON.includes(kind) ? ":" : "/"}${own}`;
   };
 }
 
@@ -65,7 +74,8 @@ function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => 
     await Promise.all(
       parts.map(async (ids) => {
         const answer = await rest.call("GET", path, { query: { "uidp.ids": ids, page_size: ids.length } });
-        for (const item of itemsOf(answer, field)) asked.get(String(item["uid"]))?.(textOf(item[nameField]));
+        for (const item of itemsOf(answer, field))
+          asked.get(String(item["uid"]))?.(kind === "binding" ? bindingName(item) : textOf(item[nameField]));
         for (const uid of ids) asked.get(uid)?.(undefined);
       }),
     );
@@ -89,6 +99,14 @@ export function itemsOf(answer: JsonObject, field: string): JsonObject[] {
   return Array.isArray(value)
     ? value.filter((item): item is JsonObject => typeof item === "object" && item !== null && !Array.isArray(item))
     : [];
+}
+
+/** The identity and the role, as the last parts of a binding's name. */
+function bindingName({ identity, role }: JsonObject): string | undefined {
+  const [who, what] = [identity, role].map((bound) =>
+    typeof bound === "object" && bound !== null && "name" in bound ? textOf(bound["name"]) : undefined,
+  );
+  return who && what && `${who}:${what}`;
 }
 
 function textOf(value: unknown): string | undefined {
