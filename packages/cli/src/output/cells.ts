@@ -1,0 +1,50 @@
+// Values of the API as people read them.
+import { printable } from "../printable.ts";
+
+/**
+ * What a value is. On a terminal a time is shown as an age, and a digest by its beginning; in a pipe, in `wide` and in
+ * `csv` both are as the API has them. `bytes`: a number of bytes, which is as the API has it in `csv` alone.
+ */
+export type CellKind = "text" | "time" | "bytes" | "digest";
+
+/** How much is shown: `short` on a terminal, `whole` elsewhere, `raw` for programs. */
+export type CellForm = "short" | "whole" | "raw";
+
+const SHORT_DIGEST = "sha256:".length + 12;
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+const AGES: readonly (readonly [string, number])[] = [
+  ["y", 365 * 86_400],
+  ["mo", 30 * 86_400],
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60],
+  ["s", 1],
+];
+
+/** A value in the form that the output takes; control characters are left to whoever prints `raw`. */
+export function cellText(value: string, kind: CellKind, form: CellForm, nowMs: number): string {
+  if (form === "raw" || value === "") return value;
+  if (kind === "bytes") return sizeText(value);
+  if (form === "short" && kind === "time") return ageText(value, nowMs);
+  if (form === "short" && kind === "digest") return printable(value).slice(0, SHORT_DIGEST);
+  return printable(value);
+}
+
+/** A number of bytes such as `1.5MiB`, without a blank so that it is one word; other text as it is. */
+export function sizeText(value: string): string {
+  const bytes = Number(value);
+  if (!Number.isFinite(bytes) || bytes < 0) return printable(value);
+  const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)}${UNITS[power] ?? "B"}`;
+}
+
+/** A time of the API as an age: `3h ago`, `in 5d`; other text as it is. */
+export function ageText(value: string, nowMs: number): string {
+  const ms = Date.parse(value);
+  if (Number.isNaN(ms)) return printable(value);
+  const seconds = Math.trunc((nowMs - ms) / 1000);
+  const [unit, size] = AGES.find(([, least]) => Math.abs(seconds) >= least) ?? ["s", 1];
+  const count = Math.floor(Math.abs(seconds) / size);
+  if (count === 0) return "now";
+  return seconds > 0 ? `${count}${unit} ago` : `in ${count}${unit}`;
+}
