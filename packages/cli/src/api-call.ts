@@ -12,7 +12,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
-import type { ServerFlags } from "./caller.ts";
+import type { ServerFlags } from "./command/global-options.ts";
 import { connect } from "./connection.ts";
 import { nearest } from "./near.ts";
 

@@ -2,7 +2,7 @@
 import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
 import { parseDuration } from "@moorage/server/config";
-import type { ServerFlags } from "./caller.ts";
+import type { ServerFlags } from "./command/global-options.ts";
 import { type Connection, connect } from "./connection.ts";
 import { makePassword, type Password } from "./password-key.ts";
 import { groupAt, repoAt } from "./places.ts";

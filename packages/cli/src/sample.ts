@@ -2,7 +2,8 @@
 // directly.
 import { join } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
-import { addServerOptions, originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { originOf, platformToken } from "./caller.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { accessTokenFor, loginOfRegistry } from "./credentials.ts";
 
 const PASSWORD_MAX_CHARS = 65_536;

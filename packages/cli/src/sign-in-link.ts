@@ -1,6 +1,7 @@
 // `moorage sign-in-link`: an address that signs one browser in, once.
 import type { Command } from "commander";
-import { addServerOptions, originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { originOf, platformToken } from "./caller.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { plain } from "./printable.ts";
 
 const TIMEOUT_MS = 15_000;
