@@ -8,6 +8,11 @@ export function jsonText(value: Json, indent = ""): string {
   return escapeControls(JSON.stringify(value, null, 2)).replaceAll("\n", `\n${indent}`);
 }
 
+/** A value as JSON in one line. */
+export function jsonLine(value: Json): string {
+  return escapeControls(JSON.stringify(value));
+}
+
 /** Prints a list in the form of its response, an item at a time. */
 export async function printJsonList(
   items: AsyncIterable<JsonObject>,

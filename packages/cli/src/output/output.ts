@@ -3,12 +3,11 @@ import type { Command } from "commander";
 import type { JsonObject } from "../api/rest.ts";
 import { printableLines } from "../printable.ts";
 import { blocksOf } from "./blocks.ts";
-import { isColoured } from "./colour.ts";
-import { csvHeaders, csvLine } from "./csv.ts";
-import { checkedFormat, type Format, formatOf, FORMATS } from "./format.ts";
+import { checkedFormat, formatOf, FORMATS } from "./format.ts";
+import { itemPrinter, printData, selectorOf, styleOf } from "./item-printer.ts";
 import { jsonText, printJsonList } from "./json.ts";
 import { type ListExtra, type Listing, uidAsPath, wordsOf } from "./listing.ts";
-import { createWriter, type Writer } from "./writer.ts";
+import { createWriter } from "./writer.ts";
 
 export type { Column, Listing, ListExtra } from "./listing.ts";
 
@@ -48,50 +47,29 @@ export async function printList(
   const format = formatOf(flags);
   const writer = createWriter();
   switch (format.kind) {
-    case "table":
-    case "wide":
-    case "csv": {
-      const { shownColumns, rowsOf, formOf, Table } = await import("./table.ts");
-      const csv = format.kind === "csv";
-      const style = { ...styleOf(writer), wide: format.kind !== "table", headers: flags.headers !== false };
-      const columns = shownColumns(listing, style.wide);
-      const table = new Table(columns, style);
-      if (csv && style.headers) await writer.write(csvLine(csvHeaders(columns)));
-      let empty = true;
-      for await (const block of blocksOf(items, ROWS_IN_BLOCK)) {
-        const rows = await rowsOf(block, columns, csv ? "raw" : formOf(style), style.nowMs, pathOf);
-        await print(writer, csv ? rows.map(({ cells }) => csvLine(cells)).join("") : table.lines(rows), !csv);
-        empty = false;
-      }
-      if (empty && !csv) printMessage(`no ${wordsOf(listing.field)}`);
-      break;
-    }
-    case "name":
-      for await (const block of blocksOf(items, ROWS_IN_BLOCK)) {
-        const names = await Promise.all(block.map((item) => listing.nameOf(item, pathOf)));
-        await print(writer, names.map((name) => `${name}\n`).join(""));
-      }
-      break;
-    case "id":
-      for await (const item of items) await print(writer, `${listing.idOf(item)}\n`);
-      break;
     case "json":
       await printJsonList(items, listing.field, writer, totalCount);
       break;
     case "yaml":
       await (await import("./yaml.ts")).printYamlList(items, listing.field, writer, totalCount);
       break;
-    case "template": {
-      const select = await selectorOf(format);
-      for await (const item of items) await print(writer, select(item));
-      break;
-    }
-    default: {
+    case "jsonpath":
+    case "jq": {
       const select = await selectorOf(format);
       const all: JsonObject[] = [];
       for await (const item of items) all.push(item);
       const total = totalCount();
-      await print(writer, select({ [listing.field]: all, ...(total !== undefined && { totalCount: total }) }));
+      await printData(writer, select({ [listing.field]: all, ...(total !== undefined && { totalCount: total }) }));
+      break;
+    }
+    default: {
+      const print = await itemPrinter(format, { listing, writer, pathOf, headers: flags.headers !== false });
+      let empty = true;
+      for await (const block of blocksOf(items, ROWS_IN_BLOCK)) {
+        await print(block);
+        empty = false;
+      }
+      if (empty && (format.kind === "table" || format.kind === "wide")) printMessage(`no ${wordsOf(listing.field)}`);
     }
   }
   await writer.flush();
@@ -110,24 +88,10 @@ export async function printItem(
     case "table":
     case "wide": {
       const { detailLines } = await import("./details.ts");
-      const lines = detailLines(item, styleOf(writer));
+      const lines = detailLines(item, { ...styleOf(writer), nowMs: Date.now() });
       await writer.write(lines.map((line) => `${line}\n`).join(""));
       break;
     }
-    case "csv": {
-      const { shownColumns, rowsOf } = await import("./table.ts");
-      const columns = shownColumns(listing, true);
-      if (flags.headers !== false) await writer.write(csvLine(csvHeaders(columns)));
-      const rows = await rowsOf([item], columns, "raw", Date.now(), pathOf);
-      await print(writer, rows.map(({ cells }) => csvLine(cells)).join(""));
-      break;
-    }
-    case "name":
-      await print(writer, `${await listing.nameOf(item, pathOf)}\n`);
-      break;
-    case "id":
-      await print(writer, `${listing.idOf(item)}\n`);
-      break;
     case "json":
       await writer.write(`${jsonText(item)}\n`);
       break;
@@ -135,7 +99,9 @@ export async function printItem(
       await writer.write((await import("./yaml.ts")).yamlText(item));
       break;
     default:
-      await print(writer, (await selectorOf(format))(item));
+      await (
+        await itemPrinter(format, { listing, writer, pathOf, headers: flags.headers !== false })
+      )([item]);
   }
   await writer.flush();
 }
@@ -143,25 +109,4 @@ export async function printItem(
 /** Prints words for people, on standard error. */
 export function printMessage(text: string): void {
   process.stderr.write(`${printableLines(text)}\n`);
-}
-
-/** Texts of servers are printed as they are to programs, without control characters to terminals. */
-async function print(writer: Writer, text: string, clean = false): Promise<void> {
-  await writer.write(writer.isTTY && !clean ? printableLines(text) : text);
-}
-
-function styleOf({ isTTY, columns }: Writer): {
-  terminal: boolean;
-  columns: number;
-  coloured: boolean;
-  nowMs: number;
-} {
-  return { terminal: isTTY, columns, coloured: isColoured(process.stdout), nowMs: Date.now() };
-}
-
-async function selectorOf(format: Format): Promise<(document: JsonObject) => string> {
-  const { jsonPathSelector, templateSelector, jqSelector } = await import("./expressions.ts");
-  const expression = "expression" in format ? format.expression : "";
-  if (format.kind === "jsonpath") return jsonPathSelector(expression);
-  return format.kind === "template" ? templateSelector(expression) : jqSelector(expression);
 }

@@ -20,7 +20,6 @@ export interface TableStyle {
   /** Width of the terminal. */
   columns: number;
   coloured: boolean;
-  nowMs: number;
 }
 
 /** A row: what each column shows. */

@@ -14,20 +14,8 @@ export interface Writer {
   flush(): Promise<void>;
 }
 
-/** Whoever reads what a command prints has gone, as in `| head`: the command ends, which is no error. */
-export function endWhenNobodyReads(stream: NodeJS.WriteStream = process.stdout): void {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit();
-    throw error;
-  });
-}
-
-let ending = false;
-
 /** Prints to standard output. Text is held back until there is enough of it, or nothing else to do. */
 export function createWriter(stream: NodeJS.WriteStream = process.stdout): Writer {
-  if (!ending) endWhenNobodyReads(stream);
-  ending = true;
   let held = "";
   let waiting = false;
   const flush = async (): Promise<void> => {
