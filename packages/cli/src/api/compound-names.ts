@@ -6,7 +6,7 @@ import { parseImage } from "./image-reference.ts";
 import { type Kind, KINDS } from "./name-kinds.ts";
 import { type Lookup, onlyOne, throwMissing } from "./name-results.ts";
 import type { Json, JsonObject, Query } from "./rest.ts";
-import { itemsOf } from "./uid-paths.ts";
+import { objectsIn } from "./json-fields.ts";
 
 const LOOKED_AT = 5000;
 
@@ -41,7 +41,7 @@ async function findTag(lookup: Lookup, text: string): Promise<string> {
     throw new UsageFailure(`${text}: must be a tag, as ${KINDS.tag.form}`);
   const repo = await lookup.uidOf("repo", path);
   const answer = await lookup.rest.call("GET", KINDS.tag.path, { query: { name: tag, ...below(repo), page_size: 1 } });
-  const [found] = itemsOf(answer, KINDS.tag.field);
+  const [found] = objectsIn(answer, KINDS.tag.field);
   return found ? String(found["uid"]) : throwMissing(lookup, "tag", `${path}:${tag}`, { parent: repo, name: tag });
 }
 

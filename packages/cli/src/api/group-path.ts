@@ -1,5 +1,5 @@
 // Groups by their paths, also where the caller sees none of the groups above.
-import { itemsOf } from "./uid-paths.ts";
+import { objectsIn } from "./json-fields.ts";
 import { parentOf } from "./name-kinds.ts";
 import type { Query, RestClient } from "./rest.ts";
 
@@ -63,7 +63,7 @@ export async function searchRepos(
     const answer = await rest.call("GET", "/registry/v2/search", {
       query: { query, kinds: ["REPO"], page_size: PAGE_SIZE, ...(token && { page_token: token }) },
     });
-    for (const { repoUid, name } of itemsOf(answer, "results"))
+    for (const { repoUid, name } of objectsIn(answer, "results"))
       if (accept(String(name))) return { uid: String(repoUid), name: String(name) };
     token = String(answer["nextPageToken"] ?? "");
     if (token === "") return undefined;
@@ -77,5 +77,5 @@ export function below(parent: string): Query {
 }
 
 async function listOnce(rest: Pick<RestClient, "call">, path: string, field: string, query: Query): Promise<string[]> {
-  return itemsOf(await rest.call("GET", path, { query }), field).map(({ uid }) => String(uid));
+  return objectsIn(await rest.call("GET", path, { query }), field).map(({ uid }) => String(uid));
 }

@@ -6,7 +6,8 @@ import { plain } from "../printable.ts";
 import { below } from "./group-path.ts";
 import { type Kind, KINDS } from "./name-kinds.ts";
 import type { JsonObject, Query, RestClient } from "./rest.ts";
-import { itemsOf, type PathOf } from "./uid-paths.ts";
+import { objectsIn } from "./json-fields.ts";
+import type { PathOf } from "./uid-paths.ts";
 
 const SIBLINGS = 1000;
 const SHOWN = 5;
@@ -21,7 +22,7 @@ export interface Lookup {
 /** The resources of a kind, at most 50, with a filter. */
 export async function listNamed(rest: RestClient, kind: Kind, query: Query): Promise<JsonObject[]> {
   const { path, field } = KINDS[kind];
-  return itemsOf(await rest.call("GET", path, { query: { ...query, page_size: 50 } }), field);
+  return objectsIn(await rest.call("GET", path, { query: { ...query, page_size: 50 } }), field);
 }
 
 /** The only one. A repo whose name it is comes before those that have it as an alias. */

@@ -1,4 +1,5 @@
 // From uids to paths of names, for output.
+import { objectsIn } from "./json-fields.ts";
 import { type Kind, KINDS, isUid, parentOf } from "./name-kinds.ts";
 import type { JsonObject, RestClient } from "./rest.ts";
 
@@ -74,7 +75,7 @@ function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => 
     await Promise.all(
       parts.map(async (ids) => {
         const answer = await rest.call("GET", path, { query: { "uidp.ids": ids, page_size: ids.length } });
-        for (const item of itemsOf(answer, field))
+        for (const item of objectsIn(answer, field))
           asked.get(String(item["uid"]))?.(kind === "binding" ? bindingName(item) : textOf(item[nameField]));
         for (const uid of ids) asked.get(uid)?.(undefined);
       }),
@@ -91,14 +92,6 @@ function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => 
     known.set(uid, promise);
     return promise;
   };
-}
-
-/** The resources of a list's answer. */
-export function itemsOf(answer: JsonObject, field: string): JsonObject[] {
-  const value = answer[field];
-  return Array.isArray(value)
-    ? value.filter((item): item is JsonObject => typeof item === "object" && item !== null && !Array.isArray(item))
-    : [];
 }
 
 /** The identity and the role, as the last parts of a binding's name. */

@@ -1,0 +1,12 @@
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+
+/** Adds `--limit`. */
+export function addLimit(command: Command): Command {
+  return command.option("--limit <number>", "print at most so many; all unless given", parseLimit);
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1.");
+  return Number(text);
+}
