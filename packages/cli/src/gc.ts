@@ -1,7 +1,7 @@
 // `moorage gc`: removes the content that nothing needs, or lists what would be removed.
 import type { Collected, Config, gcPromise as GcPromise } from "@moorage/server";
 import type { Command } from "commander";
-import { bytesText } from "./progress.ts";
+import { bytesText } from "./output/sizes.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage gc`. */

@@ -5,7 +5,7 @@ import { addServerOptions, type ServerFlags } from "./command/global-options.ts"
 import { rememberServer } from "./config/contexts.ts";
 import { changeLogins, credentialsFile, readLogins, type Tokens } from "./credentials.ts";
 import { type Endpoints, endpointsOf } from "./oauth.ts";
-import { isInteractive, question } from "./question.ts";
+import { isInteractive, question } from "./terminal/question.ts";
 import { serverUrl } from "./server-url.ts";
 import { namedServer } from "./sign-ins.ts";
 

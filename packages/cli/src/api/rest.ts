@@ -8,6 +8,7 @@ import { showRequests } from "./debug.ts";
 import { ApiFailure, type Json, type JsonObject } from "./failure.ts";
 import { send } from "./http.ts";
 import { allPages, type ListOptions, type Query } from "./paging.ts";
+import { Remembered } from "./remembered.ts";
 import { withRetries } from "./retry.ts";
 
 export { ApiFailure, type FieldViolation, type Json, type JsonObject } from "./failure.ts";
@@ -41,11 +42,18 @@ export interface RestClient {
   fetch(path: string, init?: RequestInit & { audience?: Audience }): Promise<Response>;
 }
 
-/** The server and the caller of the flags. Throws a Failure that says what is missing. */
-export async function openRest(flags: ServerFlags): Promise<RestClient> {
+/**
+ * The server and the caller of the flags. `remembers`: what was asked for before is asked for again only if it changed,
+ * for commands that watch. Throws a Failure that says what is missing.
+ */
+export async function openRest(
+  flags: ServerFlags,
+  { remembers = false }: { remembers?: boolean } = {},
+): Promise<RestClient> {
   if (flags.debug === true) showRequests();
   const timeoutMs = flags.timeout === undefined ? undefined : durationOfFlag("--timeout", flags.timeout);
   const stopped = interruption();
+  const remembered = remembers ? new Remembered() : undefined;
   const origin = await originOf(flags);
   let { url, token } = await platformToken(origin);
   const registry = registryOf(origin, () => ({ url, token }));
@@ -61,18 +69,25 @@ export async function openRest(flags: ServerFlags): Promise<RestClient> {
 
   const once = async (verb: Verb, path: string, { query, body, headers, signal }: CallOptions): Promise<JsonObject> => {
     const full = `${path}${queryText(query)}`;
+    const known = verb === "GET" ? remembered : undefined;
     const response = await request(full, {
       method: verb,
       headers: {
         accept: "application/json",
         ...(body !== undefined && { "content-type": "application/json" }),
+        ...known?.headers(full),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     });
     const content = await jsonOf(response, signal ?? stopped);
-    if (response.ok) return content ?? {};
+    const unchanged = response.status === 304 ? known?.unchanged(full) : undefined;
+    if (unchanged !== undefined) return unchanged;
+    if (response.ok) {
+      known?.add(full, response.headers.get("etag"), content ?? {});
+      return content ?? {};
+    }
     throw new ApiFailure(response, content, `${url}${path}`);
   };
 

@@ -1,5 +1,6 @@
 // Values of the API as people read them.
 import { printable } from "../printable.ts";
+import { bytesText } from "./sizes.ts";
 
 /**
  * What a value is. On a terminal a time is shown as an age, and a digest by its beginning; in a pipe, in `wide` and in
@@ -11,7 +12,6 @@ export type CellKind = "text" | "time" | "bytes" | "digest";
 export type CellForm = "short" | "whole" | "raw";
 
 const SHORT_DIGEST = "sha256:".length + 12;
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 const AGES: readonly (readonly [string, number])[] = [
   ["y", 365 * 86_400],
   ["mo", 30 * 86_400],
@@ -34,8 +34,7 @@ export function cellText(value: string, kind: CellKind, form: CellForm, nowMs: n
 export function sizeText(value: string): string {
   const bytes = Number(value);
   if (!Number.isFinite(bytes) || bytes < 0) return printable(value);
-  const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)}${UNITS[power] ?? "B"}`;
+  return bytesText(bytes).replace(" ", "");
 }
 
 /** A time of the API as an age: `3h ago`, `in 5d`; other text as it is. */

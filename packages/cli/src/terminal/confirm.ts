@@ -1,6 +1,6 @@
 // Asks before what cannot be taken back.
 import { UsageFailure } from "../command/failure.ts";
-import { isInteractive, question } from "../question.ts";
+import { isInteractive, question } from "./question.ts";
 
 /**
  * Whether to go on. `text`: what will happen, such as `Deletes the repo acme/app and its 3 tags.` On a terminal it is
