@@ -1,5 +1,5 @@
 // The flags that every command for a server takes: which server, as whom, how long to wait, and what to show of it.
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 /** The flags that select the server and the caller, as commander names them. */
 export interface ServerFlags {
@@ -41,7 +41,7 @@ export function addServerOptions(
   attributes: readonly (keyof ServerFlags)[] = SERVER_OPTIONS.map(([, , attribute]) => attribute),
 ): Command {
   for (const [syntax, help, attribute] of SERVER_OPTIONS)
-    if (attributes.includes(attribute)) command.option(syntax, help);
+    if (attributes.includes(attribute)) command.addOption(new Option(syntax, help).helpGroup("Server:"));
   return command;
 }
 

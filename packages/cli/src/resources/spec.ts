@@ -1,6 +1,8 @@
 // What is known of the API's methods without their descriptors: gen/resources.ts has it, scripts/cli-commands.ts writes
 // it out of proto/.
 
+import type { Kind } from "../api/name-kinds.ts";
+
 /** What a value looks like in JSON. `json`: any value (google.protobuf.Struct). */
 export type FieldType =
   | "string"
@@ -39,21 +41,47 @@ export interface FieldSpec {
   readonly valueType?: FieldType;
   /** The oneof that it is in: only one of its fields may be given. */
   readonly oneof?: string;
+  /** It holds the uid of a resource of this kind; commands take its name. */
+  readonly ref?: Kind;
+}
+
+/**
+ * What a command takes as an argument, and the fields of the request that it fills.
+ *
+ * - `ref`: the name or uid of a resource; its uid goes into the field.
+ * - `new`: the path of a resource to be made, such as `acme/team/app`: what stands before its own name is the parent. The
+ *   fields are the parent's and the name's.
+ * - `image`: a repo with a digest, or with a tag that is looked up. The fields are the repo's and the digest's.
+ * - `tag`: a repo with a tag. The fields are the repo's and the tag's.
+ * - `text`: as it is.
+ */
+export interface ArgumentSpec {
+  readonly form: "ref" | "new" | "image" | "tag" | "text";
+  /** How help calls it, such as `repo`. */
+  readonly name: string;
+  /** Of a `ref` the kind that it names, of a `new` that of its parent. Absent for uids that have no names. */
+  readonly kind?: Kind;
+  /** Dotted names of JSON, such as `repo.uid`. */
+  readonly fields: readonly string[];
+  /** Absent for those that may be left out. */
+  readonly required?: true;
+  /** Of a `new`: it may have no parent. */
+  readonly root?: true;
 }
 
 /** What a method does, as the commands see it. `call`: none of the standard methods. */
-export type MethodKind = "list" | "get" | "create" | "update" | "delete" | "call" | "watch";
+export type MethodKind = "list" | "get" | "create" | "update" | "delete" | "call";
 
 /** A method of the API as a command. */
 export interface MethodSpec {
   /** Such as `moorage.registry.v2.ReposService/ListRepos`. */
   readonly method: string;
-  /** The command's name below its noun, such as `list`. */
+  /** The command's name below its noun, such as `list`. The noun's own name: it is what the noun does by itself. */
   readonly verb: string;
   readonly aliases?: readonly string[];
   readonly kind: MethodKind;
   readonly http: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  /** Such as `/registry/v2/repos/{uid=**}`, with fields' names of JSON. Empty for a stream, which REST does not offer. */
+  /** Such as `/registry/v2/repos/{uid=**}`, with fields' names of JSON. */
   readonly path: string;
   /** A second path without the parent, such as `/iam/v2/groups` for groups at the root. */
   readonly rootPath?: string;
@@ -65,15 +93,20 @@ export interface MethodSpec {
   readonly summary: string;
   /** Its whole comment. */
   readonly help: string;
-  /** The request's fields, without those of paging and without `uidp` of a list. */
-  readonly request: readonly FieldSpec[];
+  readonly arguments: readonly ArgumentSpec[];
+  /** The fields that flags fill: of the body, or of the request, without those of arguments and of paging. */
+  readonly flags: readonly FieldSpec[];
   /** Whether the request takes `uidp`. */
   readonly uidp?: true;
-  /** Whether it takes a page size, a page token, an order and a number to skip. */
-  readonly paged?: true;
+  /** How the pages of a list follow one another: by page tokens (AIP-158), or by cursors. */
+  readonly paged?: "token" | "cursor";
+  /** Whether it can be asked what it would do (AIP-163). */
+  readonly dryRun?: true;
+  /** Whether the request has a mask of the fields to change. */
+  readonly masked?: true;
   /** The response's fields; those of one item where the response is a list. */
   readonly response: readonly FieldSpec[];
-  /** The field of a list's items in its response, such as `repos`. */
+  /** The field of a list's items in its response, such as `repos`; of other responses the plural of its message. */
   readonly items?: string;
 }
 

@@ -1,0 +1,408 @@
+// Written by `npm run generate` out of proto/: change it there.
+import type { MethodSpec } from "../../resources/spec.ts";
+
+/** The methods of ScansService. */
+export const METHODS: readonly MethodSpec[] = [
+  {
+    method: "moorage.vulnerabilities.v2.ScansService/GetScan",
+    verb: "get",
+    kind: "get",
+    http: "GET",
+    path: "/vulnerabilities/v2/scans/{uid=**}",
+    reads: true,
+    summary: "show one scan",
+    help: "Show one scan.",
+    arguments: [
+      {
+        form: "ref",
+        name: "uid",
+        fields: ["uid"],
+        required: true,
+      },
+    ],
+    flags: [],
+    response: [
+      {
+        name: "uid",
+        type: "string",
+        help: "Identifies the scan.",
+      },
+      {
+        name: "scanner",
+        type: "string",
+        help: "The uid of the scanner.",
+      },
+      {
+        name: "scannerName",
+        type: "string",
+        help: "What the scanner was called when the image was last sent.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        help: "The image.",
+      },
+      {
+        name: "type",
+        type: "enum",
+        help: "What it looks for.",
+        values: ["VULNERABILITY", "SBOM"],
+        prefix: "SCAN_TYPE_",
+      },
+      {
+        name: "state",
+        type: "enum",
+        help: "How far it is.",
+        values: ["WAITING", "RUNNING", "DONE", "FAILED"],
+        prefix: "SCAN_STATE_",
+      },
+      {
+        name: "reason",
+        type: "string",
+        help: "Why the last attempt failed; empty when it did not.",
+      },
+      {
+        name: "attempts",
+        type: "int32",
+        help: "How often it was attempted since it was last requested.",
+      },
+      {
+        name: "software",
+        type: "message",
+        help: "Which software made the report, by its own words.",
+      },
+      {
+        name: "counts",
+        type: "message",
+        help: "How many vulnerabilities the report names.",
+      },
+      {
+        name: "reportMimeType",
+        type: "string",
+        help: "The media type of the report.",
+      },
+      {
+        name: "reportSize",
+        type: "int32",
+        help: "The size of the report in bytes.",
+      },
+      {
+        name: "packages",
+        type: "int32",
+        help: "How many packages a bill of materials names.",
+      },
+      {
+        name: "requestTime",
+        type: "timestamp",
+        help: "When it was last requested.",
+      },
+      {
+        name: "startTime",
+        type: "timestamp",
+        help: "When the last attempt began.",
+      },
+      {
+        name: "reportTime",
+        type: "timestamp",
+        help: "When the report came.",
+      },
+    ],
+    items: "scans",
+  },
+  {
+    method: "moorage.vulnerabilities.v2.ScansService/ListScans",
+    verb: "list",
+    kind: "list",
+    http: "GET",
+    path: "/vulnerabilities/v2/scans",
+    reads: true,
+    summary: "show scans of images, the last requested first",
+    help: "Show scans of images, the last requested first.",
+    arguments: [],
+    flags: [
+      {
+        name: "digest",
+        type: "string",
+        help: "Only of this image.",
+      },
+      {
+        name: "scanner",
+        type: "string",
+        help: "Only by this scanner: its uid.",
+        ref: "scanner",
+      },
+      {
+        name: "type",
+        type: "enum",
+        help: "Only those that look for this.",
+        values: ["VULNERABILITY", "SBOM"],
+        prefix: "SCAN_TYPE_",
+      },
+      {
+        name: "state",
+        type: "enum",
+        help: "Only in this state.",
+        values: ["WAITING", "RUNNING", "DONE", "FAILED"],
+        prefix: "SCAN_STATE_",
+      },
+    ],
+    uidp: true,
+    paged: "token",
+    response: [
+      {
+        name: "uid",
+        type: "string",
+        help: "Identifies the scan.",
+      },
+      {
+        name: "scanner",
+        type: "string",
+        help: "The uid of the scanner.",
+      },
+      {
+        name: "scannerName",
+        type: "string",
+        help: "What the scanner was called when the image was last sent.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        help: "The image.",
+      },
+      {
+        name: "type",
+        type: "enum",
+        help: "What it looks for.",
+        values: ["VULNERABILITY", "SBOM"],
+        prefix: "SCAN_TYPE_",
+      },
+      {
+        name: "state",
+        type: "enum",
+        help: "How far it is.",
+        values: ["WAITING", "RUNNING", "DONE", "FAILED"],
+        prefix: "SCAN_STATE_",
+      },
+      {
+        name: "reason",
+        type: "string",
+        help: "Why the last attempt failed; empty when it did not.",
+      },
+      {
+        name: "attempts",
+        type: "int32",
+        help: "How often it was attempted since it was last requested.",
+      },
+      {
+        name: "software",
+        type: "message",
+        help: "Which software made the report, by its own words.",
+      },
+      {
+        name: "counts",
+        type: "message",
+        help: "How many vulnerabilities the report names.",
+      },
+      {
+        name: "reportMimeType",
+        type: "string",
+        help: "The media type of the report.",
+      },
+      {
+        name: "reportSize",
+        type: "int32",
+        help: "The size of the report in bytes.",
+      },
+      {
+        name: "packages",
+        type: "int32",
+        help: "How many packages a bill of materials names.",
+      },
+      {
+        name: "requestTime",
+        type: "timestamp",
+        help: "When it was last requested.",
+      },
+      {
+        name: "startTime",
+        type: "timestamp",
+        help: "When the last attempt began.",
+      },
+      {
+        name: "reportTime",
+        type: "timestamp",
+        help: "When the report came.",
+      },
+    ],
+    items: "scans",
+    aliases: ["ls"],
+  },
+  {
+    method: "moorage.vulnerabilities.v2.ScansService/ScanImage",
+    verb: "start",
+    kind: "call",
+    http: "POST",
+    path: "/vulnerabilities/v2/repos/{repoUid=**}:scan",
+    body: "*",
+    reads: false,
+    summary: "have an image scanned, also if it was scanned before",
+    help: "Have an image scanned, also if it was scanned before; of an index each of its images. FAILED_PRECONDITION when no scanner takes it.",
+    arguments: [
+      {
+        form: "ref",
+        name: "repo",
+        kind: "repo",
+        fields: ["repoUid"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "digest",
+        type: "string",
+        required: true,
+        help: "The image or index.",
+      },
+      {
+        name: "scanner",
+        type: "string",
+        help: "The uid of a scanner of the repo's group or one above.",
+        ref: "scanner",
+      },
+      {
+        name: "type",
+        type: "enum",
+        help: "What to look for.",
+        values: ["VULNERABILITY", "SBOM"],
+        prefix: "SCAN_TYPE_",
+      },
+    ],
+    response: [
+      {
+        name: "scans",
+        type: "message",
+        repeated: true,
+        help: "A scan for each image, scanner and type.",
+      },
+    ],
+    items: "scanImageResponses",
+  },
+  {
+    method: "moorage.vulnerabilities.v2.ScansService/GetScanReport",
+    verb: "get-report",
+    kind: "get",
+    http: "GET",
+    path: "/vulnerabilities/v2/scans/{uid=**}/report",
+    reads: true,
+    summary: "show the last report of a scan as the adapter sent it",
+    help: "Show the last report of a scan as the adapter sent it. FAILED_PRECONDITION when there is none.",
+    arguments: [
+      {
+        form: "ref",
+        name: "uid",
+        fields: ["uid"],
+        required: true,
+      },
+    ],
+    flags: [],
+    response: [
+      {
+        name: "content",
+        type: "bytes",
+        help: "Its bytes.",
+      },
+      {
+        name: "mimeType",
+        type: "string",
+        help: "Its media type.",
+      },
+      {
+        name: "scanner",
+        type: "string",
+        help: "The uid of the scanner.",
+      },
+      {
+        name: "reportTime",
+        type: "timestamp",
+        help: "When it came.",
+      },
+    ],
+    items: "scanReports",
+    aliases: ["report"],
+  },
+  {
+    method: "moorage.vulnerabilities.v2.ScansService/ListScanVulnerabilities",
+    verb: "list-vulnerabilities",
+    kind: "list",
+    http: "GET",
+    path: "/vulnerabilities/v2/scans/{uid=**}/vulnerabilities",
+    reads: true,
+    summary: "show what the last report of a scan says, the worst first",
+    help: "Show what the last report of a scan says, the worst first. FAILED_PRECONDITION when there is none, and for a bill of materials.",
+    arguments: [
+      {
+        form: "ref",
+        name: "uid",
+        fields: ["uid"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "minSeverity",
+        type: "enum",
+        help: "Only what is at least as bad.",
+        values: ["UNKNOWN", "NONE", "NEGLIGIBLE", "LOW", "MEDIUM", "HIGH", "CRITICAL"],
+        prefix: "FINDING_SEVERITY_",
+      },
+    ],
+    paged: "token",
+    response: [
+      {
+        name: "id",
+        type: "string",
+        help: "Its id.",
+      },
+      {
+        name: "package",
+        type: "string",
+        help: "The package that has it.",
+      },
+      {
+        name: "version",
+        type: "string",
+        help: "The version of the package.",
+      },
+      {
+        name: "fixVersion",
+        type: "string",
+        help: "The version that fixes it; empty when the scanner knows none.",
+      },
+      {
+        name: "severity",
+        type: "enum",
+        help: "How bad it is, in the words of the scanner: UNKNOWN, NEGLIGIBLE, LOW, MEDIUM, HIGH or CRITICAL.",
+        values: ["UNKNOWN", "NONE", "NEGLIGIBLE", "LOW", "MEDIUM", "HIGH", "CRITICAL"],
+        prefix: "FINDING_SEVERITY_",
+      },
+      {
+        name: "description",
+        type: "string",
+        help: "What it is.",
+      },
+      {
+        name: "links",
+        type: "string",
+        repeated: true,
+        help: "Where there is more about it.",
+      },
+      {
+        name: "score",
+        type: "double",
+        help: "The score of CVSS 3 that the scanner prefers.",
+      },
+    ],
+    items: "vulnerabilities",
+    aliases: ["vulnerabilities"],
+  },
+];

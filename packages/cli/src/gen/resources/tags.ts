@@ -1,0 +1,417 @@
+// Written by `npm run generate` out of proto/: change it there.
+import type { MethodSpec } from "../../resources/spec.ts";
+
+/** The methods of TagsService. */
+export const METHODS: readonly MethodSpec[] = [
+  {
+    method: "moorage.registry.v2.TagsService/GetTag",
+    verb: "get",
+    kind: "get",
+    http: "GET",
+    path: "/registry/v2/tags/{uid=**}",
+    reads: true,
+    summary: "show one tag",
+    help: "Show one tag.",
+    arguments: [
+      {
+        form: "ref",
+        name: "tag",
+        kind: "tag",
+        fields: ["uid"],
+        required: true,
+      },
+    ],
+    flags: [],
+    response: [
+      {
+        name: "uid",
+        type: "string",
+        output: true,
+        help: "Identifies the tag and names its repo.",
+      },
+      {
+        name: "name",
+        type: "string",
+        required: true,
+        help: "Unique in its repo.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        required: true,
+        help: "What it points to.",
+      },
+      {
+        name: "updateTime",
+        type: "timestamp",
+        output: true,
+        help: "When it last came to point to another digest.",
+      },
+      {
+        name: "deprecated",
+        type: "bool",
+        help: "At the end of its life.",
+      },
+      {
+        name: "bundles",
+        type: "string",
+        repeated: true,
+        help: "The bundles it belongs to.",
+      },
+    ],
+    items: "tags",
+  },
+  {
+    method: "moorage.registry.v2.TagsService/ListTags",
+    verb: "list",
+    kind: "list",
+    http: "GET",
+    path: "/registry/v2/tags",
+    reads: true,
+    summary: "show the tags you may list",
+    help: "Show the tags you may list.",
+    arguments: [],
+    flags: [
+      {
+        name: "name",
+        type: "string",
+        help: "Exactly this name.",
+      },
+      {
+        name: "updatedSince",
+        type: "timestamp",
+        help: "Only those moved since this time, this time included.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        help: "Only those that point to this digest.",
+      },
+    ],
+    uidp: true,
+    paged: "token",
+    response: [
+      {
+        name: "uid",
+        type: "string",
+        output: true,
+        help: "Identifies the tag and names its repo.",
+      },
+      {
+        name: "name",
+        type: "string",
+        required: true,
+        help: "Unique in its repo.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        required: true,
+        help: "What it points to.",
+      },
+      {
+        name: "updateTime",
+        type: "timestamp",
+        output: true,
+        help: "When it last came to point to another digest.",
+      },
+      {
+        name: "deprecated",
+        type: "bool",
+        help: "At the end of its life.",
+      },
+      {
+        name: "bundles",
+        type: "string",
+        repeated: true,
+        help: "The bundles it belongs to.",
+      },
+    ],
+    items: "tags",
+    aliases: ["ls"],
+  },
+  {
+    method: "moorage.registry.v2.TagsService/ListTagMoves",
+    verb: "list-moves",
+    kind: "list",
+    http: "GET",
+    path: "/registry/v2/repos/{repoUid=**}/tags/{tag}/moves",
+    reads: true,
+    summary:
+      "show what a tag of that name came to point to and when it was deleted, newest first, with who did it and why",
+    help: "Show what a tag of that name came to point to and when it was deleted, newest first, with who did it and why. The moves of a deleted tag are answered too; a tag that never was has none.",
+    arguments: [
+      {
+        form: "tag",
+        name: "image",
+        fields: ["repoUid", "tag"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "since",
+        type: "timestamp",
+        help: "Only moves since this time, this time included.",
+      },
+      {
+        name: "before",
+        type: "timestamp",
+        help: "Only moves before this time.",
+      },
+    ],
+    paged: "token",
+    response: [
+      {
+        name: "time",
+        type: "timestamp",
+        help: "When.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        help: "What the tag points to since then; empty when it was deleted.",
+      },
+      {
+        name: "previousDigest",
+        type: "string",
+        help: "What it pointed to before; empty when it was not there, and when retention removed the record of it.",
+      },
+      {
+        name: "reason",
+        type: "string",
+        help: "Why: push, api, mirror, promote, rollback, delete or retention.",
+      },
+      {
+        name: "actor",
+        type: "string",
+        help: "The uid of the identity that moved it.",
+      },
+    ],
+    items: "moves",
+    aliases: ["moves"],
+  },
+  {
+    method: "moorage.registry.v2.TagsService/CreateTag",
+    verb: "create",
+    kind: "create",
+    http: "POST",
+    path: "/registry/v2/tags/{parent=**}",
+    body: "tag",
+    reads: false,
+    summary: "make a tag, or point it to another digest",
+    help: "Set a tag: an existing one of that name is moved, which takes the capability to update tags.",
+    arguments: [
+      {
+        form: "new",
+        name: "name",
+        kind: "repo",
+        fields: ["parent", "tag.name"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "digest",
+        type: "string",
+        required: true,
+        help: "What it points to.",
+      },
+      {
+        name: "deprecated",
+        type: "bool",
+        help: "At the end of its life.",
+      },
+      {
+        name: "bundles",
+        type: "string",
+        repeated: true,
+        help: "The bundles it belongs to.",
+      },
+    ],
+    response: [
+      {
+        name: "uid",
+        type: "string",
+        output: true,
+        help: "Identifies the tag and names its repo.",
+      },
+      {
+        name: "name",
+        type: "string",
+        required: true,
+        help: "Unique in its repo.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        required: true,
+        help: "What it points to.",
+      },
+      {
+        name: "updateTime",
+        type: "timestamp",
+        output: true,
+        help: "When it last came to point to another digest.",
+      },
+      {
+        name: "deprecated",
+        type: "bool",
+        help: "At the end of its life.",
+      },
+      {
+        name: "bundles",
+        type: "string",
+        repeated: true,
+        help: "The bundles it belongs to.",
+      },
+    ],
+    items: "tags",
+  },
+  {
+    method: "moorage.registry.v2.TagsService/DeleteTag",
+    verb: "delete",
+    kind: "delete",
+    http: "DELETE",
+    path: "/registry/v2/tags/{uid=**}",
+    reads: false,
+    summary: "remove a tag",
+    help: "Remove a tag. Its history stays.",
+    arguments: [
+      {
+        form: "ref",
+        name: "tag",
+        kind: "tag",
+        fields: ["uid"],
+        required: true,
+      },
+    ],
+    flags: [],
+    response: [],
+    aliases: ["rm"],
+  },
+  {
+    method: "moorage.registry.v2.TagsService/PromoteTags",
+    verb: "promote",
+    kind: "call",
+    http: "POST",
+    path: "/registry/v2/tags/{repoUid=**}:promote",
+    body: "*",
+    reads: false,
+    summary: "make several tags of a repo point to digests it holds, all or none",
+    help: "Make several tags of a repo point to digests it holds, all or none. Making a new tag needs the capability to create tags.",
+    arguments: [
+      {
+        form: "ref",
+        name: "repo",
+        kind: "repo",
+        fields: ["repoUid"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "promotions",
+        type: "message",
+        repeated: true,
+        required: true,
+        help: "The moves; each tag once.",
+        fields: [
+          {
+            name: "name",
+            type: "string",
+            required: true,
+            help: "The tag; a new one is made.",
+          },
+          {
+            name: "digest",
+            type: "string",
+            help: "The digest of a manifest that the repo holds.",
+          },
+          {
+            name: "fromTag",
+            type: "string",
+            help: "The tag whose digest it is to have, as it is before any of them is moved.",
+          },
+          {
+            name: "expectedDigest",
+            type: "string",
+            help: "What it must point to now, or nothing is done: ABORTED. Empty: it must not be there.",
+          },
+        ],
+      },
+    ],
+    dryRun: true,
+    response: [
+      {
+        name: "tags",
+        type: "message",
+        repeated: true,
+        help: "In the order of the request.",
+      },
+    ],
+    items: "promoteTagsResponses",
+  },
+  {
+    method: "moorage.registry.v2.TagsService/RollbackTags",
+    verb: "rollback",
+    kind: "call",
+    http: "POST",
+    path: "/registry/v2/tags/{repoUid=**}:rollback",
+    body: "*",
+    reads: false,
+    summary: "make several tags of a repo point to digests they had before, all or none",
+    help: "Make several tags of a repo point to digests they had before, all or none.",
+    arguments: [
+      {
+        form: "ref",
+        name: "repo",
+        kind: "repo",
+        fields: ["repoUid"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "rollbacks",
+        type: "message",
+        repeated: true,
+        required: true,
+        help: "The moves; each tag once.",
+        fields: [
+          {
+            name: "name",
+            type: "string",
+            required: true,
+            help: "The tag.",
+          },
+          {
+            name: "digest",
+            type: "string",
+            help: "A digest that it pointed to at some time.",
+          },
+          {
+            name: "time",
+            type: "timestamp",
+            help: "To what it pointed to then.",
+          },
+          {
+            name: "expectedDigest",
+            type: "string",
+            help: "What it must point to now, or nothing is done: ABORTED. Empty: it must not be there.",
+          },
+        ],
+      },
+    ],
+    dryRun: true,
+    response: [
+      {
+        name: "tags",
+        type: "message",
+        repeated: true,
+        help: "In the order of the request.",
+      },
+    ],
+    items: "rollbackTagsResponses",
+  },
+];
