@@ -18,6 +18,24 @@ const OPERATIONS = "Operations of an installation";
 
 const HAND_MADE: readonly CommandSpec[] = [
   {
+    name: "search",
+    section: "Registry",
+    summary: "find repos, tags, digests and labels by words",
+    load: async () => (await import("./tasks/search.ts")).addSearch,
+  },
+  {
+    name: "eol",
+    section: "Registry",
+    summary: "tags whose product is past its end of life",
+    load: async () => (await import("./tasks/eol.ts")).addEol,
+  },
+  {
+    name: "why",
+    section: "Access",
+    summary: "whether somebody may do something, and why",
+    load: async () => (await import("./tasks/why.ts")).addWhy,
+  },
+  {
     name: "serve",
     section: OPERATIONS,
     summary: "start the server: registry, platform API and console on one port",

@@ -62,7 +62,7 @@ export function namesOf(rest: RestClient): Names {
 }
 
 /** Whether the host in front of an image is the server's; false for a group whose name has a dot. */
-async function isHostOf(rest: RestClient, host: string, text: string): Promise<boolean> {
+export async function isHostOf(rest: RestClient, host: string, text: string): Promise<boolean> {
   if (host === new URL(rest.url).host) return true;
   const own = await registryHost(rest.url);
   if (host === own) return true;

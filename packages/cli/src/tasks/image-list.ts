@@ -9,18 +9,19 @@ import type { Listing } from "../output/listing.ts";
 import { printList } from "../output/output.ts";
 import { openSession, type Session, type TaskFlags } from "./session.ts";
 
-async function nameOf(tag: JsonObject, pathOf: PathOf): Promise<string> {
+/** The name that clients pull a tag by. */
+export async function imageOfTag(tag: JsonObject, pathOf: PathOf): Promise<string> {
   return `${await pathOf(parentOf(textIn(tag, "uid")), "repo")}:${textIn(tag, "name")}`;
 }
 
 const IMAGES: Listing = {
   field: "tags",
   columns: [
-    { header: "IMAGE", value: nameOf },
+    { header: "IMAGE", value: imageOfTag },
     { header: "DIGEST", kind: "digest", value: (tag) => textIn(tag, "digest") },
     { header: "MOVED", kind: "time", value: (tag) => textIn(tag, "updateTime") },
   ],
-  nameOf,
+  nameOf: imageOfTag,
   idOf: (tag) => textIn(tag, "uid"),
 };
 
@@ -41,7 +42,7 @@ export async function printImages(
 }
 
 /** A repo, or else a group: both have paths of one form. */
-async function scopeOf({ names }: Session, place: string): Promise<Query> {
+export async function scopeOf({ names }: Session, place: string): Promise<Query> {
   const repo = place.includes("/") ? await names.uidOf("repo", place).catch(ifMissing) : undefined;
   if (typeof repo === "string") return { "uidp.children_of": repo };
   const group = await names.uidOf("group", place).catch(ifMissing);

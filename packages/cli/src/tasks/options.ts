@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** Adds `--limit`. */
 export function addLimit(command: Command): Command {
@@ -9,4 +8,12 @@ export function addLimit(command: Command): Command {
 function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1.");
   return Number(text);
+}
+
+/** An option that may be given several times, each with one value. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    value,
+  ]);
 }
