@@ -28,9 +28,18 @@ export async function templateSelector(expression: string): Promise<Selector> {
   );
   attempt(() => mustache.parse(template), "template");
   return (document) => {
-    const text = mustache.render(template, document, {}, { escape: textOf });
+    const text = mustache.render(template, bare(document), {}, { escape: textOf });
     return text.endsWith("\n") ? text : `${text}\n`;
   };
+}
+
+/** A value without what JavaScript gives to all: Mustache would find functions there, and call them. */
+function bare(value: Json): Json {
+  if (value === null || typeof value !== "object") return value;
+  const copy = Array.isArray(value)
+    ? value.map(bare)
+    : Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, bare(entry)]));
+  return Object.setPrototypeOf(copy, null) as Json;
 }
 
 function textOf(value: Json): string {
@@ -41,8 +50,9 @@ function textOf(value: Json): string {
 export async function jqSelector(filter: string): Promise<Selector> {
   const { loadJq } = await import("jq-wasm");
   const jq = await loadJq();
-  const compiled = jq.raw("null", `def _filter: ${filter}\n; empty`);
-  if (compiled.exitCode !== 0) throw new UsageFailure(reasonOf(jq.raw("null", filter).stderr), { field: "--jq" });
+  // Without a document it is only compiled.
+  const compiled = jq.raw("", filter);
+  if (compiled.exitCode !== 0) throw new UsageFailure(reasonOf(compiled.stderr), { field: "--jq" });
   return (document) => {
     const { stdout, stderr, exitCode } = jq.raw(JSON.stringify(document), filter, ["-c", "-r"]);
     if (exitCode !== 0) throw new Failure(reasonOf(stderr), { field: "--jq" });

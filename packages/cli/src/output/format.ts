@@ -15,6 +15,19 @@ export type Format =
 /** The formats, for help and errors. */
 export const FORMATS = [...PLAIN, ...WITH_EXPRESSION.map((name) => `${name}=…`)].join(", ");
 
+/** What each prints, in a few words. */
+export const FORMAT_HELP: Readonly<Record<string, string>> = {
+  table: "columns for people",
+  wide: "more columns",
+  json: "as the API answers",
+  yaml: "the same as YAML",
+  name: "names alone, a line each",
+  id: "uids alone, a line each",
+  csv: "columns for spreadsheets",
+  "jsonpath=": "what an expression such as $..name selects",
+  "template=": "a text such as {{name}} for each",
+};
+
 /** What decides the format. */
 export interface FormatFlags {
   output?: string;

@@ -1,9 +1,10 @@
 // Prints what the API answers: data on standard output in the format of `-o`, words on standard error.
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { JsonObject } from "../api/rest.ts";
+import { describes } from "../completion/sources.ts";
 import { printableLines } from "../printable.ts";
 import { blocksOf } from "./blocks.ts";
-import { checkedFormat, formatOf, FORMATS } from "./format.ts";
+import { checkedFormat, FORMAT_HELP, formatOf, FORMATS } from "./format.ts";
 import { itemPrinter, printData, selectorOf, styleOf } from "./item-printer.ts";
 import { jsonText, printJsonList } from "./json.ts";
 import { type ListExtra, type Listing, uidAsPath, wordsOf } from "./listing.ts";
@@ -29,7 +30,14 @@ const ROWS_IN_BLOCK = 250;
 /** Adds `-o`, `--jq` and `--no-headers`. */
 export function addOutputOptions(command: Command): Command {
   return command
-    .option("-o, --output <format>", `one of ${FORMATS} (MOORAGE_OUTPUT; default: table)`, checkedFormat)
+    .addOption(
+      describes(
+        new Option("-o, --output <format>", `one of ${FORMATS} (MOORAGE_OUTPUT; default: table)`).argParser(
+          checkedFormat,
+        ),
+        FORMAT_HELP,
+      ),
+    )
     .option("--jq <filter>", "print what this filter of jq selects of the JSON")
     .option("--no-headers", "print tables and CSV without the line of headers");
 }
