@@ -196,7 +196,7 @@ function plural({ name }: DescMessage): string {
 
 function pluralOf(word: string): string {
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`;
-  return /s$/.test(word) ? word : `${word}s`;
+  return word.endsWith("s") ? word : `${word}s`;
 }
 
 function camel(path: string): string {

@@ -1,6 +1,7 @@
 // `moorage feeds`: the sources of security data of an installation.
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { stoppable } from "./command/interrupt.ts";
 import { addedText, counted, feedJson, feedLines, importedText } from "./feed-lines.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
@@ -147,14 +148,6 @@ function addExport(feeds: Command): void {
 }
 
 /** Does work that SIGINT and SIGTERM end between two steps. */
-async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stopping = new AbortController();
-  const stop = (): void =>
-    stopping.abort(new Error("stopped: what was imported stays; run the same command again for the rest"));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
-  try {
-    return await work(stopping.signal);
-  } finally {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
-  }
+function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return stoppable("stopped: what was imported stays; run the same command again for the rest", work);
 }

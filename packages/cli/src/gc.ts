@@ -1,6 +1,7 @@
 // `moorage gc`: removes the content that nothing needs, or lists what would be removed.
 import type { Collected, Config, gcPromise as GcPromise } from "@moorage/server";
 import type { Command } from "commander";
+import { stoppable } from "./command/interrupt.ts";
 import { bytesText } from "./output/sizes.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
@@ -29,12 +30,9 @@ export function addGc(program: Command): void {
       if (json) repos.push({ name, ...collected });
       else console.log(`${name}: ${textOf(collected)}`);
     };
-    const stopping = new AbortController();
-    const stop = (): void =>
-      stopping.abort(new Error("stopped: what went is gone; run the same command again for the rest"));
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
-    const total = await collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal: stopping.signal });
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+    const total = await stoppable("stopped: what went is gone; run the same command again for the rest", (signal) =>
+      collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal }),
+    );
     if (json) console.log(JSON.stringify({ dryRun, graceMs, repos, total }, null, 2));
     else
       for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseText(gcPromise(config), graceMs)])

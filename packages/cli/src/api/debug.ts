@@ -39,7 +39,7 @@ export function shownBody(text: string, contentType: string): string {
         [...new URLSearchParams(text)].map(([name, value]) => [name, isSecret(name) ? "***" : value]),
       ).toString()
     : hidden(text);
-  const safe = shown.replaceAll(JWT, "***").replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, "?");
+  const safe = shown.replaceAll(JWT, "***").replaceAll(/\p{Cc}/gu, " ");
   return safe.length > MAX_BODY_CHARS ? `${safe.slice(0, MAX_BODY_CHARS)}… (${safe.length} characters)` : safe;
 }
 

@@ -34,6 +34,9 @@ const CODES = [
   "DATA_LOSS",
   "UNAUTHENTICATED",
 ];
+// The server's messages begin with the code in words.
+const CODE_IN_WORDS =
+  /^(?:Invalid argument|Not found|Precondition failed|Permission denied|Unauthenticated|Unavailable|Aborted): /;
 const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
 
@@ -96,7 +99,7 @@ function wordsOf({ response, body, url, code, isNamed, details, violations }: An
       message: `UNIMPLEMENTED: ${origin} does not know ${pathname}`,
       hint: "the server may be of an older version than this command",
     };
-  const said = plain(text(body?.["message"]));
+  const said = plain(text(body?.["message"])).replace(CODE_IN_WORDS, "");
   const more = violations.filter(({ description }) => !said.includes(plain(description)));
   const extra = more.map(({ field, description }) => `; ${plain(field)}: ${plain(description)}`).join("");
   const hint = hintFor(exitOfRpcCode(code), origin);

@@ -27,3 +27,18 @@ export function interruption(): AbortSignal {
   }
   return stopping.signal;
 }
+
+/**
+ * Does work whose signal SIGINT and SIGTERM abort, and which then ends by itself between two steps; the command ends
+ * with 128 + the signal's number. `left`: the message, which says what state that leaves.
+ */
+export async function stoppable<T>(left: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopped = new AbortController();
+  const stop = (signal: keyof typeof EXITS): void => stopped.abort(new Failure(left, { exit: EXITS[signal] }));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+  try {
+    return await work(stopped.signal);
+  } finally {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+  }
+}

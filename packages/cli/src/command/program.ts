@@ -26,7 +26,7 @@ function bareProgram(): Command {
 }
 
 function termOf(command: Command): string {
-  return command.parent?.parent == null
+  return command.parent?.parent === null || command.parent?.parent === undefined
     ? (new Help().subcommandTerm(command).split(" ")[0] ?? "")
     : commandTerm(command);
 }

@@ -21,6 +21,8 @@ const KINDS_OF_PLACE: Readonly<Record<string, readonly Kind[]>> = {
   deliveries: ["group", "subscription"],
 };
 
+const GROUP_OR_REPO: readonly Kind[] = ["group", "repo"];
+
 /** The parameters for the place of the flags, or of the context's group. `--in /` is everywhere. */
 export async function placeQuery(noun: string, flags: Place & ServerFlags, names: Names): Promise<Query> {
   const { childrenOf, root } = flags;
@@ -34,7 +36,9 @@ export async function placeQuery(noun: string, flags: Place & ServerFlags, names
 
 async function uidOfPlace(noun: string, place: string, names: Names): Promise<string> {
   let first: unknown;
-  for (const kind of KINDS_OF_PLACE[noun] ?? ["group", "repo"]) {
+  const kinds = KINDS_OF_PLACE[noun] ?? GROUP_OR_REPO;
+  // What has no parent in its name is rather an organization.
+  for (const kind of place.includes("/") ? kinds : new Set<Kind>(["group", ...kinds])) {
     try {
       return await names.uidOf(kind, place);
     } catch (error) {
