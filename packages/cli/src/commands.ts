@@ -150,6 +150,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./config/commands.ts")).addConfig,
   },
   {
+    name: "completion",
+    section: "This command",
+    summary: "print the script by which a shell completes this command",
+    load: async () => (await import("./completion/command.ts")).addCompletion,
+  },
+  {
     name: "api",
     section: "This command",
     summary: "send a request to any path of the server",

@@ -6,6 +6,9 @@ const [first] = argv;
 if (argv.length === 1 && (first === "--version" || first === "-V")) {
   const { ownVersion } = await import("./version.ts");
   console.log(ownVersion());
+} else if (first === "__complete" || first === "__complete-later") {
+  const { answerCompletion } = await import("./completion/answer.ts");
+  await answerCompletion(argv.slice(1), first === "__complete-later");
 } else {
   const { run } = await import("./command/run.ts");
   await run(argv);

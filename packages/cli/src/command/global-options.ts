@@ -1,5 +1,6 @@
 // The flags that every command for a server takes: which server, as whom, how long to wait, and what to show of it.
 import { type Command, Option } from "commander";
+import { completes, type Source } from "../completion/sources.ts";
 
 /** The flags that select the server and the caller, as commander names them. */
 export interface ServerFlags {
@@ -35,13 +36,17 @@ const SERVER_OPTIONS = [
   ["--debug", "show requests and responses on standard error, without tokens and secrets", "debug"],
 ] as const;
 
+// What completes their values.
+const SOURCES: Partial<Record<keyof ServerFlags, Source>> = { context: "context", url: "server", dataDir: "folder" };
+
 /** Adds the flags of `ServerFlags`, or those that are named. */
 export function addServerOptions(
   command: Command,
   attributes: readonly (keyof ServerFlags)[] = SERVER_OPTIONS.map(([, , attribute]) => attribute),
 ): Command {
   for (const [syntax, help, attribute] of SERVER_OPTIONS)
-    if (attributes.includes(attribute)) command.addOption(new Option(syntax, help).helpGroup("Server:"));
+    if (attributes.includes(attribute))
+      command.addOption(completes(new Option(syntax, help).helpGroup("Server:"), SOURCES[attribute] ?? "none"));
   return command;
 }
 

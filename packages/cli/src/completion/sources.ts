@@ -3,15 +3,15 @@
 //     command.addOption(completes(new Option("--in <group>", "…"), "group"))
 //     completes(command.options.at(-1), "group")          // after command.option(…)
 //     completes(command.registeredArguments.at(-1), "image") // after command.argument(…)
-// Fixed words are commander's own `choices([...])` and need no mark; they may have descriptions by `describes`. The marks
-// and the choices go into gen/completion.ts, from which completion works without commander.
+// Fixed words are commander's own `choices([...])` and need no mark; `describes` gives them descriptions, or offers words
+// where other text is taken as well. All of it goes into src/gen/completion.ts, from which completion works without
+// commander.
 import type { Argument, Option } from "commander";
 
 /**
  * Names of the server, by REST: `repo` (acme/team/app), `tag` and `image` (acme/team/app, then its tags after a colon),
  * `group` (acme/team) and the other resources. Of this machine: `context` (of config.json), `server` (URLs signed in
- * to), `file`, `folder`. Fixed lists that are in the table once: `capability`, `method` (Service/Method), `path` (of
- * `moorage api`). `none`: free text, nothing is offered.
+ * to), `file`, `folder`. `none`: nothing is offered.
  */
 export const SOURCES = [
   "repo",
@@ -28,14 +28,9 @@ export const SOURCES = [
   "invite",
   "association",
   "advisory",
-  "library",
-  "terms",
   "feed",
   "context",
   "server",
-  "capability",
-  "method",
-  "path",
   "file",
   "folder",
   "none",
@@ -53,7 +48,10 @@ export function completes<T extends Argument | Option | undefined>(target: T, so
   return target;
 }
 
-/** Gives the choices of an argument or an option a description each, which shells show beside them. Returns it. */
+/**
+ * Offers words with a description each, which shells show beside them: those that `choices` allows, or any. A word that
+ * ends with `=` is followed by something. Returns what was given.
+ */
 export function describes<T extends Argument | Option>(target: T, texts: Readonly<Record<string, string>>): T {
   descriptions.set(target, texts);
   return target;
@@ -64,7 +62,8 @@ export function sourceOf(target: Argument | Option): Source | undefined {
   return marks.get(target);
 }
 
-/** The descriptions of choices, by choice; empty where none were given. */
-export function descriptionsOf(target: Argument | Option): Readonly<Record<string, string>> {
-  return descriptions.get(target) ?? {};
+/** The words that are offered, each with its description, which may be empty; none where nothing is fixed. */
+export function wordsOf(target: Argument | Option): [word: string, description: string][] {
+  const texts = descriptions.get(target) ?? {};
+  return (target.argChoices ?? Object.keys(texts)).map((word) => [word, texts[word] ?? ""]);
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Json } from "../api/rest.ts";
 import { durationMs } from "../command/duration.ts";
 import { UsageFailure } from "../command/failure.ts";
+import { completes, describes } from "../completion/sources.ts";
 import { nearest } from "../near.ts";
 import type { FieldSpec, FieldType } from "./spec.ts";
 
@@ -61,6 +62,9 @@ function optionFor(long: string, field: FieldSpec, isTop: boolean): Option {
   const words = `${help.replace(/\.$/, "")}${shown}${repeated === true || type === "map" ? " (repeatable)" : ""}${required === true && isTop ? " (required)" : ""}`;
   if (isSwitch(field)) return new Option(long, words);
   const option = new Option(`${long} <${placeholder(field)}>`, words);
+  if (field.ref !== undefined) completes(option, field.ref);
+  if (values !== undefined)
+    describes(option, Object.fromEntries(values.map((value) => [shortValue(value, field), ""])));
   if (repeated === true || type === "map")
     option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
   return option;

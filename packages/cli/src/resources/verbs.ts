@@ -1,6 +1,7 @@
 // A method of the API as a command below its noun.
-import { type Command, InvalidArgumentError } from "commander";
+import { Argument, type Command, InvalidArgumentError } from "commander";
 import { KINDS } from "../api/name-kinds.ts";
+import { completes, type Source } from "../completion/sources.ts";
 import { addServerOptions } from "../command/global-options.ts";
 import { addOutputOptions } from "../output/output.ts";
 import { addWatchOptions } from "../terminal/watch-options.ts";
@@ -11,10 +12,14 @@ import type { ArgumentSpec, MethodSpec } from "./spec.ts";
 /** Adds a method's arguments, flags, help and action to a command. */
 export function addVerb(command: Command, noun: string, method: MethodSpec): void {
   command.summary(method.summary).description(sentence(method));
-  for (const spec of method.arguments) command.argument(syntaxOf(spec, method), meaningOf(spec, method));
-  if (takesPlace(method))
-    command.argument("[place]", `the group, or what else it is in, such as ${placeExample(noun)}; as --in`);
+  for (const spec of method.arguments)
+    command.addArgument(completes(new Argument(syntaxOf(spec, method), meaningOf(spec, method)), sourceOf(spec)));
+  if (takesPlace(method)) {
+    const meaning = `the group, or what else it is in, such as ${placeExample(noun)}; as --in`;
+    command.addArgument(completes(new Argument("[place]", meaning), placeSource(noun)));
+  }
   addKindOptions(command, method);
+  for (const option of command.options) if (option.flags.endsWith("<place>")) completes(option, placeSource(noun));
   addOutputOptions(command);
   addServerOptions(command);
   const fields = addFieldFlags(
@@ -111,6 +116,26 @@ function argumentExample({ form, kind, name, root }: ArgumentSpec): string {
   if (form === "new") return kind === "repo" ? "acme/app:1.2" : root === true ? "acme or acme/team" : "acme/team/name";
   if (form === "text") return name.toUpperCase();
   return kind === undefined ? "UID" : (KINDS[kind].form.split(" or ")[0]?.split(",").at(-1)?.trim() ?? "");
+}
+
+/** What completes an argument: of what is new its parent. */
+function sourceOf({ form, kind }: ArgumentSpec): Source {
+  switch (form) {
+    case "image":
+    case "tag":
+      return form;
+    case "text":
+      return "none";
+    case "new":
+      return kind === "repo" ? "tag" : (kind ?? "group");
+    case "ref":
+      return kind ?? "none";
+  }
+}
+
+/** Tags are in repos, and what is listed of a repo's images too; a path of a repo begins with its group. */
+function placeSource(noun: string): Source {
+  return noun === "tags" || noun === "eol" ? "repo" : "group";
 }
 
 function placeExample(noun: string): string {
