@@ -2,7 +2,9 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { stoppable } from "./command/interrupt.ts";
-import { addedText, counted, feedJson, feedLines, importedText } from "./feed-lines.ts";
+import { addedText, counted, feedJson, feedLines, importedText, printFeeds, printProblems } from "./feed-lines.ts";
+import { formatOf } from "./output/format.ts";
+import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 const namesFeeds = (name: string): boolean =>
@@ -23,8 +25,10 @@ function addList(feeds: Command): void {
     .description("list the feeds, with their licences and their state")
     .option("--problems <feed>", "list what the last import of this feed could not read")
     .option("--json", "print JSON");
+  addOutputOptions(command);
   const configOf = addSettings(command, namesPlace);
-  command.action(async (values: FlagValues) => {
+  command.action(async (values: FlagValues & OutputFlags) => {
+    const { kind } = formatOf(values);
     const { withFeeds } = await import("@moorage/server");
     const config = await configOf(values);
     const of = values["problems"] as string | undefined;
@@ -33,10 +37,12 @@ function addList(feeds: Command): void {
     await withFeeds(config, async (admin) => {
       if (of === undefined) {
         const rows = await admin.list();
+        if (!json && kind !== "table") return printFeeds(rows, values);
         if (json) print(JSON.stringify(rows.map(feedJson), null, 2));
         else for (const line of feedLines(rows)) print(line);
         return;
       }
+      if (!json && kind !== "table") return printProblems(await admin.problems(of), values);
       const problems = (await admin.problems(of)).map(({ record: id, position, message }) => ({
         id,
         position,

@@ -58,5 +58,9 @@ function whatOf(event: JsonObject, pathOf: PathOf): string | Promise<string> {
   const name = textIn(body, "name");
   const subject = textIn(event, "subject");
   const inside = subject.includes("/") && name !== "" ? subject.slice(0, subject.lastIndexOf("/")) : "";
-  return inside === "" ? pathOf(subject) : Promise.resolve(pathOf(inside)).then((above) => `${above}/${name}`);
+  return inside === ""
+    ? pathOf(subject)
+    : Promise.resolve(pathOf(inside)).then(
+        (above) => `${above}${/\.tag\./.test(textIn(event, "type")) ? ":" : "/"}${name}`,
+      );
 }

@@ -12,7 +12,7 @@ import { SEVERITIES } from "./severities.ts";
 
 /** `list`, `inspect`, `size`, `referrers`, `sbom` and `findings`. */
 export const IMAGE_TASKS: Tasks = {
-  names: ["list", "inspect", "size", "referrers", "sbom", "findings"],
+  names: ["list", "ls", "inspect", "size", "get-size", "referrers", "sbom", "findings"],
   add(noun) {
     addList(noun);
     addInspect(noun);
@@ -56,7 +56,7 @@ function addInspect(noun: Command): void {
 }
 
 function addSize(noun: Command): void {
-  const command = aboutImage(noun, "size", "show how many bytes a pull of each platform moves");
+  const command = aboutImage(noun, "size", "show how many bytes a pull of each platform moves").alias("get-size");
   addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: TaskFlags) => {
     const { printSizes } = await import("./image-size.ts");
     await printSizes(reference, flags);

@@ -31,6 +31,7 @@ const MOVES: Listing = {
     { header: "TO", kind: "digest", value: (move) => textIn(move, "digest") },
     {
       header: "WHO",
+      kind: "path",
       flexible: true,
       value: (move, pathOf) => {
         const actor = textIn(move, "actor");

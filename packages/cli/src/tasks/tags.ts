@@ -14,7 +14,7 @@ const IMAGE = "such as acme/app:1.2";
 
 /** `history`, `diff`, `promote`, `rollback` and `resolve`. */
 export const TAG_TASKS: Tasks = {
-  names: ["history", "diff", "promote", "rollback", "resolve"],
+  names: ["history", "list-moves", "moves", "diff", "promote", "rollback", "resolve"],
   add(noun) {
     addHistory(noun);
     addDiff(noun);
@@ -30,6 +30,7 @@ function image(name: string, description: string): Argument {
 function addHistory(noun: Command): void {
   const command = noun
     .command("history")
+    .alias("list-moves")
     .description("show what a tag pointed to, since when, by whom and why; newest first, deleted tags too")
     .addArgument(image("<image:tag>", IMAGE))
     .option("--since <time>", "only moves since then: a date, a time, or how long ago, as 7d")

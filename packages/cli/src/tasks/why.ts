@@ -32,7 +32,7 @@ export function addWhy(program: Command): void {
     .addOption(
       completes(
         repeatable("--capability <name>", "as if the token were narrowed to this capability (repeatable)"),
-        "capability",
+        "none",
       ),
     )
     .addOption(
