@@ -21,8 +21,8 @@ const OWN_TOKEN_TTL_MS = 300_000;
 
 /**
  * In this order: the token of the flag, of MOORAGE_TOKEN or of the context's file; a data folder that was named; the
- * sign-in to the server that was named; ./data, unless another server was named; the only sign-in. Throws a Failure that
- * says what to do.
+ * sign-in to the server that was named; ./data, unless another server was named; the only sign-in. Throws a Failure
+ * that says what to do.
  */
 export async function originOf(flags: ServerFlags): Promise<Origin> {
   const { url, token: given, dataDir: named, context } = namedBy(flags);
@@ -40,8 +40,11 @@ export async function originOf(flags: ServerFlags): Promise<Origin> {
   if (existsSync(bootstrapFile(dataDir))) return { kind: "data folder", url, dataDir };
   const [only, second] = logins;
   if (second !== undefined) throw severalSignIns(logins);
-  // Signing says what is wrong with the folder.
-  return only === undefined ? { kind: "data folder", url, dataDir } : { kind: "sign-in", url: only };
+  if (only !== undefined) return { kind: "sign-in", url: only };
+  throw new Failure(`not signed in to any server, and there is no data folder ${dataDir}`, {
+    exit: EXIT.notSignedIn,
+    hint: "moorage login --url <url>",
+  });
 }
 
 function tokenIn(file: string): string {

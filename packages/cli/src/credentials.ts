@@ -142,7 +142,7 @@ async function takeLock(lock: string): Promise<void> {
     const sinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
     if (sinceMs !== undefined && Math.abs(Date.now() - sinceMs) > LOCK_STALE_MS)
       rmSync(lock, { recursive: true, force: true });
-    else if (performance.now() > endMs) throw new Error(`${lock} is held by another process`);
+    else if (performance.now() > endMs) throw new Failure(`${lock} is held by another process`);
     else await sleep(LOCK_POLL_MS);
   }
 }

@@ -92,11 +92,9 @@ function without(query: readonly [string, string][], word: string): [string, str
 
 function headerOf(text: string): [string, string] {
   const [name, value] = pairOf("--header", text, ":");
-  try {
-    new Headers([[name, value]]);
-  } catch (cause) {
-    throw new UsageFailure(`${text} is no header`, { field: "--header", cause });
-  }
+  // Source: RFC 9110, 5.6.2 and 5.5.
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\xff]/.test(value))
+    throw new UsageFailure(`${text} is no header`, { field: "--header" });
   return [name, value];
 }
 

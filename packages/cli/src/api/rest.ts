@@ -55,7 +55,9 @@ export async function openRest(
   const stopped = interruption();
   const remembered = remembers ? new Remembered() : undefined;
   const origin = await originOf(flags);
-  let { url, token } = await platformToken(origin);
+  const first = await platformToken(origin);
+  const { url } = first;
+  let { token } = first;
   const registry = registryOf(origin, () => ({ url, token }));
 
   const request = async (path: string, init: RequestInit & { audience?: Audience } = {}): Promise<Response> => {
@@ -106,9 +108,7 @@ export async function openRest(
     });
 
   return {
-    get url() {
-      return url;
-    },
+    url,
     call,
     list: (path, field, options = {}) =>
       allPages((query, signal) => call("GET", path, { query, ...(signal && { signal }) }), field, options),

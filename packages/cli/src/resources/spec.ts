@@ -49,8 +49,8 @@ export interface FieldSpec {
  * What a command takes as an argument, and the fields of the request that it fills.
  *
  * - `ref`: the name or uid of a resource; its uid goes into the field.
- * - `new`: the path of a resource to be made, such as `acme/team/app`: what stands before its own name is the parent. The
- *   fields are the parent's and the name's.
+ * - `new`: the path of a resource to be made, such as `acme/team/app`: what stands before its own name is the parent.
+ *   The fields are the parent's and the name's.
  * - `image`: a repo with a digest, or with a tag that is looked up. The fields are the repo's and the digest's.
  * - `tag`: a repo with a tag. The fields are the repo's and the tag's.
  * - `text`: as it is.
