@@ -26,7 +26,7 @@ export async function inspectText(label: string, item: JsonObject, pen: Pen): Pr
   const tags = textsIn(item, "tags");
   const lines = [
     pen.ink(label, "bold"),
-    line("digest", textIn(item, "digest")),
+    textIn(item, "digest"),
     line("type", textIn(item, "artifactType") || textIn(item, "mediaType")),
     line("size", sizeText(textIn(item, "size"))),
     line(
@@ -61,11 +61,11 @@ export function findingsText(summary: unknown, pen: Pen): string {
 
 async function platformLines(platform: JsonObject, pen: Pen): Promise<string[]> {
   const name = textIn(platform, "platform") || "(no platform)";
-  const head = pen.ink(name, "bold");
-  if (platform["stored"] === false) return [head, `  digest    ${textIn(platform, "digest")}`, "  is not stored here"];
+  const head = `${pen.ink(name, "bold")}  ${pen.digest(textIn(platform, "digest"))}`;
+  if (platform["stored"] === false) return [head, "  is not stored here"];
   const config = objectIn(platform, "config");
   const line = (label: string, value: string): string => `  ${label.padEnd(LABEL_WIDTH)}${pen.ink(value)}`;
-  const lines = [head, line("digest", textIn(platform, "digest")), line("size", sizeText(textIn(platform, "size")))];
+  const lines = [head, line("size", sizeText(textIn(platform, "size")))];
   if (textIn(platform, "created") !== "") lines.push(line("created", textIn(platform, "created")));
   for (const [field, label] of SETTINGS) {
     const value = config[field];
@@ -82,7 +82,8 @@ async function platformLines(platform: JsonObject, pen: Pen): Promise<string[]> 
   }
   const layers = objectsIn(platform, "layers");
   lines.push(`  ${"layers".padEnd(LABEL_WIDTH)}${layers.length}`);
-  for (const layer of layers) lines.push(`    ${pen.ink(textIn(layer, "digest"))}  ${sizeText(textIn(layer, "size"))}`);
+  for (const layer of layers)
+    lines.push(`    ${pen.digest(textIn(layer, "digest"))}  ${sizeText(textIn(layer, "size"))}`);
   return lines;
 }
 

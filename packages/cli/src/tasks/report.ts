@@ -1,10 +1,12 @@
 // Answers that people read better as sentences and several tables than as one table.
 import type { JsonObject } from "../api/rest.ts";
 import { type Colour, isColoured, paint } from "../output/colour.ts";
+import { cellText } from "../output/cells.ts";
 import { formatOf } from "../output/format.ts";
 import type { Column, Listing } from "../output/listing.ts";
 import { type OutputFlags, printItem } from "../output/output.ts";
 import { formOf, rowsOf, shownColumns, Table } from "../output/table.ts";
+import { widthOf } from "../output/width.ts";
 import { createWriter } from "../output/writer.ts";
 import { uidAsPath } from "../output/listing.ts";
 import type { PathOf } from "../api/uid-paths.ts";
@@ -16,8 +18,10 @@ export interface Pen {
   ink(text: string, colour?: Colour): string;
   /** The lines of a table; none without items. */
   table(columns: readonly Column[], items: readonly JsonObject[], headers?: boolean): Promise<string>;
-  /** Whether all is to be shown: `-o wide`. */
-  readonly wide: boolean;
+  /** A digest: its beginning on a terminal, whole elsewhere and in `-o wide`. */
+  digest(text: string): string;
+  /** The text in lines that end with words, where a terminal is narrower; lines after the first are indented. */
+  wrap(text: string, indent?: string): string;
 }
 
 /** A report: its text for people, and what stands for it in all other formats. */
@@ -48,8 +52,9 @@ export async function printReport(
   };
   await writer.write(
     await text({
-      wide: style.wide,
       ink: (words, colour) => (coloured ? paint(printable(words), colour) : printable(words)),
+      digest: (digest) => cellText(digest, "digest", formOf(style), style.nowMs),
+      wrap: (words, indent = "") => wrapped(printable(words), style.columns, indent),
       async table(columns, items, headers = style.headers) {
         if (items.length === 0) return "";
         const shown = shownColumns({ ...listing, columns }, style.wide);
@@ -60,6 +65,19 @@ export async function printReport(
     }),
   );
   await writer.flush();
+}
+
+/** Breaks a text between words. A word that is too long stays whole. */
+function wrapped(text: string, columns: number, indent: string): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line.trim() !== "" && widthOf(line) + 1 + widthOf(word) > columns) {
+      lines.push(line);
+      line = indent + word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join("\n");
 }
 
 /** Whether tables are printed, and so texts for people. */

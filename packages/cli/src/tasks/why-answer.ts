@@ -47,17 +47,19 @@ async function whyText(session: Session, question: WhyQuestion, answer: JsonObje
   const may = `${who} ${isAllowed ? "may" : "may not"} ${verb}${what === "" ? "" : ` ${what}`}`;
   const lines = [`${pen.ink(isAllowed ? "allowed" : "denied", isAllowed ? "green" : "red")}: ${pen.ink(may, "bold")}`];
   const named = (text: string): Promise<string> => withNames(session, text);
-  if (!isAllowed) lines.push(pen.ink(await named(textIn(answer, "message"))));
+  if (!isAllowed) lines.push(pen.wrap(await named(textIn(answer, "message"))));
   const steps = objectsIn(answer, "steps");
   if (steps.length > 0) lines.push("");
   for (const step of steps) {
     const [mark, colour] = MARKS[textIn(step, "outcome")] ?? [" ", undefined];
-    lines.push(`${pen.ink(mark, colour)} ${pen.ink(await named(textIn(step, "message")))}`);
+    lines.push(
+      pen.wrap(`${mark} ${await named(textIn(step, "message"))}`, "  ").replace(mark, () => pen.ink(mark, colour)),
+    );
   }
   const remedies = objectsIn(answer, "remedies");
   if (remedies.length > 0) lines.push("", pen.ink("What would change it", "bold"));
   for (const remedy of remedies) {
-    lines.push(`- ${pen.ink(await named(textIn(remedy, "message")))}`);
+    lines.push(pen.wrap(`- ${await named(textIn(remedy, "message"))}`, "  "));
     const command = await commandOf(session, answer, remedy);
     if (command !== undefined) lines.push(`  ${pen.ink(command, "cyan")}`);
   }
