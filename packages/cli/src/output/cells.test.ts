@@ -33,6 +33,10 @@ test("a cell is short for people, whole in a pipe, and as the API has it for pro
   const digest = `sha256:${"0123456789abcdef".repeat(4)}`;
   assert.equal(cellText(digest, "digest", "short", NOW_MS), "sha256:0123456789ab");
   assert.equal(cellText(digest, "digest", "whole", NOW_MS), digest);
+  const uid = `${"0123456789".repeat(4)}/fedcba9876543210`;
+  assert.equal(cellText(uid, "path", "short", NOW_MS), "01234567…76543210");
+  assert.equal(cellText(uid, "path", "whole", NOW_MS), uid);
+  assert.equal(cellText("acme/app", "path", "short", NOW_MS), "acme/app");
   assert.equal(cellText("2026-06-01T09:00:00.123Z", "time", "whole", NOW_MS), "2026-06-01T09:00:00.123Z");
   assert.equal(cellText("1536", "bytes", "whole", NOW_MS), "1.5KiB");
   assert.equal(cellText("1536", "bytes", "raw", NOW_MS), "1536");

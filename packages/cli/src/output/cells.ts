@@ -1,17 +1,20 @@
 // Values of the API as people read them.
+import { isUid } from "../api/name-kinds.ts";
 import { printable } from "../printable.ts";
 import { bytesText } from "./sizes.ts";
 
 /**
  * What a value is. On a terminal a time is shown as an age, and a digest by its beginning; in a pipe, in `wide` and in
  * `csv` both are as the API has them. `bytes`: a number of bytes, which is as the API has it in `csv` alone.
+ * `path`: a path of names, or a uid whose name the caller may not see, of which a terminal gets both ends.
  */
-export type CellKind = "text" | "time" | "bytes" | "digest";
+export type CellKind = "text" | "time" | "bytes" | "digest" | "path";
 
 /** How much is shown: `short` on a terminal, `whole` elsewhere, `raw` for programs. */
 export type CellForm = "short" | "whole" | "raw";
 
 const SHORT_DIGEST = "sha256:".length + 12;
+const UID_ENDS = 8;
 const AGES: readonly (readonly [string, number])[] = [
   ["y", 365 * 86_400],
   ["mo", 30 * 86_400],
@@ -27,6 +30,8 @@ export function cellText(value: string, kind: CellKind, form: CellForm, nowMs: n
   if (kind === "bytes") return sizeText(value);
   if (form === "short" && kind === "time") return ageText(value, nowMs);
   if (form === "short" && kind === "digest") return printable(value).slice(0, SHORT_DIGEST);
+  if (form === "short" && kind === "path" && isUid(value))
+    return `${value.slice(0, UID_ENDS)}…${value.slice(-UID_ENDS)}`;
   return printable(value);
 }
 

@@ -46,6 +46,14 @@ readme:
   );
 });
 
+test("the name of a resource stands behind its uid, and behind no other", () => {
+  assert.deepEqual(detailLines({ uid: "01", role: { uid: "02" } }, { ...STYLE, name: "acme/ci" }), [
+    "uid: 01 (acme/ci)",
+    "role:",
+    "  uid: 02",
+  ]);
+});
+
 test("long lists are a line for each value, and ages are for terminals alone", () => {
   const capabilities = Array.from({ length: 9 }, (_, at) => `CAP_OF_NUMBER_${at}`);
   assert.deepEqual(detailLines({ capabilities, time: "2026-01-01T00:00:00Z" }, { ...STYLE, terminal: false }), [

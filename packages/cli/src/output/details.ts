@@ -14,6 +14,8 @@ export interface DetailsStyle {
   terminal: boolean;
   coloured: boolean;
   nowMs: number;
+  /** The name of the resource, which stands behind its uid. */
+  name?: string;
 }
 
 /** The lines of a resource. Fields are called as in the API; those without a value are left out. */
@@ -28,8 +30,11 @@ export function detailLines(item: JsonObject, style: DetailsStyle, indent = ""):
     const label = `${printable(name)}:`;
     const shown = (text: string): string => (style.coloured ? text.replace(label, () => paint(label, "bold")) : text);
     const text = flat.find((entry) => entry.name === name)?.text;
-    if (text !== undefined) return [shown(`${indent}${pad(label, width)} ${text}`)];
-    return [shown(`${indent}${label}`), ...nestedLines(value, style, indent + INDENT)];
+    const known = name === "uid" && style.name !== undefined && style.name !== value && ` (${printable(style.name)})`;
+    if (text !== undefined) return [shown(`${indent}${pad(label, width)} ${text}${known || ""}`)];
+    // What is inside has uids of its own.
+    const inside = { terminal: style.terminal, coloured: style.coloured, nowMs: style.nowMs };
+    return [shown(`${indent}${label}`), ...nestedLines(value, inside, indent + INDENT)];
   });
 }
 

@@ -12,6 +12,8 @@ export interface Column {
   value(item: JsonObject, pathOf: PathOf): string | Promise<string>;
   /** `text` unless given. */
   readonly kind?: CellKind;
+  /** What a terminal gets of the value, unless it is `wide`. */
+  short?(value: string): string;
   /** Only in `wide` and `csv`. */
   readonly wide?: boolean;
   /** Numbers stand on the right. */

@@ -96,7 +96,11 @@ export async function printItem(
     case "table":
     case "wide": {
       const { detailLines } = await import("./details.ts");
-      const lines = detailLines(item, { ...styleOf(writer), nowMs: Date.now() });
+      const lines = detailLines(item, {
+        ...styleOf(writer),
+        nowMs: Date.now(),
+        name: await listing.nameOf(item, pathOf),
+      });
       await writer.write(lines.map((line) => `${line}\n`).join(""));
       break;
     }

@@ -45,7 +45,10 @@ export async function rowsOf(
     items.map(async (item) => {
       const values = await Promise.all(columns.map((column) => column.value(item, pathOf)));
       return {
-        cells: values.map((value, at) => cellText(value, columns[at]?.kind ?? "text", form, nowMs)),
+        cells: values.map((value, at) => {
+          const { kind = "text", short } = columns[at] ?? {};
+          return cellText(form === "short" && short ? short(value) : value, kind, form, nowMs);
+        }),
         colours: columns.map((column) => column.colour?.(item)),
       };
     }),

@@ -78,6 +78,7 @@ export function named(header: string, path: string, kind: Kind | undefined, extr
       const uid = textAt(item, path);
       return uid === "" ? "" : pathOf(uid, kind);
     },
+    kind: "path",
     ...extra,
   };
 }
@@ -90,6 +91,7 @@ export function above(header: string, kind?: Kind, extra: Extra = {}): Column {
       const parent = parentOf(textAt(item, "uid"));
       return parent === "" ? "" : pathOf(parent, kind);
     },
+    kind: "path",
     ...extra,
   };
 }

@@ -37,7 +37,7 @@ const SEVERITY = word("SEVERITY", "severity", "FINDING_SEVERITY_", { colour: col
 const dimWhenDeprecated: Column["colour"] = (item) => (item["deprecated"] === true ? "dim" : undefined);
 
 function nameColumn(field: string, colour?: Column["colour"]): Column {
-  return { header: "NAME", value: NAMES[field] ?? nameOfAny, ...(colour && { colour }) };
+  return { header: "NAME", value: NAMES[field] ?? nameOfAny, kind: "path", ...(colour && { colour }) };
 }
 
 /** What may assume an identity, in a word. */
@@ -279,7 +279,8 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   auditEntries: [
     time("TIME", "createTime"),
     word("DECISION", "decision", "AUDIT_DECISION_", { colour: colourBy("decision", { AUDIT_DECISION_DENIED: "red" }) }),
-    text("METHOD", "method", FLEXIBLE),
+    // A method's own name says what it is about.
+    { ...text("METHOD", "method"), short: (method) => method.replace(/^moorage\..*[./]/, "") },
     named("RESOURCE", "resource", undefined, FLEXIBLE),
     named("IDENTITY", "identity", "identity"),
     text("REASON", "reason", FLEXIBLE),

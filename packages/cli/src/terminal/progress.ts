@@ -6,6 +6,7 @@ import { createLive, isRedrawable, type LiveStream } from "./live.ts";
 
 const REDRAW_MS = 100;
 const BAR_WIDTH = 30;
+const LEAST_BAR_WIDTH = 10;
 
 /**
  * Shows the progress of work on standard error: on a terminal, a bar for each step that overwrites itself; elsewhere
@@ -32,12 +33,14 @@ export function createProgress(stream: LiveStream, nowMs: () => number = Date.no
   };
 }
 
-/** One line, narrower than the terminal. */
+/** One line, narrower than the terminal, whose bar gives way to the words. */
 function barOf(progress: Progress, columns: number): string {
+  const text = textOf(progress);
+  const width = Math.min(BAR_WIDTH, columns - text.length - "[] ".length - 1);
+  if (width < LEAST_BAR_WIDTH) return text.slice(0, Math.max(1, columns - 1));
   const share = progress.total === 0 ? 1 : Math.min(1, progress.done / progress.total);
-  const filled = Math.round(share * BAR_WIDTH);
-  const line = `[${"#".repeat(filled)}${".".repeat(BAR_WIDTH - filled)}] ${textOf(progress)}`;
-  return line.slice(0, Math.max(1, columns - 1));
+  const filled = Math.round(share * width);
+  return `[${"#".repeat(filled)}${".".repeat(width - filled)}] ${text}`;
 }
 
 function textOf({ step, done, total, unit }: Progress): string {

@@ -25,11 +25,12 @@ export async function watchChanges(
       const seen: typeof known = new Map();
       for await (const block of blocks()) {
         const changed: JsonObject[] = [];
-        for (const item of block) {
+        const names = await Promise.all(block.map((item) => listing.nameOf(item, pathOf)));
+        for (const [at, item] of block.entries()) {
           const content = hash("sha256", JSON.stringify(item), "base64");
           const uid = item["uid"];
           const key = typeof uid === "string" ? uid : content;
-          seen.set(key, { content, name: await listing.nameOf(item, pathOf) });
+          seen.set(key, { content, name: names[at] ?? "" });
           if (known.get(key)?.content !== content) changed.push(item);
         }
         if (changed.length > 0) await print(changed);

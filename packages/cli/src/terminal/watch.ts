@@ -79,13 +79,19 @@ export async function watchItem(
     );
 
   const { detailLines } = await import("../output/details.ts");
-  let item: JsonObject = {};
+  let [item, name]: [JsonObject, string] = [{}, ""];
   return watchScreen(flags, signal, {
     async ask() {
       item = await load();
+      name = await listing.nameOf(item, pathOf);
     },
     lines(_, height) {
-      const drawn = detailLines(item, { terminal: true, coloured: isColoured(process.stdout), nowMs: Date.now() });
+      const drawn = detailLines(item, {
+        terminal: true,
+        coloured: isColoured(process.stdout),
+        nowMs: Date.now(),
+        name,
+      });
       return drawn.length <= height ? drawn : [...drawn.slice(0, Math.max(1, height - 1)), "…"];
     },
   });
