@@ -344,6 +344,7 @@ export const METHODS: readonly MethodSpec[] = [
         prefix: "",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -549,6 +550,7 @@ export const METHODS: readonly MethodSpec[] = [
         prefix: "",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -672,6 +674,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },
