@@ -30,6 +30,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./tasks/eol.ts")).addEol,
   },
   {
+    name: "apply",
+    section: "Registry",
+    summary: "make the resources of files so on the server, with a diff",
+    load: async () => (await import("./apply/options.ts")).addApply,
+  },
+  {
     name: "why",
     section: "Access",
     summary: "whether somebody may do something, and why",
