@@ -22,6 +22,7 @@ export type Json = Record<string, unknown>;
 /** A server with its owner's token. */
 export interface Stage {
   folder: string;
+  token: string;
   /** What was sent since it was last emptied. */
   sent: Sent[];
   /** Writes a file. */
@@ -94,6 +95,7 @@ export async function openStage(t: TestContext): Promise<Stage> {
   };
   return {
     folder,
+    token,
     sent,
     file(name, text) {
       writeFileSync(join(folder, name), text);
