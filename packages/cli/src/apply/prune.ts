@@ -1,5 +1,6 @@
 // Removes what stands in the groups of the files and is not in them.
 import { objectIn, textIn } from "../api/json-fields.ts";
+import type { Kind } from "../api/name-kinds.ts";
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { KIND_SPECS, type KindSpec } from "./kinds.ts";
@@ -31,34 +32,53 @@ export interface PruneOptions {
 const PRUNED: readonly KindSpec[] = KIND_SPECS.filter(({ kind }) => kind !== "tag");
 
 /**
- * What is to go: of the kinds that the files have, what is directly below the groups and providers that they have
- * documents of. In an order in which it can go: what names others first, what is deepest first.
+ * What is to go: of the kinds that the files have, what is below the groups and providers that they have documents of,
+ * but not below groups that stay. In an order in which it can go: what names others first, what is deepest first.
  */
 export async function surplusOf(all: readonly Declared[], options: PruneOptions): Promise<Surplus[]> {
-  const { existing, made, pathOf } = options;
-  const managed = new Set(made.values());
+  const { made } = options;
   const declaredKinds = new Set(all.map(({ spec }) => spec));
-  const found: Surplus[] = [];
-  for (const spec of PRUNED.toReversed()) {
+  const parents = { group: uidsOf(all, made, "group"), provider: uidsOf(all, made, "provider"), repo: [] as string[] };
+  const found = new Map<KindSpec, Surplus[]>();
+  // Groups and providers come before what is in them.
+  for (const spec of PRUNED) {
     if (!declaredKinds.has(spec)) continue;
-    const parents = all.filter((one) => one.spec.kind === spec.parent).flatMap((one) => made.get(one) ?? []);
-    for (const parent of parents)
-      for (const item of await existing.all(spec, parent)) {
-        const uid = textIn(item, "uid");
-        // An association has the uid of its group.
-        const isDeclared = spec.kind === "association" ? isDeclaredAt(all, made, spec, uid) : managed.has(uid);
-        if (isDeclared) continue;
-        const label = `${spec.name} ${await pathOf(uid, spec.kind)}`;
-        const kept = await reasonToKeep(spec, item, options);
-        found.push({ spec, uid, label, ...(kept !== undefined && { kept }) });
+    const own: Surplus[] = [];
+    found.set(spec, own);
+    // Groups that go are added while it runs.
+    for (const parent of parents[spec.parent])
+      for (const one of await surplusIn(spec, parent, all, options)) {
+        own.push(one);
+        if (one.kept === undefined && (spec.kind === "group" || spec.kind === "provider"))
+          parents[spec.kind].push(one.uid);
       }
   }
-  const depth = ({ uid }: Surplus): number => uid.split("/").length;
-  const groups = found.filter(({ spec }) => spec.kind === "group").toSorted((a, b) => depth(b) - depth(a));
-  return [...found.filter(({ spec }) => spec.kind !== "group"), ...groups];
+  return [...found.values()].toReversed().flatMap((each) => each.toReversed());
 }
 
-function isDeclaredAt(
+function uidsOf(all: readonly Declared[], made: ReadonlyMap<Declared, string>, kind: Kind): string[] {
+  return all.filter(({ spec }) => spec.kind === kind).flatMap((one) => made.get(one) ?? []);
+}
+
+async function surplusIn(
+  spec: KindSpec,
+  parent: string,
+  all: readonly Declared[],
+  options: PruneOptions,
+): Promise<Surplus[]> {
+  const found: Surplus[] = [];
+  for (const item of await options.existing.all(spec, parent)) {
+    const uid = textIn(item, "uid");
+    if (isDeclared(all, options.made, spec, uid)) continue;
+    const label = `${spec.name} ${await options.pathOf(uid, spec.kind)}`;
+    const kept = await reasonToKeep(spec, item, options);
+    found.push({ spec, uid, label, ...(kept !== undefined && { kept }) });
+  }
+  return found;
+}
+
+/** Of that kind: an association has the uid of its group. */
+function isDeclared(
   all: readonly Declared[],
   made: ReadonlyMap<Declared, string>,
   spec: KindSpec,

@@ -121,7 +121,12 @@ async function prune(
     printer.line(kept === undefined ? `- ${label}` : `  ${label} is kept: ${kept}`, kept === undefined ? "red" : "dim");
   const going = surplus.filter(({ kept }) => kept === undefined);
   const stays = surplus.filter(({ kept }) => kept !== undefined).map((one) => pruned(one, "kept"));
-  if (going.length === 0 || flags.dryRun === true) return [...going.map((one) => pruned(one, "deleted")), ...stays];
+  if (flags.dryRun === true) {
+    const results: Result[] = [];
+    for (const one of going) results.push(await deleteOne(rest, one, printer, true));
+    return [...results, ...stays];
+  }
+  if (going.length === 0) return stays;
   const text = `Deletes ${going.length === 1 ? "this resource" : `these ${going.length} resources`}.`;
   if (!(await confirm(text, flags))) return [...going.map((one) => pruned(one, "kept")), ...stays];
   const results: Result[] = [];
@@ -129,9 +134,14 @@ async function prune(
   return [...results, ...stays];
 }
 
-async function deleteOne(server: Server, one: Surplus, printer: Printer): Promise<Result> {
+// In a dry run what is in these, or names them, is there still, so that the server would refuse.
+const EMPTIED_FIRST: ReadonlySet<string> = new Set(["group", "role", "provider"]);
+
+async function deleteOne(server: Server, one: Surplus, printer: Printer, isDryRun = false): Promise<Result> {
   try {
-    await server.call("DELETE", `${one.spec.path}/${one.uid}`);
+    if (!isDryRun) await server.call("DELETE", `${one.spec.path}/${one.uid}`);
+    else if (!EMPTIED_FIRST.has(one.spec.kind))
+      await server.call("DELETE", `${one.spec.path}/${one.uid}`, { query: { validateOnly: true } });
     return pruned(one, "deleted");
   } catch (error) {
     interruption().throwIfAborted();
