@@ -1,8 +1,10 @@
 // The tokens that `moorage login` stores: by server, in a file that only its owner can read.
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { EXIT } from "./command/exit-codes.ts";
+import { Failure } from "./command/failure.ts";
+import { configFolder } from "./config/paths.ts";
 import { tokenRequest } from "./oauth.ts";
 
 /** A sign-in to one server. */
@@ -32,24 +34,41 @@ const LOCK_POLL_MS = 50;
 
 /** The path of the file. Source: XDG Base Directory Specification. */
 export function credentialsFile(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "moorage", "credentials.json");
+  return join(configFolder(env), "credentials.json");
 }
 
-/** The sign-ins; empty when there is no file. Throws an Error that names a file that cannot be read. */
+/**
+ * The sign-ins; empty when there is no file. Throws a Failure that names a file that cannot be read, that others can
+ * read, or that is no such file.
+ */
 export function readLogins(file = credentialsFile()): Logins {
   let text: string;
   try {
+    refuseOpenFile(file);
     text = readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new Error(`cannot read ${file}`, { cause: error });
-  }
-  try {
-    // `changeLogins` below writes this form.
-    return (JSON.parse(text) as { servers: Logins }).servers;
   } catch (cause) {
-    throw new Error(`${file} is damaged: remove it and sign in again`, { cause });
+    if (cause instanceof Failure) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Failure(`cannot read ${file}: ${(cause as Error).message}`, { cause });
   }
+  const damaged = (cause?: unknown): Failure =>
+    new Failure(`${file} is damaged: remove it and sign in again`, { exit: EXIT.notSignedIn, cause });
+  let servers: unknown;
+  try {
+    servers = (JSON.parse(text) as { servers?: unknown } | null)?.servers;
+  } catch (cause) {
+    throw damaged(cause);
+  }
+  if (typeof servers !== "object" || servers === null) throw damaged();
+  // `changeLogins` below writes this form.
+  return servers as Logins;
+}
+
+/** Throws a Failure when others can read or change the file: what is in it would no longer be secret. */
+function refuseOpenFile(file: string): void {
+  // Windows has no such bits.
+  if (process.platform === "win32" || (statSync(file).mode & 0o077) === 0) return;
+  throw new Failure(`${file} can be read by others of this machine`, { hint: `chmod 600 ${file}` });
 }
 
 /** Reads, changes and writes the file while no other process does. The result of `change` is stored. */
@@ -98,14 +117,15 @@ export function loginOfRegistry(host: string, logins = readLogins()): (Login & {
 }
 
 /** The error for commands that need a sign-in to the server. */
-export function notSignedIn(url: string): Error {
-  return new Error(`not signed in to ${url}: moorage login --url ${url}`);
+export function notSignedIn(url: string): Failure {
+  return new Failure(`not signed in to ${url}: moorage login --url ${url}`, { exit: EXIT.notSignedIn });
 }
 
 async function refreshed(url: string, { refreshToken }: Login): Promise<Tokens> {
   const answer = await tokenRequest(`${url}/sts/token`, { grant_type: "refresh_token", refresh_token: refreshToken });
   if ("tokens" in answer) return answer.tokens;
-  if (answer.error === "invalid_grant") throw new Error(`the sign-in to ${url} has ended: moorage login --url ${url}`);
+  if (answer.error === "invalid_grant")
+    throw new Failure(`the sign-in to ${url} has ended: moorage login --url ${url}`, { exit: EXIT.notSignedIn });
   throw new Error(`${url} gives no token: ${answer.description}`);
 }
 
@@ -122,7 +142,7 @@ async function takeLock(lock: string): Promise<void> {
     const sinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
     if (sinceMs !== undefined && Math.abs(Date.now() - sinceMs) > LOCK_STALE_MS)
       rmSync(lock, { recursive: true, force: true });
-    else if (performance.now() > endMs) throw new Error(`${lock} is held by another process`);
+    else if (performance.now() > endMs) throw new Failure(`${lock} is held by another process`);
     else await sleep(LOCK_POLL_MS);
   }
 }

@@ -1,4 +1,5 @@
 // The `docker-credential-moorage` command.
+import { lineOf } from "../command/failure.ts";
 import { readFileSync } from "node:fs";
 import { answer } from "./protocol.ts";
 
@@ -40,6 +41,6 @@ try {
   if (output !== "") console.log(output);
   process.exitCode = code;
 } catch (error) {
-  console.log(error instanceof Error ? error.message : "it did not work");
+  console.log(lineOf(error));
   process.exitCode = 1;
 }
