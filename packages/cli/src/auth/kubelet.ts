@@ -1,0 +1,90 @@
+// `moorage auth configure-kubelet`: a node pulls as the service accounts of its pods, without a secret on it.
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { loginOfRegistry } from "../credentials.ts";
+import { namedServer } from "../sign-ins.ts";
+import { rewrite } from "./file.ts";
+import { type CacheType, configOf, type Provider, providerOf, withProvider } from "./kubelet-config.ts";
+import { link } from "./programs.ts";
+import { registriesOf, registryName } from "./targets.ts";
+
+interface Flags {
+  url?: string;
+  file?: string;
+  binDir?: string;
+  name: string;
+  identity?: string;
+  audience?: string;
+  cacheType: CacheType;
+  idTokenFile?: string;
+  remove?: boolean;
+  dryRun?: boolean;
+}
+
+const PROGRAM = "moorage-credential-kubelet";
+const UID = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/;
+// The configuration has no secret, and the kubelet is not always its owner.
+const FILE_MODE = 0o644;
+
+/** Adds the command. */
+export function addKubelet(auth: Command): void {
+  auth
+    .command("configure-kubelet")
+    .description("have a node of Kubernetes pull as the service accounts of its pods")
+    .argument("[registry]", "such as registry.example.com (default: the one of the server, or of the only sign-in)")
+    .option("--url <url>", "URL of the server (MOORAGE_URL; default: https and the registry)")
+    .option("--file <path>", "the CredentialProviderConfig to change (default: a new one on standard output)")
+    .option("--bin-dir <folder>", `put a link to ${PROGRAM} there: --image-credential-provider-bin-dir of the kubelet`)
+    .option("--name <name>", "of the entry, and of the program in the folder", PROGRAM)
+    .option("--identity <uid>", "the identity to become, unless a service account names one by an annotation")
+    .option("--audience <audience>", "of the service account tokens (default: the URL of the server)")
+    .addOption(
+      new Option("--cache-type <type>", "what the kubelet keeps credentials by")
+        .choices(["ServiceAccount", "Token"])
+        .default("ServiceAccount"),
+    )
+    .option(
+      "--id-token-file <path>",
+      "for pods without a service account, and Kubernetes before 1.34: a token on the node",
+    )
+    .option("--remove", "take the entry out")
+    .option("--dry-run", "show the changes and write nothing")
+    .action(configure);
+}
+
+async function configure(named: string | undefined, flags: Flags): Promise<void> {
+  const { file, binDir, name, remove, dryRun = false } = flags;
+  if (!/^[\w][\w.-]*$/.test(name)) throw new Error("--name: must be the name of a file");
+  if (remove === true) {
+    if (file === undefined) throw new Error("--file: is required with --remove");
+    return rewrite(resolve(file), (text) => withProvider(resolve(file), text, name, undefined), { dryRun });
+  }
+  const provider = await providerFrom(named, flags);
+  if (file === undefined) process.stdout.write(configOf(provider));
+  else
+    await rewrite(resolve(file), (text) => withProvider(resolve(file), text, name, provider), {
+      dryRun,
+      mode: FILE_MODE,
+    });
+  if (binDir !== undefined) link(PROGRAM, resolve(binDir), name, dryRun);
+}
+
+async function providerFrom(named: string | undefined, flags: Flags): Promise<Provider> {
+  const { url, name, identity, audience, cacheType, idTokenFile } = flags;
+  if (identity !== undefined && !UID.test(identity)) throw new Error("--identity: must be the uid of an identity");
+  if (idTokenFile !== undefined && !idTokenFile.startsWith("/"))
+    throw new Error("--id-token-file: must be an absolute path, since the kubelet's folder is another one");
+  const [registry = "", second] = named === undefined ? await registriesOf([], url) : [registryName(named)];
+  if (second !== undefined)
+    throw new Error(`REGISTRY: is required, since there are sign-ins to ${registry}, ${second}`);
+  const server = namedServer(url) ?? loginOfRegistry(registry)?.url ?? `https://${registry}`;
+  return providerOf({
+    name,
+    registry,
+    url: server,
+    audience: audience ?? server,
+    cacheType,
+    ...(identity !== undefined && { identity }),
+    ...(idTokenFile !== undefined && { idTokenFile }),
+  });
+}

@@ -1,0 +1,41 @@
+// What the commands for package managers have in common: which server and group, and a token for them.
+import type { Command } from "commander";
+import { accessTokenFor, readLogins } from "../credentials.ts";
+import { tradeToken } from "../oauth.ts";
+import { signedInTo } from "../sign-ins.ts";
+
+/** The flags of such a command. */
+export interface PackageFlags {
+  url?: string;
+  file?: string;
+  remove?: boolean;
+  dryRun?: boolean;
+}
+
+// What is stored is used for some time.
+const SPARE_MS = 1_800_000;
+
+/** Adds a command with the argument and the flags that all of them have. */
+export function addPackageCommand(auth: Command, name: string, summary: string, manager: string): Command {
+  return auth
+    .command(name)
+    .description(summary)
+    .argument("<group>", "whose packages, such as acme or acme/team")
+    .option("--url <url>", "URL of the server (MOORAGE_URL; default: the only one that you are signed in to)")
+    .option("--file <path>", `the file to change (default: ${manager}'s own for you)`)
+    .option("--remove", "take out what this command puts in")
+    .option("--dry-run", "show the changes and write nothing");
+}
+
+/** The address of a group's packages, with a slash at the end. Throws an Error for a group whose name is none. */
+export function addressOf(ecosystem: "npm" | "pypi", group: string, url: string | undefined): URL {
+  if (!/^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/.test(group))
+    throw new Error(`GROUP: must look like acme or acme/team, not ${group}`);
+  return new URL(`/${ecosystem}/${group}/`, signedInTo(url));
+}
+
+/** A token of the sign-in for packages and images, good for half an hour or more, as far as the server's tokens are. */
+export async function packageToken(url: string): Promise<string> {
+  const token = await accessTokenFor(url, SPARE_MS);
+  return tradeToken(`${url}/sts/token`, token, readLogins()[url]?.registry ?? new URL(url).host);
+}
