@@ -4,13 +4,13 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { addServerOptions, type ServerFlags } from "../command/global-options.ts";
 import { broken, type Edit, rewrite } from "./file.ts";
 import { isObject, jsonObject, withValue } from "./json.ts";
 import { isFound } from "./programs.ts";
 import { registriesOf, warnOfMissing } from "./targets.ts";
 
-interface Flags {
-  url?: string;
+interface Flags extends Pick<ServerFlags, "context" | "url"> {
   file?: string;
   remove?: boolean;
   dryRun?: boolean;
@@ -49,20 +49,22 @@ const CLIENTS: readonly Client[] = [
 
 /** Adds the three commands. */
 export function addDocker(auth: Command): void {
-  for (const client of CLIENTS)
-    auth
+  for (const client of CLIENTS) {
+    const command = auth
       .command(`configure-${client.name}`)
       .description(client.summary)
       .argument("[registry...]", "such as registry.example.com (default: those that you are signed in to)")
-      .option("--url <url>", "URL of a server, whose registry is meant (MOORAGE_URL)")
       .option("--file <path>", `the file to change (default: that of ${client.name})`)
       .option("--remove", "take out what this command puts in")
-      .option("--dry-run", "show the changes and write nothing")
-      .action((registries: string[], flags: Flags) => configure(client, registries, flags));
+      .option("--dry-run", "show the changes and write nothing");
+    addServerOptions(command, ["context", "url"]).action((registries: string[], flags: Flags) =>
+      configure(client, registries, flags),
+    );
+  }
 }
 
-async function configure(client: Client, named: string[], { url, file, remove, dryRun }: Flags): Promise<void> {
-  const registries = await registriesOf(named, url);
+async function configure(client: Client, named: string[], { file, remove, dryRun, ...server }: Flags): Promise<void> {
+  const registries = await registriesOf(named, server);
   const config = process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config");
   const path = resolve(file ?? client.file(process.env, config));
   await rewrite(path, (text) => withHelper(path, text, registries, remove !== true), { dryRun: dryRun === true });

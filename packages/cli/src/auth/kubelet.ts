@@ -1,6 +1,8 @@
 // `moorage auth configure-kubelet`: a node pulls as the service accounts of its pods, without a secret on it.
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { UsageFailure } from "../command/failure.ts";
+import { addServerOptions, type ServerFlags } from "../command/global-options.ts";
 import { loginOfRegistry } from "../credentials.ts";
 import { namedServer } from "../sign-ins.ts";
 import { rewrite } from "./file.ts";
@@ -8,8 +10,7 @@ import { type CacheType, configOf, type Provider, providerOf, withProvider } fro
 import { link } from "./programs.ts";
 import { registriesOf, registryName } from "./targets.ts";
 
-interface Flags {
-  url?: string;
+interface Flags extends Pick<ServerFlags, "context" | "url"> {
   file?: string;
   binDir?: string;
   name: string;
@@ -28,11 +29,10 @@ const FILE_MODE = 0o644;
 
 /** Adds the command. */
 export function addKubelet(auth: Command): void {
-  auth
+  const command = auth
     .command("configure-kubelet")
     .description("have a node of Kubernetes pull as the service accounts of its pods")
     .argument("[registry]", "such as registry.example.com (default: the one of the server, or of the only sign-in)")
-    .option("--url <url>", "URL of the server (MOORAGE_URL; default: https and the registry)")
     .option("--file <path>", "the CredentialProviderConfig to change (default: a new one on standard output)")
     .option("--bin-dir <folder>", `put a link to ${PROGRAM} there: --image-credential-provider-bin-dir of the kubelet`)
     .option("--name <name>", "of the entry, and of the program in the folder", PROGRAM)
@@ -48,15 +48,15 @@ export function addKubelet(auth: Command): void {
       "for pods without a service account, and Kubernetes before 1.34: a token on the node",
     )
     .option("--remove", "take the entry out")
-    .option("--dry-run", "show the changes and write nothing")
-    .action(configure);
+    .option("--dry-run", "show the changes and write nothing");
+  addServerOptions(command, ["context", "url"]).action(configure);
 }
 
 async function configure(named: string | undefined, flags: Flags): Promise<void> {
   const { file, binDir, name, remove, dryRun = false } = flags;
-  if (!/^[\w][\w.-]*$/.test(name)) throw new Error("--name: must be the name of a file");
+  if (!/^[\w][\w.-]*$/.test(name)) throw new UsageFailure("must be the name of a file", { field: "--name" });
   if (remove === true) {
-    if (file === undefined) throw new Error("--file: is required with --remove");
+    if (file === undefined) throw new UsageFailure("is required with --remove", { field: "--file" });
     return rewrite(resolve(file), (text) => withProvider(resolve(file), text, name, undefined), { dryRun });
   }
   const provider = await providerFrom(named, flags);
@@ -70,14 +70,17 @@ async function configure(named: string | undefined, flags: Flags): Promise<void>
 }
 
 async function providerFrom(named: string | undefined, flags: Flags): Promise<Provider> {
-  const { url, name, identity, audience, cacheType, idTokenFile } = flags;
-  if (identity !== undefined && !UID.test(identity)) throw new Error("--identity: must be the uid of an identity");
+  const { name, identity, audience, cacheType, idTokenFile } = flags;
+  if (identity !== undefined && !UID.test(identity))
+    throw new UsageFailure("must be the uid of an identity", { field: "--identity" });
   if (idTokenFile !== undefined && !idTokenFile.startsWith("/"))
-    throw new Error("--id-token-file: must be an absolute path, since the kubelet's folder is another one");
-  const [registry = "", second] = named === undefined ? await registriesOf([], url) : [registryName(named)];
+    throw new UsageFailure("must be an absolute path, since the kubelet's folder is another one", {
+      field: "--id-token-file",
+    });
+  const [registry = "", second] = named === undefined ? await registriesOf([], flags) : [registryName(named)];
   if (second !== undefined)
-    throw new Error(`REGISTRY: is required, since there are sign-ins to ${registry}, ${second}`);
-  const server = namedServer(url) ?? loginOfRegistry(registry)?.url ?? `https://${registry}`;
+    throw new UsageFailure(`is required, since there are sign-ins to ${registry}, ${second}`, { field: "REGISTRY" });
+  const server = namedServer(flags) ?? loginOfRegistry(registry)?.url ?? `https://${registry}`;
   return providerOf({
     name,
     registry,

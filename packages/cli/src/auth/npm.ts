@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { UsageFailure } from "../command/failure.ts";
 import { claimsOf } from "../claims.ts";
 import { readLogins } from "../credentials.ts";
 import { type Edit, rewrite } from "./file.ts";
@@ -35,11 +36,11 @@ export function addNpm(auth: Command): void {
 
 async function configure(
   group: string,
-  { url, file, remove, dryRun = false, scope, storeToken }: Flags,
+  { file, remove, dryRun = false, scope, storeToken, ...server }: Flags,
 ): Promise<void> {
   if (scope !== undefined && !/^@[a-z0-9~-][a-z0-9._~-]*$/.test(scope))
-    throw new Error(`--scope: must look like @acme, not ${scope}`);
-  const address = addressOf("npm", group, url);
+    throw new UsageFailure(`must look like @acme, not ${scope}`, { field: "--scope" });
+  const address = addressOf("npm", group, server);
   const path = resolve(file ?? npmFile());
   const secret = storeToken === true && remove !== true;
   const token = secret && !dryRun ? await packageToken(address.origin) : FROM_VARIABLE;

@@ -1,12 +1,14 @@
 // What the commands for package managers have in common: which server and group, and a token for them.
 import type { Command } from "commander";
+import { UsageFailure } from "../command/failure.ts";
+import { addServerOptions, type ServerFlags } from "../command/global-options.ts";
+import { completes } from "../completion/sources.ts";
 import { accessTokenFor, readLogins } from "../credentials.ts";
 import { tradeToken } from "../oauth.ts";
 import { signedInTo } from "../sign-ins.ts";
 
 /** The flags of such a command. */
-export interface PackageFlags {
-  url?: string;
+export interface PackageFlags extends Pick<ServerFlags, "context" | "url"> {
   file?: string;
   remove?: boolean;
   dryRun?: boolean;
@@ -17,21 +19,22 @@ const SPARE_MS = 1_800_000;
 
 /** Adds a command with the argument and the flags that all of them have. */
 export function addPackageCommand(auth: Command, name: string, summary: string, manager: string): Command {
-  return auth
+  const command = auth
     .command(name)
     .description(summary)
     .argument("<group>", "whose packages, such as acme or acme/team")
-    .option("--url <url>", "URL of the server (MOORAGE_URL; default: the only one that you are signed in to)")
     .option("--file <path>", `the file to change (default: ${manager}'s own for you)`)
     .option("--remove", "take out what this command puts in")
     .option("--dry-run", "show the changes and write nothing");
+  completes(command.registeredArguments.at(-1), "group");
+  return addServerOptions(command, ["context", "url"]);
 }
 
-/** The address of a group's packages, with a slash at the end. Throws an Error for a group whose name is none. */
-export function addressOf(ecosystem: "npm" | "pypi", group: string, url: string | undefined): URL {
+/** The address of a group's packages, with a slash at the end. Throws a UsageFailure for a group whose name is none. */
+export function addressOf(ecosystem: "npm" | "pypi", group: string, flags: ServerFlags): URL {
   if (!/^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/.test(group))
-    throw new Error(`GROUP: must look like acme or acme/team, not ${group}`);
-  return new URL(`/${ecosystem}/${group}/`, signedInTo(url));
+    throw new UsageFailure(`must look like acme or acme/team, not ${group}`, { field: "GROUP" });
+  return new URL(`/${ecosystem}/${group}/`, signedInTo(flags));
 }
 
 /** A token of the sign-in for packages and images, good for half an hour or more, as far as the server's tokens are. */

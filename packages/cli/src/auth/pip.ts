@@ -31,9 +31,9 @@ export function addPip(auth: Command): void {
 
 async function configure(
   group: string,
-  { url, file, remove, dryRun = false, extra, keyringDir }: Flags,
+  { file, remove, dryRun = false, extra, keyringDir, ...server }: Flags,
 ): Promise<void> {
-  const index = new URL("simple/", addressOf("pypi", group, url));
+  const index = new URL("simple/", addressOf("pypi", group, server));
   // Without a user name pip asks no keyring.
   index.username = INDEX_USER;
   const path = resolve(file ?? pipFile());
