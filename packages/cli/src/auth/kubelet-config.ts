@@ -72,7 +72,7 @@ export function withProvider(path: string, text: string | undefined, name: strin
   if (!document) return { text: withValue(path, text, place, wanted), changes };
   if (wanted) document.setIn(place, document.createNode(wanted));
   else document.deleteIn(place);
-  return { text: document.toString({ lineWidth: 0 }), changes };
+  return { text: document.toString({ lineWidth: 0, flowCollectionPadding: !/\[\S/.test(text) }), changes };
 }
 
 function documentOf(path: string, text: string): Document.Parsed {
