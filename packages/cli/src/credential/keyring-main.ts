@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { lineOf } from "../command/failure.ts";
 import { answerKeyring } from "./keyring.ts";
 
 const PASSED = "MOORAGE_KEYRING_PASSED";
@@ -19,7 +20,7 @@ try {
     process.exitCode = answer.code;
   }
 } catch (error) {
-  console.error(`moorage-keyring: ${error instanceof Error ? error.message : "it did not work"}`);
+  console.error(`moorage-keyring: ${lineOf(error)}`);
   process.exitCode = 1;
 }
 

@@ -2,6 +2,7 @@
 // service, which is a URL. Sources: pip, "Authentication: keyring support"; uv, "Authentication"; the command line of
 // the Python package keyring.
 import { parseArgs } from "node:util";
+import { lineOf } from "../command/failure.ts";
 import { accessTokenFor, credentialsFile, type Logins, readLogins } from "../credentials.ts";
 import { tradeToken } from "../oauth.ts";
 import { exchange } from "./exchange.ts";
@@ -38,7 +39,7 @@ export async function answerKeyring(args: readonly string[], env: JobEnvironment
     const user = asked.user ?? INDEX_USER;
     return { code: 0, output: printed(asked, user, token) };
   } catch (error) {
-    return { code: 1, output: "", note: error instanceof Error ? error.message : "there is no token" };
+    return { code: 1, output: "", note: lineOf(error) };
   }
 }
 

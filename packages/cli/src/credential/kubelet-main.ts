@@ -1,4 +1,5 @@
 // The `moorage-credential-kubelet` program, which the kubelet runs for images of the registry.
+import { lineOf } from "../command/failure.ts";
 import { readInput } from "./input.ts";
 import { answerKubelet, servedBy } from "./kubelet.ts";
 
@@ -9,6 +10,6 @@ try {
   console.log(output);
 } catch (error) {
   // The kubelet writes standard error into its log.
-  console.error(`moorage-credential-kubelet: ${error instanceof Error ? error.message : "it did not work"}`);
+  console.error(`moorage-credential-kubelet: ${lineOf(error)}`);
   process.exitCode = 1;
 }
