@@ -160,6 +160,7 @@ test("a damaged file is an error that names it, shows nothing of it, and changes
     [["configure-kubelet", REGISTRY, "--identity", "me"], /^moorage: --identity: must be the uid/],
     [["configure-kubelet", REGISTRY, "--id-token-file", "a"], /^moorage: --id-token-file: must be an absolute path/],
     [["configure-kubelet", REGISTRY, "--name", "a/b"], /^moorage: --name: must be the name of a file/],
+    [["configure-kubelet", REGISTRY, "--no-service-accounts"], /^moorage: --id-token-file: is required/],
     [["configure-kubelet", REGISTRY, "--remove"], /^moorage: --file: is required/],
     [["configure-pip", "Acme/..", "--url", "https://a.example.com"], /^moorage: GROUP: must look like/],
     [
@@ -203,7 +204,7 @@ test("the kubelet's configuration: printed, added to a file with others, changed
     apiVersion: "credentialprovider.kubelet.k8s.io/v1",
     args: [`--registry=${REGISTRY}`, "--url=https://moorage.example.com"],
     tokenAttributes: {
-      serviceAccountTokenAudience: "https://moorage.example.com",
+      serviceAccountTokenAudience: "moorage.example.com",
       cacheType: "ServiceAccount",
       requireServiceAccount: true,
       optionalServiceAccountAnnotationKeys: ["moorage.dev/identity"],
@@ -240,6 +241,22 @@ test("the kubelet's configuration: printed, added to a file with others, changed
   );
   assert.deepEqual(providers[2]?.env, [{ name: "MOORAGE_ID_TOKEN_FILE", value: "/var/run/token" }]);
   assert.equal(providers[2]?.tokenAttributes.requireServiceAccount, false);
+  const old = await home.auth(
+    "configure-kubelet",
+    REGISTRY,
+    "--no-service-accounts",
+    "--id-token-file",
+    "/var/run/token",
+  );
+  const [only] = (parse(old.stdout) as { providers: object[] }).providers;
+  assert.deepEqual(Object.keys(only ?? {}).toSorted(), [
+    "apiVersion",
+    "args",
+    "defaultCacheDuration",
+    "env",
+    "matchImages",
+    "name",
+  ]);
   for (const name of ["second", entry.name])
     assert.equal((await home.auth("configure-kubelet", "--file", file, "--remove", "--name", name)).code, 0);
   assert.deepEqual(parse(readFileSync(file, "utf8")), { ...whole, providers: [ecr] });

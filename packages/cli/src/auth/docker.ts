@@ -7,14 +7,11 @@ import type { Command } from "commander";
 import { addServerOptions, type ServerFlags } from "../command/global-options.ts";
 import { broken, type Edit, rewrite } from "./file.ts";
 import { isObject, jsonObject, withValue } from "./json.ts";
+import { addFileOptions, type FileFlags } from "./options.ts";
 import { isFound } from "./programs.ts";
 import { registriesOf, warnOfMissing } from "./targets.ts";
 
-interface Flags extends Pick<ServerFlags, "context" | "url"> {
-  file?: string;
-  remove?: boolean;
-  dryRun?: boolean;
-}
+type Flags = FileFlags & Pick<ServerFlags, "context" | "url">;
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The name by which clients know docker-credential-moorage. */
@@ -53,10 +50,8 @@ export function addDocker(auth: Command): void {
     const command = auth
       .command(`configure-${client.name}`)
       .description(client.summary)
-      .argument("[registry...]", "such as registry.example.com (default: those that you are signed in to)")
-      .option("--file <path>", `the file to change (default: that of ${client.name})`)
-      .option("--remove", "take out what this command puts in")
-      .option("--dry-run", "show the changes and write nothing");
+      .argument("[registry...]", "such as registry.example.com (default: those that you are signed in to)");
+    addFileOptions(command, `the file to change (default: that of ${client.name})`);
     addServerOptions(command, ["context", "url"]).action((registries: string[], flags: Flags) =>
       configure(client, registries, flags),
     );

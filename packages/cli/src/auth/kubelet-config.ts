@@ -21,8 +21,8 @@ export interface ProviderRequest {
   name: string;
   registry: string;
   url: string;
-  audience: string;
-  cacheType: CacheType;
+  /** Absent: the kubelet sends no tokens of service accounts. */
+  serviceAccounts?: { audience: string; cacheType: CacheType };
   identity?: string;
   /** With it, pods without a service account token are served too. */
   idTokenFile?: string;
@@ -30,7 +30,7 @@ export interface ProviderRequest {
 
 /** The entry for a registry. */
 export function providerOf(request: ProviderRequest): Provider {
-  const { name, registry, url, audience, cacheType, identity, idTokenFile } = request;
+  const { name, registry, url, serviceAccounts, identity, idTokenFile } = request;
   return {
     name,
     matchImages: [registry],
@@ -38,12 +38,14 @@ export function providerOf(request: ProviderRequest): Provider {
     apiVersion: KUBELET_API_VERSION,
     args: [`--registry=${registry}`, `--url=${url}`, ...(identity === undefined ? [] : [`--identity=${identity}`])],
     ...(idTokenFile !== undefined && { env: [{ name: "MOORAGE_ID_TOKEN_FILE", value: idTokenFile }] }),
-    tokenAttributes: {
-      serviceAccountTokenAudience: audience,
-      cacheType,
-      requireServiceAccount: idTokenFile === undefined,
-      optionalServiceAccountAnnotationKeys: [IDENTITY_ANNOTATION],
-    },
+    ...(serviceAccounts && {
+      tokenAttributes: {
+        serviceAccountTokenAudience: serviceAccounts.audience,
+        cacheType: serviceAccounts.cacheType,
+        requireServiceAccount: idTokenFile === undefined,
+        optionalServiceAccountAnnotationKeys: [IDENTITY_ANNOTATION],
+      },
+    }),
   };
 }
 

@@ -7,19 +7,18 @@ import { loginOfRegistry } from "../credentials.ts";
 import { namedServer } from "../sign-ins.ts";
 import { rewrite } from "./file.ts";
 import { type CacheType, configOf, type Provider, providerOf, withProvider } from "./kubelet-config.ts";
+import { addFileOptions, addFolder, type FileFlags } from "./options.ts";
 import { link } from "./programs.ts";
 import { registriesOf, registryName } from "./targets.ts";
 
-interface Flags extends Pick<ServerFlags, "context" | "url"> {
-  file?: string;
+interface Flags extends FileFlags, Pick<ServerFlags, "context" | "url"> {
   binDir?: string;
   name: string;
   identity?: string;
   audience?: string;
   cacheType: CacheType;
   idTokenFile?: string;
-  remove?: boolean;
-  dryRun?: boolean;
+  serviceAccounts: boolean;
 }
 
 const PROGRAM = "moorage-credential-kubelet";
@@ -33,22 +32,18 @@ export function addKubelet(auth: Command): void {
     .command("configure-kubelet")
     .description("have a node of Kubernetes pull as the service accounts of its pods")
     .argument("[registry]", "such as registry.example.com (default: the one of the server, or of the only sign-in)")
-    .option("--file <path>", "the CredentialProviderConfig to change (default: a new one on standard output)")
-    .option("--bin-dir <folder>", `put a link to ${PROGRAM} there: --image-credential-provider-bin-dir of the kubelet`)
     .option("--name <name>", "of the entry, and of the program in the folder", PROGRAM)
     .option("--identity <uid>", "the identity to become, unless a service account names one by an annotation")
-    .option("--audience <audience>", "of the service account tokens (default: the URL of the server)")
+    .option("--audience <audience>", "of the service account tokens (default: the host of the server)")
     .addOption(
       new Option("--cache-type <type>", "what the kubelet keeps credentials by")
         .choices(["ServiceAccount", "Token"])
         .default("ServiceAccount"),
     )
-    .option(
-      "--id-token-file <path>",
-      "for pods without a service account, and Kubernetes before 1.34: a token on the node",
-    )
-    .option("--remove", "take the entry out")
-    .option("--dry-run", "show the changes and write nothing");
+    .option("--id-token-file <path>", "a token on the node, for pods without a service account")
+    .option("--no-service-accounts", "only the node's own token: for Kubernetes before 1.34");
+  addFileOptions(command, "the CredentialProviderConfig to change (default: a new one on standard output)");
+  addFolder(command, "--bin-dir <folder>", `put a link to ${PROGRAM} there, where the kubelet looks for it`);
   addServerOptions(command, ["context", "url"]).action(configure);
 }
 
@@ -70,23 +65,29 @@ async function configure(named: string | undefined, flags: Flags): Promise<void>
 }
 
 async function providerFrom(named: string | undefined, flags: Flags): Promise<Provider> {
-  const { name, identity, audience, cacheType, idTokenFile } = flags;
+  const { name, identity, audience, cacheType, idTokenFile, serviceAccounts } = flags;
   if (identity !== undefined && !UID.test(identity))
     throw new UsageFailure("must be the uid of an identity", { field: "--identity" });
   if (idTokenFile !== undefined && !idTokenFile.startsWith("/"))
     throw new UsageFailure("must be an absolute path, since the kubelet's folder is another one", {
       field: "--id-token-file",
     });
+  if (!serviceAccounts && idTokenFile === undefined)
+    throw new UsageFailure("is required with --no-service-accounts", { field: "--id-token-file" });
   const [registry = "", second] = named === undefined ? await registriesOf([], flags) : [registryName(named)];
   if (second !== undefined)
     throw new UsageFailure(`is required, since there are sign-ins to ${registry}, ${second}`, { field: "REGISTRY" });
-  const server = namedServer(flags) ?? loginOfRegistry(registry)?.url ?? `https://${registry}`;
+  // The registry's own server, where it is known, goes before one that the environment names for all commands.
+  const own = flags.url || flags.context ? undefined : loginOfRegistry(registry)?.url;
+  const server = own ?? namedServer(flags) ?? `https://${registry}`;
   return providerOf({
     name,
     registry,
     url: server,
-    audience: audience ?? server,
-    cacheType,
+    ...(serviceAccounts && {
+      // Rules of RBAC name the audience as a resource, in which a slash means something else.
+      serviceAccounts: { audience: audience ?? new URL(server).host, cacheType },
+    }),
     ...(identity !== undefined && { identity }),
     ...(idTokenFile !== undefined && { idTokenFile }),
   });

@@ -9,6 +9,7 @@ import { claimsOf } from "../claims.ts";
 import { readLogins } from "../credentials.ts";
 import { type Edit, rewrite } from "./file.ts";
 import { NPM, parseIni, settingOf, withSetting } from "./ini.ts";
+import { addDryRun, addFile } from "./options.ts";
 import { addPackageCommand, addressOf, packageToken, type PackageFlags } from "./packages.ts";
 
 interface Flags extends PackageFlags {
@@ -26,12 +27,10 @@ export function addNpm(auth: Command): void {
     .option("--scope <scope>", "only packages of this scope, such as @acme (default: all)")
     .option("--store-token", "write a token into the file, which then is for its owner alone; see refresh")
     .action(configure);
-  auth
+  const again = auth
     .command("refresh")
-    .description("replace the tokens that configure-npm --store-token wrote, which are good for an hour at most")
-    .option("--file <path>", "the file (default: npm's own for you)")
-    .option("--dry-run", "show the changes and write nothing")
-    .action(refresh);
+    .description("replace the tokens that configure-npm --store-token wrote, which are good for an hour at most");
+  addDryRun(addFile(again, "the file (default: npm's own for you)")).action(refresh);
 }
 
 async function configure(

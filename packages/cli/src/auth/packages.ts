@@ -6,13 +6,10 @@ import { completes } from "../completion/sources.ts";
 import { accessTokenFor, readLogins } from "../credentials.ts";
 import { tradeToken } from "../oauth.ts";
 import { signedInTo } from "../sign-ins.ts";
+import { addFileOptions, type FileFlags } from "./options.ts";
 
 /** The flags of such a command. */
-export interface PackageFlags extends Pick<ServerFlags, "context" | "url"> {
-  file?: string;
-  remove?: boolean;
-  dryRun?: boolean;
-}
+export type PackageFlags = FileFlags & Pick<ServerFlags, "context" | "url">;
 
 // What is stored is used for some time.
 const SPARE_MS = 1_800_000;
@@ -22,11 +19,9 @@ export function addPackageCommand(auth: Command, name: string, summary: string, 
   const command = auth
     .command(name)
     .description(summary)
-    .argument("<group>", "whose packages, such as acme or acme/team")
-    .option("--file <path>", `the file to change (default: ${manager}'s own for you)`)
-    .option("--remove", "take out what this command puts in")
-    .option("--dry-run", "show the changes and write nothing");
+    .argument("<group>", "whose packages, such as acme or acme/team");
   completes(command.registeredArguments.at(-1), "group");
+  addFileOptions(command, `the file to change (default: ${manager}'s own for you)`);
   return addServerOptions(command, ["context", "url"]);
 }
 

@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { INDEX_USER } from "../credential/keyring.ts";
 import { type Edit, rewrite } from "./file.ts";
 import { parseIni, PIP, settingOf, withSetting } from "./ini.ts";
+import { addFolder } from "./options.ts";
 import { addPackageCommand, addressOf, type PackageFlags } from "./packages.ts";
 import { isFound, link } from "./programs.ts";
 
@@ -20,13 +21,18 @@ const PROVIDER = { key: "keyring-provider", value: "subprocess" };
 
 /** Adds the command. */
 export function addPip(auth: Command): void {
-  addPackageCommand(auth, "configure-pip", "have pip install from a group, and log in by itself", "pip")
-    .option("--extra", "beside the index that pip uses now: a name that both have can come from either")
-    .option(
-      "--keyring-dir <folder>",
-      "put a program with the name keyring there, which pip runs; it must be on the PATH",
-    )
-    .action(configure);
+  const command = addPackageCommand(
+    auth,
+    "configure-pip",
+    "have pip install from a group, and log in by itself",
+    "pip",
+  ).option("--extra", "beside the index that pip uses now: a name that both have can come from either");
+  addFolder(
+    command,
+    "--keyring-dir <folder>",
+    "put a program with the name keyring there, on the PATH, for pip to run",
+  );
+  command.action(configure);
 }
 
 async function configure(
