@@ -142,7 +142,10 @@ async function openFront(t: TestContext, inner: string, front: Front): Promise<s
   return `http://127.0.0.1:${port}`;
 }
 
-/** Runs a program of this package with that input. It has neither the variables of a CI job nor this machine's sign-ins. */
+/**
+ * Runs a program of this package with that input. It has neither the variables of a CI job nor the sign-ins of this
+ * machine.
+ */
 export function runWith(
   program: "moorage-credential-kubelet" | "moorage-keyring",
   args: readonly string[],

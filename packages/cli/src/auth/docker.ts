@@ -1,5 +1,5 @@
-// `moorage auth configure-docker`, `configure-podman` and `configure-helm`: which helper answers for a registry, in the
-// file that all three read in the same form. Sources: docker's CLI, "Credential helpers"; containers-auth.json(5); helm,
+// `moorage auth configure-docker`, `configure-podman` and `configure-helm`: which helper answers for a registry. The
+// files of all three have the same form. Sources: docker's CLI, "Credential helpers"; containers-auth.json(5); helm,
 // HELM_REGISTRY_CONFIG.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";

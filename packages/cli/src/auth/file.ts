@@ -39,8 +39,8 @@ const OWNER_ONLY = 0o600;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Changes a file by `edit`, which gets the text, or undefined when there is no file, and prints what changed. A file with
- * nothing to change is not written. `edit` throws an Error for a text that it does not understand; then, and when
+ * Changes a file by `edit`, which gets the text, or undefined when there is no file, and prints what changed. A file
+ * with nothing to change is not written. `edit` throws an Error for a text that it does not understand; then, and when
  * anything else fails, the file is as it was. A link to a file stays a link.
  */
 export async function rewrite(

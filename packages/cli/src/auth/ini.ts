@@ -1,5 +1,5 @@
-// Changes settings of a file with sections, such as pip.conf, and of one without, such as .npmrc; all other lines stay as
-// they are. Source of the form: Python's configparser, as pip uses it; the npm package ini.
+// Changes settings of a file with sections, such as pip.conf, and of one without, such as .npmrc; all other lines stay
+// as they are. Source of the form: Python's configparser, as pip uses it; the npm package ini.
 import { broken } from "./file.ts";
 
 /** A setting, and the lines that it takes: `from` is its first line, `to` the one after its last; from 0. */

@@ -1,4 +1,4 @@
-// `moorage auth configure-pip`: the index of a group, whose password pip gets from a `keyring` program when it needs one.
+// `moorage auth configure-pip`: the index of a group, whose password pip gets from a `keyring` program when needed.
 // Source: pip, "Configuration" and "Authentication".
 import { existsSync } from "node:fs";
 import { homedir, platform } from "node:os";

@@ -48,9 +48,9 @@ export function servedBy(args: readonly string[]): Served {
 
 /**
  * Answers one request. The token of the pod's service account, or else the one in the file that MOORAGE_ID_TOKEN_FILE
- * names, is traded for a token that can pull and nothing else; the kubelet keeps it for as long as it is good. Images of
- * other registries get no credentials, and no token is sent for them. Throws an Error for a request that is none, and
- * when the server gives no token.
+ * names, is traded for a token that can pull and nothing else; the kubelet keeps it while it is good. Images of other
+ * registries get no credentials, and no token is sent for them. Throws an Error for a request that is none, and when
+ * the server gives no token.
  */
 export async function answerKubelet(input: string, served: Served, env: JobEnvironment): Promise<KubeletAnswer> {
   const request = parsed(input);

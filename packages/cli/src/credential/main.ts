@@ -1,5 +1,4 @@
 // The `docker-credential-moorage` command.
-import { lineOf } from "../command/failure.ts";
 import { readFileSync } from "node:fs";
 import { lineOf } from "../command/failure.ts";
 import { readInput } from "./input.ts";

@@ -3,9 +3,9 @@
 //
 //   node packages/cli/src/demo/ci-provider.ts 9401
 //
-// Issuers: <url>/github, <url>/gitlab and <url>/kubernetes. GET <url>/github/token?audience=…&ref=refs/heads/main responds as GitHub does
-// when a job requests its token: {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main returns the text that
-// GitLab stores in a variable of the job. Both tokens are for the project acme/app. GET
+// Issuers: <url>/github, <url>/gitlab and <url>/kubernetes. GET <url>/github/token?audience=…&ref=refs/heads/main
+// responds as GitHub does when a job requests its token: {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main
+// returns the text that GitLab stores in a variable of the job. Both tokens are for the project acme/app. GET
 // <url>/kubernetes/token?audience=…&account=prod:web returns the token of a pod of that service account.
 import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { once } from "node:events";
