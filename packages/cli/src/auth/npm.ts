@@ -1,5 +1,6 @@
 // `moorage auth configure-npm` and `refresh`. npm has no protocol for credential programs: its file names a variable
-// with the token, or holds the token. Sources: npm, "npmrc: auth related configuration"; npm-registry-fetch, lib/auth.js.
+// with the token, or holds the token. Sources: npm, "npmrc: auth related configuration"; npm-registry-fetch,
+// lib/auth.js.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
