@@ -140,6 +140,27 @@ test("pip installs from the group's index, with a token that it gets when it nee
   assert.equal(readFileSync(file, "utf8"), "[global]\n");
 });
 
+test("uv installs with the same program and the two settings of the documentation", async (t) => {
+  const program = await python();
+  if ((await run("uv", ["--version"])).code !== 0 || program === undefined)
+    return t.skip("not on this machine: uv (pip install uv) and python3");
+  const shop = await openShop(t);
+  await shop.signIn(HOUR_MS);
+  const bin = join(shop.folder, "bin");
+  mkdirSync(bin);
+  symlinkSync(KEYRING, join(bin, "keyring"));
+  const target = join(shop.folder, "target");
+  const uv = ["pip", "install", "--no-cache", "--no-deps", "--python", program, "--target", target, "demo-pkg"];
+  const { code, stderr } = await runAlone("uv", uv, shop.folder, {
+    ...shop.env,
+    PATH: `${bin}:${process.env.PATH ?? ""}`,
+    UV_KEYRING_PROVIDER: "subprocess",
+    UV_DEFAULT_INDEX: `http://__token__@${shop.host}/pypi/acme/simple/`,
+  });
+  assert.equal(code, 0, stderr);
+  assert.ok(existsSync(join(target, "demo_pkg", "__init__.py")));
+});
+
 test("the keyring program answers for URLs of the server alone; the rest goes to the next keyring", async (t) => {
   const shop = await openShop(t);
   await shop.signIn(HOUR_MS);
