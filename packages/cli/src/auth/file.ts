@@ -14,7 +14,7 @@ import {
   rmSync,
   type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { locked } from "../lock.ts";
@@ -82,7 +82,7 @@ function replace(target: string, text: string, { mode, before, old }: Replacing)
       if (before && (before.uid !== process.getuid?.() || before.gid !== process.getgid?.()))
         fchownSync(descriptor, before.uid, before.gid);
       fchmodSync(descriptor, mode);
-      writeSync(descriptor, text);
+      writeFileSync(descriptor, text);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
