@@ -150,6 +150,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./token.ts")).addToken,
   },
   {
+    name: "auth",
+    section: "This command",
+    summary: "have docker, the kubelet, pip, npm and others log in by themselves",
+    load: async () => (await import("./auth/auth.ts")).addAuth,
+  },
+  {
     name: "config",
     section: "This command",
     summary: "contexts: named servers and how to use them",
