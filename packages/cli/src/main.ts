@@ -12,6 +12,7 @@ import { addHints } from "./hints.ts";
 import { addImport } from "./import.ts";
 import { addLogin } from "./login.ts";
 import { addLogout } from "./logout.ts";
+import { addMcp } from "./mcp.ts";
 import { addMigrate } from "./migrate.ts";
 import { addPullToken, addPushToken } from "./password-commands.ts";
 import { addRestore } from "./restore.ts";
@@ -48,6 +49,7 @@ for (const add of [
   addLogout,
   addWhoami,
   addCall,
+  addMcp,
   addPullToken,
   addPushToken,
   addSample,

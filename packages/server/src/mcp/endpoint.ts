@@ -43,7 +43,8 @@ export function mcpEndpoint(deps: McpEndpointDeps): RequestHandler {
     (loading ??= import("./server.ts").then(({ createMcpServer }) => createMcpServer(serverDeps(deps))));
   return async (request, response, data) => {
     try {
-      if (!isOwnOrigin(request.headers, baseUrl)) return answerEmpty(response, 403, {});
+      if (!isOwnOrigin(request.headers, baseUrl))
+        throw new MessageError(403, INVALID_REQUEST, `the request must be of no other site, and for ${baseUrl}`);
       // There is no stream to GET and no session to DELETE.
       if (request.method !== "POST") return answerEmpty(response, 405, { allow: "POST" });
       const writes = writesOf(request);
