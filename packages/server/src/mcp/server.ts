@@ -32,6 +32,10 @@ const INSTRUCTIONS =
 const READS_ONLY =
   " Only tools that read are offered here: those that change something are at the same URL with ?write=true.";
 
+/** The same URL has the same tools until the server is replaced by another version. */
+const CACHED = { ttlMs: 300_000, cacheScope: "private" } as const;
+const CACHE_HINTS = { "tools/list": CACHED, "server/discover": CACHED };
+
 /**
  * The MCP server, by the official SDK. It serves 2026-07-28, whose requests carry all that they need, and clients of
  * 2025-11-25 and before without a session: any replica answers any request. This file, which loads the SDK, is imported
@@ -67,7 +71,11 @@ function newServer(deps: McpServerDeps, request: McpRequest, writes: boolean): M
   const { pipeline, version, registryHost, note, shown } = deps;
   const server = new McpServer(
     { name: "moorage", title: "Moorage", version },
-    { instructions: `${INSTRUCTIONS}${writes ? "" : READS_ONLY}`, capabilities: { tools: {} } },
+    {
+      instructions: `${INSTRUCTIONS}${writes ? "" : READS_ONLY}`,
+      capabilities: { tools: { listChanged: false } },
+      cacheHints: CACHE_HINTS,
+    },
   );
   const runner: ToolRunner = {
     contextOf: (tool: Tool) => ({
