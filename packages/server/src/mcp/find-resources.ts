@@ -13,6 +13,7 @@ export const NAME_METHODS = [
 // So many pages of a search are looked at for one name.
 const MAX_PAGES = 10;
 const PAGE_SIZE = 200;
+const MAX_QUERY = 200;
 
 /** The uid of the group with the path, as `acme/team`, or of a uid itself. Throws NOT_FOUND. */
 export async function findGroup(call: CallMethod, path: string): Promise<string> {
@@ -52,6 +53,7 @@ async function descend(call: CallMethod, names: readonly string[]): Promise<stri
 }
 
 async function search(call: CallMethod, path: string): Promise<string | undefined> {
+  if (path.length > MAX_QUERY) return undefined;
   let pageToken = "";
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const found = await call(SearchService.method.search, {

@@ -46,7 +46,7 @@ export function createMcpServer(deps: McpServerDeps): McpHandler {
     async answer(web, body, request, writes) {
       const make = (): McpServer => newServer(deps, request, writes);
       if (await isLegacyRequest(web, body)) return answerLegacy(make(), web, body);
-      const handler = createMcpHandler(make, { legacy: "reject", responseMode: "json", maxSubscriptions: 0 });
+      const handler = createMcpHandler(make, { legacy: "reject", maxSubscriptions: 0 });
       try {
         return await handler.fetch(web, { parsedBody: body });
       } finally {
