@@ -20,7 +20,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["mirroring", "jobs"],
   ["operations"],
   ["runtime"],
-  ["v1"],
+  ["v1", "mcp"],
   ["transport", "installation"],
   ["admin", "boot"],
   ["index"],

@@ -174,6 +174,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./api/command.ts")).addApi,
   },
   {
+    name: "mcp",
+    section: "This command",
+    summary: "serve a server's tools to an assistant on standard input and output",
+    load: async () => (await import("./mcp.ts")).addMcp,
+  },
+  {
     name: "call",
     section: "This command",
     summary: "call a method of the API over gRPC",

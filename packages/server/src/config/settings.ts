@@ -231,6 +231,12 @@ export const TABLE = {
     "1",
     "1 serves the web console at `/`. 0 leaves it out: browsers get a page with links to the API.",
   ),
+  mcp: setting(
+    flag,
+    "MOORAGE_MCP",
+    "1",
+    "1 serves MCP for assistants at `/mcp`, to which people may sign in programs of others. 0 leaves it out.",
+  ),
   catalogImages: setting(
     flag,
     "MOORAGE_CATALOG_IMAGES",
