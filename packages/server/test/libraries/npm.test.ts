@@ -179,7 +179,7 @@ test("provenance that was sent with a version is kept and served as it was, and 
   assert.equal((await put(attach("no bundle"))).status, 400);
   assert.equal((await put(attach(JSON.stringify(bundle)))).status, 201);
   const versions = (await packument("@acme/proven"))["versions"] as Record<string, { dist: Record<string, unknown> }>;
-  const { url, provenance } = versions["1.0.0"]?.dist["attestations"] as { url: string; provenance: object };
+  const { url, provenance } = (versions["1.0.0"]?.dist["attestations"] ?? {}) as { url: string; provenance: object };
   assert.deepEqual(provenance, { predicateType: statement.predicateType });
   const kept = await get(new URL(url).pathname);
   assert.deepEqual(kept.body["attestations"], [{ predicateType: statement.predicateType, bundle }]);
