@@ -9,9 +9,10 @@ DATA="$WORK/data"
 
 moorage() { node "$ROOT/packages/cli/bin/moorage.js" "$@"; }
 
+# start_server [PORT]
 start_server() {
   local pid
-  export MOORAGE_HOST=127.0.0.1 MOORAGE_PORT=0 MOORAGE_DATA_DIR="$DATA"
+  export MOORAGE_HOST=127.0.0.1 MOORAGE_PORT="${1:-0}" MOORAGE_DATA_DIR="$DATA"
   node "$ROOT/packages/cli/bin/moorage.js" serve >"$WORK/server.log" 2>&1 </dev/null &
   pid=$!
   PIDS+=("$pid")

@@ -30,6 +30,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./tasks/eol.ts")).addEol,
   },
   {
+    name: "apply",
+    section: "Registry",
+    summary: "make the resources of files so on the server, with a diff",
+    load: async () => (await import("./apply/options.ts")).addApply,
+  },
+  {
     name: "why",
     section: "Access",
     summary: "whether somebody may do something, and why",
@@ -144,6 +150,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./token.ts")).addToken,
   },
   {
+    name: "auth",
+    section: "This command",
+    summary: "have docker, the kubelet, pip, npm and others log in by themselves",
+    load: async () => (await import("./auth/auth.ts")).addAuth,
+  },
+  {
     name: "config",
     section: "This command",
     summary: "contexts: named servers and how to use them",
@@ -160,6 +172,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     section: "This command",
     summary: "send a request to any path of the server",
     load: async () => (await import("./api/command.ts")).addApi,
+  },
+  {
+    name: "mcp",
+    section: "This command",
+    summary: "serve a server's tools to an assistant on standard input and output",
+    load: async () => (await import("./mcp.ts")).addMcp,
   },
   {
     name: "call",

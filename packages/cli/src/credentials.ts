@@ -1,10 +1,10 @@
 // The tokens that `moorage login` stores: by server, in a file that only its owner can read.
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import { configFolder } from "./config/paths.ts";
+import { locked } from "./lock.ts";
 import { tokenRequest } from "./oauth.ts";
 
 /** A sign-in to one server. */
@@ -28,9 +28,6 @@ export type Logins = Record<string, Login>;
 
 // A token with less time left than this could expire before the server checks it.
 const SPARE_MS = 60_000;
-const LOCK_WAIT_MS = 20_000;
-const LOCK_STALE_MS = 60_000;
-const LOCK_POLL_MS = 50;
 
 /** The path of the file. Source: XDG Base Directory Specification. */
 export function credentialsFile(env: NodeJS.ProcessEnv = process.env): string {
@@ -77,17 +74,13 @@ export async function changeLogins(
   file = credentialsFile(),
 ): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = `${file}.lock`;
-  await takeLock(lock);
-  try {
+  await locked(file, async () => {
     const servers = await change(readLogins(file));
     // Replaced in one step, and never readable by others, not even for a moment.
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, `${JSON.stringify({ servers }, null, 2)}\n`, { mode: 0o600 });
     renameSync(draft, file);
-  } finally {
-    rmSync(lock, { recursive: true, force: true });
-  }
+  });
 }
 
 /**
@@ -127,22 +120,4 @@ async function refreshed(url: string, { refreshToken }: Login): Promise<Tokens> 
   if (answer.error === "invalid_grant")
     throw new Failure(`the sign-in to ${url} has ended: moorage login --url ${url}`, { exit: EXIT.notSignedIn });
   throw new Error(`${url} gives no token: ${answer.description}`);
-}
-
-async function takeLock(lock: string): Promise<void> {
-  const endMs = performance.now() + LOCK_WAIT_MS;
-  for (;;) {
-    try {
-      mkdirSync(lock);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-    // A process that held the lock for so long was killed: it only makes one request with a shorter time-out.
-    const sinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (sinceMs !== undefined && Math.abs(Date.now() - sinceMs) > LOCK_STALE_MS)
-      rmSync(lock, { recursive: true, force: true });
-    else if (performance.now() > endMs) throw new Failure(`${lock} is held by another process`);
-    else await sleep(LOCK_POLL_MS);
-  }
 }

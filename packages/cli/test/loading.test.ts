@@ -16,7 +16,7 @@ const SERVING = /\/packages\/server\/src\/(?:transport|oci|admin|webhooks|mirror
 
 // What a server loads at its first use, if at all: each costs memory in every server, most of it in two threads.
 const AT_FIRST_USE =
-  /\/packages\/api\/src\/(?:client|index)|\/node_modules\/(?:@connectrpc|@aws-sdk|ae-cvss-calculator|ajv|jose|pg|tar|undici|yaml|yauzl)\/|deps\/undici/;
+  /\/packages\/api\/src\/(?:client|index)|\/node_modules\/(?:@connectrpc|@aws-sdk|@modelcontextprotocol|ae-cvss-calculator|ajv|jose|pg|tar|undici|yaml|yauzl|zod)\/|deps\/undici/;
 
 const SERVER_URL = "https://moorage.example";
 
@@ -54,7 +54,9 @@ async function loadedBy(
 ): Promise<Outcome & { modules: string[] }> {
   const folder = temporaryFolder(t);
   const { options, modules } = recorder(t);
-  const outcome = await run(process.execPath, [...options, LAUNCHER, ...args], {
+  // Some commands read their input to its end.
+  const emptyInput = ["-c", 'exec "$0" "$@" </dev/null', process.execPath];
+  const outcome = await run("sh", [...emptyInput, ...options, LAUNCHER, ...args], {
     cwd: folder,
     env: { XDG_CONFIG_HOME: folder, ...env },
   });
@@ -102,6 +104,15 @@ test("a call with a valid stored token loads the API and nothing of the server",
   assert.match(stderr, /UNAVAILABLE/);
   assert.ok(matching(modules, API).length > 0);
   assert.deepEqual(matching(modules, SERVER), []);
+});
+
+test("an MCP bridge with a token loads nothing of the server, of the API and of the SDK", async (t) => {
+  const claims = Buffer.from(JSON.stringify({ exp: Math.floor(Date.now() / 1000) + 3600 })).toString("base64url");
+  const env = { MOORAGE_TOKEN: `e30.${claims}.e30` };
+  const { code, stderr, modules } = await loadedBy(t, ["mcp", "--url", "http://127.0.0.1:1"], env);
+  assert.equal(code, 0, stderr);
+  assert.ok(matching(modules, /\/mcp-bridge\.ts$/).length > 0);
+  for (const pattern of [SERVER, API, /@modelcontextprotocol/]) assert.deepEqual(matching(modules, pattern), []);
 });
 
 test("signing a token loads the code for signing, and nothing of the running server", async (t) => {

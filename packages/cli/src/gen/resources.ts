@@ -63,6 +63,13 @@ export const NOUNS: readonly NounSpec[] = [
     load: () => import("./resources/storage.ts"),
   },
   {
+    name: "libraries",
+    section: "Registry",
+    summary: "packages of Java, Python and JavaScript",
+    aliases: ["library"],
+    load: () => import("./resources/libraries.ts"),
+  },
+  {
     name: "groups",
     section: "Access",
     summary: "organizations and the groups in them",

@@ -10,7 +10,9 @@ test("a block ends where the source waits, and at its most", async () => {
     await turn();
     yield* [4, 5, 6, 7, 8, 9];
   }
-  assert.deepEqual(await Array.fromAsync(blocksOf(pages(), 4)), [
+  const blocks: number[][] = [];
+  for await (const block of blocksOf(pages(), 4)) blocks.push([...block]);
+  assert.deepEqual(blocks, [
     [1, 2, 3],
     [4, 5, 6, 7],
     [8, 9],

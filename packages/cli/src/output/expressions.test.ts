@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "../api/rest.ts";
 import { UsageFailure } from "../command/failure.ts";
 import { jqSelector, jsonPathSelector, templateSelector } from "./expressions.ts";
 
-const LIST = {
-  repos: [
-    { uid: "1", name: "app", tags: ["a", "b"], policy: { on: true } },
-    { uid: "2", name: 'it"s', tags: [] },
-  ],
-  totalCount: "2",
-};
-const [REPO = {}] = LIST.repos;
+const REPO: JsonObject = { uid: "1", name: "app", tags: ["a", "b"], policy: { on: true } };
+const OTHER: JsonObject = { uid: "2", name: 'it"s', tags: [] };
+const LIST: JsonObject = { repos: [REPO, OTHER], totalCount: "2" };
 
 test("JSONPath is that of RFC 9535, and the forms of kubectl", async () => {
   const select = async (path: string) => (await jsonPathSelector(path))(LIST);

@@ -84,7 +84,7 @@ export async function writeEntry(tx: Database, data: CallData, event: AuditEvent
     DECISIONS[decision],
     code,
     cutTo(reason, MAX_REASON_CHARS),
-    JSON.stringify(detailsOf(details)),
+    JSON.stringify(detailsOf({ ...details, ...(caller.client !== undefined && { client: caller.client }) })),
     data.requestId,
     data.remoteAddress,
     cutTo(data.userAgent, MAX_USER_AGENT_CHARS),

@@ -19,18 +19,18 @@ type Work<R extends AuditedRequest, A> = (request: R, data: CallData) => Promise
  */
 export function exchangeEntry(
   method: "sts.exchange" | "sts.refresh",
-  caller: Pick<Caller, "identity" | "act" | "external">,
+  caller: Pick<Caller, "identity" | "act" | "external" | "client">,
   tokenId: string,
   used = "",
 ): AuditEvent {
-  const { identity, act, external } = caller;
+  const { identity, act, external, client } = caller;
   return {
     method,
     resource: external?.provider ?? identity,
     identity,
     tokenId: used,
     act: act ?? {},
-    details: { token: tokenId },
+    details: { token: tokenId, ...(client !== undefined && { client }) },
   };
 }
 

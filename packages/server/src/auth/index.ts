@@ -34,6 +34,7 @@ export {
   resealKeys,
   rotateSigningKey,
 } from "./tokens/keys.ts";
+export { mcpResource } from "./tokens/mcp-resource.ts";
 export { capabilityOf } from "./tokens/tokens.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./tokens/refresh.ts";
 export { rejectionMessage } from "./exchange/rejections.ts";
@@ -48,11 +49,14 @@ export {
 } from "./tokens/tokens.ts";
 export { createSignInEndpoints } from "./sign-in/index.ts";
 export { answerPage, escaped, type Page } from "./sign-in/pages.ts";
-export { type AnswerError, createStsEndpoints, type StsDeps } from "./http/endpoints.ts";
+export { type AnswerError, authorizationOf, createStsEndpoints, type StsDeps } from "./http/endpoints.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
 
 export interface AccessDeps {
-  config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork" | "dnsServers">;
+  config: Pick<
+    Config,
+    "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork" | "dnsServers" | "mcp"
+  >;
   /** Sees committed data; never written to. */
   reader: Database;
   writer: CommandWriter;
@@ -75,21 +79,32 @@ export interface Access {
 // Limits of fetches from issuers: discovery documents and key sets are a few KiB.
 const FETCH_TIMEOUT_MS = 5_000;
 const FETCH_MAX_BYTES = 512 * 1024;
+// Of a client's metadata document. Source: draft-ietf-oauth-client-id-metadata-document §6.6, which advises 5 KiB.
+const DOCUMENT_MAX_BYTES = 16 * 1024;
 
 export function createAccess({ config, reader, writer, secrets, auditor, log }: AccessDeps): Access {
   const keyring = createKeyring(() => loadKeys(reader, secrets));
   const tokens = createTokens({ issuer: config.baseUrl, keyring });
   const refreshTokens = createRefreshTokens({ reader, writer });
-  const fetch = guardedFetch({
-    allowPrivateNetwork: config.allowPrivateNetwork,
-    dnsServers: config.dnsServers,
-    timeoutMs: FETCH_TIMEOUT_MS,
-    maxBytes: FETCH_MAX_BYTES,
-  });
+  const { allowPrivateNetwork, dnsServers } = config;
+  const limits = { allowPrivateNetwork, dnsServers, timeoutMs: FETCH_TIMEOUT_MS };
+  const fetch = guardedFetch({ ...limits, maxBytes: FETCH_MAX_BYTES });
+  const fetchDocument = guardedFetch({ ...limits, maxBytes: DOCUMENT_MAX_BYTES });
   const external = createExternalVerifier(fetch);
   const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
   const authenticate = createAuthenticator({ config, tokens, reader });
-  const signIn = createSignIn({ config, reader, writer, secrets, tokens, authenticate, fetch, auditor, log });
+  const signIn = createSignIn({
+    config,
+    reader,
+    writer,
+    secrets,
+    tokens,
+    authenticate,
+    fetch,
+    fetchDocument,
+    auditor,
+    log,
+  });
   return {
     keyring,
     tokens,

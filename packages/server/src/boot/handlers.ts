@@ -6,6 +6,8 @@ import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { Code } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
+import { libraryHandler } from "../libraries/index.ts";
+import { mcpEndpoints } from "../mcp/index.ts";
 import { mergeSnapshots, METRICS_CONTENT_TYPE } from "../observe/index.ts";
 import { registryHandler, type RegistryDeps, tokenEndpoint } from "../oci/index.ts";
 import { createMethodAuthenticator } from "../runtime/authenticate.ts";
@@ -19,6 +21,7 @@ import { answerErrors } from "../transport/http/send-error.ts";
 import { openApiEndpoints } from "../transport/openapi/endpoints.ts";
 import { restHandler } from "../transport/rest/handler.ts";
 import { rpcHandler } from "../transport/rpc/handler.ts";
+import { asMoorageError } from "../transport/status.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
 import type { Health } from "./health.ts";
@@ -72,6 +75,16 @@ export function handlersOf(
       maxMessageBytes: config.maxJsonBytes,
     }),
     distribution: registryHandler(registry),
+    libraries: libraryHandler({
+      transactor: registry.transactor,
+      blobs: registry.blobs,
+      authenticate: access.authenticate,
+      credentials: access,
+      auditor,
+      config,
+      clock,
+      log,
+    }),
     twoTokens: ({ requestId, remoteAddress }, { headers }) =>
       auditor.note(
         { caller: ANONYMOUS, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" },
@@ -83,6 +96,18 @@ export function handlersOf(
       contentType: METRICS_CONTENT_TYPE,
     }),
     paths: {
+      ...(config.mcp &&
+        mcpEndpoints({
+          pipeline: shared.pipeline,
+          baseUrl: config.baseUrl,
+          registryHost: new URL(config.registryUrl).host,
+          version: observation.version,
+          authenticate: access.authenticate,
+          auditor,
+          clock,
+          answerError,
+          shown: (error, requestId) => asMoorageError(error, log, requestId),
+        })),
       ...(pages === undefined
         ? {
             "/": homeEndpoint({

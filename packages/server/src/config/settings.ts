@@ -176,6 +176,12 @@ export const TABLE = {
     "4194304",
     "Largest manifest accepted, in bytes.",
   ),
+  maxLibraryFileBytes: setting(
+    integer(1, 2 ** 40),
+    "MOORAGE_MAX_LIBRARY_FILE_BYTES",
+    "1073741824",
+    "Largest file of a library accepted (npm tarball, wheel, jar), in bytes.",
+  ),
   maxJsonBytes: setting(
     integer(1, 64 << 20),
     "MOORAGE_MAX_JSON_BYTES",
@@ -224,6 +230,12 @@ export const TABLE = {
     "MOORAGE_CONSOLE",
     "1",
     "1 serves the web console at `/`. 0 leaves it out: browsers get a page with links to the API.",
+  ),
+  mcp: setting(
+    flag,
+    "MOORAGE_MCP",
+    "1",
+    "1 serves MCP for assistants at `/mcp`, to which people may sign in programs of others. 0 leaves it out.",
   ),
   catalogImages: setting(
     flag,

@@ -30,6 +30,11 @@ export interface Caller {
   audiences?: string[];
   /** The uid of the browser session that the token comes from: it ends with the session. Undefined for others. */
   session?: string;
+  /**
+   * The OAuth client that the token was issued to: a client id of this server, or the URL of a client's metadata
+   * document. Undefined for tokens that were exchanged for another one.
+   */
+  client?: string;
   /** When the token expires, in milliseconds since 1970. A token exchanged for it never outlives it. */
   expiresAtMs?: number;
   /** Claims of the external token, for events and audit. */

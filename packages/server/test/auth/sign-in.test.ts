@@ -463,7 +463,8 @@ test("the discovery document names the endpoints", async () => {
     const document = (await (await fetch(`${platform.url}/.well-known/${path}`)).json()) as Record<string, unknown>;
     assert.equal(document["authorization_endpoint"], `${platform.url}/oauth/authorize`);
     assert.deepEqual(document["code_challenge_methods_supported"], ["S256"]);
-    assert.deepEqual(document["protected_resources"], [platform.url], "the registry");
+    assert.deepEqual(document["protected_resources"], [platform.url, `${platform.url}/mcp`], "the registry and MCP");
+    assert.equal(document["client_id_metadata_document_supported"], true);
     for (const grant of ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"])
       assert.ok((document["grant_types_supported"] as string[]).includes(grant));
     assert.deepEqual(

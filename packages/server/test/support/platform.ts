@@ -67,7 +67,7 @@ export interface Platform {
   /** A token of the identity, good now by the server's clock; the owner's without one. */
   token(
     identity?: string,
-    options?: { ttlMs?: number; audience?: string; act?: Record<string, unknown> },
+    options?: { ttlMs?: number; audience?: string; act?: Record<string, unknown>; client?: string },
   ): Promise<string>;
   /** Any request, its path sent as it stands. */
   call(method: string, path: string, ask?: Ask): Promise<Answer>;

@@ -647,6 +647,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "The source package that the artifact is built from, if that has another name.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -1029,6 +1030,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "The source package that the artifact is built from, if that has another name.",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -1149,6 +1151,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },
@@ -1426,6 +1429,7 @@ export const METHODS: readonly MethodSpec[] = [
         oneof: "type",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -1929,6 +1933,7 @@ export const METHODS: readonly MethodSpec[] = [
         oneof: "type",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {

@@ -270,6 +270,7 @@ export const METHODS: readonly MethodSpec[] = [
         ],
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -441,6 +442,7 @@ export const METHODS: readonly MethodSpec[] = [
         ],
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -518,6 +520,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },

@@ -160,6 +160,7 @@ export const METHODS: readonly MethodSpec[] = [
         ref: "role",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -248,6 +249,11 @@ export const METHODS: readonly MethodSpec[] = [
               },
             ],
           },
+          {
+            name: "validateOnly",
+            type: "bool",
+            help: "Whether only to check the call: it is answered as if it was made, and changes nothing.",
+          },
         ],
       },
       {
@@ -257,6 +263,7 @@ export const METHODS: readonly MethodSpec[] = [
         ref: "role",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "roleBindings",
@@ -304,6 +311,7 @@ export const METHODS: readonly MethodSpec[] = [
         ref: "role",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -358,6 +366,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },

@@ -202,6 +202,7 @@ export const METHODS: readonly MethodSpec[] = [
         prefix: "ORG_KIND_",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -306,6 +307,7 @@ export const METHODS: readonly MethodSpec[] = [
         prefix: "ORG_KIND_",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -386,6 +388,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },

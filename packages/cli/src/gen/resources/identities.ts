@@ -448,6 +448,7 @@ export const METHODS: readonly MethodSpec[] = [
         oneof: "relationship",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -711,6 +712,7 @@ export const METHODS: readonly MethodSpec[] = [
         oneof: "relationship",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -819,6 +821,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },

@@ -201,6 +201,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "The first who accepts it is the last.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -277,6 +278,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -356,6 +358,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "The first who accepts it is the last.",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -433,6 +436,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },

@@ -170,6 +170,7 @@ export const METHODS: readonly MethodSpec[] = [
         ref: "group",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -254,6 +255,7 @@ export const METHODS: readonly MethodSpec[] = [
         ref: "group",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -317,6 +319,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },
@@ -346,6 +349,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "The uids of its mappings to delete, at most 100.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "parent",

@@ -243,6 +243,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "Whether people still come back to <URL of the installation>/oauth/callback, which all providers made before redirect_uri share.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -393,6 +394,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "Whether people still come back to <URL of the installation>/oauth/callback, which all providers made before redirect_uri share.",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -470,6 +472,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },

@@ -443,6 +443,7 @@ export const METHODS: readonly MethodSpec[] = [
         ],
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -745,6 +746,7 @@ export const METHODS: readonly MethodSpec[] = [
         ],
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -850,6 +852,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },
@@ -914,6 +917,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "Markdown.",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -1184,6 +1188,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [
       {
         name: "uid",

@@ -224,6 +224,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "Images are scanned only when somebody asks for it.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -345,6 +346,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "Images are scanned only when somebody asks for it.",
       },
     ],
+    dryRun: true,
     masked: true,
     response: [
       {
@@ -432,6 +434,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },
@@ -455,6 +458,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [
       {
         name: "uid",

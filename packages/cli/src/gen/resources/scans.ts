@@ -277,6 +277,7 @@ export const METHODS: readonly MethodSpec[] = [
         prefix: "SCAN_TYPE_",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "scans",

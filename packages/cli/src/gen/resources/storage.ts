@@ -11,7 +11,7 @@ export const METHODS: readonly MethodSpec[] = [
     path: "/registry/v2/storage",
     reads: true,
     summary: "show what is stored by group",
-    help: "Show what is stored by group: of the named group its own repos and each group directly below it; without one, or where you may list only parts of it, the outermost groups that it may list. Content is counted up to 50,000 links of blobs to repos, and as many manifests, in each row.",
+    help: "Show what is stored by group: of the named group its own repos and each group directly below it; without one, or where you may list only parts of it, the outermost groups that it may list. Content is counted up to 50,000 links of blobs to repos, as many manifests, and as many libraries, in each row.",
     arguments: [],
     flags: [],
     uidp: true,
@@ -70,13 +70,23 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "truncated",
         type: "bool",
-        help: "Whether there is more content than was counted: the numbers of blobs and manifests are lower bounds.",
+        help: "Whether there is more content than was counted: the numbers of blobs, manifests and libraries are lower bounds.",
       },
       {
         name: "largestRepos",
         type: "message",
         repeated: true,
         help: "The 20 repos with the most bytes, those first.",
+      },
+      {
+        name: "libraries",
+        type: "int64",
+        help: "How many libraries: npm packages, Python projects and Maven artifacts.",
+      },
+      {
+        name: "libraryBytes",
+        type: "int64",
+        help: "Bytes of their files, whether or not images or other libraries have the same content.",
       },
     ],
     items: "storage",

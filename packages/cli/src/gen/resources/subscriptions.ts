@@ -234,6 +234,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "Of pushes and pulls only those by a tag: an image that is pushed to a tag is one event, without those of its blobs and of what is pushed by digest.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -330,6 +331,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },
@@ -353,6 +355,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -450,6 +453,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -553,6 +557,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "How long the old secret signs as well: 24 hours when absent, 0s not at all, at most 7 days.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -650,6 +655,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [
       {
         name: "eventId",
@@ -706,6 +712,7 @@ export const METHODS: readonly MethodSpec[] = [
         prefix: "DELIVERY_STATE_",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "count",

@@ -229,6 +229,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "The bundles it belongs to.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "uid",
@@ -287,6 +288,7 @@ export const METHODS: readonly MethodSpec[] = [
       },
     ],
     flags: [],
+    dryRun: true,
     response: [],
     aliases: ["rm"],
   },

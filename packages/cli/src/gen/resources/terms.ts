@@ -31,6 +31,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "The documents.",
       },
     ],
+    dryRun: true,
     response: [
       {
         name: "group",

@@ -12,6 +12,7 @@ import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNar
 import { createPatternBudgets } from "./pattern-budget.ts";
 import { heldByPassword } from "./registry-password.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
+import { mcpResource } from "../tokens/mcp-resource.ts";
 import { endOfToken, type MintedToken, type Tokens } from "../tokens/tokens.ts";
 import { createLateNotes, isStorageFull, type LateNotes } from "./late-notes.ts";
 
@@ -27,6 +28,8 @@ export interface ExchangeRequest extends NarrowingRequest {
   organizations?: string[];
   /** Instead of an identity: the identity provider that the token was issued for; the token's person is signed in. */
   identityProvider?: string;
+  /** For `refresh`: the client that asks, where it says so. */
+  client?: string;
 }
 
 /** A log-in to the registry: the password, and of the identity what an ExchangeRequest says of it. */
@@ -92,7 +95,11 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
     ...deps,
     patterns: createPatternBudgets(),
     notes: createLateNotes(deps.writer, deps.log),
-    audiences: { platform: config.baseUrl, registry: config.registryAudience },
+    audiences: {
+      platform: config.baseUrl,
+      registry: config.registryAudience,
+      mcp: mcpResource(config.baseUrl),
+    },
   };
   const ownCaller = (bearer: string, nowMs: number): Promise<Caller | undefined> =>
     tokens.read(bearer, nowMs).catch(() => undefined);
@@ -165,9 +172,10 @@ async function acceptOwn(
   if (held.repositories || (identity !== "" && identity !== held.identity)) throw rejection();
   const row = await findIdentity(reader, held.identity);
   if (!row || (held.session !== undefined && !(await hasSession(reader, held.session)))) throw rejection();
-  // A platform token is accepted by the registry's token endpoint as well; a registry token only by the registry.
+  // A platform token is accepted by the registry's token endpoint and by MCP as well; a token for either of these by
+  // that alone.
   const allowed = held.audiences?.includes(audiences.platform)
-    ? [audiences.platform, audiences.registry]
+    ? [audiences.platform, audiences.registry, audiences.mcp]
     : (held.audiences ?? []);
   const narrowing = {
     audiences: narrowAudiences(allowed, requestedAudiences(context, wanted)),
@@ -209,12 +217,14 @@ async function registryCaller(context: Context, request: RegistryLogIn, data: Ca
 
 async function refresh(
   context: Context,
-  { bearer, ...request }: ExchangeRequest,
+  { bearer, client, ...request }: ExchangeRequest,
   data: CallData,
 ): Promise<ExchangeAnswer> {
   const { refreshTokens } = context;
   const wanted = parseNarrowing(request, context.audiences);
   const held = await refreshTokens.read(bearer, data);
+  // Source: RFC 6749 §6: a refresh token is for the client that it was issued to.
+  if (client !== undefined && held.client !== undefined && client !== held.client) throw rejection();
   const narrowing = { audiences: narrowAudiences(held.audiences, wanted.audiences), ...narrow(held, wanted) };
   const minted = await mint(context, { ...held, ...narrowing }, data.nowMs, held.expiresAtMs);
   // The refresh token is used up last, so that a request that is rejected above does not cost it.
@@ -230,7 +240,7 @@ function requestedAudiences({ audiences }: Context, wanted: Narrowing): string[]
 
 function mint(
   { config, tokens }: Context,
-  { identity, audiences, capabilities, scopes, session, act, external }: Caller & Narrowing,
+  { identity, audiences, capabilities, scopes, session, act, external, client }: Caller & Narrowing,
   nowMs: number,
   notAfterMs: number,
 ): Promise<MintedToken> {
@@ -246,6 +256,7 @@ function mint(
     ...(session !== undefined && { session }),
     ...(act && { act }),
     ...(external && { external }),
+    ...(client !== undefined && { client }),
   });
 }
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { isWithin } from "../../lib/uid.ts";
 import { narrow, parseNarrowing } from "./narrowing.ts";
 
-const known = { platform: "https://moorage.example", registry: "moorage.example" };
+const known = { platform: "https://moorage.example", registry: "moorage.example", mcp: "https://moorage.example/mcp" };
 
 test("a request without limits narrows nothing", () => {
   assert.deepEqual(parseNarrowing({ audiences: [] }, known), { audiences: [] });

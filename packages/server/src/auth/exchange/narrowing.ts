@@ -23,6 +23,7 @@ export interface Narrowing {
 export interface Audiences {
   platform: string;
   registry: string;
+  mcp: string;
 }
 
 const MAX_CAPABILITIES = 200;
@@ -37,8 +38,9 @@ export function parseNarrowing(
   known: Audiences,
 ): Narrowing {
   const violations: FieldViolation[] = [];
-  if (!audiences.every((audience) => audience === known.platform || audience === known.registry)) {
-    violations.push({ field: "aud", description: `must be ${known.platform} or ${known.registry}` });
+  if (!audiences.every((audience) => Object.values(known).includes(audience))) {
+    const { platform, registry, mcp } = known;
+    violations.push({ field: "aud", description: `must be ${platform}, ${registry} or ${mcp}` });
   }
   const numbers = capabilities.slice(0, MAX_CAPABILITIES + 1).map(capabilityOf);
   if (numbers.length > MAX_CAPABILITIES)

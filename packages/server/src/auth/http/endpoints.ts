@@ -5,6 +5,7 @@ import { Code, invalidArgument, MoorageError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { requireBearer } from "../tokens/authenticate.ts";
+import { mcpResource } from "../tokens/mcp-resource.ts";
 import type { ExchangeAnswer, Exchanger } from "../exchange/exchange.ts";
 import { type Keyring, SIGNING_ALGORITHM } from "../tokens/keys.ts";
 import type { TokenGrants } from "../sign-in/token-grants.ts";
@@ -22,7 +23,7 @@ import {
 export type AnswerError = (response: Response, error: unknown, data: RequestData, status?: number) => void;
 
 export interface StsDeps {
-  config: Pick<Config, "baseUrl" | "registryUrl">;
+  config: Pick<Config, "baseUrl" | "registryUrl" | "mcp">;
   clock: Clock;
   keyring: Keyring;
   exchanger: Exchanger;
@@ -71,9 +72,12 @@ export function createStsEndpoints(deps: StsDeps): Record<string, RequestHandler
   };
 }
 
-/** The discovery document. Source: OpenID Connect Discovery 1.0 §3; RFC 8414 §2, 8628 §4, 9207 §3, 9728 §4. */
+/**
+ * The discovery document. Source: OpenID Connect Discovery 1.0 §3; RFC 8414 §2, 8628 §4, 9207 §3, 9728 §4;
+ * draft-ietf-oauth-client-id-metadata-document §5.
+ */
 function discoveryDocument(
-  { baseUrl: issuer, registryUrl }: Pick<Config, "baseUrl" | "registryUrl">,
+  { baseUrl: issuer, registryUrl, mcp }: Pick<Config, "baseUrl" | "registryUrl" | "mcp">,
   grants: TokenGrants,
 ): object {
   return {
@@ -88,7 +92,8 @@ function discoveryDocument(
     code_challenge_methods_supported: ["S256"],
     response_modes_supported: ["query"],
     authorization_response_iss_parameter_supported: true,
-    protected_resources: [registryUrl],
+    ...(mcp && { client_id_metadata_document_supported: true }),
+    protected_resources: [registryUrl, ...(mcp ? [mcpResource(issuer)] : [])],
     response_types_supported: ["code"],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
@@ -105,6 +110,7 @@ function discoveryDocument(
       "cap",
       "scopes",
       "sid",
+      "client_id",
       "access",
       "idp",
       "groups",

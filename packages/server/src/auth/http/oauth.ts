@@ -59,7 +59,11 @@ export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
     return {
       grant: "refresh",
       issuedType: `${TOKEN_TYPE}access_token`,
-      request: { bearer: required("refresh_token"), ...common },
+      request: {
+        bearer: required("refresh_token"),
+        ...(one("client_id") !== "" && { client: one("client_id") }),
+        ...common,
+      },
     };
   }
   if (!SUBJECT_TYPES.has(required("subject_token_type")))

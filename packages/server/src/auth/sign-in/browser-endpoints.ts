@@ -1,8 +1,12 @@
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import type { CallData } from "../../core/call.ts";
+import { providerOf } from "../../iam/index.ts";
 import { OAuthError } from "../http/oauth.ts";
 import { one, parseAuthorize, parseTarget, stateOf } from "./authorize.ts";
 import { choiceByLink } from "./choice-page.ts";
+import type { ClientDocuments } from "./client-documents.ts";
+import type { Client } from "./clients.ts";
+import { consentProof } from "./consent.ts";
 import type { Cookie } from "./cookies.ts";
 import { type Ending, type Flow, SIGN_IN_TTL_MS, SESSION_TTL_MS } from "./flow.ts";
 import { answerPage, plainPage, redirect } from "./pages.ts";
@@ -12,6 +16,8 @@ import { newSecret } from "./secrets.ts";
 export interface BrowserDeps extends OfferDeps {
   config: { baseUrl: string; oauthRedirectUris: readonly string[] };
   flow: Flow;
+  /** Finds clients of others. Undefined where none are served. */
+  documents: ClientDocuments | undefined;
   /** Ties a sign-in to the browser in which it began. */
   browserCookie: Cookie;
   sessionCookie: Cookie;
@@ -20,39 +26,66 @@ export interface BrowserDeps extends OfferDeps {
 
 const FAILED = "Sign-in failed";
 const MAX_PATH_CHARS = 2048;
+/** Parameters that the page of choice sets itself. */
+const NOT_KEPT = new Set(["organization", "identity_provider", "consent"]);
 
 /**
  * GET /oauth/authorize: redirects the browser to the identity provider, for a client that requests an authorization
  * code.
  */
 export function authorizeEndpoint(deps: BrowserDeps): RequestHandler {
-  const { config, flow, callData } = deps;
+  const { config, flow, documents, callData } = deps;
   return onPage(async (request, response, data) => {
     const parameters = parametersOf(request);
-    const { client, redirectUri } = parseTarget(parameters, config.oauthRedirectUris);
+    const call = callData(request, data);
+    const known = { redirectUris: config.oauthRedirectUris, documents };
+    const { client, redirectUri } = await parseTarget(parameters, known, call.nowMs);
+    // The request shows the page of choice unless the person chose on it, or no person needs to be asked.
+    let asking: Asking | undefined;
     try {
-      const { identityProvider, ...wanted } = parseAuthorize(parameters);
-      if (identityProvider !== "") {
+      const { identityProvider, ...wanted } = parseAuthorize(parameters, client, config.baseUrl);
+      const browser = client.host === undefined && identityProvider === "" ? "" : browserOf(deps, request, response);
+      if (client.host !== undefined) asking = { client, redirectUri, proof: consentProof(browser, parameters) };
+      if (identityProvider !== "" && (asking === undefined || one(parameters, "consent") === asking.proof)) {
         const target = { kind: "client", clientId: client.id, redirectUri, ...wanted } as const;
-        const browser = browserOf(deps, request, response);
-        const url = await flow.begin(target, identityProvider, browser, callData(request, data));
-        return redirect(response, url.href);
+        return redirect(response, (await flow.begin(target, identityProvider, browser, call)).href);
       }
     } catch (error) {
-      if (!(error instanceof OAuthError)) throw error;
+      // Nobody is sent, unasked, to an address that anybody may have written into a document. Source: RFC 9700 §4.11.2.
+      if (!(error instanceof OAuthError) || client.host !== undefined) throw error;
       return redirect(response, clientUrl(redirectUri, config.baseUrl, stateOf(parameters), faultOf(error)));
     }
-    await answerChoice(deps, request, response, data);
+    await answerChoice(deps, request, response, data, asking);
   });
 }
 
+/** A client of others, which the person is asked about, and the proof that the person was. */
+interface Asking {
+  client: Client;
+  redirectUri: string;
+  proof: string;
+}
+
 /** Lets the person choose an identity provider, with which the request is then made again. */
-async function answerChoice(deps: BrowserDeps, request: Request, response: Response, data: RequestData): Promise<void> {
+async function answerChoice(
+  deps: BrowserDeps,
+  request: Request,
+  response: Response,
+  data: RequestData,
+  asking?: Asking,
+): Promise<void> {
   const parameters = parametersOf(request);
   const organization = one(parameters, "organization");
-  const providers = organization === "" ? [] : await offeredProviders(deps, organization, deps.callData(request, data));
-  const kept = [...parameters].filter(([name]) => name !== "organization" && name !== "identity_provider");
-  answerPage(response, choiceByLink({ action: pathOf(request), kept, organization, providers }));
+  const named = asking === undefined ? undefined : await providerOf(deps.reader, one(parameters, "identity_provider"));
+  const providers =
+    organization !== ""
+      ? await offeredProviders(deps, organization, deps.callData(request, data))
+      : named === undefined
+        ? []
+        : [named];
+  const kept = [...parameters].filter(([name]) => !NOT_KEPT.has(name));
+  const page = choiceByLink({ action: pathOf(request), kept, organization, providers, ...asking });
+  answerPage(response, page);
 }
 
 /** GET /sign-in: redirects the browser to the identity provider, to start a browser session of this server. */

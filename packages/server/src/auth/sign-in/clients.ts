@@ -1,11 +1,15 @@
 /**
  * An OAuth client: a program that sends people to this server to sign in. All clients are public: they have no secret,
- * and prove by PKCE that a code was issued for them.
+ * and prove by PKCE that a code was issued for them. Those of others: auth/sign-in/client-document.ts.
  */
 export interface Client {
   id: string;
   /** The name that people are shown. */
   name: string;
+  /**
+   * The host that vouches for a client of others, by its metadata document. Undefined for the clients of this server.
+   */
+  host?: string;
   mayRedirect(uri: string): boolean;
 }
 
@@ -17,7 +21,7 @@ export const WEB_CLIENT = "moorage-web";
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):([1-9]\d{0,4})(?:\/[A-Za-z0-9._~/-]*)?$/;
 const MAX_URI_CHARS = 512;
 
-/** The client of that id; undefined when there is none. */
+/** The client of this server of that id; undefined when there is none. */
 export function clientOf(id: string, redirectUris: readonly string[]): Client | undefined {
   if (id === CLI_CLIENT) return { id, name: "The Moorage command line", mayRedirect: isLoopback };
   // Compared as strings, as RFC 9700 §4.1.3 demands: URLs that are merely equivalent are no match.

@@ -19,8 +19,17 @@ export type Narrowed = Pick<Caller, "capabilities" | "scopes">;
 
 /** What a sign-in is for. */
 export type Target =
-  | { kind: "client"; clientId: string; redirectUri: string; challenge: string; state: string; narrowed: Narrowed }
-  | { kind: "device"; hash: string; narrowed: Narrowed }
+  | {
+      kind: "client";
+      clientId: string;
+      redirectUri: string;
+      challenge: string;
+      state: string;
+      narrowed: Narrowed;
+      /** The audience of the tokens. Defaults to the platform. */
+      resource?: string;
+    }
+  | { kind: "device"; hash: string; clientId?: string; narrowed: Narrowed }
   | { kind: "session"; returnTo: string };
 
 /** How a sign-in ended. `secret`: the authorization code, or the value of the session's cookie; empty for a device. */
@@ -108,8 +117,8 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       .write(finishSignIn, data, {
         person: { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, ...person },
         grant: {
-          audiences: [config.baseUrl],
-          ...(target.kind !== "session" && target.narrowed),
+          audiences: [(target.kind === "client" ? target.resource : undefined) ?? config.baseUrl],
+          ...(target.kind !== "session" && { ...target.narrowed, client: target.clientId }),
           act: actClaims(claims, MAX_PERSON_ACT_LENGTH),
         },
         groupsUntilMs: Number(claims["exp"]) * 1000,

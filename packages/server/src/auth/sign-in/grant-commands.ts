@@ -22,19 +22,24 @@ export interface RedeemCode {
   redirectUri: string;
   challenge: string;
   refreshHash: string;
+  /** The resources that the client names again; each must be one that the code was given for. */
+  resources: readonly string[];
 }
+
+/** The tokens were not granted: the client named another resource than at the authorization endpoint. */
+export const OTHER_RESOURCE = "other resource";
 
 /**
  * Exchanges an authorization code for a refresh token, once. A code that is used again revokes the tokens it gave, and
  * a code with a wrong parameter is used up: it may have been stolen. Undefined when the code is not accepted. Source:
- * RFC 6749 §4.1.2, §10.5, RFC 7636 §4.6.
+ * RFC 6749 §4.1.2, §10.5, RFC 7636 §4.6, RFC 8707 §2.2.
  */
 export const redeemCode = command(
   "auth.redeemCode",
   async (
     call: Call,
-    { hash, clientId, redirectUri, challenge, refreshHash }: RedeemCode,
-  ): Promise<Granted | undefined> => {
+    { hash, clientId, redirectUri, challenge, refreshHash, resources }: RedeemCode,
+  ): Promise<Granted | typeof OTHER_RESOURCE | undefined> => {
     const row = await call.tx.selectFrom("authorization_codes").selectAll().where("hash", "=", hash).executeTakeFirst();
     if (row === undefined) return undefined;
     if (row.used_time !== null) {
@@ -56,7 +61,10 @@ export const redeemCode = command(
       row.expire_time > call.nowMs;
     // Used up in either case. The row remains, so that a reuse is noticed.
     await call.tx.updateTable("authorization_codes").set({ used_time: call.nowMs }).where("hash", "=", hash).execute();
-    return fits ? grantTokens(call, row, refreshHash) : undefined;
+    if (!fits) return undefined;
+    const { audiences = [] } = JSON.parse(row.caller) as Partial<StoredCaller>;
+    if (!resources.every((resource) => audiences.includes(resource))) return OTHER_RESOURCE;
+    return grantTokens(call, row, refreshHash);
   },
 );
 
@@ -80,7 +88,13 @@ export async function grantTokens(
   if (known === undefined) return undefined;
   const refreshExpireTimeMs = call.nowMs + REFRESH_TTL_MS;
   await insertRefreshToken(call, { hash: refreshHash, family, identity, caller, expireTimeMs: refreshExpireTimeMs });
-  await audit(call, { method: REDEEM, resource: found?.provider || identity, identity, act: known.act ?? {} });
+  await audit(call, {
+    method: REDEEM,
+    resource: found?.provider || identity,
+    identity,
+    act: known.act ?? {},
+    ...(known.client !== undefined && { details: { client: known.client } }),
+  });
   return { ...known, identity, refreshExpireTimeMs };
 }
 

@@ -7,6 +7,7 @@ import type { Database } from "../../store/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import type { Authenticator } from "../tokens/authenticate.ts";
 import type { Tokens } from "../tokens/tokens.ts";
+import { type ClientDocuments, createClientDocuments } from "./client-documents.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import { createProviderClient } from "./provider-client.ts";
 import { createTokenGrants, type TokenGrants } from "./token-grants.ts";
@@ -14,13 +15,15 @@ import { createTokenGrants, type TokenGrants } from "./token-grants.ts";
 export { createSignInEndpoints } from "./endpoints.ts";
 
 export interface SignInDeps {
-  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork">;
+  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork" | "mcp">;
   reader: Database;
   writer: CommandWriter;
   secrets: Secrets;
   tokens: Tokens;
   authenticate: Authenticator;
   fetch: GuardedFetch;
+  /** Fetches metadata documents of clients. */
+  fetchDocument: GuardedFetch;
   /** Receives the rejected sign-ins. */
   auditor: Pick<Auditor, "note">;
   log: { info(fields: object, message: string): void };
@@ -30,10 +33,11 @@ export interface SignInDeps {
 export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens" | "authenticate" | "auditor"> {
   flow: Flow;
   grants: TokenGrants;
+  documents: ClientDocuments | undefined;
 }
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { config, reader, writer, secrets, tokens, authenticate, fetch, auditor, log } = deps;
+  const { config, reader, writer, secrets, tokens, authenticate, fetch, fetchDocument, auditor, log } = deps;
   const provider = createProviderClient({
     fetch,
     log,
@@ -47,6 +51,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     authenticate,
     auditor,
     flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
+    documents: config.mcp ? createClientDocuments({ fetch: fetchDocument }) : undefined,
     grants: createTokenGrants({ config, writer, tokens, auditor }),
   };
 }

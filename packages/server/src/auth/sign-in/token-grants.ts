@@ -7,7 +7,7 @@ import { OAuthError } from "../http/oauth.ts";
 import { newRefreshToken } from "../tokens/refresh.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import { required } from "./authorize.ts";
-import { type Granted, REDEEM, redeemCode } from "./grant-commands.ts";
+import { type Granted, OTHER_RESOURCE, REDEEM, redeemCode } from "./grant-commands.ts";
 import { challengeOf, hashOf } from "./secrets.ts";
 import { pollDevice } from "./device-commands.ts";
 
@@ -75,7 +75,10 @@ export function createTokenGrants({ config, writer, tokens, auditor }: GrantDeps
         redirectUri,
         challenge,
         refreshHash: hashOf(refreshToken),
+        resources: form.getAll("resource"),
       });
+      if (granted === OTHER_RESOURCE)
+        throw denied(data, new OAuthError(400, "invalid_target", "the code was given for another resource"));
       if (granted === undefined)
         throw denied(
           data,

@@ -6,14 +6,14 @@ import { MoorageError, unauthenticated } from "../../errors.ts";
 import { createSnapshotCache, type Database, statement } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
 import { rejection } from "./jwt.ts";
+import { mcpResource } from "./mcp-resource.ts";
 import { isWrongAudience, type Tokens } from "./tokens.ts";
 
-/** Authenticates a call to the platform or the registry by its Authorization header. */
-export type Authenticator = (
-  authorization: string | undefined,
-  audience: "platform" | "registry",
-  nowMs: number,
-) => Awaitable<Caller>;
+/** What a token may be for. MCP takes tokens for the platform as well; no other takes those for MCP. */
+export type Audience = "platform" | "registry" | "mcp";
+
+/** Authenticates a call to the platform, the registry or MCP by its Authorization header. */
+export type Authenticator = (authorization: string | undefined, audience: Audience, nowMs: number) => Awaitable<Caller>;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
@@ -50,21 +50,21 @@ export function createAuthenticator(deps: {
   const verified = {
     platform: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf),
     registry: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf),
+    mcp: createLru<string, Verified>(MAX_HEADERS_LENGTH, weightOf),
   };
-  const verify = async (
-    header: string | undefined,
-    audience: "platform" | "registry",
-    nowMs: number,
-  ): Promise<Caller> => {
+  const accepted: Record<Audience, readonly string[]> = {
+    platform: [config.baseUrl],
+    registry: [config.registryAudience],
+    mcp: [mcpResource(config.baseUrl), config.baseUrl],
+  };
+  const verify = async (header: string | undefined, audience: Audience, nowMs: number): Promise<Caller> => {
     const token = requireBearer(header);
-    const caller = await tokens
-      .verify(token, audience === "platform" ? config.baseUrl : config.registryAudience, nowMs)
-      .catch(async (error: unknown) => {
-        if (error instanceof MoorageError && isWrongAudience(error))
-          throw withCaller(await tokens.read(token, nowMs), error);
-        throw error;
-      });
-    if (caller.repositories && audience === "platform") throw withCaller(caller, rejection());
+    const caller = await tokens.verify(token, accepted[audience], nowMs).catch(async (error: unknown) => {
+      if (error instanceof MoorageError && isWrongAudience(error))
+        throw withCaller(await tokens.read(token, nowMs), error);
+      throw error;
+    });
+    if (caller.repositories && audience !== "registry") throw withCaller(caller, rejection());
     if (header !== undefined) verified[audience].set(header, { header, caller });
     return caller;
   };

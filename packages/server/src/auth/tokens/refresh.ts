@@ -119,10 +119,10 @@ export type StoredCaller = Omit<Caller, "identity"> & { audiences: string[]; rel
 
 /** A StoredCaller as JSON. `relationship` is the text in the identity's row. */
 export function callerText(
-  { audiences, capabilities, scopes, act, external }: Caller & { audiences: string[] },
+  { audiences, capabilities, scopes, act, external, client }: Caller & { audiences: string[] },
   relationship: string,
 ): string {
-  return JSON.stringify({ audiences, capabilities, scopes, act, external, relationship: sha256(relationship) });
+  return JSON.stringify({ audiences, capabilities, scopes, act, external, client, relationship: sha256(relationship) });
 }
 
 /**

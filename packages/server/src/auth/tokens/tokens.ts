@@ -67,6 +67,8 @@ export interface MintRequest {
   scopes?: string[];
   /** The uid of the browser session of the identity that the token comes from: it is good for as long as that is. */
   session?: string;
+  /** The OAuth client that the token is issued to. */
+  client?: string;
   /** Required for, and only in, a registry token. */
   access?: RepositoryAccess[];
   /** Required for, and only in, a webhook token: `sha256:` and the digest of the request's body in hex. */
@@ -86,9 +88,9 @@ export interface Tokens {
   mint(request: MintRequest): Promise<MintedToken>;
   /**
    * The caller of the token. Throws UNAUTHENTICATED for a token that is not ours or not valid now, and an error for
-   * which `isWrongAudience` is true for another audience.
+   * which `isWrongAudience` is true when it is for none of the audiences.
    */
-  verify(token: string, audience: string, nowMs: number): Promise<Caller>;
+  verify(token: string, audiences: string | readonly string[], nowMs: number): Promise<Caller>;
   /**
    * Whether the token that this very Caller object was verified from is still valid, by cached keys alone. When false,
    * the token has to be verified again.
@@ -153,9 +155,9 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       const groupsHold = caller.external === undefined || nowMs < caller.external.untilMs;
       return known !== undefined && groupsHold && isWithinTimes(known.claims, nowMs) && keyring.knows(known.kid, nowMs);
     },
-    async verify(token, audience, nowMs) {
+    async verify(token, audiences, nowMs) {
       const caller = await read(token, nowMs);
-      if (!caller.audiences?.includes(audience))
+      if (![audiences].flat().some((audience) => caller.audiences?.includes(audience)))
         throw permissionDenied("the token is meant for another audience", { reason: "AUDIENCE" });
       return caller;
     },
@@ -171,6 +173,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       capabilities,
       scopes,
       session,
+      client,
       access,
       webhook,
     }) {
@@ -199,6 +202,8 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)?.name) }),
           ...(scopes && { scopes }),
           ...(session && { sid: session.slice(identity.length + 1) }),
+          // Source: RFC 9068 §2.2.
+          ...(client !== undefined && { client_id: client }),
           ...(access && { access }),
           ...(webhook && { webhook }),
         },
@@ -244,7 +249,20 @@ function isSigned(token: string, key: KeyObject): boolean {
  * would widen the token.
  */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
-  const { sub, jti, exp, cap, scopes, sid, access, act, idp, groups, groups_exp: groupsEnd } = claims;
+  const {
+    sub,
+    jti,
+    exp,
+    cap,
+    scopes,
+    sid,
+    access,
+    act,
+    idp,
+    groups,
+    groups_exp: groupsEnd,
+    client_id: client,
+  } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw rejection();
@@ -266,6 +284,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }),
     ...(scopes && { scopes }),
     ...(sid !== undefined && { session: `${sub}/${sid}` }),
+    ...(typeof client === "string" && { client }),
     ...(isObject(act) && { act }),
     ...(registry && { repositories: repositoriesOf(access) }),
     ...(registry && listsRepositories(access) && { catalog: true }),

@@ -54,7 +54,9 @@ export function answerError(
 ): void {
   if (response.headersSent) return;
   const headers = ["x-request-id", context.requestId];
-  if (error.code === Code.Unauthenticated) headers.push("www-authenticate", "Bearer");
+  // An endpoint may have set a challenge that says more.
+  if (error.code === Code.Unauthenticated)
+    headers.push("www-authenticate", String(response.getHeader("www-authenticate") ?? "Bearer"));
   const { retryAfterMs } = error.details;
   if (error.code === Code.ResourceExhausted || (error.code === Code.Unavailable && retryAfterMs !== undefined)) {
     const seconds = retryAfterMs === undefined ? DEFAULT_RETRY_AFTER_S : Math.ceil(retryAfterMs / 1000);

@@ -14,7 +14,97 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/common/options.proto.
  */
 export const file_moorage_common_options: GenFile = /*@__PURE__*/
-  fileDesc("Chxtb29yYWdlL2NvbW1vbi9vcHRpb25zLnByb3RvEg5tb29yYWdlLmNvbW1vbiLMAQoGQWNjZXNzEg4KBnB1YmxpYxgBIAEoCBIVCg1hdXRoZW50aWNhdGVkGAIgASgIEjAKDGNhcGFiaWxpdGllcxgDIAMoDjIaLm1vb3JhZ2UuY29tbW9uLkNhcGFiaWxpdHkSDQoFc2NvcGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSJwoDc2VlGAYgASgOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eRIMCgRyb290GAcgASgIEhEKCWFub255bW91cxgIIAEoCCI8CgRSdWxlEg8KB3BhdHRlcm4YASABKAkSEgoKbWF4X2xlbmd0aBgCIAEoBRIPCgdtZXNzYWdlGAMgASgJKlAKC1RyYW5zYWN0aW9uEhQKEFRSQU5TQUNUSU9OX05PTkUQABIUChBUUkFOU0FDVElPTl9SRUFEEAESFQoRVFJBTlNBQ1RJT05fV1JJVEUQAjpQCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi0hwMgASgLMhYubW9vcmFnZS5jb21tb24uQWNjZXNzUgZhY2Nlc3M6XwoLdHJhbnNhY3Rpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMhsubW9vcmFnZS5jb21tb24uVHJhbnNhY3Rpb25SC3RyYW5zYWN0aW9uOjYKBWV2ZW50Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtocDIAEoCVIFZXZlbnQ6QgoLZXZlbnRfdHlwZXMSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYyIcDIAMoCVIKZXZlbnRUeXBlczpJCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+hwMgASgLMhQubW9vcmFnZS5jb21tb24uUnVsZVIEcnVsZWIGcHJvdG8z", [file_google_protobuf_descriptor, file_moorage_common_capabilities]);
+  fileDesc("Chxtb29yYWdlL2NvbW1vbi9vcHRpb25zLnByb3RvEg5tb29yYWdlLmNvbW1vbiLOAQoGRWZmZWN0Ei0KBmNoYW5nZRgBIAEoDjIdLm1vb3JhZ2UuY29tbW9uLkVmZmVjdC5DaGFuZ2USEgoKaWRlbXBvdGVudBgCIAEoCBISCgpvcGVuX3dvcmxkGAMgASgIEg0KBXRpdGxlGAQgASgJIl4KBkNoYW5nZRIWChJDSEFOR0VfVU5TUEVDSUZJRUQQABIPCgtDSEFOR0VfTk9ORRABEhMKD0NIQU5HRV9BRERJVElWRRACEhYKEkNIQU5HRV9ERVNUUlVDVElWRRADIswBCgZBY2Nlc3MSDgoGcHVibGljGAEgASgIEhUKDWF1dGhlbnRpY2F0ZWQYAiABKAgSMAoMY2FwYWJpbGl0aWVzGAMgAygOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eRINCgVzY29wZRgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRInCgNzZWUYBiABKA4yGi5tb29yYWdlLmNvbW1vbi5DYXBhYmlsaXR5EgwKBHJvb3QYByABKAgSEQoJYW5vbnltb3VzGAggASgIIjwKBFJ1bGUSDwoHcGF0dGVybhgBIAEoCRISCgptYXhfbGVuZ3RoGAIgASgFEg8KB21lc3NhZ2UYAyABKAkqUAoLVHJhbnNhY3Rpb24SFAoQVFJBTlNBQ1RJT05fTk9ORRAAEhQKEFRSQU5TQUNUSU9OX1JFQUQQARIVChFUUkFOU0FDVElPTl9XUklURRACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyFi5tb29yYWdlLmNvbW1vbi5BY2Nlc3NSBmFjY2VzczpfCgt0cmFuc2FjdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yGy5tb29yYWdlLmNvbW1vbi5UcmFuc2FjdGlvblILdHJhbnNhY3Rpb246NgoFZXZlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgJUgVldmVudDpQCgZlZmZlY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgLMhYubW9vcmFnZS5jb21tb24uRWZmZWN0UgZlZmZlY3Q6QgoLZXZlbnRfdHlwZXMSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYyIcDIAMoCVIKZXZlbnRUeXBlczpJCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+hwMgASgLMhQubW9vcmFnZS5jb21tb24uUnVsZVIEcnVsZWIGcHJvdG8z", [file_google_protobuf_descriptor, file_moorage_common_capabilities]);
+
+/**
+ * Effect is what a call of a method may do. MCP shows it as the annotations of the tools that are made of methods.
+ *
+ * @generated from message moorage.common.Effect
+ */
+export type Effect = Message<"moorage.common.Effect"> & {
+  /**
+   * What becomes of what is there.
+   *
+   * @generated from field: moorage.common.Effect.Change change = 1;
+   */
+  change: Effect_Change;
+
+  /**
+   * The same call again changes nothing more. Methods that change nothing are so without saying.
+   *
+   * @generated from field: bool idempotent = 2;
+   */
+  idempotent: boolean;
+
+  /**
+   * It reaches systems outside of this installation.
+   *
+   * @generated from field: bool open_world = 3;
+   */
+  openWorld: boolean;
+
+  /**
+   * What it does, in a few words for people. Empty: the words of the method's name.
+   *
+   * @generated from field: string title = 4;
+   */
+  title: string;
+};
+
+/**
+ * Describes the message moorage.common.Effect.
+ * Use `create(EffectSchema)` to create a new message.
+ */
+export const EffectSchema: GenMessage<Effect> = /*@__PURE__*/
+  messageDesc(file_moorage_common_options, 0);
+
+/**
+ * What becomes of what is there.
+ *
+ * @generated from enum moorage.common.Effect.Change
+ */
+export const Effect_Change = {
+  /**
+   * Not said: the method reads.
+   *
+   * @generated from enum value: CHANGE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Nothing is changed.
+   *
+   * @generated from enum value: CHANGE_NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * Something is added, and all else stays as it was.
+   *
+   * @generated from enum value: CHANGE_ADDITIVE = 2;
+   */
+  ADDITIVE: 2,
+
+  /**
+   * Something may be replaced or removed.
+   *
+   * @generated from enum value: CHANGE_DESTRUCTIVE = 3;
+   */
+  DESTRUCTIVE: 3,
+} as const;
+
+/**
+ * What becomes of what is there.
+ *
+ * @generated from enum moorage.common.Effect.Change
+ */
+export type Effect_Change = (typeof Effect_Change)[keyof typeof Effect_Change] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.common.Effect.Change.
+ */
+export const Effect_ChangeSchema: GenEnum<Effect_Change> = /*@__PURE__*/
+  enumDesc(file_moorage_common_options, 0, 0);
 
 /**
  * Access says which capabilities a caller needs, and where.
@@ -86,7 +176,7 @@ export type Access = Message<"moorage.common.Access"> & {
  * Use `create(AccessSchema)` to create a new message.
  */
 export const AccessSchema: GenMessage<Access> = /*@__PURE__*/
-  messageDesc(file_moorage_common_options, 0);
+  messageDesc(file_moorage_common_options, 1);
 
 /**
  * Rule is what a string or bytes value must look like.
@@ -121,7 +211,7 @@ export type Rule = Message<"moorage.common.Rule"> & {
  * Use `create(RuleSchema)` to create a new message.
  */
 export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/
-  messageDesc(file_moorage_common_options, 1);
+  messageDesc(file_moorage_common_options, 2);
 
 /**
  * Transaction is what a method needs of the database.
@@ -189,13 +279,22 @@ export const event: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_moorage_common_options, 2);
 
 /**
+ * What a call may do to what is there, for programs that ask a person before some calls. Required, unless the
+ * transaction says that the method reads.
+ *
+ * @generated from extension: moorage.common.Effect effect = 50103;
+ */
+export const effect: GenExtension<MethodOptions, Effect> = /*@__PURE__*/
+  extDesc(file_moorage_common_options, 3);
+
+/**
  * The events whose body the message is, without the configured prefix. The body of a method's event is what the
  * method answers.
  *
  * @generated from extension: repeated string event_types = 50120;
  */
 export const event_types: GenExtension<MessageOptions, string[]> = /*@__PURE__*/
-  extDesc(file_moorage_common_options, 3);
+  extDesc(file_moorage_common_options, 4);
 
 /**
  * What a value of the field must look like. Together with google.api.field_behavior this is all of a field's
@@ -204,5 +303,5 @@ export const event_types: GenExtension<MessageOptions, string[]> = /*@__PURE__*/
  * @generated from extension: moorage.common.Rule rule = 50110;
  */
 export const rule: GenExtension<FieldOptions, Rule> = /*@__PURE__*/
-  extDesc(file_moorage_common_options, 4);
+  extDesc(file_moorage_common_options, 5);
 

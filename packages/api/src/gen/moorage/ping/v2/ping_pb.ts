@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/ping/v2/ping.proto.
  */
 export const file_moorage_ping_v2_ping: GenFile = /*@__PURE__*/
-  fileDesc("Chptb29yYWdlL3BpbmcvdjIvcGluZy5wcm90bxIPbW9vcmFnZS5waW5nLnYyIg0KC1BpbmdSZXF1ZXN0IiAKDFBpbmdSZXNwb25zZRIQCghyZXNwb25zZRgBIAEoCTJvCgtQaW5nU2VydmljZRJgCgRQaW5nEhwubW9vcmFnZS5waW5nLnYyLlBpbmdSZXF1ZXN0Gh0ubW9vcmFnZS5waW5nLnYyLlBpbmdSZXNwb25zZSIborsYAggBgtPkkwIPEg0vcGluZy92Mi9waW5nYgZwcm90bzM", [file_google_api_annotations, file_moorage_common_options]);
+  fileDesc("Chptb29yYWdlL3BpbmcvdjIvcGluZy5wcm90bxIPbW9vcmFnZS5waW5nLnYyIg0KC1BpbmdSZXF1ZXN0IiAKDFBpbmdSZXNwb25zZRIQCghyZXNwb25zZRgBIAEoCTJ1CgtQaW5nU2VydmljZRJmCgRQaW5nEhwubW9vcmFnZS5waW5nLnYyLlBpbmdSZXF1ZXN0Gh0ubW9vcmFnZS5waW5nLnYyLlBpbmdSZXNwb25zZSIhorsYAggBursYAggBgtPkkwIPEg0vcGluZy92Mi9waW5nYgZwcm90bzM", [file_google_api_annotations, file_moorage_common_options]);
 
 /**
  * PingRequest holds nothing.
