@@ -25,7 +25,7 @@ const LINES: readonly [typed: string, line: string][] = [
   ["moorage repos list --output=wi", String.raw`moorage repos list --output=wide\s`],
   ["moorage repos list -o jsonp", "moorage repos list -o jsonpath="],
   ["moorage repos list acme/two", String.raw`moorage repos list acme/two\ words\s`],
-  ["moorage repos create acme/x -f some", "moorage repos create acme/x -f some-file.yaml"],
+  ["moorage repos create acme/x -f some", String.raw`moorage repos create acme/x -f some-file.yaml\s`],
 ];
 
 async function prepared(t: TestContext, shell: "bash" | "zsh" | "fish"): Promise<Place> {
