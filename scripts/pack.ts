@@ -4,6 +4,8 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { manualPages } from "./cli-manual.ts";
+import { documentedProgram } from "./cli-tree.ts";
 
 const PACKAGES = ["api", "server", "cli"];
 const HELPER = "docker-credential-moorage";
@@ -87,8 +89,23 @@ function addConsole(dist: string): void {
   cpSync(join(root, "packages/console/dist"), join(dist, "transport/http/console"), { recursive: true });
 }
 
+/** Adds the scripts of completion and the man pages. Returns what the manifest says of them. */
+async function addDocuments(stage: string, version: string): Promise<{ man: string[] }> {
+  const program = await documentedProgram();
+  const date = new Date().toISOString().slice(0, 10);
+  mkdirSync(join(stage, "man"));
+  for (const [file, text] of manualPages(program, join(root, "docs/cli"), { version, date }))
+    writeFileSync(join(stage, "man", file), text);
+  cpSync(join(root, "packages/cli/completions"), join(stage, "completions"), { recursive: true });
+  return {
+    man: globSync("man/*.1", { cwd: stage })
+      .toSorted()
+      .map((path) => `./${path}`),
+  };
+}
+
 /** Lays one package out in `<build>/<name>` in the form for publishing, and packs it. */
-function packOne(name: string): void {
+async function packOne(name: string): Promise<void> {
   const source = join(root, "packages", name);
   const stage = join(build, name);
   mkdirSync(stage);
@@ -107,7 +124,10 @@ function packOne(name: string): void {
   );
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
   if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
-  writeFileSync(join(stage, "package.json"), `${JSON.stringify({ ...manifest, exports, files: folders }, null, 2)}\n`);
+  const extra = name === "cli" ? await addDocuments(stage, manifest.version) : {};
+  const files = [...folders, ...(name === "cli" ? ["completions", "man"] : [])];
+  const written = { ...manifest, ...extra, exports, files };
+  writeFileSync(join(stage, "package.json"), `${JSON.stringify(written, null, 2)}\n`);
   cpSync(join(root, "LICENSE"), join(stage, "LICENSE"));
   const own = join(source, "README.md");
   cpSync(existsSync(own) ? own : join(root, "README.md"), join(stage, "README.md"));
@@ -162,5 +182,5 @@ for (const folder of ["compiled", HELPER, ...PACKAGES]) rmSync(join(build, folde
 for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, archive));
 mkdirSync(build, { recursive: true });
 compile();
-for (const name of PACKAGES) packOne(name);
+for (const name of PACKAGES) await packOne(name);
 packHelper();

@@ -2,7 +2,7 @@
 import { send } from "./api/http.ts";
 import { EXIT } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
-import { parseChallenge } from "./oci/registry.ts";
+import { parseChallenge } from "./oci/challenge.ts";
 
 /**
  * The host[:port] in the names of the server's images, from its answer to an anonymous request. Throws an Error when

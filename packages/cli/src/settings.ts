@@ -1,5 +1,6 @@
 import type { Config } from "@moorage/server";
 import { type Command, Help, Option } from "commander";
+import { completes, type Source } from "./completion/sources.ts";
 
 /** Values of flags, by commander's attribute names. */
 export type FlagValues = Readonly<Record<string, unknown>>;
@@ -35,7 +36,7 @@ export function addSettings(
         `${flagOf({ name })} <value>`,
         `${help} (${name}${fallback === "" ? "" : `, default ${fallback}`})`,
       );
-      command.addOption(option);
+      command.addOption(completes(option, kindOfValue(name)));
       options.set(name, option);
     }
   };
@@ -48,6 +49,11 @@ export function addSettings(
     const flags = [...options].map(([name, option]) => [name, values[option.attributeName()] as string | undefined]);
     return loadConfig(process.env, Object.fromEntries(flags));
   };
+}
+
+function kindOfValue(name: string): Source {
+  if (name.endsWith("_DIR")) return "folder";
+  return /_FILE$|_TLS_(?:CERT|KEY)$/.test(name) ? "file" : "none";
 }
 
 /**

@@ -11,9 +11,7 @@ const BUILD = fileURLToPath(new URL("../../../build", import.meta.url));
 
 test("the packed packages install into an empty folder, and serve and token run there", async (t) => {
   const folder = temporaryFolder(t);
-  const packed = await run(process.execPath, [PACK]);
-  assert.equal(packed.code, 0, `${packed.stdout}\n${packed.stderr}`);
-  const tarballs = globSync("*.tgz", { cwd: BUILD }).map((name) => join(BUILD, name));
+  const tarballs = await packedOnce();
   assert.equal(tarballs.length, 4);
   const helperTarball = tarballs.find((path) => path.includes("docker-credential-moorage-")) ?? assert.fail();
   await installsAlone(helperTarball, join(folder, "job"));
@@ -80,6 +78,58 @@ test("the packed packages install into an empty folder, and serve and token run 
   assert.match(await viewer.text(), /SwaggerUIBundle/);
   assert.equal(await terminate(server), 0);
 });
+
+test("installed for the whole machine, the package has the command, its completion and its man pages", async (t) => {
+  const packed = await packedOnce();
+  const prefix = temporaryFolder(t);
+  const args = ["install", "--global", "--prefix", prefix, "--prefer-offline", "--no-audit", "--no-fund"];
+  const installed = await run("npm", [...args, ...packed.filter((path) => !path.includes("docker-credential"))]);
+  assert.equal(installed.code, 0, installed.stderr);
+  const env = { PATH: `${join(prefix, "bin")}:${process.env["PATH"] ?? ""}`, HOME: prefix, XDG_CONFIG_HOME: prefix };
+  const { stdout: version } = await run("moorage", ["--version"], { env });
+  assert.match(version, /^\d+\.\d+\.\d+\n$/);
+
+  const own = join(prefix, "lib", "node_modules", "moorage");
+  assert.deepEqual(readdirSync(join(own, "completions")).toSorted(), [
+    "_moorage",
+    "moorage.bash",
+    "moorage.fish",
+    "moorage.ps1",
+  ]);
+  const script = await run("moorage", ["completion", "bash"], { env });
+  assert.equal(script.stdout, readFileSync(join(own, "completions", "moorage.bash"), "utf8"));
+  const line = "moorage repos cre";
+  const asked = `. "$1"; COMP_LINE='${line}' COMP_POINT=${line.length}; _moorage moorage; echo "$COMPREPLY"`;
+  const completed = await run("bash", ["-c", asked, "bash", join(own, "completions", "moorage.bash")], { env });
+  assert.deepEqual(completed, { code: 0, stdout: "create\n", stderr: "" });
+
+  const pages = join(prefix, "share", "man", "man1");
+  for (const page of ["moorage.1", "moorage-repos.1", "moorage-serve.1"])
+    assert.match(readFileSync(join(pages, page), "utf8"), /^\.TH "MOORAGE/m);
+  if ((await run("man", ["--version"])).code !== 0)
+    return t.diagnostic("no man on this machine: pages were not rendered");
+  for (const page of readdirSync(pages)) {
+    const options = ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", join(pages, page)];
+    const rendered = await run("man", options, { env: { LC_ALL: "C.UTF-8", MANWIDTH: "80" } });
+    assert.deepEqual({ page, code: rendered.code, stderr: rendered.stderr }, { page, code: 0, stderr: "" });
+  }
+  const shown = await run("man", ["moorage-repos"], {
+    env: { MANPATH: join(prefix, "share", "man"), PAGER: "cat", MANPAGER: "cat" },
+  });
+  assert.match(shown.stdout, /moorage repos create \[flags\] <name>/);
+});
+
+let packing: Promise<string[]> | undefined;
+
+/** The packages' files, packed once for all tests of this file. */
+function packedOnce(): Promise<string[]> {
+  packing ??= (async () => {
+    const packed = await run(process.execPath, [PACK]);
+    assert.equal(packed.code, 0, `${packed.stdout}\n${packed.stderr}`);
+    return globSync("*.tgz", { cwd: BUILD }).map((name) => join(BUILD, name));
+  })();
+  return packing;
+}
 
 /** The helper's own package works with nothing beside it: what a CI job installs. */
 async function installsAlone(tarball: string, job: string): Promise<void> {

@@ -48,7 +48,9 @@ export async function onlyOne(
   });
 }
 
-/** Throws Failure with the names that are near. `within`: the whole text, of which `text` is the part that is not there. */
+/**
+ * Throws Failure with the names that are near. `within`: the whole text, of which `text` is the part that is not there.
+ */
 export async function throwMissing(
   { rest, pathOf }: Pick<Lookup, "rest" | "pathOf">,
   kind: Kind,

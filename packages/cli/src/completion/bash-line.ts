@@ -17,6 +17,7 @@ export function readBashLine(line: string, breaks: string): BashLine {
   const words: string[] = [];
   let word: string | undefined;
   let kept = 0;
+  let keptBefore = 0;
   let quote: BashLine["quote"] = "";
   const add = (text: string): void => {
     word = `${word ?? ""}${text}`;
@@ -24,10 +25,12 @@ export function readBashLine(line: string, breaks: string): BashLine {
   for (let at = 0; at < line.length; at += 1) {
     const char = line[at] ?? "";
     if (quote === "'" || (quote === '"' && char !== "\\")) {
-      if (char === quote) {
+      if (char !== quote) add(char);
+      else {
         quote = "";
-        kept = word?.length ?? 0;
-      } else add(char);
+        // What was kept is that of the text before the quote: a quoted part is replaced as a whole.
+        kept = keptBefore;
+      }
     } else if (char === "\\" && quote === '"' && !/["$`\\]/.test(line[at + 1] ?? "")) {
       add(char);
     } else if (char === "\\") {
@@ -36,6 +39,7 @@ export function readBashLine(line: string, breaks: string): BashLine {
     } else if (char === "'" || char === '"') {
       quote = char;
       add("");
+      keptBefore = kept;
       kept = word?.length ?? 0;
     } else if (/\s/.test(char)) {
       if (word !== undefined) words.push(word);

@@ -1,6 +1,7 @@
 // A small OCI client: enough of the distribution specification 1.1 to push and pull, with the token protocol.
 import { EXIT, exitOfStatus } from "../command/exit-codes.ts";
 import { Failure } from "../command/failure.ts";
+import { parseChallenge } from "./challenge.ts";
 import { digestOf, MEDIA_TYPE, type Content, type MultiImage } from "./image.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -44,19 +45,6 @@ export type Registry = {
 };
 
 type Send = { method?: string; headers?: Record<string, string>; body?: Buffer; accept?: readonly number[] };
-
-/** The realm, service and scope of a `WWW-Authenticate: Bearer` challenge (RFC 6750, distribution token protocol). */
-export function parseChallenge(header: string | null): { realm: string; service: string; scope: string } | undefined {
-  const [, list] = /^bearer\s+(.*)$/is.exec(header ?? "") ?? [];
-  if (list === undefined) return undefined;
-  const found = new Map(
-    [...list.matchAll(/([a-z_]+)="([^"]*)"/gi)].map(([, name = "", value = ""]) => [name.toLowerCase(), value]),
-  );
-  const realm = found.get("realm");
-  return realm === undefined
-    ? undefined
-    : { realm, service: found.get("service") ?? "", scope: found.get("scope") ?? "" };
-}
 
 /** Fetches. Throws an Error that says which server does not answer, and why. */
 async function ask(url: URL, init: RequestInit): Promise<Response> {
