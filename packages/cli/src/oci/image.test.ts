@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { buildSampleImage, digestOf } from "./image.ts";
-import { parseChallenge } from "./registry.ts";
+import { parseChallenge } from "./challenge.ts";
 
 test("a build has the same bytes each time and other bytes than the next build", async () => {
   const [first, again, second] = await Promise.all([buildSampleImage(1), buildSampleImage(1), buildSampleImage(2)]);
