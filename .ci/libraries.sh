@@ -62,7 +62,7 @@ installed_by() {
   shift
   [ -x "$BUILT/node_modules/.bin/$client" ] || { missing "$client" "its package could not be installed"; return; }
   echo '{"name": "app", "version": "1.0.0", "private": true, "dependencies": {"ci-top": "2.0.0"}}' >package.json && npmrc "$PULL"
-  # Version 1 of yarn sends a token for packages without a scope only when it is told to.
+  # Version 1 of yarn sends a token for packages without a scope only with this setting.
   [ "$client" != yarn ] || echo 'always-auth=true' >>.npmrc
   does "$client: packages are installed by name" "$BUILT/node_modules/.bin/$client" install "$@"
   same "$client: and work" "$(node -p 'require("ci-top")')" 42

@@ -2,7 +2,10 @@ import { parse } from "@renovatebot/pep440";
 import { isPypiVersion } from "./pypi.ts";
 import { numberKey } from "./sort-keys.ts";
 
-/** Ends a list of parts: smaller than all that parts begin with, so that of two lists the one that ends first is earlier. */
+/**
+ * Ends a list of parts: smaller than all that parts begin with, so that of two lists the one that ends first is
+ * earlier.
+ */
 const END = " ";
 const PRE_RELEASES: Readonly<Record<string, string>> = { a: "a", b: "b", rc: "c" };
 

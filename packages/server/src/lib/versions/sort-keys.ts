@@ -19,8 +19,8 @@ export function numberKey(digits: string): string {
 }
 
 /**
- * A text for each version whose order, byte by byte, is the order of `compareSemver`, but that what is no version stands
- * before all that is in the order of its characters.
+ * A text for each version whose order, byte by byte, is the order of `compareSemver`, but that what is no version
+ * stands before all that is in the order of its characters.
  */
 export function semverKey(version: string): string {
   const found = parsed(version);

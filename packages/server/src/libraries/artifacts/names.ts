@@ -30,8 +30,8 @@ export async function artifactNamed(
 }
 
 /**
- * Whether the name is the group's own: something was published here under it, even if all of that was removed since. Such
- * a name means nothing of an upstream.
+ * Whether the name is the group's own: something was published here under it, even if all of that was removed since.
+ * Such a name means nothing of an upstream.
  */
 export async function isTaken(tx: Database, name: ArtifactName): Promise<boolean> {
   const artifact = await artifactNamed(tx, name);

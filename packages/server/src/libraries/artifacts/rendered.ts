@@ -15,8 +15,8 @@ const rendered = createLru<string, Rendered>(CACHE_BYTES, ({ plain, gzipped }) =
 const compress = promisify(gzip);
 
 /**
- * The document with this key, from memory or as `make` writes it. The key has the artifact's revision, which every change
- * of the artifact ends: each process makes a document once, whatever the number of versions.
+ * The document with this key, from memory or as `make` writes it. The key has the artifact's revision, which every
+ * change of the artifact ends: each process makes a document once, whatever the number of versions.
  */
 export async function renderedAs(key: string, make: () => Promise<string>): Promise<Rendered> {
   const known = rendered.get(key);

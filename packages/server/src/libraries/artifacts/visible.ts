@@ -1,7 +1,7 @@
 import { type Database, type Row, statement } from "../../store/index.ts";
 
-// What clients are shown of an artifact, in metadata and by direct URL, is read here and nowhere else: a rule that hides
-// versions belongs here.
+// What clients are shown of an artifact, in metadata and by direct URL, is read here and nowhere else: a rule that
+// hides versions belongs here.
 
 /** A file, with its version; undefined for a file of the artifact as a whole. */
 export interface VisibleFile {

@@ -10,7 +10,9 @@ export function searched(text: string): string {
   return [...text.toLowerCase()].slice(0, MAX_SEARCHED).join("");
 }
 
-/** What a name is found by: itself, and its end from each of its words on. `@acme/left-pad`: `left-pad` and `pad`, too. */
+/**
+ * What a name is found by: itself, and its end from each of its words on. `@acme/left-pad`: `left-pad` and `pad`, too.
+ */
 export function wordsOf(name: string): string[] {
   const letters = [...name.toLowerCase()];
   const found = new Set<string>();

@@ -37,8 +37,8 @@ const CODES: Readonly<Record<number, Code>> = {
 };
 
 /**
- * An error with the HTTP status that clients of libraries expect. It keeps its status on the way from the writer thread,
- * which hands on code, message and details alone.
+ * An error with the HTTP status that clients of libraries expect. It keeps its status on the way from the writer
+ * thread, which hands on code, message and details alone.
  */
 export function libraryError(
   status: keyof typeof CODES,

@@ -28,8 +28,8 @@ export async function findGroup(call: Call, path: readonly string[]): Promise<Fo
 }
 
 /**
- * The uid of the group with this path, on which the caller holds the capability. Throws PERMISSION_DENIED without it; of
- * a path that is not there it is asked for on the innermost group that is, so that a stranger does not learn which
+ * The uid of the group with this path, on which the caller holds the capability. Throws PERMISSION_DENIED without it;
+ * of a path that is not there it is asked for on the innermost group that is, so that a stranger does not learn which
  * groups there are. Throws NOT_FOUND for a caller who holds it where there is no such group.
  */
 export async function groupFor(call: Call, path: readonly string[], capability: Capability): Promise<string> {

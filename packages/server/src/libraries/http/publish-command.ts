@@ -16,9 +16,9 @@ interface PublishContext {
 }
 
 /**
- * Declares a command that publishes to a group. The right to publish is asked for again in its transaction, and documents
- * that block pushes block it, too: these are checked after it has run, so that a caller without rights gets that error
- * first.
+ * Declares a command that publishes to a group. The right to publish is asked for again in its transaction, and
+ * documents that block pushes block it, too: these are checked after it has run, so that a caller without rights gets
+ * that error first.
  */
 export function publishCommand<Input extends PublishTarget, Output>(
   name: string,

@@ -15,8 +15,8 @@ export interface ReceivedFile {
 }
 
 /**
- * Stores the bytes of a file as they come, and sums them. Nothing of it stays when the source fails. Throws 413 for more
- * than `maxBytes`. What it returns must be given to `keepFile` or `dropFile`.
+ * Stores the bytes of a file as they come, and sums them. Nothing of it stays when the source fails. Throws 413 for
+ * more than `maxBytes`. What it returns must be given to `keepFile` or `dropFile`.
  */
 export async function receiveFile(
   blobs: BlobStore,
@@ -67,9 +67,9 @@ const REJECTED: readonly Code[] = [
 ];
 
 /**
- * Makes received files blobs, durably, and then has `write` record them in one transaction: it answers the generation to
- * retain of each, in the same order, as `addFile` answers it. When `write` rejects, nothing stays. After any other error
- * the content may be in use: what is not is removed later, with that of uploads that were given up.
+ * Makes received files blobs, durably, and then has `write` record them in one transaction: it answers the generation
+ * to retain of each, in the same order, as `addFile` answers it. When `write` rejects, nothing stays. After any other
+ * error the content may be in use: what is not is removed later, with that of uploads that were given up.
  */
 export async function keepFiles(
   { blobs }: Pick<LibraryDeps, "blobs">,

@@ -42,8 +42,8 @@ export interface SentFile {
 
 /**
  * Answers a GET or HEAD with a file's content, or the part of it that a Range header asks for. The ETag is its digest;
- * a file that is the same for ever is kept by clients, not by shared caches: who may read it can change. Throws 404 when
- * the content is gone, and 416.
+ * a file that is the same for ever is kept by clients, not by shared caches: who may read it can change. Throws 404
+ * when the content is gone, and 416.
  */
 export async function sendFile(
   exchange: LibraryExchange,

@@ -21,8 +21,8 @@ export interface DeployInput extends PublishTarget {
 }
 
 /**
- * Adds a file to a version, which is made with its first one. The same file again changes nothing. Throws 409 for another
- * file of a name that is there, and for a version that was removed.
+ * Adds a file to a version, which is made with its first one. The same file again changes nothing. Throws 409 for
+ * another file of a name that is there, and for a version that was removed.
  */
 export const deployMaven = publishCommand(
   "libraries.deployMaven",

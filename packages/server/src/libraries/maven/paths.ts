@@ -11,7 +11,9 @@ export interface Coordinates {
   artifactId: string;
 }
 
-/** What a path below `/maven/` names: the path of the group, and what of it is wanted; `sum`: one of its sums instead. */
+/**
+ * What a path below `/maven/` names: the path of the group, and what of it is wanted; `sum`: one of its sums instead.
+ */
 export type MavenPath = { group: readonly string[]; sum?: Sum } & (
   | ({ kind: "file"; version: string; file: string } & Coordinates)
   /** `maven-metadata.xml` of an artifact, or of a groupId: which of them shows what is there. */

@@ -8,8 +8,8 @@ export interface Attestation {
 }
 
 /**
- * What is kept of the attestation that was attached to a publish, as JSON. It is not verified: whoever installs does that
- * with `npm audit signatures`. Throws 400 for what is no bundle about something.
+ * What is kept of the attestation that was attached to a publish, as JSON. It is not verified: whoever installs does
+ * that with `npm audit signatures`. Throws 400 for what is no bundle about something.
  */
 export function attestedBy(attached: string | undefined): string {
   if (attached === undefined) return "{}";

@@ -5,8 +5,9 @@ const [QUOTE, BACKSLASH, PADDING] = [0x22, 0x5c, 0x3d];
 const STEP_BYTES = 256 * 1024;
 
 /**
- * Decodes the base64 of a JSON text up to the quote that closes it: `first`, and then the chunks. `rest`, once all bytes
- * were read: what follows, from that quote on. Throws 400 for what is no base64, and for a text that does not end.
+ * Decodes the base64 of a JSON text up to the quote that closes it: `first`, and then the chunks. `rest`, once all
+ * bytes were read: what follows, from that quote on. Throws 400 for what is no base64, and for a text that does not
+ * end.
  */
 export function base64From(
   first: Uint8Array,

@@ -14,8 +14,8 @@ const NONE = new Uint8Array(0);
 /**
  * Reads the document of `npm publish`, `{…, "_attachments": {"<file>.tgz": {"data": "<base64>"}}}`, as it arrives: the
  * tarball's data is decoded and handed on without being in memory whole, and what else there is is returned, as JSON in
- * which that data is an empty text. Throws 400 for a second tarball or for data that is no base64, and 413 for more than
- * `maxJsonBytes` beside the tarball. Other attachments, such as provenance, stay in the JSON.
+ * which that data is an empty text. Throws 400 for a second tarball or for data that is no base64, and 413 for more
+ * than `maxJsonBytes` beside the tarball. Other attachments, such as provenance, stay in the JSON.
  */
 export async function splitDocument(
   source: ByteSource,

@@ -86,8 +86,8 @@ export interface NewNpmVersion {
 }
 
 /**
- * The one version that a document publishes, whose tarball was received. The tarball's own package.json is not read: what
- * the document says is what clients resolve. Throws 400 for anything that does not fit together.
+ * The one version that a document publishes, whose tarball was received. The tarball's own package.json is not read:
+ * what the document says is what clients resolve. Throws 400 for anything that does not fit together.
  */
 export function newVersionOf(
   { name, versions, readme, attachments }: NpmDocument,

@@ -1,7 +1,9 @@
 /** What a version's package.json says, as its publisher sent it. */
 export type Manifest = Record<string, unknown>;
 
-/** The fields of a version that clients need to install it. Source: npm/registry, package-metadata.md, "abbreviated". */
+/**
+ * The fields of a version that clients need to install it. Source: npm/registry, package-metadata.md, "abbreviated".
+ */
 const ABBREVIATED = [
   "name",
   "version",

@@ -17,9 +17,9 @@ const OF_THE_REGISTRY = new Set(["package", "v1", "npm", "whoami", "ping", "user
 
 /**
  * Reads a path of npm's registry API, in segments: `<group path>/<package>`, `…/<package>/-/<file>` and so on. A scoped
- * name is one segment (`@scope%2fname`) or two. Names of groups begin with no `@` and are none of the words here, so that
- * only `<package>/<version>` has two readings: `otherwise` is the second one, for where there is no group of that path.
- * Throws 404.
+ * name is one segment (`@scope%2fname`) or two. Names of groups begin with no `@` and are none of the words here, so
+ * that only `<package>/<version>` has two readings: `otherwise` is the second one, for where there is no group of that
+ * path. Throws 404.
  */
 export function npmPathOf(segments: readonly string[]): NpmPath & { otherwise?: NpmPath } {
   const parts = segments.at(-1) === "" ? segments.slice(0, -1) : segments;

@@ -24,9 +24,9 @@ export interface UploadInput extends PublishTarget {
 }
 
 /**
- * Adds a file to a version, which is made with its first one. The same file again changes nothing. Throws 409 for another
- * file of a name that is there, and for a version that was removed. The generations are those of the file and, where
- * there is one, of its metadata.
+ * Adds a file to a version, which is made with its first one. The same file again changes nothing. Throws 409 for
+ * another file of a name that is there, and for a version that was removed. The generations are those of the file and,
+ * where there is one, of its metadata.
  */
 export const uploadPypi = publishCommand(
   "libraries.uploadPypi",

@@ -40,7 +40,9 @@ export function distributionOf(filename: string, project: string): Distribution 
   return undefined;
 }
 
-/** The version in the form in which equal versions are equal texts, such as `1.0rc1` for `1.0-RC.1`. Source: PEP 440. */
+/**
+ * The version in the form in which equal versions are equal texts, such as `1.0rc1` for `1.0-RC.1`. Source: PEP 440.
+ */
 export function normalizedVersion(version: string): string {
   // The library joins the parts of a local version with commas, which PEP 440 does not know.
   return (clean(version.trim()) ?? version.trim()).replaceAll(",", ".");

@@ -7,7 +7,9 @@ export function isProjectName(text: string): boolean {
   return text.length <= MAX_NAME_LENGTH && NAME.test(text);
 }
 
-/** The form in which two names of the same project are equal, such as `my-project` for `My__Project`. Source: PEP 503. */
+/**
+ * The form in which two names of the same project are equal, such as `my-project` for `My__Project`. Source: PEP 503.
+ */
 export function normalizedName(name: string): string {
   return name.replaceAll(/[-_.]+/g, "-").toLowerCase();
 }

@@ -26,8 +26,8 @@ const MAX_FIELDS_BYTES = 8 * 1024 * 1024;
 const LIMITS = { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, files: 8, parts: MAX_FIELDS + 16, headerPairs: 16 };
 
 /**
- * Reads the form of an upload from a request's body. Throws 400, 413 and 415, and what `take` throws. Sources: RFC 7578;
- * PyPI, "upload API".
+ * Reads the form of an upload from a request's body. Throws 400, 413 and 415, and what `take` throws. Sources: RFC
+ * 7578; PyPI, "upload API".
  */
 export async function readUploadForm<T>(
   body: ByteSource,

@@ -3,8 +3,8 @@ import { isVersion } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 
 /**
- * The version that pip chooses when none is asked for: the newest release that is not yanked, or where there is none the
- * newest pre-release. `versions`: the earliest first. Undefined when all are yanked. Sources: PEP 440, "handling of
+ * The version that pip chooses when none is asked for: the newest release that is not yanked, or where there is none
+ * the newest pre-release. `versions`: the earliest first. Undefined when all are yanked. Sources: PEP 440, "handling of
  * pre-releases"; PEP 592.
  */
 export function newestOf(versions: readonly Row<"artifact_versions">[]): Row<"artifact_versions"> | undefined {

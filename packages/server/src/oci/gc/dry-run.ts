@@ -93,7 +93,10 @@ async function wouldBeUnneeded(tx: Database, rules: RepoRules, digest: string): 
   return true;
 }
 
-/** Whether no repo and no library would hold the blob after this one is collected. Repos are collected in the order of their uids. */
+/**
+ * Whether no repo and no library would hold the blob after this one is collected. Repos are collected in the order of
+ * their uids.
+ */
 async function wouldBeFreed(
   tx: Database,
   collection: Collection,

@@ -517,8 +517,8 @@ export const Artifacts: GenService<{
     output: typeof ArtifactListSchema;
   },
   /**
-   * ListVersions answers all versions of one library, the newest first, without pages. Of a library that is not there, or
-   * that the caller may not list, there are none.
+   * ListVersions answers all versions of one library, the newest first, without pages. Of a library that is not there,
+   * or that the caller may not list, there are none.
    *
    * @generated from rpc moorage.libraries.Artifacts.ListVersions
    */

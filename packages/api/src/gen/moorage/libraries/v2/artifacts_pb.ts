@@ -487,8 +487,8 @@ export const EcosystemSchema: GenEnum<Ecosystem> = /*@__PURE__*/
   enumDesc(file_moorage_libraries_v2_artifacts, 0);
 
 /**
- * ArtifactsService lists libraries: npm packages, Python projects and Maven artifacts. Their clients publish and install
- * them, below /npm, /pypi and /maven.
+ * ArtifactsService lists libraries: npm packages, Python projects and Maven artifacts. Their clients publish and
+ * install them, below /npm, /pypi and /maven.
  *
  * @generated from service moorage.libraries.v2.ArtifactsService
  */
