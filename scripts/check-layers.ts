@@ -16,6 +16,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["ping", "iam"],
   ["registry", "events", "auth"],
   ["oci", "security", "webhooks"],
+  ["libraries"],
   ["mirroring", "jobs"],
   ["operations"],
   ["runtime"],

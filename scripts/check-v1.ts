@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { file_moorage_advisory_security_advisories } from "../packages/api/src/v1/advisory.ts";
 import * as iam from "../packages/api/src/v1/iam.ts";
+import { file_moorage_libraries_artifacts } from "../packages/api/src/v1/libraries.ts";
 import {
   file_moorage_registry_registry,
   file_moorage_registry_vulnerabilities,
@@ -28,6 +29,7 @@ export const SERVICES: readonly DescService[] = [
     file_moorage_registry_vulnerabilities,
     file_moorage_vulnerabilities_v1_advisories,
     file_moorage_advisory_security_advisories,
+    file_moorage_libraries_artifacts,
   ].flatMap(({ services }) => services),
 ];
 

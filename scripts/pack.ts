@@ -6,6 +6,13 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFil
 import { dirname, join, relative } from "node:path";
 
 const PACKAGES = ["api", "server", "cli"];
+const HELPER = "docker-credential-moorage";
+/** The programs of the helper's own package, by name: each begins in this file of packages/cli/src. */
+const HELPER_PROGRAMS = {
+  [HELPER]: "credential/main",
+  "moorage-credential-kubelet": "credential/kubelet-main",
+  "moorage-keyring": "credential/keyring-main",
+};
 const root = dirname(import.meta.dirname);
 const build = join(root, "build");
 
@@ -41,7 +48,7 @@ function compile(): void {
       `${packages}/api/src`,
       `${packages}/server/src`,
       `${packages}/cli/src/main.ts`,
-      `${packages}/cli/src/credential/main.ts`,
+      ...Object.values(HELPER_PROGRAMS).map((program) => `${packages}/cli/src/${program}.ts`),
     ],
     exclude: [`${packages}/**/*.test.ts`],
   };
@@ -107,8 +114,6 @@ function packOne(name: string): void {
   run("npm", ["pack", "--silent", "--pack-destination", build], stage);
 }
 
-const HELPER = "docker-credential-moorage";
-
 /** The compiled files that a file needs, itself included: what it imports by a relative path, and so on. */
 function closure(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
@@ -121,27 +126,29 @@ function closure(file: string, found = new Set<string>()): Set<string> {
 }
 
 /**
- * Packs docker's credential helper by itself: a CI job that logs in with its own token installs some kilobytes, not the
- * server. It consists of the same files as in the package `moorage`.
+ * Packs the credential programs by themselves: a CI job that logs in with its own token, or a node of Kubernetes,
+ * installs some kilobytes, not the server. They consist of the same files as in the package `moorage`.
  */
 function packHelper(): void {
   const stage = join(build, HELPER);
   const compiled = join(build, "compiled", "cli", "src");
-  for (const file of closure(join(compiled, "credential", "main.js")))
-    cpSync(file, join(stage, "dist", relative(compiled, file)));
-  mkdirSync(join(stage, "bin"));
-  const program = '#!/usr/bin/env node\nimport "../dist/credential/main.js";\n';
-  writeFileSync(join(stage, "bin", `${HELPER}.js`), program, { mode: 0o755 });
+  mkdirSync(join(stage, "bin"), { recursive: true });
+  for (const [name, begin] of Object.entries(HELPER_PROGRAMS)) {
+    for (const file of closure(join(compiled, `${begin}.js`)))
+      cpSync(file, join(stage, "dist", relative(compiled, file)));
+    const program = `#!/usr/bin/env node\nimport "../dist/${begin}.js";\n`;
+    writeFileSync(join(stage, "bin", `${name}.js`), program, { mode: 0o755 });
+  }
   const { version, license } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as Manifest;
   const manifest = {
     name: HELPER,
     version,
     description:
-      "Docker's credential helper for Moorage: CI jobs log in with their own OIDC token, people with their sign-in.",
+      "Credential programs for Moorage, of docker, the kubelet, pip and uv: nothing but tokens that end, no secret kept.",
     license,
     type: "module",
     engines: { node: ">=22" },
-    bin: { [HELPER]: `./bin/${HELPER}.js` },
+    bin: Object.fromEntries(Object.keys(HELPER_PROGRAMS).map((name) => [name, `./bin/${name}.js`])),
     files: ["bin", "dist"],
   };
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import * as modules from "node:module";
-import { homedir } from "node:os";
+import { constants, homedir } from "node:os";
 import { dirname, join } from "node:path";
 
 const LEAST_NODE_MAJOR = 24;
@@ -28,7 +28,7 @@ function runUnder(binary) {
     console.error(`moorage: ${binary} could not be run`);
     process.exit(1);
   });
-  child.on("exit", (code) => process.exit(code ?? 1));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }
 
 /**

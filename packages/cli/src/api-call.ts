@@ -12,7 +12,9 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
-import type { ServerFlags } from "./caller.ts";
+import { UsageFailure } from "./command/failure.ts";
+import type { ServerFlags } from "./command/global-options.ts";
+import { interruption } from "./command/interrupt.ts";
 import { connect } from "./connection.ts";
 import { nearest } from "./near.ts";
 
@@ -30,7 +32,7 @@ export function apiRegistry(): Registry {
 }
 
 /**
- * Finds a method by `package.Service/Method` or, shorter, `Service/Method`. Throws an Error with the names that are
+ * Finds a method by `package.Service/Method` or, shorter, `Service/Method`. Throws a UsageFailure with the names that are
  * near, or else with those that there are.
  */
 export function findMethod(registry: Registry, path: string): Callable {
@@ -39,7 +41,7 @@ export function findMethod(registry: Registry, path: string): Callable {
   const service = services.find(({ typeName, name }) => typeName === serviceName || name === serviceName);
   const method = service && callable(service).find(({ name }) => name === methodName);
   if (method !== undefined) return method;
-  throw new Error(`${path}: no such method; ${hintFor(path, services, service)}`);
+  throw new UsageFailure(`${path}: no such method`, { hint: hintFor(path, services, service) });
 }
 
 function hintFor(path: string, services: readonly DescService[], service: DescService | undefined): string {
@@ -87,10 +89,9 @@ export async function callMethod(path: string, json: string, flags: ServerFlags)
   const print = (message: MessageShape<DescMessage>, space: number): void =>
     console.log(JSON.stringify(toJson(method.output, message, { registry, alwaysEmitImplicit: true }), null, space));
   if (method.methodKind === "unary") return print(await ask(method, input), 2);
-  const stopping = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
-  process.stdout.on("error", () => stopping.abort());
-  for await (const message of watch(method, input, stopping.signal)) print(message, 0);
+  const stopped = interruption();
+  for await (const message of watch(method, input, stopped)) print(message, 0);
+  if (stopped.aborted) throw stopped.reason;
 }
 
 function readRequest(input: DescMessage, json: JsonValue, registry: Registry): MessageShape<DescMessage> {
@@ -99,11 +100,11 @@ function readRequest(input: DescMessage, json: JsonValue, registry: Registry): M
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);
     const [, wrong] = /key "([^"]*)" is unknown$/.exec(problem) ?? [];
-    if (wrong === undefined) throw cause;
+    if (wrong === undefined) throw new UsageFailure(problem, { cause });
     const near = nearest(wrong, fieldsOf(input, MAX_DEPTH));
     const hint =
       near.length > 0 ? `did you mean ${near.join(" or ")}?` : `${input.name} has ${fieldsOf(input, 1).join(", ")}`;
-    throw new Error(`${problem}; ${hint}`, { cause });
+    throw new UsageFailure(problem, { hint, cause });
   }
 }
 
@@ -119,6 +120,6 @@ function parseJson(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    throw new Error("the request is not JSON", { cause });
+    throw new UsageFailure("the request is not JSON", { cause });
   }
 }

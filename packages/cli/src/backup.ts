@@ -1,8 +1,9 @@
 // `moorage backup`: a copy of an embedded installation, taken while its server runs.
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { bytesText, withProgress } from "./progress.ts";
+import { bytesText } from "./output/sizes.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+import { withProgress } from "./terminal/progress.ts";
 
 /** Adds `moorage backup`. */
 export function addBackup(program: Command): void {

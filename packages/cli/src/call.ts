@@ -1,6 +1,6 @@
 // `moorage call`: any method of the platform API over gRPC, with JSON in and out.
 import type { Command } from "commander";
-import { addServerOptions, type ServerFlags } from "./caller.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 
 /** Adds `moorage call`. */
 export function addCall(program: Command): void {

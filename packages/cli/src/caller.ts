@@ -1,17 +1,12 @@
 // Which server a command uses, and as whom.
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { Command } from "commander";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { EXIT } from "./command/exit-codes.ts";
+import { Failure } from "./command/failure.ts";
+import type { ServerFlags } from "./command/global-options.ts";
 import { accessTokenFor, notSignedIn, readLogins } from "./credentials.ts";
-import { dataDirOf, signOwnToken } from "./owner-token.ts";
-import { namedServer } from "./sign-ins.ts";
-
-/** The flags that select the server and the caller, as commander names them. */
-export interface ServerFlags {
-  url?: string;
-  token?: string;
-  dataDir?: string;
-}
+import { signOwnToken } from "./owner-token.ts";
+import { namedBy, severalSignIns } from "./sign-ins.ts";
 
 /**
  * Where a command's token comes from: one that was given, a sign-in on this machine, or the signing key in a data
@@ -24,33 +19,17 @@ export type Origin =
 
 const OWN_TOKEN_TTL_MS = 300_000;
 
-/** Adds the flags of `ServerFlags`. */
-export function addServerOptions(command: Command): Command {
-  return command
-    .option(
-      "--url <url>",
-      "URL of the server (MOORAGE_URL; default: the one of the data folder, or of the only sign-in)",
-    )
-    .option(
-      "--token <token>",
-      "access token to use (better in MOORAGE_TOKEN, where no list of processes shows it; default: that of `moorage login`)",
-    )
-    .option(
-      "--data-dir <folder>",
-      "data folder of a server of this machine: act as its owner (MOORAGE_DATA_DIR, default ./data)",
-    );
-}
-
 /**
- * In this order: the token of the flag or of MOORAGE_TOKEN; a data folder that was named; the sign-in to the server
- * that was named; ./data, unless another server was named; the only sign-in. Throws an Error that says what to do.
+ * In this order: the token of the flag, of MOORAGE_TOKEN or of the context's file; a data folder that was named; the
+ * sign-in to the server that was named; ./data, unless another server was named; the only sign-in. Throws a Failure
+ * that says what to do.
  */
 export async function originOf(flags: ServerFlags): Promise<Origin> {
-  const url = namedServer(flags.url);
-  const dataDir = dataDirOf(flags.dataDir);
-  const token = flags.token || process.env["MOORAGE_TOKEN"];
-  if (token) return { kind: "given", url: url ?? (await knownUrl(dataDir)), token };
-  if (flags.dataDir !== undefined || process.env["MOORAGE_DATA_DIR"]) return { kind: "data folder", url, dataDir };
+  const { url, token: given, dataDir: named, context } = namedBy(flags);
+  const dataDir = resolve(named ?? "./data");
+  const token = given ?? (context?.tokenFile === undefined ? undefined : tokenIn(context.tokenFile));
+  if (token !== undefined) return { kind: "given", url: url ?? (await knownUrl(dataDir)), token };
+  if (named !== undefined) return { kind: "data folder", url, dataDir };
   const logins = Object.keys(readLogins());
   if (url !== undefined) {
     if (logins.includes(url)) return { kind: "sign-in", url };
@@ -60,9 +39,22 @@ export async function originOf(flags: ServerFlags): Promise<Origin> {
   }
   if (existsSync(bootstrapFile(dataDir))) return { kind: "data folder", url, dataDir };
   const [only, second] = logins;
-  if (second !== undefined) throw new Error(`--url: is required, since there are sign-ins to ${logins.join(", ")}`);
-  // Signing says what is wrong with the folder.
-  return only === undefined ? { kind: "data folder", url, dataDir } : { kind: "sign-in", url: only };
+  if (second !== undefined) throw severalSignIns(logins);
+  if (only !== undefined) return { kind: "sign-in", url: only };
+  throw new Failure(`not signed in to any server, and there is no data folder ${dataDir}`, {
+    exit: EXIT.notSignedIn,
+    hint: "moorage login --url <url>",
+  });
+}
+
+function tokenIn(file: string): string {
+  try {
+    const token = readFileSync(file, "utf8").trim();
+    if (token !== "") return token;
+  } catch (cause) {
+    throw new Failure(`cannot read the context's token file ${file}: ${(cause as Error).message}`, { cause });
+  }
+  throw new Failure(`the context's token file ${file} is empty`);
 }
 
 /**
@@ -92,7 +84,11 @@ async function knownUrl(dataDir: string): Promise<string> {
   const [only, second] = Object.keys(readLogins());
   const [own] = await urlsOf(dataDir);
   const url = own ?? (second === undefined ? only : undefined);
-  if (url === undefined) throw new Error("--url: is required, or MOORAGE_URL: there is no data folder and no sign-in");
+  if (url === undefined)
+    throw new Failure("is required, or MOORAGE_URL: there is no data folder and no sign-in", {
+      exit: EXIT.usage,
+      field: "--url",
+    });
   return url;
 }
 

@@ -8,7 +8,12 @@ import type {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { debug, showRequests } from "./api/debug.ts";
+import { exitOfRpcCode } from "./command/exit-codes.ts";
+import { Failure } from "./command/failure.ts";
+import { durationOfFlag } from "./command/duration.ts";
+import { originOf, platformToken } from "./caller.ts";
+import type { ServerFlags } from "./command/global-options.ts";
 
 const CALL_TIMEOUT_MS = 30_000;
 
@@ -30,10 +35,12 @@ export interface Connection {
 }
 
 /** A failed call, in one line: the name of the gRPC code, and the message. */
-export class CallError extends Error {}
+export class CallError extends Failure {}
 
 /** The server and the caller of the flags, with a token as `platformToken` gives it. */
 export async function connect(flags: ServerFlags, spareMs?: number): Promise<Connection> {
+  if (flags.debug === true) showRequests();
+  const timeoutMs = flags.timeout === undefined ? CALL_TIMEOUT_MS : durationOfFlag("--timeout", flags.timeout);
   const { url, token } = await platformToken(await originOf(flags), spareMs);
   const transport = createGrpcTransport({ baseUrl: url });
   const headers = { authorization: `Bearer ${token}` };
@@ -41,9 +48,13 @@ export async function connect(flags: ServerFlags, spareMs?: number): Promise<Con
     url,
     async ask(method, request) {
       try {
-        return (await transport.unary(method, undefined, CALL_TIMEOUT_MS, headers, request)).message;
+        const { message, header } = await transport.unary(method, undefined, timeoutMs, headers, request);
+        debug(`gRPC ${url} ${method}: OK${requestIn(header)}`);
+        return message;
       } catch (error) {
-        throw callError(error);
+        const failure = callError(error);
+        debug(`gRPC ${url} ${method}: ${failure.message}${requestIn(ConnectError.from(error).metadata)}`);
+        throw failure;
       }
     },
     async *watch(method, request, signal) {
@@ -56,11 +67,17 @@ export async function connect(flags: ServerFlags, spareMs?: number): Promise<Con
   };
 }
 
+function requestIn(headers: Headers): string {
+  const id = headers.get("x-request-id");
+  return id === null ? "" : `, request ${id}`;
+}
+
 async function* once<T>(message: T): AsyncGenerator<T> {
   yield message;
 }
 
 function callError(cause: unknown): CallError {
   const { code, rawMessage } = ConnectError.from(cause);
-  return new CallError(`${Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}: ${rawMessage}`, { cause });
+  const name = Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
+  return new CallError(`${name}: ${rawMessage}`, { exit: exitOfRpcCode(code), cause });
 }

@@ -1,8 +1,10 @@
 // The tokens that `moorage login` stores: by server, in a file that only its owner can read.
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { EXIT } from "./command/exit-codes.ts";
+import { Failure } from "./command/failure.ts";
+import { configFolder } from "./config/paths.ts";
+import { locked } from "./lock.ts";
 import { tokenRequest } from "./oauth.ts";
 
 /** A sign-in to one server. */
@@ -26,30 +28,44 @@ export type Logins = Record<string, Login>;
 
 // A token with less time left than this could expire before the server checks it.
 const SPARE_MS = 60_000;
-const LOCK_WAIT_MS = 20_000;
-const LOCK_STALE_MS = 60_000;
-const LOCK_POLL_MS = 50;
 
 /** The path of the file. Source: XDG Base Directory Specification. */
 export function credentialsFile(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "moorage", "credentials.json");
+  return join(configFolder(env), "credentials.json");
 }
 
-/** The sign-ins; empty when there is no file. Throws an Error that names a file that cannot be read. */
+/**
+ * The sign-ins; empty when there is no file. Throws a Failure that names a file that cannot be read, that others can
+ * read, or that is no such file.
+ */
 export function readLogins(file = credentialsFile()): Logins {
   let text: string;
   try {
+    refuseOpenFile(file);
     text = readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new Error(`cannot read ${file}`, { cause: error });
-  }
-  try {
-    // `changeLogins` below writes this form.
-    return (JSON.parse(text) as { servers: Logins }).servers;
   } catch (cause) {
-    throw new Error(`${file} is damaged: remove it and sign in again`, { cause });
+    if (cause instanceof Failure) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Failure(`cannot read ${file}: ${(cause as Error).message}`, { cause });
   }
+  const damaged = (cause?: unknown): Failure =>
+    new Failure(`${file} is damaged: remove it and sign in again`, { exit: EXIT.notSignedIn, cause });
+  let servers: unknown;
+  try {
+    servers = (JSON.parse(text) as { servers?: unknown } | null)?.servers;
+  } catch (cause) {
+    throw damaged(cause);
+  }
+  if (typeof servers !== "object" || servers === null) throw damaged();
+  // `changeLogins` below writes this form.
+  return servers as Logins;
+}
+
+/** Throws a Failure when others can read or change the file: what is in it would no longer be secret. */
+function refuseOpenFile(file: string): void {
+  // Windows has no such bits.
+  if (process.platform === "win32" || (statSync(file).mode & 0o077) === 0) return;
+  throw new Failure(`${file} can be read by others of this machine`, { hint: `chmod 600 ${file}` });
 }
 
 /** Reads, changes and writes the file while no other process does. The result of `change` is stored. */
@@ -58,17 +74,13 @@ export async function changeLogins(
   file = credentialsFile(),
 ): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = `${file}.lock`;
-  await takeLock(lock);
-  try {
+  await locked(file, async () => {
     const servers = await change(readLogins(file));
     // Replaced in one step, and never readable by others, not even for a moment.
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, `${JSON.stringify({ servers }, null, 2)}\n`, { mode: 0o600 });
     renameSync(draft, file);
-  } finally {
-    rmSync(lock, { recursive: true, force: true });
-  }
+  });
 }
 
 /**
@@ -98,31 +110,14 @@ export function loginOfRegistry(host: string, logins = readLogins()): (Login & {
 }
 
 /** The error for commands that need a sign-in to the server. */
-export function notSignedIn(url: string): Error {
-  return new Error(`not signed in to ${url}: moorage login --url ${url}`);
+export function notSignedIn(url: string): Failure {
+  return new Failure(`not signed in to ${url}: moorage login --url ${url}`, { exit: EXIT.notSignedIn });
 }
 
 async function refreshed(url: string, { refreshToken }: Login): Promise<Tokens> {
   const answer = await tokenRequest(`${url}/sts/token`, { grant_type: "refresh_token", refresh_token: refreshToken });
   if ("tokens" in answer) return answer.tokens;
-  if (answer.error === "invalid_grant") throw new Error(`the sign-in to ${url} has ended: moorage login --url ${url}`);
+  if (answer.error === "invalid_grant")
+    throw new Failure(`the sign-in to ${url} has ended: moorage login --url ${url}`, { exit: EXIT.notSignedIn });
   throw new Error(`${url} gives no token: ${answer.description}`);
-}
-
-async function takeLock(lock: string): Promise<void> {
-  const endMs = performance.now() + LOCK_WAIT_MS;
-  for (;;) {
-    try {
-      mkdirSync(lock);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-    // A process that held the lock for so long was killed: it only makes one request with a shorter time-out.
-    const sinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (sinceMs !== undefined && Math.abs(Date.now() - sinceMs) > LOCK_STALE_MS)
-      rmSync(lock, { recursive: true, force: true });
-    else if (performance.now() > endMs) throw new Error(`${lock} is held by another process`);
-    else await sleep(LOCK_POLL_MS);
-  }
 }

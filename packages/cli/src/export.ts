@@ -1,8 +1,9 @@
 // `moorage export`: writes a whole installation to a folder, in a form that needs no Moorage to read.
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { bytesText, withProgress } from "./progress.ts";
+import { bytesText } from "./output/sizes.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+import { withProgress } from "./terminal/progress.ts";
 
 /** Adds `moorage export`. */
 export function addExport(program: Command): void {

@@ -1,4 +1,8 @@
 import type { FeedDefinition, FeedsAdmin, Imported } from "@moorage/server";
+import { textIn } from "./api/json-fields.ts";
+import type { Json, JsonObject } from "./api/rest.ts";
+import type { Column, Listing } from "./output/listing.ts";
+import { type OutputFlags, printList } from "./output/output.ts";
 import { plain } from "./printable.ts";
 
 type Feed = Awaited<ReturnType<FeedsAdmin["list"]>>[number];
@@ -31,24 +35,74 @@ export function feedLines(feeds: readonly Feed[]): string[] {
 }
 
 /** A feed as JSON: names and times as in the JSON of the API, durations in seconds. */
-export function feedJson(feed: Feed): object {
+export function feedJson(feed: Feed): JsonObject {
   return {
     name: feed.name,
     format: feed.format,
     licence: feed.licence,
     address: feed.address,
     interval: `${feed.interval_ms / 1000}s`,
-    products: JSON.parse(feed.products) as unknown,
+    products: JSON.parse(feed.products) as Json,
     origin: feed.origin,
     records: feed.records,
     withdrawn: feed.withdrawn,
     problems: feed.problems,
-    newestRecordTime: timeText(feed.newest),
-    createTime: timeText(feed.create_time),
-    attemptTime: timeText(feed.attempt_time),
-    successTime: timeText(feed.success_time),
+    ...timeField("newestRecordTime", feed.newest),
+    ...timeField("createTime", feed.create_time),
+    ...timeField("attemptTime", feed.attempt_time),
+    ...timeField("successTime", feed.success_time),
     error: feed.error,
   };
+}
+
+/** Prints feeds in the formats that all lists have. */
+export async function printFeeds(feeds: readonly Feed[], flags: OutputFlags): Promise<void> {
+  await printList(each(feeds.map(feedJson)), FEEDS, flags);
+}
+
+/** Prints what the last import of a feed could not read, in the formats that all lists have. */
+export async function printProblems(
+  problems: Awaited<ReturnType<FeedsAdmin["problems"]>>,
+  flags: OutputFlags,
+): Promise<void> {
+  const items = problems.map(({ record: id, position, message }) => ({ id, position, message }));
+  await printList(each(items), PROBLEMS, flags);
+}
+
+const column = (header: string, field: string, extra: Partial<Column> = {}): Column => ({
+  header,
+  value: (item) => textIn(item, field),
+  ...extra,
+});
+const FEEDS: Listing = {
+  field: "feeds",
+  columns: [
+    column("NAME", "name"),
+    column("FORMAT", "format"),
+    column("RECORDS", "records", { right: true }),
+    column("NOT READ", "problems", { right: true }),
+    column("LAST SUCCESS", "successTime", { kind: "time" }),
+    column("LICENCE", "licence", { flexible: true }),
+    column("FROM", "address", { wide: true }),
+    column("ERROR", "error", { wide: true }),
+  ],
+  nameOf: (feed) => textIn(feed, "name"),
+  idOf: (feed) => textIn(feed, "name"),
+};
+const PROBLEMS: Listing = {
+  field: "problems",
+  columns: [column("RECORD", "id"), column("WHERE", "position"), column("MESSAGE", "message", { flexible: true })],
+  nameOf: (problem) => textIn(problem, "id"),
+  idOf: (problem) => textIn(problem, "id"),
+};
+
+async function* each(items: readonly JsonObject[]): AsyncGenerator<JsonObject> {
+  yield* items;
+}
+
+function timeField(name: string, ms: number | null): JsonObject {
+  const text = timeText(ms);
+  return text === undefined ? {} : { [name]: text };
 }
 
 function timeText(ms: number | null): string | undefined {

@@ -1,7 +1,10 @@
 // `moorage feeds`: the sources of security data of an installation.
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { addedText, counted, feedJson, feedLines, importedText } from "./feed-lines.ts";
+import { stoppable } from "./command/interrupt.ts";
+import { addedText, counted, feedJson, feedLines, importedText, printFeeds, printProblems } from "./feed-lines.ts";
+import { formatOf } from "./output/format.ts";
+import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 const namesFeeds = (name: string): boolean =>
@@ -22,8 +25,10 @@ function addList(feeds: Command): void {
     .description("list the feeds, with their licences and their state")
     .option("--problems <feed>", "list what the last import of this feed could not read")
     .option("--json", "print JSON");
+  addOutputOptions(command);
   const configOf = addSettings(command, namesPlace);
-  command.action(async (values: FlagValues) => {
+  command.action(async (values: FlagValues & OutputFlags) => {
+    const { kind } = formatOf(values);
     const { withFeeds } = await import("@moorage/server");
     const config = await configOf(values);
     const of = values["problems"] as string | undefined;
@@ -32,10 +37,12 @@ function addList(feeds: Command): void {
     await withFeeds(config, async (admin) => {
       if (of === undefined) {
         const rows = await admin.list();
+        if (!json && kind !== "table") return printFeeds(rows, values);
         if (json) print(JSON.stringify(rows.map(feedJson), null, 2));
         else for (const line of feedLines(rows)) print(line);
         return;
       }
+      if (!json && kind !== "table") return printProblems(await admin.problems(of), values);
       const problems = (await admin.problems(of)).map(({ record: id, position, message }) => ({
         id,
         position,
@@ -147,14 +154,6 @@ function addExport(feeds: Command): void {
 }
 
 /** Does work that SIGINT and SIGTERM end between two steps. */
-async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stopping = new AbortController();
-  const stop = (): void =>
-    stopping.abort(new Error("stopped: what was imported stays; run the same command again for the rest"));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
-  try {
-    return await work(stopping.signal);
-  } finally {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
-  }
+function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return stoppable("stopped: what was imported stays; run the same command again for the rest", work);
 }

@@ -1,8 +1,8 @@
 // `moorage fsck`: checks whether the database and the blobs of an installation are consistent.
 import type { FsckResult } from "@moorage/server";
 import type { Command } from "commander";
-import { withProgress } from "./progress.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+import { withProgress } from "./terminal/progress.ts";
 
 /** Adds `moorage fsck`. The exit code is 0 without problems, and 1 when problems remain. */
 export function addFsck(program: Command): void {

@@ -1,14 +1,25 @@
-// `moorage gc`: removes the content that nothing needs, or lists what would be removed.
+// `moorage gc`: removes the content that nothing needs, or lists what would be removed: of an installation of this
+// machine, or as a dry run of a server elsewhere.
+import { existsSync } from "node:fs";
 import type { Collected, Config, gcPromise as GcPromise } from "@moorage/server";
 import type { Command } from "commander";
-import { bytesText } from "./progress.ts";
+import { UsageFailure } from "./command/failure.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
+import { stoppable } from "./command/interrupt.ts";
+import { readLogins } from "./credentials.ts";
+import { formatOf } from "./output/format.ts";
+import { addOutputOptions, type OutputFlags } from "./output/output.ts";
+import { bytesText } from "./output/sizes.ts";
+import { namedBy } from "./sign-ins.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage gc`. */
 export function addGc(program: Command): void {
   const command = program
     .command("gc")
-    .description("remove the content that nothing needs any longer; the server may run")
+    .description(
+      "remove the content that nothing needs any longer, of an installation of this machine; with --dry-run also show what would go on a server elsewhere",
+    )
     .option("--dry-run", "change nothing, and list what would be removed")
     .option("--repo <name>", "look at this image alone, such as acme/api")
     .option(
@@ -16,30 +27,62 @@ export function addGc(program: Command): void {
       "keep content for so long after the last thing that needed it went, in place of MOORAGE_GC_GRACE; 0s only when nothing is pushed",
     )
     .option("--json", "print the result as JSON");
+  // Settings have --data-dir.
+  addServerOptions(command, ["context", "url", "token", "timeout", "debug"]);
+  addOutputOptions(command);
   const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");
-  command.action(async (values: FlagValues) => {
+  command.action(async (values: FlagValues & ServerFlags & OutputFlags) => {
+    if (isAboutServer(values)) return previewOnServer(values);
     const { collectInstallation, gcPromise } = await import("@moorage/server");
     const config = await configOf(values);
     const dryRun = values["dryRun"] === true;
     const graceMs = await graceOf(values["grace"], config);
     const repo = values["repo"] as string | undefined;
-    const json = values["json"] === true;
+    const json = values["json"] === true || isJson(values);
     const repos: (Collected & { name: string })[] = [];
     const onRepo = (name: string, collected: Collected): void => {
       if (json) repos.push({ name, ...collected });
       else console.log(`${name}: ${textOf(collected)}`);
     };
-    const stopping = new AbortController();
-    const stop = (): void =>
-      stopping.abort(new Error("stopped: what went is gone; run the same command again for the rest"));
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
-    const total = await collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal: stopping.signal });
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+    const total = await stoppable("stopped: what went is gone; run the same command again for the rest", (signal) =>
+      collectInstallation(config, { dryRun, repo, graceMs, onRepo, signal }),
+    );
     if (json) console.log(JSON.stringify({ dryRun, graceMs, repos, total }, null, 2));
     else
       for (const line of [`${dryRun ? "would go" : "gone"}: ${textOf(total)}`, promiseText(gcPromise(config), graceMs)])
         console.log(line);
   });
+}
+
+/**
+ * Whether a server is meant: one that is named, or that of the context or sign-in where no installation is here. A
+ * data folder or database that is named is one of this machine.
+ */
+function isAboutServer(values: FlagValues & ServerFlags): boolean {
+  if (Object.keys(values).some((name) => /^(?:dataDir|database|blobsUrl|secretKey)/.test(name))) return false;
+  if (values.url !== undefined || values.token !== undefined || values.context !== undefined) return true;
+  if (Object.keys(process.env).some(namesPlace) || existsSync("data")) return false;
+  return namedBy(values).url !== undefined || Object.keys(readLogins()).length > 0;
+}
+
+async function previewOnServer(values: FlagValues & ServerFlags & OutputFlags): Promise<void> {
+  if (values["dryRun"] !== true)
+    throw new UsageFailure("a server collects by itself: only --dry-run can be asked of it", {
+      hint: "run moorage gc on its machine, with --data-dir",
+    });
+  for (const name of ["repo", "grace"])
+    if (values[name] !== undefined)
+      throw new UsageFailure("is for an installation of this machine", { field: `--${name}` });
+  const { printGarbage } = await import("./tasks/garbage-preview.ts");
+  await printGarbage(values["json"] === true ? { ...values, output: "json" } : values);
+}
+
+/** Whether JSON is asked for; for an installation of this machine there is a text besides. */
+function isJson(values: OutputFlags): boolean {
+  const { kind } = formatOf(values);
+  if (values.output !== undefined && !["table", "wide", "json"].includes(kind))
+    throw new UsageFailure("must be table or json for an installation of this machine", { field: "--output" });
+  return kind === "json";
 }
 
 async function graceOf(text: unknown, config: Config): Promise<number> {

@@ -1,8 +1,9 @@
 // `moorage import`: loads an export into an empty installation, with any database and blob store of the settings.
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { bytesText, withProgress } from "./progress.ts";
+import { bytesText } from "./output/sizes.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+import { withProgress } from "./terminal/progress.ts";
 
 /** Adds `moorage import`. */
 export function addImport(program: Command): void {

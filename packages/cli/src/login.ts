@@ -1,12 +1,15 @@
 // `moorage login`: a person signs in to a server through the OpenID provider of an organization.
 import type { Command } from "commander";
+import { UsageFailure } from "./command/failure.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
+import { rememberServer } from "./config/contexts.ts";
 import { changeLogins, credentialsFile, readLogins, type Tokens } from "./credentials.ts";
 import { type Endpoints, endpointsOf } from "./oauth.ts";
-import { isInteractive, question } from "./question.ts";
-import { namedServer, serverUrl } from "./sign-ins.ts";
+import { isInteractive, question } from "./terminal/question.ts";
+import { serverUrl } from "./server-url.ts";
+import { namedServer } from "./sign-ins.ts";
 
-interface LoginFlags {
-  url?: string;
+interface LoginFlags extends ServerFlags {
   organization?: string;
   identityProvider?: string;
   device?: true;
@@ -18,10 +21,10 @@ const DEVICE_TIMEOUT_MS = 600_000;
 
 /** Adds `moorage login`. */
 export function addLogin(program: Command): void {
-  program
-    .command("login")
-    .description("sign in to a server through your organization's OpenID provider")
-    .option("--url <url>", "URL of the server (MOORAGE_URL; default: that of the only sign-in, or you are asked)")
+  addServerOptions(
+    program.command("login").description("sign in to a server through your organization's OpenID provider"),
+    ["context", "url", "debug"],
+  )
     .option("--organization <name>", "whose providers to choose from, such as acme, or acme/team for a group's own")
     .option(
       "--identity-provider <name>",
@@ -30,7 +33,7 @@ export function addLogin(program: Command): void {
     .option("--device", "sign in with a browser elsewhere: this machine has none")
     .option("--open", "open the browser; otherwise the address is printed alone")
     .action(async (flags: LoginFlags) => {
-      const server = await serverOf(flags.url);
+      const server = await serverOf(flags);
       warnOfPlainHttp(server);
       const endpoints = await endpointsOf(server);
       const last = readLogins()[server]?.identityProvider;
@@ -41,17 +44,19 @@ export function addLogin(program: Command): void {
       // Where the registry does not answer under the server's own address, it is taken to have the same host.
       const registry = await registryHost(server).catch(() => new URL(server).host);
       await changeLogins(async (logins) => ({ ...logins, [server]: { ...tokens, identityProvider, registry } }));
+      rememberServer(server);
       console.log(`Signed in to ${server}; the tokens are in ${credentialsFile()}`);
     });
 }
 
-/** The server of the flag or of MOORAGE_URL, the only one there is a sign-in to, or the one that the person types. */
-async function serverOf(flag: string | undefined): Promise<string> {
-  const named = namedServer(flag);
+/** The server that was named, the only one there is a sign-in to, or the one that the person types. */
+async function serverOf(flags: ServerFlags): Promise<string> {
+  const named = namedServer(flags);
   if (named !== undefined) return named;
   const [only, second] = Object.keys(readLogins());
   if (only !== undefined && second === undefined) return only;
-  if (!isInteractive()) throw new Error("--url: is required, or MOORAGE_URL: which server to sign in to");
+  if (!isInteractive())
+    throw new UsageFailure("is required, or MOORAGE_URL: which server to sign in to", { field: "--url" });
   return serverUrl(await question("URL of the server: "));
 }
 

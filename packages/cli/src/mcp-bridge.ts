@@ -1,7 +1,8 @@
 // Passes the messages of MCP between standard input and output, one JSON object a line, and the /mcp of a server, with
 // the token of the person. It knows no tool: what the server offers is offered here, in all versions of the protocol.
-import { originOf, platformToken, type Origin, type ServerFlags } from "./caller.ts";
+import { originOf, platformToken, type Origin } from "./caller.ts";
 import { claimsOf } from "./claims.ts";
+import type { ServerFlags } from "./command/global-options.ts";
 import { linesOf } from "./mcp-lines.ts";
 import { headersOf, isRecord, type Message } from "./mcp-messages.ts";
 

@@ -1,6 +1,6 @@
 // `moorage mcp`: MCP on standard input and output, for assistants that start their servers as programs.
 import type { Command } from "commander";
-import { addServerOptions, type ServerFlags } from "./caller.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 
 /** Adds `moorage mcp`. */
 export function addMcp(program: Command): void {

@@ -1,4 +1,7 @@
 // How commands use a server's OAuth endpoints.
+import { send, Unreachable } from "./api/http.ts";
+import { EXIT } from "./command/exit-codes.ts";
+import { Failure } from "./command/failure.ts";
 import type { Tokens } from "./credentials.ts";
 import { plain } from "./printable.ts";
 
@@ -82,9 +85,10 @@ export function jsonOf(url: string): Promise<Record<string, unknown>> {
 async function asked(url: string, init: RequestInit): Promise<Record<string, unknown>> {
   const { host } = new URL(url);
   try {
-    const response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await send(url, { ...init, redirect: "error", timeoutMs: TIMEOUT_MS });
     return (await response.json()) as Record<string, unknown>;
   } catch (cause) {
-    throw new Error(`${host} does not answer as a Moorage server does`, { cause });
+    const exit = cause instanceof Unreachable ? EXIT.unavailable : EXIT.error;
+    throw new Failure(`${host} does not answer as a Moorage server does`, { exit, cause });
   }
 }

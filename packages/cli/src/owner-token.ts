@@ -1,11 +1,5 @@
 // Tokens signed with the key in a data folder of this machine.
-import { resolve } from "node:path";
 import type { Config } from "@moorage/server";
-
-/** The data folder of a command: its flag, or else the environment, or else ./data. */
-export function dataDirOf(flag: string | undefined): string {
-  return resolve(flag || process.env.MOORAGE_DATA_DIR || "./data");
-}
 
 /** The claims to sign; without `identity` the token is for the owner that the first start created. */
 export interface OwnTokenRequest {

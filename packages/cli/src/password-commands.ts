@@ -1,6 +1,6 @@
 // `moorage pull-token` and `moorage push-token`: passwords for machines, each with its own identity.
 import type { Command } from "commander";
-import { addServerOptions, type ServerFlags } from "./caller.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import type { CreateFlags, Kind } from "./registry-passwords.ts";
 
 /** Adds `moorage pull-token` with `create`, `list` and `revoke`. */

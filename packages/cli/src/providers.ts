@@ -1,7 +1,7 @@
 // Which identity provider a person signs in through: named by a flag, or chosen from those of an organization.
 import { jsonOf } from "./oauth.ts";
 import { plain } from "./printable.ts";
-import { isInteractive, question } from "./question.ts";
+import { isInteractive, question } from "./terminal/question.ts";
 
 /** What was named on the command line. */
 export interface Named {

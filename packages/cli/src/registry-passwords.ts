@@ -2,10 +2,13 @@
 import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
 import { parseDuration } from "@moorage/server/config";
-import type { ServerFlags } from "./caller.ts";
+import { isUid } from "./api/name-kinds.ts";
+import { type Names, namesOf } from "./api/names.ts";
+import { openRest } from "./api/rest.ts";
+import { exitOf, Failure, UsageFailure } from "./command/failure.ts";
+import type { ServerFlags } from "./command/global-options.ts";
 import { type Connection, connect } from "./connection.ts";
 import { makePassword, type Password } from "./password-key.ts";
-import { groupAt, repoAt } from "./places.ts";
 import { plain } from "./printable.ts";
 import { registryHost } from "./registry-host.ts";
 import { quote } from "./shell.ts";
@@ -50,7 +53,7 @@ export async function createToken(kind: Kind, { name, role, ttl, json, ...flags 
   if (ttlMs === undefined || ttlMs < 1000 || ttlMs > kind.maxDays * DAY_MS)
     throw new Error(`--ttl: must be a duration such as 12h or 30d, at most ${kind.maxDays}d, not ${ttl}`);
   const connection = await connect(flags);
-  const { group, scopes } = await placeOf(connection, flags);
+  const { group, scopes } = await placeOf(namesOf(await openRest(flags)), flags);
   const registry = await registryHost(connection.url);
   const {
     roles: [found],
@@ -74,12 +77,15 @@ export async function createToken(kind: Kind, { name, role, ttl, json, ...flags 
 
 /** The group that the identity belongs to, and the repo that its password is narrowed to. */
 async function placeOf(
-  connection: Connection,
+  names: Names,
   { group, repo }: Pick<CreateFlags, "group" | "repo">,
 ): Promise<{ group: string; scopes?: string[] }> {
-  if ((group === undefined) === (repo === undefined)) throw new Error("name either --group or --repo");
-  if (repo === undefined) return { group: await groupAt(connection, group ?? "") };
-  const uid = await repoAt(connection, repo);
+  if ((group === undefined) === (repo === undefined)) throw new UsageFailure("name either --group or --repo");
+  if (repo === undefined) return { group: await names.uidOf("group", group ?? "") };
+  // A name without a group could come to mean another repo.
+  if (!isUid(repo) && !repo.includes("/"))
+    throw new UsageFailure(`must look like acme/app or be a uid, not ${repo}`, { field: "--repo" });
+  const uid = await names.uidOf("repo", repo);
   return { group: uid.slice(0, uid.lastIndexOf("/")), scopes: [uid] };
 }
 
@@ -121,7 +127,8 @@ async function makeIdentity(
       ));
     if (removed) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${why}; identity ${left} was made for it and could not be removed: it can do nothing`, {
+    throw new Failure(`${why}; identity ${left} was made for it and could not be removed: it can do nothing`, {
+      exit: exitOf(error),
       cause: error,
     });
   }
@@ -133,7 +140,7 @@ export async function listTokens(
   { group: place, ...flags }: ServerFlags & { group: string },
 ): Promise<void> {
   const { ask } = await connect(flags);
-  const group = place === "" ? "" : await groupAt({ ask }, place);
+  const group = place === "" ? "" : await namesOf(await openRest(flags)).uidOf("group", place);
   const found: Identity[] = [];
   let pageToken = "";
   for (let page = 0; page < MAX_PAGES && (page === 0 || pageToken !== ""); page += 1) {

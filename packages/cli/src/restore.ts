@@ -1,8 +1,9 @@
 // `moorage restore`: creates a data folder from a backup.
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { bytesText, withProgress } from "./progress.ts";
+import { bytesText } from "./output/sizes.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+import { withProgress } from "./terminal/progress.ts";
 
 /** Adds `moorage restore`. */
 export function addRestore(program: Command): void {

@@ -2,7 +2,9 @@
 // directly.
 import { join } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
-import { addServerOptions, originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { originOf, platformToken } from "./caller.ts";
+import { UsageFailure } from "./command/failure.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { accessTokenFor, loginOfRegistry } from "./credentials.ts";
 
 const PASSWORD_MAX_CHARS = 65_536;
@@ -63,9 +65,9 @@ export function addSample(program: Command): void {
       .option("--user <name>", "push as this user, with --password-stdin")
       .option("--password-stdin", "read the password from standard input, instead of using a token"),
   ).action(async ({ layout, push, build, user, passwordStdin = false, ...server }: Flags) => {
-    if (passwordStdin !== (user !== undefined)) throw new Error("--user and --password-stdin go together");
+    if (passwordStdin !== (user !== undefined)) throw new UsageFailure("--user and --password-stdin go together");
     if (layout === undefined && push === undefined)
-      throw new Error("say where the image goes: --layout <folder> or --push <reference>");
+      throw new UsageFailure("say where the image goes: --layout <folder> or --push <reference>");
     const { buildSampleImage } = await import("./oci/image.ts");
     if (layout !== undefined) {
       const { writeLayout } = await import("./oci/layout.ts");

@@ -4,7 +4,13 @@ import { type Command, Help, Option } from "commander";
 /** Values of flags, by commander's attribute names. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
-const withSettings = new WeakSet<Command>();
+// How the flags of a command's settings are added.
+const addsFlags = new WeakMap<Command, () => Promise<void>>();
+
+/** Adds the flags of the settings now, although the command does not run: for documents and completion's table. */
+export async function addFlagsOfSettings(command: Command): Promise<void> {
+  await addsFlags.get(command)?.();
+}
 
 /** Whether the setting says where an installation is or how to reach it. */
 export function namesPlace(name: string): boolean {
@@ -21,9 +27,8 @@ export function addSettings(
   wanted: (name: string) => boolean = () => true,
 ): (values: FlagValues) => Promise<Config> {
   const options = new Map<string, Option>();
-  withSettings.add(command);
-  command.parent?.hook("preSubcommand", async (_, chosen) => {
-    if (chosen !== command) return;
+  const addFlags = async (): Promise<void> => {
+    if (options.size > 0) return;
     const { flagOf, SETTINGS } = await import("@moorage/server/config");
     for (const { name, fallback, help } of SETTINGS.filter((setting) => wanted(setting.name))) {
       const option = new Option(
@@ -33,6 +38,10 @@ export function addSettings(
       command.addOption(option);
       options.set(name, option);
     }
+  };
+  addsFlags.set(command, addFlags);
+  command.parent?.hook("preSubcommand", async (_, chosen) => {
+    if (chosen === command) await addFlags();
   });
   return async (values) => {
     const { loadConfig } = await import("@moorage/server/config");
@@ -47,7 +56,7 @@ export function addSettings(
  */
 export function commandTerm(command: Command): string {
   const term = new Help().subcommandTerm(command);
-  return withSettings.has(command) && command.options.length === 0
+  return addsFlags.has(command) && command.options.length === 0
     ? term.replace(command.name(), `${command.name()} [options]`)
     : term;
 }

@@ -1,6 +1,10 @@
 // `moorage sign-in-link`: an address that signs one browser in, once.
 import type { Command } from "commander";
-import { addServerOptions, originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { send } from "./api/http.ts";
+import { originOf, platformToken } from "./caller.ts";
+import { EXIT, exitOfStatus } from "./command/exit-codes.ts";
+import { Failure } from "./command/failure.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { plain } from "./printable.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -21,15 +25,16 @@ export function addSignInLink(program: Command): void {
 export async function signInLink(url: string, token: string): Promise<string> {
   let response: Response;
   try {
-    response = await fetch(`${url}/session/links`, {
+    response = await send(`${url}/session/links`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      timeoutMs: TIMEOUT_MS,
     });
   } catch (cause) {
-    throw new Error(`cannot reach ${url}`, { cause });
+    throw new Failure(`cannot reach ${url}`, { exit: EXIT.unavailable, cause });
   }
   const answer = (await response.json().catch(() => ({}))) as { url?: unknown; message?: unknown };
   if (response.ok && typeof answer.url === "string") return plain(answer.url);
-  throw new Error(plain(typeof answer.message === "string" ? answer.message : `${url} answers ${response.status}`));
+  const said = typeof answer.message === "string" ? answer.message : `${url} answers ${response.status}`;
+  throw new Failure(plain(said), { exit: exitOfStatus(response.status) || EXIT.error });
 }

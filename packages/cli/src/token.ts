@@ -1,6 +1,7 @@
 // `moorage token`: an access token, of a sign-in, or signed from the data folder, with or without a running server.
 import type { Command } from "commander";
-import { addServerOptions, originOf, platformToken, type ServerFlags } from "./caller.ts";
+import { originOf, platformToken } from "./caller.ts";
+import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 
 interface TokenFlags extends ServerFlags {
   audience: string;

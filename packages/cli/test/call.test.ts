@@ -38,7 +38,7 @@ test("a method that streams prints each message as a line of JSON as it comes, u
   assert.equal(found, "dev.moorage.registry.push.v1", stderr);
   assert.equal((await pushed).code, 0);
   watching.kill("SIGINT");
-  assert.deepEqual([await ended, stderr], [[0, null], ""]);
+  assert.deepEqual([await ended, stderr], [[130, null], "moorage: interrupted\n"]);
 
   // A reader that has enough ends it too.
   const command = `"${process.execPath}" "${LAUNCHER}" call EventsService/WatchEvents '${request}' | head -n 1`;
@@ -51,8 +51,8 @@ test("a method that streams prints each message as a line of JSON as it comes, u
       cwd,
     },
   );
-  assert.deepEqual([hidden.code, hidden.stdout], [1, ""]);
-  assert.match(hidden.stderr, /^moorage: (?:NOT_FOUND|PERMISSION_DENIED): [^\n]+\n$/);
+  assert.deepEqual([hidden.code, hidden.stdout], [3, ""]);
+  assert.match(hidden.stderr, /^moorage: NOT_FOUND: [^\n]+\n$/);
 });
 
 test("a wrong name is answered with the names that are near", async () => {
@@ -74,11 +74,11 @@ test("a wrong name is answered with the names that are near", async () => {
     const { code, stdout, stderr } = await moorage(["call", ...args], {
       env: { MOORAGE_TOKEN: "unused", MOORAGE_URL: "http://127.0.0.1:1" },
     });
-    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [1, "", 1], stderr);
+    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [2, "", 1], stderr);
     assert.match(stderr, words);
   }
   const { stderr } = await moorage(["pul-token"]);
-  assert.match(stderr, /Did you mean pull-token\?/);
+  assert.match(stderr, /did you mean pull-token\?/);
 });
 
 test("the help of call names the variables that it reads", async () => {

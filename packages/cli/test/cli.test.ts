@@ -123,14 +123,14 @@ test("`token` fails with one line for a folder that is missing, is no server's, 
 test("the flags of `token` are validated", async (t) => {
   const cwd = temporaryFolder(t);
   await terminate(await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd }));
-  for (const [flag, value] of [
-    ["--ttl", "soon"],
-    ["--ttl", "2h"],
-    ["--ttl", "0s"],
-    ["--identity", "nobody"],
+  for (const [flag, value, exit] of [
+    ["--ttl", "soon", 2],
+    ["--ttl", "2h", 1],
+    ["--ttl", "0s", 2],
+    ["--identity", "nobody", 1],
   ] as const) {
     const { code, stdout, stderr } = await moorage(["token", flag, value], { cwd });
-    assert.equal(code, 1, `${flag} ${value}`);
+    assert.equal(code, exit, `${flag} ${value}`);
     assert.equal(stdout, "");
     assert.match(stderr, /^moorage: .+\n$/);
   }
@@ -160,7 +160,7 @@ test("a sample image is pushed, and written as an OCI layout with the same diges
   };
   assert.equal(index.manifests[0]?.digest, digest);
   const wrong = await moorage(["sample", "--push", "acme/hello"], { cwd });
-  assert.equal(wrong.code, 1);
+  assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /must look like/);
   assert.equal(await terminate(server), 0);
 });
@@ -170,17 +170,22 @@ test("a push that the server refuses ends with the server's reason, in one line"
   const { url } = await startServing(t, NODE, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const push = (reference: string, ...more: string[]): ReturnType<typeof moorage> =>
     moorage(["sample", "--push", `${url}/${reference}`, ...more], { cwd });
-  const rejections: [Promise<{ code: number; stdout: string; stderr: string }>, RegExp][] = [
+  const rejections: [Promise<{ code: number; stdout: string; stderr: string }>, number, RegExp][] = [
     // The owner has no right to push into an organization that is not there.
-    [push("nowhere/app:v1"), /HTTP 403 DENIED: .*identity [0-9a-f]{40} needs a role binding with CAP_MANIFEST_CREATE/],
-    [push("acme/app:v1--at--20260101T000000Z"), /is read-only and is never pushed/],
-    [push("acme/app:v1", "--token", "nonsense"), /the credentials were not accepted/],
+    [
+      push("nowhere/app:v1"),
+      5,
+      /HTTP 403 DENIED: .*identity [0-9a-f]{40} needs a role binding with CAP_MANIFEST_CREATE/,
+    ],
+    [push("acme/app:v1--at--20260101T000000Z"), 1, /is read-only and is never pushed/],
+    [push("acme/app:v1", "--token", "nonsense"), 4, /the credentials were not accepted/],
   ];
-  for (const [outcome, words] of rejections) {
+  for (const [outcome, exit, words] of rejections) {
     const { code, stdout, stderr } = await outcome;
-    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [1, "", 1], stderr);
+    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [exit, "", 1], stderr);
     assert.match(stderr, words);
   }
   const nobody = await moorage(["sample", "--push", "http://127.0.0.1:1/acme/app:v1", "--token", "x"], { cwd });
+  assert.equal(nobody.code, 7);
   assert.match(nobody.stderr, /^moorage: http:\/\/127\.0\.0\.1:1 does not answer: [^\n]+\n$/);
 });

@@ -72,6 +72,10 @@ const provider =
     (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo", program), "0"])).url;
 
 const NEEDS: Readonly<Record<string, Needs>> = {
+  "credentials.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { PROVIDER_URL: provider("ci-provider.ts") },
+  },
   "events.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, others: { RECEIVER_URL: freeUrl } },
   "keyless.md": {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },

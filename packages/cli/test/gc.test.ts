@@ -53,13 +53,13 @@ test(
   { timeout: 60_000 },
   async (t) => {
     const cwd = temporaryFolder(t);
-    for (const [args, expected] of [
-      [["--grace", "soon"], /^moorage: --grace: must be a duration such as 0s, 15m or 24h, not soon\n$/],
-      [[], /^moorage: there is no installation in \S+\n$/],
-      [["--database-url", "nonsense"], /^moorage: MOORAGE_DATABASE_URL: /],
+    for (const [args, exit, expected] of [
+      [["--grace", "soon"], 2, /^moorage: --grace: must be a duration such as 0s, 15m or 24h, not soon\n$/],
+      [[], 1, /^moorage: there is no installation in \S+\n$/],
+      [["--database-url", "nonsense"], 1, /^moorage: MOORAGE_DATABASE_URL: /],
     ] as const) {
       const { code, stdout, stderr } = await moorage(["gc", ...args], { cwd });
-      assert.deepEqual([code, stdout], [1, ""]);
+      assert.deepEqual([code, stdout], [exit, ""]);
       assert.match(stderr, expected);
       assert.equal(stderr.trimEnd().split("\n").length, 1);
     }

@@ -121,7 +121,7 @@ test("login with a browser on this machine, then calls, whoami, refresh and logo
   const nobody = await run("whoami");
   assert.deepEqual(
     [nobody.code, nobody.stderr],
-    [1, "moorage: not signed in to any server: moorage login --url <url>\n"],
+    [4, "moorage: not signed in to any server; moorage login --url <url>\n"],
   );
 
   const signing = begin(t, house);
@@ -177,8 +177,8 @@ test("login with a browser on this machine, then calls, whoami, refresh and logo
     body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: after }),
   });
   assert.equal(refused.status, 400);
-  assert.equal((await run("whoami", "--url", url)).code, 1);
-  assert.equal((await run("logout", "--url", url)).code, 1);
+  assert.equal((await run("whoami", "--url", url)).code, 4);
+  assert.equal((await run("logout", "--url", url)).code, 4);
 });
 
 test("login with a browser on another machine", async (t) => {
@@ -216,7 +216,7 @@ test("a failure is reported in one line, and nothing is stored", async (t) => {
   ]);
   assert.deepEqual(
     lines.map(({ code, stderr }) => [code, stderr.split("\n").length]),
-    lines.map(() => [1, 2]),
+    [2, 1, 2, 1].map((exit) => [exit, 2]),
   );
   assert.throws(() => statSync(house.file));
 });
@@ -255,16 +255,17 @@ test("the provider is named, and nothing has to be known by its uid", async (t) 
   await addProviders(house);
   const named = beginWith(t, house, ["--url", url, "--organization", "acme", "--identity-provider", "people"]);
   assert.ok((await named.until(/^(http\S+\/oauth\/authorize\S+)$/m)).includes(encodeURIComponent(provider)));
-  for (const [flags, message] of [
-    [["--organization", "acme"], "--identity-provider: is required, one of partners, people"],
+  for (const [flags, exit, message] of [
+    [["--organization", "acme"], 2, "--identity-provider: is required, one of partners, people"],
     [
       ["--organization", "acme", "--identity-provider", "staff"],
+      2,
       "--identity-provider: acme has no staff, but partners, people",
     ],
-    [["--organization", "nowhere"], "nowhere has no identity provider at "],
-  ] as [string[], string][]) {
+    [["--organization", "nowhere"], 1, "nowhere has no identity provider at "],
+  ] as [string[], number, string][]) {
     const { code, stdout, stderr } = await run("login", "--url", url, ...flags);
-    assert.deepEqual([code, stdout], [1, ""]);
+    assert.deepEqual([code, stdout], [exit, ""], stderr);
     assert.ok(stderr.startsWith(`moorage: ${message}`), stderr);
     assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
   }

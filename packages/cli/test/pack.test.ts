@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { run, startServing, temporaryFolder, terminate } from "./commands.ts";
@@ -91,7 +91,18 @@ async function installsAlone(tarball: string, job: string): Promise<void> {
     readdirSync(join(job, "node_modules")).filter((name) => !name.startsWith(".")),
     ["docker-credential-moorage"],
   );
-  const helper = join(job, "node_modules", ".bin", "docker-credential-moorage");
+  const bin = join(job, "node_modules", ".bin");
+  const helper = join(bin, "docker-credential-moorage");
+  const request = {
+    apiVersion: "credentialprovider.kubelet.k8s.io/v1",
+    kind: "CredentialProviderRequest",
+    image: "registry.example.org/acme/app",
+  };
+  const plugin = `echo '${JSON.stringify(request)}' | ${bin}/moorage-credential-kubelet --registry=registry.example.com`;
+  const answered = await run("bash", ["-c", plugin], { cwd: job });
+  assert.match(answered.stdout, /"auth":null/, answered.stderr);
+  const keyring = [`${bin}/moorage-keyring`, "get", "https://registry.example.com/pypi/acme/simple/", "any"].join(" ");
+  assert.equal((await run("bash", ["-c", `PATH=${dirname(process.execPath)}; ${keyring}`], { cwd: job })).code, 1);
   const env = {
     MOORAGE_REGISTRY_HOST: "registry.example.com",
     MOORAGE_IDENTITY: "c".repeat(40),

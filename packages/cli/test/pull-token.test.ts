@@ -198,7 +198,7 @@ test("a pull token can be listed and revoked: then the password and the tokens i
   assert.equal((await server.log(one.username, one.password, "acme/team/app:pull")).status, 401);
   assert.equal((await server.log("any", one.password, "acme/team/app:pull")).status, 401);
   const again = await server.pullToken(["revoke", one.username]);
-  assert.deepEqual([again.code, again.stderr], [1, `moorage: NOT_FOUND: Identity not found: ${one.username}\n`]);
+  assert.deepEqual([again.code, again.stderr], [3, `moorage: NOT_FOUND: Identity not found: ${one.username}\n`]);
   const other = await server.pullToken(["revoke", foreign]);
   assert.deepEqual([other.code, other.stderr], [1, `moorage: identity ${foreign} is no pull token\n`]);
 });
@@ -241,7 +241,7 @@ describe("creating a pull token is all or nothing", () => {
     const refused = await server.pullToken(args, {
       MOORAGE_TOKEN: await holder([...makes, "CAP_IAM_IDENTITY_DELETE"]),
     });
-    assert.equal(refused.code, 1);
+    assert.equal(refused.code, 5);
     assert.match(
       refused.stderr,
       /^moorage: PERMISSION_DENIED: .*only capabilities that the caller holds can be given away\n$/,
@@ -250,7 +250,7 @@ describe("creating a pull token is all or nothing", () => {
     assert.deepEqual(await server.identities(), []);
     const left = await server.pullToken(args, { MOORAGE_TOKEN: await holder(makes) });
     const [identity] = await server.identities();
-    assert.equal(left.code, 1);
+    assert.equal(left.code, 5);
     assert.equal(left.stdout, "");
     assert.ok(
       left.stderr.includes(`; identity ${identity?.uid} was made for it and could not be removed: it can do nothing\n`),
@@ -270,16 +270,16 @@ describe("creating a pull token is all or nothing", () => {
   test("an invalid flag, group or server is reported in one line before anything is created", async (t) => {
     const server = await start(t);
     const base = ["--group", server.team, "--name", "ci"];
-    for (const [args, message] of [
-      [[...base, "--ttl", "soon"], /^moorage: --ttl: /],
-      [[...base, "--ttl", "0s"], /^moorage: --ttl: /],
-      [[...base, "--ttl", "367d"], /^moorage: --ttl: /],
-      [[...base, "--role", "none"], /^moorage: --role: there is no built-in role none\n$/],
-      [["--group", "nowhere", "--name", "ci"], /^moorage: NOT_FOUND: /],
-      [["--group", server.team, "--name", "NOT A NAME"], /^moorage: INVALID_ARGUMENT: .*name/],
+    for (const [args, exit, message] of [
+      [[...base, "--ttl", "soon"], 2, /^moorage: --ttl: /],
+      [[...base, "--ttl", "0s"], 2, /^moorage: --ttl: /],
+      [[...base, "--ttl", "367d"], 2, /^moorage: --ttl: /],
+      [[...base, "--role", "none"], 2, /^moorage: --role: there is no built-in role none\n$/],
+      [["--group", "nowhere", "--name", "ci"], 3, /^moorage: there is no group nowhere that you may see\n$/],
+      [["--group", server.team, "--name", "NOT A NAME"], 1, /^moorage: INVALID_ARGUMENT: .*name/],
     ] as const) {
       const { code, stdout, stderr } = await server.pullToken(["create", ...args]);
-      assert.deepEqual([code, stdout], [1, ""], stderr);
+      assert.deepEqual([code, stdout], [exit, ""], stderr);
       assert.match(stderr, message);
       assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
     }

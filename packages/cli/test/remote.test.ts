@@ -57,7 +57,7 @@ async function open(t: TestContext, extra: object = {}): Promise<Laptop> {
   const credentials = join(folder, "config", "moorage", "credentials.json");
   mkdirSync(join(folder, "config", "moorage"), { recursive: true });
   const login = { accessToken: token, refreshToken, expiresAtMs: Date.parse(expiry ?? ""), identityProvider: "p" };
-  writeFileSync(credentials, JSON.stringify({ servers: { [url]: { ...login, ...extra } } }));
+  writeFileSync(credentials, JSON.stringify({ servers: { [url]: { ...login, ...extra } } }), { mode: 0o600 });
   const cwd = join(folder, "elsewhere");
   mkdirSync(cwd);
   return {
@@ -105,7 +105,7 @@ test("with a sign-in, every command works without a data folder, and `token` tra
   }
   for (const flag of ["--ttl", "--identity"]) {
     const { code, stdout, stderr } = await run(["token", flag, "1h"]);
-    assert.deepEqual([code, stdout], [1, ""]);
+    assert.deepEqual([code, stdout], [2, ""]);
     assert.match(stderr, new RegExp(`^moorage: ${flag}: is for the data folder of a server`));
   }
 });
@@ -147,17 +147,18 @@ test("a token that is given is used, from the flag or MOORAGE_TOKEN, at the serv
 test("what is missing is said in one line, with the command that helps", async (t) => {
   const { run, url, token } = await open(t);
   const nowhere = { XDG_CONFIG_HOME: join(temporaryFolder(t), "none") };
-  for (const [args, env, words] of [
-    [["token", "--url", url], nowhere, `moorage: not signed in to ${url}: moorage login --url ${url}\n`],
-    [["call", "ReposService/ListRepos"], { ...nowhere, MOORAGE_URL: url }, `moorage: not signed in to ${url}: `],
-    [["sample", "--push", `${url}/acme/x:1`], nowhere, `moorage: not signed in to ${url}: `],
-    [["token"], { ...nowhere, MOORAGE_TOKEN: token }, "moorage: --url: is required, or MOORAGE_URL: "],
-    [["token", "--url", `${url}/path`], {}, "moorage: --url: must be an http or https URL without a path"],
-    [["whoami"], { ...nowhere, MOORAGE_TOKEN: "nonsense" }, "moorage: the token is no access token"],
-    [["token", "--audience", "https://elsewhere.example.com"], {}, "moorage: 127.0.0.1:"],
-  ] as [string[], Record<string, string>, string][]) {
+  for (const [args, env, exit, words] of [
+    [["token", "--url", url], nowhere, 4, `moorage: not signed in to ${url}: moorage login --url ${url}\n`],
+    [["call", "ReposService/ListRepos"], { ...nowhere, MOORAGE_URL: url }, 4, `moorage: not signed in to ${url}: `],
+    [["sample", "--push", `${url}/acme/x:1`], nowhere, 4, `moorage: not signed in to ${url}: `],
+    [["token"], { ...nowhere, MOORAGE_TOKEN: token }, 2, "moorage: --url: is required, or MOORAGE_URL: "],
+    [["token", "--url", `${url}/path`], {}, 2, "moorage: --url: must be an http or https URL without a path"],
+    [["whoami"], { ...nowhere, MOORAGE_TOKEN: "nonsense" }, 1, "moorage: the token is no access token"],
+    [["token", "--audience", "https://elsewhere.example.com"], {}, 1, "moorage: 127.0.0.1:"],
+    [["token"], nowhere, 4, "moorage: not signed in to any server, and there is no data folder "],
+  ] as [string[], Record<string, string>, number, string][]) {
     const { code, stdout, stderr } = await run(args, env);
-    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [1, "", 1], stderr);
+    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [exit, "", 1], stderr);
     assert.ok(stderr.startsWith(words), `${args.join(" ")}: ${stderr}`);
   }
 });
@@ -180,7 +181,7 @@ test("the owner's token of ./data is sent to no server but that of the folder", 
     ["sample", "--push", `${other}/acme/x:1`],
   ]) {
     const { code, stderr } = await moorage(args, { cwd: house, env });
-    assert.equal(code, 1, args.join(" "));
+    assert.equal(code, 4, args.join(" "));
     assert.match(stderr, /^moorage: not signed in to /);
   }
   assert.deepEqual(asked, []);

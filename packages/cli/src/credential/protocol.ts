@@ -2,6 +2,7 @@
 // the command line, input on standard input, output on standard output. A failure is exit code 1 with its message on
 // standard OUTPUT, where clients read it. Source: docker/docker-credential-helpers, credentials/credentials.go.
 import { claimsOf } from "../claims.ts";
+import { lineOf } from "../command/failure.ts";
 import { accessTokenFor, credentialsFile, loginOfRegistry, type Logins, readLogins } from "../credentials.ts";
 import { idToken, type JobEnvironment } from "./id-token.ts";
 
@@ -55,7 +56,7 @@ async function get(server: string, env: JobEnvironment): Promise<Answer> {
     const secret = await idToken(env, env["MOORAGE_AUDIENCE"] || `https://${host}`);
     return { code: 0, output: JSON.stringify({ ServerURL: server, Username: identity, Secret: secret }) };
   } catch (error) {
-    return failure(error instanceof Error ? error.message : "there is no ID token");
+    return failure(lineOf(error));
   }
 }
 
@@ -67,7 +68,7 @@ async function getSignedIn(server: string, host: string, env: JobEnvironment): P
     const secret = await accessTokenFor(login.url, SPARE_MS, credentialsFile(env));
     return { code: 0, output: JSON.stringify({ ServerURL: server, Username: userOf(secret), Secret: secret }) };
   } catch (error) {
-    return failure(error instanceof Error ? error.message : "the sign-in gives no token");
+    return failure(lineOf(error));
   }
 }
 

@@ -1,11 +1,12 @@
-// Simulates the OpenID providers of GitHub Actions and of GitLab on loopback, with the claims that tokens of their jobs
-// have: for trying keyless pushes.
+// Simulates the OpenID providers of GitHub Actions, of GitLab and of a Kubernetes cluster on loopback, with the claims
+// that tokens of their jobs and pods have: for trying keyless pushes and pulls.
 //
 //   node packages/cli/src/demo/ci-provider.ts 9401
 //
-// Issuers: <url>/github and <url>/gitlab. GET <url>/github/token?audience=…&ref=refs/heads/main responds as GitHub does
-// when a job requests its token: {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main returns the text that
-// GitLab stores in a variable of the job. Both tokens are for the project acme/app.
+// Issuers: <url>/github, <url>/gitlab and <url>/kubernetes. GET <url>/github/token?audience=…&ref=refs/heads/main
+// responds as GitHub does when a job requests its token: {"value": "<JWT>"}; GET <url>/gitlab/token?audience=…&ref=main
+// returns the text that GitLab stores in a variable of the job. Both tokens are for the project acme/app. GET
+// <url>/kubernetes/token?audience=…&account=prod:web returns the token of a pod of that service account.
 import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -62,6 +63,14 @@ function gitlabClaims(ref: string): Record<string, unknown> {
   };
 }
 
+function kubernetesClaims(account: string): Record<string, unknown> {
+  const [namespace, name] = account.split(":");
+  return {
+    sub: `system:serviceaccount:${namespace}:${name}`,
+    "kubernetes.io": { namespace, pod: { name: `${name}-0`, uid: randomUUID() }, serviceaccount: { name } },
+  };
+}
+
 function signed(issuer: string, audience: string, claims: Record<string, unknown>): string {
   const now = Math.floor(Date.now() / 1000);
   const whole = {
@@ -89,14 +98,18 @@ server.on("request", (request, response) => {
   switch (`${system}/${rest.join("/")}`) {
     case "github/.well-known/openid-configuration":
     case "gitlab/.well-known/openid-configuration":
+    case "kubernetes/.well-known/openid-configuration":
       return document({ issuer, jwks_uri: `${issuer}/jwks` });
     case "github/jwks":
     case "gitlab/jwks":
+    case "kubernetes/jwks":
       return document(jwks);
     case "github/token":
       return document({ value: signed(issuer, audience, githubClaims(searchParams.get("ref") ?? "refs/heads/main")) });
     case "gitlab/token":
       return void response.end(signed(issuer, audience, gitlabClaims(searchParams.get("ref") ?? "main")));
+    case "kubernetes/token":
+      return void response.end(signed(issuer, audience, kubernetesClaims(searchParams.get("account") ?? "prod:web")));
     default:
       response.writeHead(404).end();
   }

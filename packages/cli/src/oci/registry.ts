@@ -1,4 +1,6 @@
 // A small OCI client: enough of the distribution specification 1.1 to push and pull, with the token protocol.
+import { EXIT, exitOfStatus } from "../command/exit-codes.ts";
+import { Failure } from "../command/failure.ts";
 import { digestOf, MEDIA_TYPE, type Content, type MultiImage } from "./image.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -7,13 +9,15 @@ const BLOB_MAX_BYTES = 64 * 1024 * 1024;
 const CACHED_TOKENS_MAX = 100;
 
 /** An unexpected response of a registry. */
-export class RegistryError extends Error {
+export class RegistryError extends Failure {
   readonly status: number;
   /** The first OCI error code in the body, such as `DENIED`; "" without one. */
   readonly code: string;
 
   constructor(action: string, status: number, code: string, message: string) {
-    super(`${action}: HTTP ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`);
+    super(`${action}: HTTP ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`, {
+      exit: exitOfStatus(status) || EXIT.error,
+    });
     this.status = status;
     this.code = code;
   }
@@ -59,7 +63,7 @@ async function ask(url: URL, init: RequestInit): Promise<Response> {
   return fetch(url, init).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`${url.origin} does not answer: ${why}`, { cause: error });
+    throw new Failure(`${url.origin} does not answer: ${why}`, { exit: EXIT.unavailable, cause: error });
   });
 }
 

@@ -91,6 +91,11 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "feed_statement_keys", key: ["key", "vulnerability", "feed", "record", "n"] },
   { name: "feed_problems", key: ["feed", "n"] },
   { name: "feed_changes", key: ["name"] },
+  { name: "artifacts", key: ["uid"], weight: "length(description) + length(state)" },
+  { name: "artifact_words", key: ["organization", "ecosystem", "word", "artifact"] },
+  { name: "artifact_versions", key: ["uid"], weight: "length(description) + length(metadata)" },
+  { name: "artifact_files", key: ["artifact", "name"], weight: "length(metadata)" },
+  { name: "removed_versions", key: ["parent", "ecosystem", "name", "version"] },
   { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },
   { name: "counters", key: ["kind", "ancestor"] },
 ];

@@ -17,17 +17,9 @@ const MAX_RECORDED = 100;
 
 /**
  * The audit entries of a call of a writing method: one for each resource in its response, or one for its scope if the
- * response has none. Empty for a call with `validateOnly`. `resourceType`: the full name of the message type that the
- * scope names.
+ * response has none. `resourceType`: the full name of the message type that the scope names.
  */
-export function eventsOf(
-  method: DescMethodUnary,
-  resourceType: string,
-  scope: string,
-  request: Message,
-  answer: Message,
-): AuditEvent[] {
-  if ((request as { validateOnly?: unknown }).validateOnly === true) return [];
+export function eventsOf(method: DescMethodUnary, resourceType: string, scope: string, answer: Message): AuditEvent[] {
   const name = `${method.parent.typeName}.${method.name}`;
   const recorded = recordedIn(method, answer);
   if (recorded.length === 0)

@@ -6,6 +6,7 @@ import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { Code } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
+import { libraryHandler } from "../libraries/index.ts";
 import { mcpEndpoints } from "../mcp/index.ts";
 import { mergeSnapshots, METRICS_CONTENT_TYPE } from "../observe/index.ts";
 import { registryHandler, type RegistryDeps, tokenEndpoint } from "../oci/index.ts";
@@ -74,6 +75,16 @@ export function handlersOf(
       maxMessageBytes: config.maxJsonBytes,
     }),
     distribution: registryHandler(registry),
+    libraries: libraryHandler({
+      transactor: registry.transactor,
+      blobs: registry.blobs,
+      authenticate: access.authenticate,
+      credentials: access,
+      auditor,
+      config,
+      clock,
+      log,
+    }),
     twoTokens: ({ requestId, remoteAddress }, { headers }) =>
       auditor.note(
         { caller: ANONYMOUS, requestId, nowMs: clock.nowMs(), remoteAddress, userAgent: headers["user-agent"] ?? "" },

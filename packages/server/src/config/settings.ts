@@ -176,6 +176,12 @@ export const TABLE = {
     "4194304",
     "Largest manifest accepted, in bytes.",
   ),
+  maxLibraryFileBytes: setting(
+    integer(1, 2 ** 40),
+    "MOORAGE_MAX_LIBRARY_FILE_BYTES",
+    "1073741824",
+    "Largest file of a library accepted (npm tarball, wheel, jar), in bytes.",
+  ),
   maxJsonBytes: setting(
     integer(1, 64 << 20),
     "MOORAGE_MAX_JSON_BYTES",

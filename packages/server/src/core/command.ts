@@ -22,6 +22,8 @@ export interface Command<Input, Output, Context = unknown> {
   readonly wakesDelivery: boolean;
   /** See CommandOptions. */
   keyOf(input: Input): string | undefined;
+  /** See CommandOptions. */
+  isDryRun(input: Input): boolean;
   readonly run: CommandFunction<Input, Output, Context>;
 }
 
@@ -49,6 +51,8 @@ export interface CommandOptions<Input = never> {
    * by statement. Undefined, the default, for a transaction of its own.
    */
   keyOf?(input: Input): string | undefined;
+  /** Whether all that a command of this input writes is rolled back, and only its output stays. Defaults to false. */
+  isDryRun?(input: Input): boolean;
 }
 
 /** Declares a command. */
@@ -60,7 +64,8 @@ export function command<Input, Output, Context = unknown>(
     durability = "durable",
     wakesDelivery = true,
     keyOf = () => undefined,
+    isDryRun = () => false,
   }: CommandOptions<Input> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, durability, wakesDelivery, keyOf, run };
+  return { name, isolation, durability, wakesDelivery, keyOf, isDryRun, run };
 }

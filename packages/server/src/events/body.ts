@@ -1,5 +1,5 @@
-import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
-import { isInputOnly } from "../lib/protojson/fields.ts";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { isInputOnly, isSecret } from "../lib/protojson/fields.ts";
 import { type JsonForm, jsonWriter } from "../lib/protojson/write.ts";
 
 const MAX_TEXT_CHARS = 4096;
@@ -21,8 +21,4 @@ export function bodyOf(schema: DescMessage, message: Message): string {
   if (Buffer.byteLength(text) <= MAX_BODY_BYTES) return text;
   const { uid } = message as { uid?: unknown };
   return JSON.stringify({ ...(typeof uid === "string" && { uid }), truncated: true });
-}
-
-function isSecret(field: DescField): boolean {
-  return field.proto.options?.debugRedact === true;
 }

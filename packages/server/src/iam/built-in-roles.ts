@@ -14,6 +14,13 @@ const LISTS = CapabilitySchema.values
       name.endsWith("_LIST") && !["CAP_IAM_AUDIT_LIST", "CAP_EVENTS_LIST", "CAP_OPERATIONS_LIST"].includes(name),
   )
   .map(({ number }) => number as Capability);
+const isLibrary = (end: string) =>
+  CapabilitySchema.values
+    .filter(({ name }) => name.startsWith("CAP_LIBRARIES_") && name.endsWith(end))
+    .map(({ number }) => number as Capability);
+/** Installing libraries of any ecosystem, and publishing them. */
+const INSTALL = isLibrary("_READ");
+const PUBLISH = isLibrary("_PUBLISH");
 const PULL = [
   Capability.CAP_IAM_GROUPS_LIST,
   Capability.CAP_REPO_LIST,
@@ -22,6 +29,8 @@ const PULL = [
   Capability.CAP_MANIFEST_METADATA_LIST,
   Capability.CAP_TAG_LIST,
   Capability.CAP_REFERRERS_LIST,
+  Capability.CAP_LIBRARIES_ARTIFACTS_LIST,
+  ...INSTALL,
 ];
 const PUSH = [
   Capability.CAP_REPO_CREATE,
@@ -30,6 +39,7 @@ const PUSH = [
   Capability.CAP_MANIFEST_UPDATE,
   Capability.CAP_TAG_CREATE,
   Capability.CAP_TAG_UPDATE,
+  ...PUBLISH,
 ];
 const REPOS = CapabilitySchema.values
   .filter(({ name }) => /^CAP_(?:REPO|MANIFEST|TAG)_/.test(name))
@@ -37,7 +47,7 @@ const REPOS = CapabilitySchema.values
 const SUBSCRIPTIONS = CapabilitySchema.values
   .filter(({ name }) => name.startsWith("CAP_EVENTS_"))
   .map(({ number }) => number as Capability);
-const VIEWER = [...LISTS, Capability.CAP_REPO_BLOBS_GET];
+const VIEWER = [...LISTS, Capability.CAP_REPO_BLOBS_GET, ...INSTALL];
 
 /** The roles that every installation has. Source: docs/contract.md, "Capabilities and roles". */
 export const BUILT_IN_ROLES: readonly { name: string; description: string; capabilities: Capability[] }[] = [
@@ -45,12 +55,12 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   {
     name: "editor",
     description:
-      "lists everything but the audit log, reads events, pulls and pushes images, changes and deletes repos, tags and subscriptions",
-    capabilities: [...VIEWER, ...REPOS, ...SUBSCRIPTIONS],
+      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos, tags and subscriptions",
+    capabilities: [...VIEWER, ...REPOS, ...PUBLISH, Capability.CAP_LIBRARIES_ARTIFACTS_DELETE, ...SUBSCRIPTIONS],
   },
   {
     name: "viewer",
-    description: "lists everything but the audit log and events, pulls images",
+    description: "lists everything but the audit log and events, pulls images, installs libraries",
     capabilities: VIEWER,
   },
   {
@@ -61,7 +71,7 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   {
     name: "limited_owner",
     description:
-      "lists everything but the audit log and events, pulls images, creates identities and gives them roles that it holds",
+      "lists everything but the audit log and events, pulls images, installs libraries, creates identities and gives them roles that it holds",
     capabilities: [...VIEWER, Capability.CAP_IAM_IDENTITY_CREATE, Capability.CAP_IAM_ROLE_BINDINGS_CREATE],
   },
   {
@@ -71,18 +81,19 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   },
   {
     name: "registry.pull",
-    description: "lists groups, repos, tags and manifests, pulls images",
+    description: "lists groups, repos, tags, manifests and libraries, pulls images, installs libraries",
     capabilities: PULL,
   },
   {
     name: "registry.push",
-    description: "lists groups, repos, tags and manifests, pulls and pushes images, creates and changes repos",
+    description:
+      "lists groups, repos, tags, manifests and libraries, pulls and pushes images, installs and publishes libraries, creates and changes repos",
     capabilities: [...PULL, ...PUSH],
   },
   {
     name: "registry.pull_token_creator",
     description:
-      "lists groups, repos, tags, manifests, identities, roles and role bindings, pulls images, creates identities and gives them roles that it holds",
+      "lists groups, repos, tags, manifests, libraries, identities, roles and role bindings, pulls images, installs libraries, creates identities and gives them roles that it holds",
     capabilities: [
       ...PULL,
       Capability.CAP_IAM_IDENTITY_CREATE,

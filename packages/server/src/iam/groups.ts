@@ -68,7 +68,7 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
       const row = await groups.get(call.tx, uid);
       const left = await leftBelow(call, uid);
       if (left.length > 0) throw failedPrecondition(...left);
-      for (const table of ["role_bindings", "terms_acceptances"] as const)
+      for (const table of ["role_bindings", "terms_acceptances", "removed_versions"] as const)
         await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
       await removeDeletedAdvisories(call, uid);
       await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
@@ -101,6 +101,7 @@ export async function createGroupNamed(call: Call, parent: string, name: string)
 }
 
 async function insertGroup(call: Call, parent: string, group: Group): Promise<Row<"groups">> {
+  requireUsable(group.name);
   if (parent.split("/").length >= MAX_DEPTH)
     throw invalidArgument({ field: "parent", description: `groups are at most ${MAX_DEPTH} levels deep` });
   return await groups.insert(call, parent, {
@@ -114,9 +115,18 @@ async function insertGroup(call: Call, parent: string, group: Group): Promise<Ro
 }
 
 async function rename(call: Call, { uid, parent, name: from }: Row<"groups">, to: string): Promise<void> {
+  requireUsable(to);
   if (parent === "") await requireNameFree(call, to, uid);
   await groups.requireFree(call.tx, parent, to);
   if (parent === "") await keepFreedName(call, from, uid);
+}
+
+/** Words that stand after the path of a group in the URLs of libraries. Groups that are called so keep their names. */
+const RESERVED: readonly string[] = ["-", "simple", "legacy"];
+
+function requireUsable(name: string): void {
+  if (RESERVED.includes(name))
+    throw invalidArgument({ field: "name", description: "is reserved: it follows a group in the URLs of libraries" });
 }
 
 /** The kind of the organization that a group is in. */
@@ -166,6 +176,7 @@ const BELOW = [
   ["group_invites", "invites"],
   ["subscriptions", "subscriptions"],
   ["scanners", "scanners"],
+  ["artifacts", "libraries"],
 ] as const;
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {

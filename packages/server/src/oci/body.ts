@@ -1,14 +1,19 @@
 import type { ByteSink, ByteSource } from "../blobs/index.ts";
 import { readBody, type Request } from "../core/http.ts";
-import type { Exchange } from "./request.ts";
+import type { RegistryConfig, Exchange } from "./request.ts";
 
 const IDLE_TIMEOUT_MS = 60_000;
+
+/** A request whose body is read, or whose answer is written, in pieces. */
+export interface Transfer extends Pick<Exchange, "req" | "res" | "data"> {
+  deps: { config: Pick<RegistryConfig, "idleTimeoutMs"> };
+}
 
 /**
  * The request's body. The connection of a client that sends nothing for `idleTimeoutMs` is closed. A consumer that
  * stops early leaves the connection usable for the response.
  */
-export async function* bodyOf(exchange: Exchange): ByteSource {
+export async function* bodyOf(exchange: Transfer): ByteSource {
   const { req, data, deps } = exchange;
   const idle = setTimeout(
     () => req.destroy(new Error("the client sent nothing for too long")),
@@ -29,7 +34,7 @@ export async function* bodyOf(exchange: Exchange): ByteSource {
  * The whole body of the request. Throws the error that `tooLarge` makes when the body exceeds `maxBytes`. The idle
  * timeout is that of `bodyOf`.
  */
-export function wholeBodyOf({ req, data, deps }: Exchange, maxBytes: number, tooLarge: () => Error): Promise<Buffer> {
+export function wholeBodyOf({ req, data, deps }: Transfer, maxBytes: number, tooLarge: () => Error): Promise<Buffer> {
   const { idleTimeoutMs = IDLE_TIMEOUT_MS } = deps.config;
   return readBody(
     req,
@@ -55,7 +60,7 @@ export function announcedLength(req: Request): number | undefined {
  * Writes chunks to the response. Each write resolves when the bytes were handed to the operating system, so that their
  * buffer can be reused. It rejects when the client is gone or takes nothing for `idleTimeoutMs`.
  */
-export function responseSink(exchange: Exchange): ByteSink {
+export function responseSink(exchange: Transfer): ByteSink {
   const { res, data, deps } = exchange;
   const idleTimeoutMs = deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
   const waiting = new Set<(error: Error) => void>();

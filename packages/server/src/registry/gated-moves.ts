@@ -14,13 +14,13 @@ export interface PromotedTag {
 
 /**
  * Has the repo's gate judge the images that tags come to point to. Throws FAILED_PRECONDITION (VULNERABILITY_GATE) with
- * each tag whose image it does not let pass; a gate in preview emits events instead, unless the call only validates.
+ * each tag whose image it does not let pass; a gate in preview emits events instead.
  */
 export async function requirePromotable(
   call: Call,
   repo: string,
   moves: readonly PromotedTag[],
-  { judge, validateOnly = false }: { judge: JudgePromotion; validateOnly?: boolean },
+  judge: JudgePromotion,
 ): Promise<void> {
   const violations: PreconditionViolation[] = [];
   const judged = new Map<string, GateVerdict | undefined>();
@@ -31,8 +31,7 @@ export async function requirePromotable(
     const verdict = judged.get(digest);
     if (verdict === undefined) continue;
     if (gate.enforces) violations.push(gatedTag(tag, { digest }, verdict));
-    else if (!validateOnly)
-      await emitGateDecision(call, { repo, digest, tag, action: "promote", isRejected: false, verdict });
+    else await emitGateDecision(call, { repo, digest, tag, action: "promote", isRejected: false, verdict });
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
 }

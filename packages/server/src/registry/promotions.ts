@@ -49,7 +49,7 @@ const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
  * digest, and FAILED_PRECONDITION with everything else that prevents the moves, the repo's vulnerability gate included.
  */
 export async function promoteTags(call: Call, request: PromoteTagsRequest, judge: JudgePromotion): Promise<Tags> {
-  const { repoUid: repo, promotions, validateOnly } = request;
+  const { repoUid: repo, promotions } = request;
   const violations = [
     ...violationsOf(PromoteTagsRequestSchema, request),
     ...requestViolations("promotions", promotions),
@@ -75,12 +75,12 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest, judge
       violation: { type: "TAG_MISSING", subject: fromTag, description: `there is no tag ${fromTag} to promote from` },
     };
   });
-  return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", { validateOnly, judge });
+  return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", judge);
 }
 
 /** Makes several tags point to digests that they had before, all or none. Throws like promoteTags. */
 export async function rollbackTags(call: Call, request: RollbackTagsRequest, judge: JudgePromotion): Promise<Tags> {
-  const { repoUid: repo, rollbacks, validateOnly } = request;
+  const { repoUid: repo, rollbacks } = request;
   const violations = [
     ...violationsOf(RollbackTagsRequestSchema, request),
     ...requestViolations("rollbacks", rollbacks),
@@ -100,7 +100,7 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest, jud
   await requireExpected(call, repo, rollbacks, placeOf);
   const targets: Target[] = [];
   for (const rollback of rollbacks) targets.push(await earlierDigest(call, repo, rollback, placeOf(rollback.name)));
-  return await moveTogether(call, repo, movesOf(rollbacks, targets, placeOf), "rollback", { validateOnly, judge });
+  return await moveTogether(call, repo, movesOf(rollbacks, targets, placeOf), "rollback", judge);
 }
 
 function requestViolations(list: string, requested: readonly Requested[]): FieldViolation[] {
@@ -214,7 +214,7 @@ async function moveTogether(
   repo: string,
   moves: Move[],
   reason: TagMove["reason"],
-  { validateOnly, judge }: { validateOnly: boolean; judge: JudgePromotion },
+  judge: JudgePromotion,
 ): Promise<Tags> {
   const held = new Set(
     (
@@ -234,12 +234,10 @@ async function moveTogether(
     if (fixedAt !== undefined && fixedAt !== digest) violations.push(immutableTag(name, fixedAt));
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
-  await requirePromotable(call, repo, moves, { validateOnly, judge });
+  await requirePromotable(call, repo, moves, judge);
   const tags: Tags = [];
   for (const { name, digest, place } of moves) {
-    const { uid, updateTimeMs, deprecated, bundles } = validateOnly
-      ? previewMove(call, digest, place)
-      : await moveTag(call, { repo, name, digest, reason }, place);
+    const { uid, updateTimeMs, deprecated, bundles } = await moveTag(call, { repo, name, digest, reason }, place);
     tags.push({
       uid,
       name,
@@ -250,13 +248,4 @@ async function moveTogether(
     });
   }
   return tags;
-}
-
-function previewMove(call: Call, digest: string, { tag }: TagPlace) {
-  return {
-    uid: tag?.uid ?? "",
-    updateTimeMs: tag?.digest === digest ? tag.update_time : call.nowMs,
-    deprecated: tag?.deprecated === 1,
-    bundles: tag?.bundles ?? "[]",
-  };
 }

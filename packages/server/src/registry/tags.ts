@@ -59,7 +59,7 @@ export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromot
       if (call.replaces !== undefined && place.tag?.uid !== call.replaces)
         throw notFound(TagSchema.typeName, call.replaces);
       await requireMove(call, parent, digest, place.tag);
-      await requirePromotable(call, parent, [{ name, digest, place }], { judge });
+      await requirePromotable(call, parent, [{ name, digest, place }], judge);
       const { uid, updateTimeMs, deprecated } = await moveTag(
         call,
         { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles },

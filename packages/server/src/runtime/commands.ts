@@ -1,8 +1,9 @@
-import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { auditCommands, audit, eventsOf } from "../audit/index.ts";
 import { authCommands, authorize, placesOf } from "../auth/index.ts";
 import type { Call, CallData } from "../core/call.ts";
 import { type Command, command } from "../core/command.ts";
+import { clearSecrets } from "../core/dry-run.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { messageOf } from "../core/stored.ts";
 import { isStreamed } from "../core/streamed.ts";
@@ -10,6 +11,7 @@ import { apiEvents, appendEvents, eventCommands, type Emit } from "../events/ind
 import { iamCommands, requireTerms } from "../iam/index.ts";
 import { jobCommands } from "../jobs/leases.ts";
 import { putVexReferrer } from "../jobs/put-vex-referrer.ts";
+import { libraryCommands } from "../libraries/index.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { mirrorCommands } from "../mirroring/index.ts";
 import { ociCommands } from "../oci/index.ts";
@@ -51,6 +53,8 @@ export interface MethodCall {
   request: string;
   /** See UnaryMethod.keyOf. */
   key: string | undefined;
+  /** See isDryRun. */
+  isDryRun: boolean;
 }
 
 /**
@@ -58,7 +62,7 @@ export interface MethodCall {
  */
 export const callMethod = command(
   "method",
-  async (call: Call, { method: name, request }: MethodCall, context: CommandContext): Promise<string> => {
+  async (call: Call, { method: name, request, isDryRun }: MethodCall, context: CommandContext): Promise<string> => {
     const method = context.methods.get(name);
     if (method?.kind !== "unary") throw new Error(`there is no method ${name}`);
     const message = fromBinary(method.desc.input, unpacked(request));
@@ -69,18 +73,14 @@ export const callMethod = command(
     const answered = await method.run(call, message);
     if (isStreamed(answered)) throw new Error(`${name} writes`);
     const answer = messageOf(answered);
-    for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", message, answer))
+    for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", answer))
       await audit(call, event);
-    if (!isDryRun(message)) context.events.get(method.desc)?.(call, places[0] ?? "", answer);
+    context.events.get(method.desc)?.(call, places[0] ?? "", answer);
+    if (isDryRun) clearSecrets(method.desc.output, answer);
     return packed(toBinary(method.desc.output, answer));
   },
-  { keyOf: ({ key }: MethodCall) => key },
+  { keyOf: ({ key }: MethodCall) => key, isDryRun: ({ isDryRun }: MethodCall) => isDryRun },
 );
-
-/** Whether the call is a dry run. Source: AIP-163. */
-function isDryRun(request: Message): boolean {
-  return (request as { validateOnly?: unknown }).validateOnly === true;
-}
 
 /** A command of any input, to be run with this context. */
 export type AnyCommand = Command<never, unknown, CommandContext>;
@@ -94,6 +94,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...iamCommands,
   ...jobCommands,
   putVexReferrer,
+  ...libraryCommands,
   ...mirrorCommands,
   ...ociCommands,
   ...registryCommands,
@@ -119,14 +120,15 @@ export function commandNamed(name: string): AnyCommand {
   return found;
 }
 
-/** Runs a command in the transaction, and appends the events that it emitted. */
+/** Runs a command in the transaction, and appends the events that it emitted, but those of a dry run. */
 export async function runCommand(
-  { run }: AnyCommand,
+  { run, isDryRun }: AnyCommand,
   { data, input, tx, context }: { data: CallData; input: unknown; tx: Database; context: CommandContext },
 ): Promise<unknown> {
   const call = openCall(data, tx);
   // The signature of Transactor.write says that the input is this command's.
   const output = await run(call, input as never, context);
-  await appendEvents(tx, data, call.pendingEvents);
+  // Their numbers would not be rolled back on PostgreSQL.
+  if (!isDryRun(input as never)) await appendEvents(tx, data, call.pendingEvents);
   return output;
 }

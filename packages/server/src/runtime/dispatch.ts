@@ -9,6 +9,7 @@ import { Transaction } from "@moorage/api/messages";
 import { requireKnownValues } from "../aip/known-values.ts";
 import { requireMessages } from "../aip/validate.ts";
 import { authorize, placesOf } from "../auth/index.ts";
+import { isDryRun } from "../core/dry-run.ts";
 import type { Stored } from "../core/stored.ts";
 import type { Streamed } from "../core/streamed.ts";
 import { type Auditor, rejectionOf } from "../audit/index.ts";
@@ -102,7 +103,7 @@ export function createDispatch({
           return writes ? write(method, data, message) : method.run(call, message);
         }),
       (error) => {
-        note(method, data, message, error, { hides: !isAuthorized, writes });
+        note(method, data, message, error, { hides: !isAuthorized, writes: writes && !isDryRun(message) });
         throw error;
       },
     );
@@ -112,7 +113,12 @@ export function createDispatch({
     const name = nameOf(desc);
     const checked = (await checks?.get(name)?.(data, message)) ?? message;
     const request = packed(toBinary(desc.input, checked));
-    const written = await transactor.write(callMethod, data, { method: name, request, key: method.keyOf?.(message) });
+    const written = await transactor.write(callMethod, data, {
+      method: name,
+      request,
+      key: method.keyOf?.(message),
+      isDryRun: isDryRun(message),
+    });
     return fromBinary(desc.output, unpacked(written));
   };
   const note = (

@@ -14,6 +14,7 @@ import {
   AccountAssociationsService,
   AdvisoriesService,
   AdvisoryExportsService,
+  ArtifactsService,
   AuditEntriesService,
   CapabilitiesService,
   Capability,
@@ -68,6 +69,7 @@ import {
   sessionsService,
   termsService,
 } from "../iam/index.ts";
+import { artifactsService } from "../libraries/index.ts";
 import { operationsService } from "../operations/service.ts";
 import { pingService } from "../ping/index.ts";
 import {
@@ -174,6 +176,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(SecurityAdvisoryService, securityAdvisoryService(context)),
     ...methods(ScannersService, scannersService(context)),
     ...methods(ScansService, scansService(context)),
+    ...methods(ArtifactsService, artifactsService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(OperationsService, operationsService(context)),
     ...methods(PingService, pingService()),

@@ -29,11 +29,13 @@ export function postgresTransactor(store: Store, settings: CommandSettings): Wri
       waiting += 1;
       try {
         const { isolation, durability } = command;
-        const key = command.keyOf(input as never);
+        const isDryRun = command.isDryRun(input as never);
+        // Others must not wait for a transaction that is rolled back, nor be run again because of it.
+        const key = isDryRun ? undefined : command.keyOf(input as never);
         const work = (tx: Database): Promise<unknown> => runCommand(command, { data, input, tx, context });
         // The signature of Transactor.write says that the output is this command's.
         return (await (key === undefined
-          ? store.transact(work, { isolation, durability })
+          ? store.transact(work, { isolation, durability, isDryRun })
           : share(key, work))) as never;
       } finally {
         waiting -= 1;

@@ -66,6 +66,7 @@ function serve(port: MessagePort, { path, secretKeys, reserve, ...settings }: Wr
       return [
         {
           run: (tx) => runNamed(context, tx, request),
+          isDryRun: commandNamed(request.name).isDryRun(request.input as never),
           settle(result) {
             if ("value" in result) return void answers.push({ id: request.id, value: result.value });
             if (isFull(result.error)) lacking.push(request);

@@ -31,6 +31,7 @@ export { type ResolvedDay, resolvedByDay, type TaggedImages } from "./resolved/b
 export { type DescribedVulnerability, describeResolved } from "./resolved/describe.ts";
 export { type ImagePackages, type PackageFacts, packageFacts } from "./sbom/package-facts.ts";
 export { sbomsService } from "./sbom/service.ts";
+export { type AskedLibrary, libraryVulnerabilities, type LibraryVulnerability } from "./libraries/known.ts";
 export { createScannerChecks } from "./scanners/check.ts";
 export { resealScanners } from "./scanners/credentials.ts";
 export { removeUnusedScans } from "./scanners/remove.ts";

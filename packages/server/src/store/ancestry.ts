@@ -9,7 +9,10 @@ import type { Database } from "./store.ts";
  * The kinds of resources that are counted. All but tags are in the ancestry table: the tags of a repo have their own
  * index.
  */
-export type Kind = "groups" | "identities" | "repos" | "tags";
+export type Kind = "groups" | "identities" | "repos" | "tags" | LibraryKind;
+
+/** Libraries are counted by the number of their ecosystem, so that lists of some of them are ranges of the index. */
+export type LibraryKind = `artifacts-${number}`;
 
 // A group counts as its own descendant, like in the `descendants_of` filter.
 function ancestorsFor(kind: Kind, uid: string): string[] {

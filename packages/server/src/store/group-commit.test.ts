@@ -14,7 +14,7 @@ const selectValue = statement<{ value: string }>("select value from installation
 function open(t: TestContext) {
   const { reader, ...writers } = openWriters(t);
   const keys = async (): Promise<string[]> => (await selectKeys(reader)).map(({ key }) => key);
-  return { ...writers, keys };
+  return { ...writers, reader, keys };
 }
 
 const add =
@@ -76,6 +76,42 @@ test("a write is run again only beside one that failed after it had written, and
   assert.equal(await runsOf([counted, failing("k"), counted, failing("l")]), 2 + 4);
 });
 
+const dry = (run: Work["run"]) => ({ isDryRun: true as const, run });
+
+test("a dry run has its result and changes nothing, and what is beside it is neither undone nor run again", async (t) => {
+  const { commit, keys, reader } = open(t);
+  const runs = { count: 0 };
+  const counted: Work["run"] = async (tx) => {
+    runs.count += 1;
+    return (await selectKeys(tx)).map(({ key }) => key);
+  };
+  const failsLate: Work["run"] = async (tx) => {
+    await addKey(tx, "late");
+    throw new Error("late");
+  };
+  assert.deepEqual(
+    await commit([add("a"), dry(add("dry")), counted, dry(failsLate), add("b"), dry(add("b")), counted]),
+    ["a", "dry", ["a"], "late", "b", "UNIQUE constraint failed: installation.key", ["a", "b"]],
+  );
+  assert.equal(runs.count, 2);
+  // Beside one that fails after it has written, all are run again.
+  assert.deepEqual(await commit([dry(add("dry")), failsLate, add("c"), dry(counted)]), [
+    "dry",
+    "late",
+    "c",
+    ["a", "b", "c"],
+  ]);
+  assert.deepEqual(await keys(), ["a", "b", "c"]);
+  const cache = createSnapshotCache<string>(reader, 10);
+  const before = cache.snapshot();
+  assert.deepEqual(await commit([dry(add("dry")), dry(failsLate)]), ["dry", "late"]);
+  const event: Work["run"] = async (tx) =>
+    void (await tx.updateTable("deliveries").set({ state: 4 }).where("uid", "=", "x").execute());
+  assert.deepEqual(await commit([dry(add("dry")), event]), ["dry", undefined]);
+  assert.equal(cache.snapshot(), before, "no cached answer is dropped");
+  assert.deepEqual(await keys(), ["a", "b", "c"]);
+});
+
 test("on a connection that writes, values are kept until one of their tables changes", async (t) => {
   const { writer, other, commit } = open(t);
   const cache = createSnapshotCache<string>(writer.db, 10, undefined, ["installation"]);
@@ -105,6 +141,17 @@ test("on a connection that writes, values are kept until one of their tables cha
   assert.deepEqual(await commit([read, set("two"), read]), [["v", false], undefined, ["two", true]]);
   assert.deepEqual(await commit([read, failing, read]), [["two", true], "on purpose", ["two", true]]);
   await commit([failing]);
+  assert.deepEqual(await commit([read]), [["two", true]]);
+  const tried = async (tx: Database) => {
+    await setValue(tx, "dry", "k");
+    return await read(tx);
+  };
+  assert.deepEqual(await commit([read, dry(tried), read]), [
+    ["two", false],
+    ["dry", true],
+    ["two", true],
+  ]);
+  assert.deepEqual(await commit([dry(tried)]), [["dry", true]]);
   assert.deepEqual(await commit([read]), [["two", true]]);
   await commit([set("three")], other);
   assert.deepEqual(await commit([read, read]), [

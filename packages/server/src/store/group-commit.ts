@@ -7,6 +7,8 @@ import type { Database } from "./store.ts";
 /** A write that waits for a transaction. */
 export interface Work {
   run(tx: Database): Promise<unknown>;
+  /** Whether what it writes is rolled back, and only its result stays. Defaults to false. */
+  isDryRun?: boolean;
   /** Called after the commit, with the result of the write or the reason why it did not happen. */
   settle(result: Result): void;
 }
@@ -26,7 +28,8 @@ export async function commitTogether(db: Database, raw: DatabaseSync, works: Wor
     const all = await runBare(db, raw, works);
     if (all === undefined) await begin(raw);
     results = all ?? (await runGuarded(db, raw, works));
-    if (raw.isTransaction) raw.exec("commit");
+    // Without a commit other connections need not look for changes.
+    if (raw.isTransaction) raw.exec(works.every(({ isDryRun }) => isDryRun === true) ? "rollback" : "commit");
   } catch (error) {
     rollBack(raw);
     for (const work of works) work.settle({ error });
@@ -46,12 +49,17 @@ function rollBack(raw: DatabaseSync): void {
 /**
  * Runs the writes without savepoints: each savepoint copies every page that its write changes first. Few writes fail,
  * and most of these before they changed anything, which leaves nothing to undo. Undefined when one failed later than
- * that beside others: then the transaction is rolled back. A write that is alone is undone with its transaction.
+ * that beside others: then the transaction is rolled back. A write that is alone is undone with its transaction. Only
+ * dry runs have savepoints, as each of them is undone.
  */
 async function runBare(db: Database, raw: DatabaseSync, works: readonly Work[]): Promise<Result[] | undefined> {
   const written = embeddedOf(db)?.written;
   const results: Result[] = [];
   for (const work of works) {
+    if (work.isDryRun === true) {
+      results.push(await runInSavepoint(db, raw, work));
+      continue;
+    }
     const before = written?.();
     try {
       results.push({ value: await work.run(db) });
@@ -71,18 +79,23 @@ async function runBare(db: Database, raw: DatabaseSync, works: readonly Work[]):
 /** Runs each write under its own savepoint. */
 async function runGuarded(db: Database, raw: DatabaseSync, works: readonly Work[]): Promise<Result[]> {
   const results: Result[] = [];
-  for (const work of works) {
-    raw.exec("savepoint work");
-    try {
-      results.push({ value: await work.run(db) });
-    } catch (error) {
-      if (!raw.isTransaction) throw error;
-      raw.exec("rollback to work");
-      results.push({ error });
-    }
-    raw.exec("release work");
-  }
+  for (const work of works) results.push(await runInSavepoint(db, raw, work));
   return results;
+}
+
+/** Runs the write, and undoes it when it fails or is a dry run. */
+async function runInSavepoint(db: Database, raw: DatabaseSync, work: Work): Promise<Result> {
+  raw.exec("savepoint work");
+  let result: Result;
+  try {
+    result = { value: await work.run(db) };
+  } catch (error) {
+    if (!raw.isTransaction) throw error;
+    result = { error };
+  }
+  if ("error" in result || work.isDryRun === true) raw.exec("rollback to work");
+  raw.exec("release work");
+  return result;
 }
 
 const SQLITE_BUSY = 5;

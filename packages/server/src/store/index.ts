@@ -1,4 +1,11 @@
-export { addToAncestors, changeCount, type Kind, removeFromAncestors, renameInAncestors } from "./ancestry.ts";
+export {
+  addToAncestors,
+  changeCount,
+  type Kind,
+  type LibraryKind,
+  removeFromAncestors,
+  renameInAncestors,
+} from "./ancestry.ts";
 export { isDamage } from "./damage.ts";
 export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";

@@ -480,6 +480,25 @@ export const MIGRATIONS: Migration[] = [
       `create index manifests_labelled on manifests (repo, digest) where annotations <> '{}' or labels <> '{}'`,
     ],
   },
+  {
+    version: 41,
+    name: "libraries",
+    statements: [
+      `create table artifacts (uid KEY primary key, parent KEY not null, ecosystem INT8 not null, name KEY not null, normalized KEY not null, description text not null, latest_version KEY not null, version_count INT8 not null, size_bytes INT8 not null, revision INT8 not null, state text not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index artifacts_name on artifacts (parent, ecosystem, normalized)`,
+      `create table artifact_words (organization KEY not null, ecosystem INT8 not null, word KEY not null, artifact KEY not null, primary key (organization, ecosystem, word, artifact)) WITHOUT_ROWID`,
+      `create index artifact_words_artifact on artifact_words (artifact)`,
+      `create table artifact_versions (uid KEY primary key, parent KEY not null, version KEY not null, sort_key KEY not null, description text not null, size_bytes INT8 not null, origin INT8 not null, cuda KEY not null, yanked text, deprecated text, metadata text not null, publisher KEY not null, publish_time INT8 not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index artifact_versions_version on artifact_versions (parent, version)`,
+      `create index artifact_versions_order on artifact_versions (parent, sort_key, uid)`,
+      // Most versions are not built for a version of CUDA.
+      `create index artifact_versions_cuda on artifact_versions (cuda, parent) where cuda <> ''`,
+      `create table artifact_files (artifact KEY not null, name KEY not null, version KEY not null, size INT8 not null, digest KEY not null, md5 text not null, sha1 text not null, sha512 text not null, metadata text not null, create_time INT8 not null, primary key (artifact, name)) WITHOUT_ROWID`,
+      `create index artifact_files_version on artifact_files (artifact, version)`,
+      `create index artifact_files_digest on artifact_files (digest)`,
+      `create table removed_versions (parent KEY not null, ecosystem INT8 not null, name KEY not null, version KEY not null, create_time INT8 not null, primary key (parent, ecosystem, name, version)) WITHOUT_ROWID`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -94,12 +94,16 @@ export function openSqliteStore({ dataDir, onDamage }: Pick<StoreSettings, "data
   let writer: ReturnType<typeof openWriter> | undefined;
   // One transaction after another: there is a single connection.
   let last: Promise<unknown> = Promise.resolve();
-  const transact = async <T>(work: (tx: Database) => Promise<T>): Promise<T> => {
+  const transact = async <T>(work: (tx: Database) => Promise<T>, isDryRun: boolean): Promise<T> => {
     const { db, raw } = (writer ??= openWriter(path, { waits: false }));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The value is the result of `work`.
     await commitTogether(db, raw, [
-      { run: work, settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)) },
+      {
+        run: work,
+        isDryRun,
+        settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)),
+      },
     ]);
     return promise;
   };
@@ -108,8 +112,8 @@ export function openSqliteStore({ dataDir, onDamage }: Pick<StoreSettings, "data
     get reader() {
       return (reader ??= openReader(path, onDamage));
     },
-    transact(work) {
-      const done = last.then(() => transact(work));
+    transact(work, { isDryRun = false } = {}) {
+      const done = last.then(() => transact(work, isDryRun));
       last = done.catch(() => {});
       return done;
     },

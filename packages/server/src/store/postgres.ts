@@ -70,7 +70,7 @@ const deferCommit = statement("set local synchronous_commit = off");
 async function transactOnce<T>(
   db: Kysely<Tables>,
   work: (tx: Database) => Promise<T>,
-  { isolation = "serializable", durability = "durable" }: TransactOptions,
+  { isolation = "serializable", durability = "durable", isDryRun = false }: TransactOptions,
 ): Promise<T> {
   const transaction = await db.startTransaction().setIsolationLevel(isolation).execute();
   let value: T;
@@ -86,7 +86,7 @@ async function transactOnce<T>(
     throw error;
   }
   try {
-    await transaction.commit().execute();
+    await (isDryRun ? transaction.rollback() : transaction.commit()).execute();
   } catch (error) {
     // The transaction has ended on the server, but its connection is only released here.
     await transaction

@@ -46,6 +46,7 @@ const KEEPS_TABLES = /^(?:begin|commit|savepoint|release)\b[^;]*$/;
 class WritingDatabase extends DatabaseSync {
   readonly changes = countChanges();
   #isChanged = false;
+  #wasChanged = false;
   #isBegun = false;
   #commitOfOthers: number | undefined;
   #selectCommit: StatementSync | undefined;
@@ -57,6 +58,9 @@ class WritingDatabase extends DatabaseSync {
     if (!KEEPS_TABLES.test(text)) this.changes.note(undefined);
     if (/^begin\b/.test(text)) this.#begun();
     if (text === "commit") this.#isBegun = false;
+    // One savepoint at a time (group-commit.ts): what is undone does not count.
+    if (/^savepoint\b/.test(text)) this.#wasChanged = this.#isChanged;
+    if (/^rollback to\b/.test(text)) this.#isChanged = this.#wasChanged;
     if (!changesOnlyUncachedTables(text)) this.#changed();
     else if (!this.isTransaction) this.#isChanged = false;
   }

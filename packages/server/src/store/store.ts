@@ -34,6 +34,8 @@ export interface TransactOptions {
    * ones after it. Defaults to durable.
    */
   durability?: "durable" | "deferred";
+  /** Whether the transaction is rolled back at its end, whatever the work comes to. Defaults to false. */
+  isDryRun?: boolean;
 }
 
 /** A database of either engine. */

@@ -1,10 +1,11 @@
 import type { Generated, Selectable } from "kysely";
+import type { LibraryTables } from "./library-tables.ts";
 import type { SecurityTables } from "./security-tables.ts";
 
 // Columns are text, integer, blob. Times are integer milliseconds since 1970. Booleans are 0 and 1. Lists and objects
 // are JSON text.
 
-export interface Tables extends SecurityTables {
+export interface Tables extends SecurityTables, LibraryTables {
   /** Key-value pairs that identify the installation. */
   installation: { key: string; value: string };
   signing_keys: {
@@ -433,6 +434,8 @@ export type ResourceTable =
   | "scans"
   | "advisories"
   | "advisory_events"
-  | "deliveries";
+  | "deliveries"
+  | "artifacts"
+  | "artifact_versions";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;

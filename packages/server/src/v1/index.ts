@@ -12,6 +12,7 @@ import { identityProviders } from "./iam/identity-providers.ts";
 import { roleBindings } from "./iam/role-bindings.ts";
 import { roles } from "./iam/roles.ts";
 import { terms } from "./iam/terms.ts";
+import { artifacts } from "./libraries/artifacts.ts";
 import { registry } from "./registry/service.ts";
 import { vulnerabilities } from "./registry/vulnerabilities.ts";
 import { advisories } from "./vulnerabilities/advisories.ts";
@@ -29,6 +30,7 @@ const METHODS: readonly [string, Method][] = [
   ...vulnerabilities,
   ...advisories,
   ...securityAdvisory,
+  ...artifacts,
 ];
 
 /** The services of v1. */

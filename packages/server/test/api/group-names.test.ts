@@ -25,6 +25,16 @@ test("a group's name has 3 to 63 characters, when it is made and when it changes
   assert.deepEqual([renamed.status, blamed(renamed)], [400, ["name"]]);
 });
 
+test("a group is not called as the URLs of libraries go on after it", async () => {
+  const { uid } = await platform.group(platform.organization, { name: "renamed-again" });
+  for (const name of ["simple", "legacy"]) {
+    const refused = await create(name);
+    assert.deepEqual([refused.status, blamed(refused)], [400, ["name"]], name);
+    const renamed = await platform.call("PATCH", `/iam/v2/groups/${uid}`, { token, body: { name } });
+    assert.deepEqual([renamed.status, blamed(renamed)], [400, ["name"]], name);
+  }
+});
+
 test("a group whose name was allowed before is changed in all but its name", async () => {
   const { uid } = await platform.group(platform.organization, { name: "short" });
   await platform.transact((tx) => tx.updateTable("groups").set({ name: "ab" }).where("uid", "=", uid).execute());

@@ -14,6 +14,7 @@ import {
 import * as api from "@moorage/api";
 import * as v1Advisory from "@moorage/api/v1/advisory";
 import * as v1Iam from "@moorage/api/v1/iam";
+import * as v1Libraries from "@moorage/api/v1/libraries";
 import * as v1Registry from "@moorage/api/v1/registry";
 import * as v1Tenant from "@moorage/api/v1/tenant";
 import * as v1Vulnerabilities from "@moorage/api/v1/vulnerabilities";
@@ -42,7 +43,7 @@ function ourFiles(): DescFile[] {
     found.set(file.name, file);
     file.dependencies.forEach(add);
   };
-  const modules: object[] = [api, v1Advisory, v1Iam, v1Registry, v1Tenant, v1Vulnerabilities];
+  const modules: object[] = [api, v1Advisory, v1Iam, v1Libraries, v1Registry, v1Tenant, v1Vulnerabilities];
   for (const value of modules.flatMap((module): unknown[] => Object.values(module))) {
     if (isFile(value)) add(value);
   }
@@ -193,6 +194,12 @@ const CAPABILITIES: Record<string, number> = {
   CAP_MANIFEST_METADATA_LIST: 1615,
   CAP_REFERRERS_LIST: 1616,
   CAP_VULN_REPORT_LIST: 1661,
+  CAP_LIBRARIES_PYTHON_READ: 1810,
+  CAP_LIBRARIES_PYTHON_PUBLISH: 1811,
+  CAP_LIBRARIES_JAVA_READ: 1820,
+  CAP_LIBRARIES_JAVA_PUBLISH: 1821,
+  CAP_LIBRARIES_JAVASCRIPT_READ: 1830,
+  CAP_LIBRARIES_JAVASCRIPT_PUBLISH: 1831,
   CAP_LIBRARIES_ARTIFACTS_LIST: 1803,
   ...fourFrom("CAP_ADVISORIES", 1900),
   CAP_ADVISORIES_APPROVE: 1904,
@@ -202,6 +209,7 @@ const CAPABILITIES: Record<string, number> = {
   CAP_EVENTS_LIST: 9002,
   CAP_IAM_AUDIT_LIST: 9001,
   CAP_OPERATIONS_LIST: 9003,
+  CAP_LIBRARIES_ARTIFACTS_DELETE: 9004,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

@@ -34,6 +34,8 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   if (method.parent.typeName === OperationsService.typeName) return "PERMISSION_DENIED";
   // What feeds publish about products is for whoever is signed in.
   if (method.name === "GetPackageVersionMetadata") return "ok";
+  // Whoever is signed in is answered how many it may list.
+  if (method.name === "GetArtifactCount") return "ok";
   // Whoever is signed in may ask what it holds.
   if (method.name === "TestCapabilities") return "ok";
   // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.

@@ -5,6 +5,7 @@ import type { Answer } from "../support/platform.ts";
 import { openTaggedRepo } from "../support/tagged-repo.ts";
 import { apiEmits } from "../support/emitted/by-api.ts";
 import { serverEmits } from "../support/emitted/by-server.ts";
+import { librariesEmit } from "../support/emitted/by-libraries.ts";
 import { registryEmits } from "../support/emitted/by-registry.ts";
 import { openEventFixture, type EmittedEvent, typesOf } from "../support/emitted/events.ts";
 
@@ -21,6 +22,7 @@ after(() => fixture.close());
 
 describe("methods of the API emit events with what they answer", () => apiEmits(fixture));
 describe("the registry emits events for pushes, pulls, moves and deletions", () => registryEmits(fixture));
+describe("libraries emit events for versions that come, change and go", () => librariesEmit(fixture));
 describe("the server emits events for what it does by itself", () => serverEmits(fixture));
 
 test("a sign-in emits an event in the provider's group, and accepting an invite one in the invite's group", async () => {

@@ -5,10 +5,12 @@ import {
   AccountAssociationsService,
   AdvisoriesService,
   AdvisoryExportsService,
+  ArtifactsService,
   AuditEntriesService,
   CapabilitiesService,
   Capability,
   CheckAccountAssociationRequest_AccountProviderType,
+  Ecosystem,
   EventsService,
   DeliveriesService,
   DiffsService,
@@ -44,6 +46,7 @@ import { pathOf } from "../../src/core/image-path.ts";
 import type { Database } from "../../src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
+import { addArtifact } from "./artifacts.ts";
 import { addScan, addScanner, adapterUrl } from "./scan-rows.ts";
 
 /** Makes a request that the owner of the organization may make, on resources created for it. */
@@ -311,6 +314,15 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
   add(SearchService.method.search, () => ({ query: "app", uidp: { descendantsOf: group } }));
   add(StorageService.method.listStorage, () => everywhere);
+
+  const artifacts = ArtifactsService.method;
+  const artifact = async (): Promise<string> => (await addArtifact(platform, group, { name: name() })).uid;
+  add(artifacts.listArtifacts, async () => {
+    await artifact();
+    return { ...everywhere, ecosystems: [Ecosystem.JAVASCRIPT] };
+  });
+  add(artifacts.listArtifactVersions, async () => ({ artifactId: await artifact() }));
+  add(artifacts.getArtifactCount, () => ({}));
   for (const method of OperationsService.methods) add(method, () => ({}));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(EolTagsService.method.listEolTags, () => everywhere);

@@ -36,7 +36,11 @@ export function restCallOf(method: DescMethod, request: Message): RestCall | und
     ) ?? main;
   const { case: verb, value: template } = rule.pattern;
   if (verb === undefined || verb === "custom") throw new Error(`${method.toString()} has no standard binding`);
-  const path = template.replace(VARIABLE, (_, field: string) => take(rest, field.split(".")));
+  // The value of a variable that is one segment has its slashes escaped.
+  const path = template.replace(VARIABLE, (variable, field: string) => {
+    const value = take(rest, field.split("."));
+    return variable.endsWith("=*}") ? value.replaceAll("/", "%2F") : value;
+  });
   let body: JsonValue | undefined;
   if (rule.body === "*") body = rest;
   else if (rule.body !== "") {

@@ -16,14 +16,17 @@ export function openWriters(t: TestContext) {
     for (const { db } of [writer, other]) await db.destroy();
     rmSync(folder, { recursive: true });
   });
-  /** Commits the works together. Returns what each was settled with, an error by its message. */
-  const commit = async (works: Work["run"][], { db, raw } = writer): Promise<unknown[]> => {
+  /** Commits the works together, dry runs among them. Returns what each was settled with, an error by its message. */
+  const commit = async (
+    works: (Work["run"] | { isDryRun: true; run: Work["run"] })[],
+    { db, raw } = writer,
+  ): Promise<unknown[]> => {
     const settled: unknown[] = works.map(() => "never settled");
     await commitTogether(
       db,
       raw,
-      works.map((run, at) => ({
-        run,
+      works.map((work, at) => ({
+        ...(typeof work === "function" ? { run: work } : work),
         settle(result) {
           settled[at] = "value" in result ? result.value : (result.error as Error).message;
         },

@@ -20,6 +20,8 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   const rule = getOption(method, accessOption);
   // What feeds publish about products is for whoever is signed in.
   if (who === "owner" || method.name === "GetPackageVersionMetadata") return "ok";
+  // Whoever is signed in is answered how many it may list.
+  if (method.name === "GetArtifactCount") return "ok";
   const isList = rule.scope === "" && (method.name.startsWith("List") || method.name === "GetRawVulnReport");
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
   const isHeld = rule.capabilities.every((capability) =>

@@ -59,6 +59,7 @@ export interface ListDeliveriesResponse {
 }
 export interface RedeliverEventRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface ListEventsRequest {
   group?: string;
@@ -125,6 +126,7 @@ export interface ListSubscriptionsResponse {
 export interface CreateSubscriptionRequest {
   parent?: string;
   subscription?: SubscriptionInput;
+  validateOnly?: boolean;
 }
 export interface SubscriptionInput {
   uid?: string;
@@ -142,19 +144,24 @@ export interface SubscriptionInput {
 }
 export interface DeleteSubscriptionRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface PauseSubscriptionRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface ResumeSubscriptionRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface RotateSubscriptionSecretRequest {
   uid?: string;
   overlap?: string;
+  validateOnly?: boolean;
 }
 export interface TestSubscriptionRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface TestSubscriptionResponse {
   eventId: string;
@@ -164,6 +171,7 @@ export interface RedeliverEventsRequest {
   startTime?: string;
   endTime?: string;
   states?: DeliveryState[];
+  validateOnly?: boolean;
 }
 export interface RedeliverEventsResponse {
   count: number;

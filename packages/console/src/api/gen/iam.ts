@@ -126,6 +126,12 @@ export type Capability =
   | "CAP_REFERRERS_LIST"
   | "CAP_VULN_REPORT_LIST"
   | "CAP_LIBRARIES_ARTIFACTS_LIST"
+  | "CAP_LIBRARIES_PYTHON_READ"
+  | "CAP_LIBRARIES_PYTHON_PUBLISH"
+  | "CAP_LIBRARIES_JAVA_READ"
+  | "CAP_LIBRARIES_JAVA_PUBLISH"
+  | "CAP_LIBRARIES_JAVASCRIPT_READ"
+  | "CAP_LIBRARIES_JAVASCRIPT_PUBLISH"
   | "CAP_ADVISORIES_CREATE"
   | "CAP_ADVISORIES_UPDATE"
   | "CAP_ADVISORIES_LIST"
@@ -135,7 +141,8 @@ export type Capability =
   | "CAP_TERMS_LIST"
   | "CAP_IAM_AUDIT_LIST"
   | "CAP_EVENTS_LIST"
-  | "CAP_OPERATIONS_LIST";
+  | "CAP_OPERATIONS_LIST"
+  | "CAP_LIBRARIES_ARTIFACTS_DELETE";
 export interface AccessRemedy {
   message: string;
   capabilities: Capability[];
@@ -205,6 +212,7 @@ export interface ListAccountAssociationsResponse {
 export interface CreateAccountAssociationRequest {
   parent?: string;
   accountAssociation?: AccountAssociationInput;
+  validateOnly?: boolean;
 }
 export interface AccountAssociationInput {
   uid?: string;
@@ -245,9 +253,11 @@ export interface AccountAssociationGitHubInstallationInput {
 export interface UpdateAccountAssociationRequest {
   accountAssociation?: AccountAssociationInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteAccountAssociationRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface CheckAccountAssociationRequest {
   uid?: string;
@@ -336,6 +346,7 @@ export interface ListExternalGroupRoleMappingsResponse {
 export interface CreateExternalGroupRoleMappingRequest {
   parent?: string;
   externalGroupRoleMapping?: ExternalGroupRoleMappingInput;
+  validateOnly?: boolean;
 }
 export interface ExternalGroupRoleMappingInput {
   uid?: string;
@@ -348,13 +359,16 @@ export interface ExternalGroupRoleMappingInput {
 export interface UpdateExternalGroupRoleMappingRequest {
   externalGroupRoleMapping?: ExternalGroupRoleMappingInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteExternalGroupRoleMappingRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface BatchDeleteExternalGroupRoleMappingsRequest {
   parent?: string;
   names?: string[];
+  validateOnly?: boolean;
 }
 export interface BatchDeleteExternalGroupRoleMappingsResponse {
   parent: string;
@@ -398,6 +412,7 @@ export interface ListGroupInvitesResponse {
 export interface CreateGroupInviteRequest {
   parent?: string;
   groupInvite?: GroupInviteInput;
+  validateOnly?: boolean;
 }
 export interface GroupInviteInput {
   uid?: string;
@@ -419,6 +434,7 @@ export interface GroupInviteInvitedRoleInput {
 }
 export interface AcceptGroupInviteRequest {
   code?: string;
+  validateOnly?: boolean;
 }
 export interface RoleBinding {
   uid: string;
@@ -450,9 +466,11 @@ export interface RoleBindingBoundRole {
 export interface UpdateGroupInviteRequest {
   groupInvite?: GroupInviteInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteGroupInviteRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetGroupRequest {
   uid?: string;
@@ -494,6 +512,7 @@ export interface ListGroupsResponse {
 export interface CreateGroupRequest {
   parent?: string;
   group?: GroupInput;
+  validateOnly?: boolean;
 }
 export interface GroupInput {
   uid?: string;
@@ -509,9 +528,11 @@ export interface GroupInput {
 export interface UpdateGroupRequest {
   group?: GroupInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteGroupRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetIdentityRequest {
   uid?: string;
@@ -591,6 +612,7 @@ export interface LookupIdentityResponse {
 export interface CreateIdentityRequest {
   parent?: string;
   identity?: IdentityInput;
+  validateOnly?: boolean;
 }
 export interface IdentityInput {
   uid?: string;
@@ -635,9 +657,11 @@ export interface AWSIdentityInput {
 export interface UpdateIdentityRequest {
   identity?: IdentityInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteIdentityRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetIdentityProviderRequest {
   uid?: string;
@@ -683,6 +707,7 @@ export interface ListIdentityProvidersResponse {
 export interface CreateIdentityProviderRequest {
   parent?: string;
   identityProvider?: IdentityProviderInput;
+  validateOnly?: boolean;
 }
 export interface IdentityProviderInput {
   uid?: string;
@@ -707,9 +732,11 @@ export interface IdentityProviderOIDCInput {
 export interface UpdateIdentityProviderRequest {
   identityProvider?: IdentityProviderInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteIdentityProviderRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetRoleBindingRequest {
   uid?: string;
@@ -733,6 +760,7 @@ export interface ListRoleBindingsResponse {
 export interface CreateRoleBindingRequest {
   parent?: string;
   roleBinding?: RoleBindingInput;
+  validateOnly?: boolean;
 }
 export interface RoleBindingInput {
   uid?: string;
@@ -765,6 +793,7 @@ export interface BatchCreateRoleBindingsRequest {
   parent?: string;
   requests?: CreateRoleBindingRequest[];
   roleUid?: string;
+  validateOnly?: boolean;
 }
 export interface BatchCreateRoleBindingsResponse {
   roleBindings: RoleBinding[];
@@ -772,9 +801,11 @@ export interface BatchCreateRoleBindingsResponse {
 export interface UpdateRoleBindingRequest {
   roleBinding?: RoleBindingInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteRoleBindingRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetRoleRequest {
   uid?: string;
@@ -804,6 +835,7 @@ export interface ListRolesResponse {
 export interface CreateRoleRequest {
   parent?: string;
   role?: RoleInput;
+  validateOnly?: boolean;
 }
 export interface RoleInput {
   uid?: string;
@@ -816,9 +848,11 @@ export interface RoleInput {
 export interface UpdateRoleRequest {
   role?: RoleInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteRoleRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface ListSessionsRequest {
   identity?: string;
@@ -848,10 +882,12 @@ export interface Session {
 export type SessionKind = "SESSION_KIND_UNSPECIFIED" | "SESSION_KIND_BROWSER" | "SESSION_KIND_PROGRAM";
 export interface DeleteSessionRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface AcceptTermsRequest {
   group?: string;
   documentIds?: string[];
+  validateOnly?: boolean;
 }
 export interface AcceptTermsResponse {
   group: string;

@@ -263,6 +263,7 @@ export interface ListReposResponse {
 export interface CreateRepoRequest {
   parent?: string;
   repo?: RepoInput;
+  validateOnly?: boolean;
 }
 export interface RepoInput {
   uid?: string;
@@ -314,9 +315,11 @@ export interface RepoProductInput {
 export interface UpdateRepoRequest {
   repo?: RepoInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteRepoRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetRepoReadmeRequest {
   uid?: string;
@@ -328,6 +331,7 @@ export interface RepoReadme {
 export interface UpdateRepoReadmeRequest {
   repoReadme?: RepoReadmeInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface RepoReadmeInput {
   uid?: string;
@@ -374,6 +378,7 @@ export type SyncState =
   | "SYNC_STATE_RATE_LIMITED";
 export interface SyncRepoRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetSbomRequest {
   repoUid?: string;
@@ -466,6 +471,8 @@ export interface GroupStorage {
   tags: string;
   truncated: boolean;
   largestRepos: RepoStorage[];
+  libraries: string;
+  libraryBytes: string;
 }
 export interface RepoStorage {
   repoUid: string;
@@ -522,6 +529,7 @@ export interface TagMove {
 export interface CreateTagRequest {
   parent?: string;
   tag?: TagInput;
+  validateOnly?: boolean;
 }
 export interface TagInput {
   uid?: string;
@@ -533,6 +541,7 @@ export interface TagInput {
 }
 export interface DeleteTagRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface PromoteTagsRequest {
   repoUid?: string;

@@ -161,6 +161,7 @@ export interface ListAdvisoriesResponse {
 export interface CreateAdvisoryRequest {
   parent?: string;
   advisory?: AdvisoryInput;
+  validateOnly?: boolean;
 }
 export interface AdvisoryInput {
   uid?: string;
@@ -256,13 +257,16 @@ export interface SeverityInput {
 export interface UpdateAdvisoryRequest {
   advisory?: AdvisoryInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteAdvisoryRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface CreateAdvisoryEventRequest {
   parent?: string;
   advisoryEvent?: AdvisoryEventInput;
+  validateOnly?: boolean;
 }
 export interface ListAdvisoryEventsRequest {
   parent?: string;
@@ -281,6 +285,7 @@ export interface ListAdvisoryEventsResponse {
 export interface UpdateAdvisoryEventRequest {
   advisoryEvent?: AdvisoryEventInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface GetVexDocumentRequest {
   group?: string;
@@ -438,6 +443,7 @@ export interface ListScannersResponse {
 export interface CreateScannerRequest {
   parent?: string;
   scanner?: ScannerInput;
+  validateOnly?: boolean;
 }
 export interface ScannerInput {
   uid?: string;
@@ -468,12 +474,15 @@ export interface ScannerCapabilityInput {
 export interface UpdateScannerRequest {
   scanner?: ScannerInput;
   updateMask?: string;
+  validateOnly?: boolean;
 }
 export interface DeleteScannerRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface CheckScannerRequest {
   uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetScanRequest {
   uid?: string;
@@ -534,6 +543,7 @@ export interface ScanImageRequest {
   digest?: string;
   scanner?: string;
   type?: ScanType;
+  validateOnly?: boolean;
 }
 export interface ScanImageResponse {
   scans: Scan[];

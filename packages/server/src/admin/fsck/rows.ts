@@ -1,5 +1,6 @@
 import { ask } from "../tables.ts";
 import { remove, type RowCheck } from "./row-check.ts";
+import { LIBRARY_ROW_CHECKS } from "./library-rows.ts";
 import { SECURITY_ROW_CHECKS } from "./security-rows.ts";
 
 const REPO_TABLES: readonly { table: string; column: string; key: readonly string[] }[] = [
@@ -17,6 +18,7 @@ const DESCENT = `with recursive below (kind, uid, name, ancestor) as (
   union all select 'groups', uid, name, parent from groups where parent <> ''
   union all select 'identities', uid, name, parent from identities where parent <> ''
   union all select 'repos', uid, name, parent from repos where parent <> ''
+  union all select 'artifacts-' || ecosystem, uid, name, parent from artifacts where parent <> ''
   union all select below.kind, below.uid, below.name, g.parent from below join groups as g on g.uid = below.ancestor where g.parent <> '' and below.uid <> below.ancestor
 )`;
 
@@ -129,8 +131,8 @@ export const ROW_CHECKS: readonly RowCheck[] = [
   {
     kind: "resource-without-parent",
     meaning:
-      "a group, a repo, an identity, a role, an identity provider or an advisory is below a group that is gone: delete it, or restore the group from a backup",
-    find: ["groups", "repos", "identities", "roles", "identity_providers", "advisories"]
+      "a group, a repo, an identity, a role, an identity provider, an advisory or a library is below a group that is gone: delete it, or restore the group from a backup",
+    find: ["groups", "repos", "identities", "roles", "identity_providers", "advisories", "artifacts"]
       .map(
         (table) =>
           `select '${table}' as kind, x.uid as uid from ${table} as x where x.parent <> '' and not exists (select 1 from groups as g where g.uid = x.parent)`,
@@ -139,12 +141,14 @@ export const ROW_CHECKS: readonly RowCheck[] = [
     show: ["kind", "uid"],
   },
   ...SECURITY_ROW_CHECKS,
+  ...LIBRARY_ROW_CHECKS,
   {
     kind: "ancestry-stale",
     meaning: "lists by group would show what is not there, or under another name",
     find: `select a.kind, a.ancestor, a.name, a.uid from ancestry as a where not (
       (a.kind = 'groups' and (exists (select 1 from groups as x where x.uid = a.uid and x.name = a.name and x.uid = a.ancestor) or ${below("groups")}))
-      or (a.kind = 'identities' and ${below("identities")}) or (a.kind = 'repos' and ${below("repos")}))`,
+      or (a.kind = 'identities' and ${below("identities")}) or (a.kind = 'repos' and ${below("repos")})
+      or exists (select 1 from artifacts as x where a.kind = 'artifacts-' || x.ecosystem and x.uid = a.uid and x.name = a.name and substr(x.uid, 1, length(a.ancestor) + 1) = a.ancestor || '/'))`,
     show: ["kind", "ancestor", "name", "uid"],
     repair: remove("ancestry", ["kind", "ancestor", "name", "uid"]),
   },

@@ -35,6 +35,11 @@ export function isInputOnly(field: DescField): boolean {
   return hasBehavior(field, FieldBehavior.INPUT_ONLY);
 }
 
+/** Whether the field's value is a secret, which logs and events leave out. */
+export function isSecret(field: DescField): boolean {
+  return field.proto.options?.debugRedact === true;
+}
+
 /** Whether updates may change the field at all. */
 export function isUpdatable(field: DescField): boolean {
   return !isOutputOnly(field) && !hasBehavior(field, FieldBehavior.IMMUTABLE);

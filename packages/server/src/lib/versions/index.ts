@@ -6,6 +6,10 @@ import { compareRpm, isRpmVersion } from "./rpm.ts";
 import { compareSemver, isSemver } from "./semver.ts";
 import type { Sign } from "./text.ts";
 
+export { mavenKey } from "./maven-key.ts";
+export { pypiKey } from "./pypi-key.ts";
+export { numberKey, semverKey } from "./sort-keys.ts";
+
 /**
  * How versions follow each other: `dpkg` for Debian and Ubuntu, `apk` for Alpine and Wolfi, `rpm` for Red Hat, Rocky
  * and Alma, `semver` for npm, crates.io and Go, `pypi`, `maven`.

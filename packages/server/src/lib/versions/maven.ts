@@ -19,7 +19,7 @@ export function isMavenVersion(text: string): boolean {
   return /^[^\s[\](),${}:"<>|?*\\/]+$/.test(text);
 }
 
-interface Token {
+export interface Token {
   /** ".qualifier" < "-qualifier" < "-number" < ".number". */
   kind: number;
   /** Of a qualifier, its place among those that are known; of a number 0. */
@@ -28,11 +28,11 @@ interface Token {
   value: string;
 }
 
-const FIRST_KIND_OF_NUMBERS = 2;
+export const FIRST_KIND_OF_NUMBERS = 2;
 
 // From the earliest to the latest; "" is the release.
 const QUALIFIERS = ["alpha", "beta", "milestone", "rc", "snapshot", "", "sp"];
-const RANK_OF_RELEASE = QUALIFIERS.indexOf("");
+export const RANK_OF_RELEASE = QUALIFIERS.indexOf("");
 
 const SAME = new Map([
   ["ga", ""],
@@ -63,7 +63,7 @@ function nothingLike(token: Token | undefined): Token {
  * The tokens, without those that mean nothing at the end and before each hyphen: 1.0.0-x is 1-x. The transition from
  * digits to letters and back is like a hyphen. Nothing between two separators is 0.
  */
-function tokensOf(version: string): Token[] {
+export function tokensOf(version: string): Token[] {
   const text = version.toLowerCase();
   const tokens: Token[] = [];
   let at = 0;

@@ -17,7 +17,8 @@ export function isSemver(text: string): boolean {
   return parsed(text) !== null;
 }
 
-function parsed(text: string): SemVer | null {
+/** The version that the text is, as `compareSemver` reads it; null when it is none. */
+export function parsed(text: string): SemVer | null {
   const [, numbers, rest = ""] = /^\s*v?([0-9]+(?:\.[0-9]+)?)(?=[-+]|\s*$)(.*)$/s.exec(text) ?? [];
   if (numbers === undefined) return parse(text);
   return parse(`${numbers}${numbers.includes(".") ? ".0" : ".0.0"}${rest}`);

@@ -107,8 +107,20 @@ export async function keepBlob(
   repo: string,
   { digest, size, generation }: StoredBlob,
 ): Promise<{ generation: string }> {
-  const isNew = (await insertBlob(call.tx, digest, generation, size, call.nowMs)).length > 0;
+  const recorded = await recordBlob(call, { digest, size, generation });
   await link(call, repo, digest);
+  return recorded;
+}
+
+/**
+ * Records stored content. Whoever calls adds what needs it, in the same transaction. Answers the generation to retain:
+ * when the same content was stored before, the generation of that copy.
+ */
+export async function recordBlob(
+  call: Call,
+  { digest, size, generation }: StoredBlob,
+): Promise<{ generation: string }> {
+  const isNew = (await insertBlob(call.tx, digest, generation, size, call.nowMs)).length > 0;
   if (isNew) return { generation };
   const [stored] = await selectGeneration(call.tx, digest);
   if (stored === undefined) throw new Error(`blob ${digest} is there and cannot be read`);
@@ -168,7 +180,7 @@ export const deleteBlob = command(
       .where("digest", "=", digest)
       .limit(1)
       .executeTakeFirst();
-    if (other) return {};
+    if (other || (await isOfLibrary(call, digest))) return {};
     await call.tx.deleteFrom("blobs").where("digest", "=", digest).execute();
     return { unused: blob.generation };
   },
@@ -184,4 +196,14 @@ export const dropUploads = command(
 
 async function link(call: Call, repo: string, digest: string): Promise<void> {
   await upsertLink(call.tx, repo, digest, call.nowMs, call.nowMs);
+}
+
+async function isOfLibrary(call: Call, digest: string): Promise<boolean> {
+  const file = await call.tx
+    .selectFrom("artifact_files")
+    .select("artifact")
+    .where("digest", "=", digest)
+    .limit(1)
+    .executeTakeFirst();
+  return file !== undefined;
 }

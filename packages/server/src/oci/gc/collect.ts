@@ -211,7 +211,8 @@ async function unlessContended<T>(work: Promise<T>, nothing: T): Promise<T> {
 async function blobsAfter(tx: Database, after: string): Promise<{ digest: string; size: number; linked: boolean }[]> {
   const rows = await select<{ digest: string; size: number; linked: unknown }>(
     tx,
-    `select b.digest, b.size, (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is not null as linked
+    `select b.digest, b.size, (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is not null
+      or (select 1 from artifact_files as f where f.digest = b.digest limit 1) is not null as linked
     from blobs as b where b.digest > ? order by b.digest limit ?`,
     [after, BLOB_BATCH],
   );

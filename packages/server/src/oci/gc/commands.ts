@@ -7,7 +7,10 @@ import { checkAttachmentsBy } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import { command } from "../../core/command.ts";
 
-/** Content that no repo links to any longer, to be removed from the blob store after the commit. `size` is in bytes. */
+/**
+ * Content that no repo links to and no library has any longer, to be removed from the blob store after the commit.
+ * `size` is in bytes.
+ */
 export interface Freed {
   digest: string;
   generation: string;
@@ -89,7 +92,8 @@ async function freeUnlinked(tx: Database, digests: readonly string[]): Promise<F
   const freed = await select<Freed>(
     tx,
     `select b.digest, b.generation, b.size from blobs as b where b.digest in (${placeholders(digests)})
-    and (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is null`,
+    and (select 1 from repo_blobs as l where l.digest = b.digest limit 1) is null
+    and (select 1 from artifact_files as f where f.digest = b.digest limit 1) is null`,
     digests,
   );
   if (freed.length > 0)

@@ -93,13 +93,20 @@ async function wouldBeUnneeded(tx: Database, rules: RepoRules, digest: string): 
   return true;
 }
 
-/** Whether no repo would hold the blob after this one is collected. Repos are collected in the order of their uids. */
+/** Whether no repo and no library would hold the blob after this one is collected. Repos are collected in the order of their uids. */
 async function wouldBeFreed(
   tx: Database,
   collection: Collection,
   { uid }: CollectedRepo,
   digest: string,
 ): Promise<boolean> {
+  const file = await tx
+    .selectFrom("artifact_files")
+    .select("name")
+    .where("digest", "=", digest)
+    .limit(1)
+    .executeTakeFirst();
+  if (file !== undefined) return false;
   const later = await tx
     .selectFrom("repo_blobs")
     .select("repo")

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../store/index.ts";
 import { imagePaths } from "../image-paths.ts";
 
-/** The most links of blobs to repos, and the most manifests, that are counted in one row. */
+/** The most links of blobs to repos, the most manifests and the most libraries that are counted in one row. */
 export const MAX_COUNTED = 50_000;
 const LARGEST = 20;
 
@@ -33,9 +33,12 @@ export async function storageOf(
   const { rows: largest } = await sql<{ repo: string; bytes: number; blobs: number }>`
     select l.repo, sum(b.size) as bytes, count(*) as blobs from (${links}) as l join blobs as b on b.digest = l.digest
     group by l.repo order by sum(b.size) desc, l.repo limit ${LARGEST}`.execute(db);
+  const { rows: libraries } = await sql<Record<"artifacts" | "bytes", number>>`
+    select count(*) as artifacts, coalesce(sum(size_bytes), 0) as bytes from (${artifactsOf(group)}) as a`.execute(db);
   const names = await imagePaths(db).ofUids(largest.map(({ repo }) => repo));
-  const [total, size] = [totals[0], sizes[0]];
+  const [total, size, library] = [totals[0], sizes[0], libraries[0]];
   const [counted, manifests] = [Number(total?.links ?? 0), Number(size?.manifests ?? 0)];
+  const artifacts = Number(library?.artifacts ?? 0);
   return {
     storage: {
       groupUid: uid,
@@ -48,7 +51,9 @@ export async function storageOf(
       manifests: BigInt(manifests),
       repos: BigInt(await countOf(db, "repos", group)),
       tags: BigInt(await countOf(db, "tags", group)),
-      truncated: counted === MAX_COUNTED || manifests === MAX_COUNTED,
+      libraries: BigInt(artifacts),
+      libraryBytes: BigInt(library?.bytes ?? 0),
+      truncated: [counted, manifests, artifacts].includes(MAX_COUNTED),
       largestRepos: largest.map(({ repo, bytes, blobs }) => ({
         repoUid: repo,
         name: names.get(repo) ?? "",
@@ -56,7 +61,7 @@ export async function storageOf(
         blobs: BigInt(blobs),
       })),
     },
-    looked: counted + manifests,
+    looked: counted + manifests + artifacts,
   };
 }
 
@@ -73,6 +78,12 @@ function manifestsOf({ uid, own }: CountedGroup): RawBuilder<unknown> {
   return own
     ? sql`select m.size from repos as r join manifests as m on m.repo = r.uid where r.parent = ${uid} limit ${MAX_COUNTED}`
     : sql`select size from manifests where repo >= ${uid} and repo < ${endOf(uid)} limit ${MAX_COUNTED}`;
+}
+
+function artifactsOf({ uid, own }: CountedGroup): RawBuilder<unknown> {
+  return own
+    ? sql`select size_bytes from artifacts where parent = ${uid} limit ${MAX_COUNTED}`
+    : sql`select size_bytes from artifacts where uid >= ${uid} and uid < ${endOf(uid)} limit ${MAX_COUNTED}`;
 }
 
 // Looked for within the named group alone: what others hold is not for the caller to know.

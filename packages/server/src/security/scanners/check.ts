@@ -39,7 +39,10 @@ export interface ScannerChecks {
   create(request: CreateScannerRequest): Promise<CreateScannerRequest>;
   /** The same; without an adapter where it need not be asked. */
   update(data: CallData, request: UpdateScannerRequest): Promise<UpdateScannerRequest>;
-  /** Stores what the adapter said. Throws FAILED_PRECONDITION when it does not answer as an adapter. */
+  /**
+   * Stores what the adapter said, unless the call is a dry run. Throws FAILED_PRECONDITION when it does not answer as
+   * an adapter.
+   */
   check(data: CallData, request: CheckScannerRequest): Promise<void>;
 }
 
@@ -81,11 +84,12 @@ export function createScannerChecks({ transactor, secrets, config }: ScannerChec
       const authorization = keepsCredential(row, after, updateMask) ? opened(row) : after.authorization;
       return { ...copy, scanner: { ...given, adapter: await asked(row.parent, after, authorization) } };
     },
-    async check(data, { uid }) {
+    async check(data, { uid, validateOnly }) {
       const row = await find(data, uid);
       if (row === undefined) return;
       try {
         const adapter = await ask(uid, { url: row.url, authorization: opened(row) });
+        if (validateOnly) return;
         await transactor.write(storeScannerAdapter, data, {
           uid,
           adapter: toJsonString(ScannerAdapterSchema, adapter),

@@ -12,6 +12,8 @@ export interface Handlers {
   };
   /** Takes `/v2/` and below. */
   distribution: { matches(path: string): boolean; handle: RequestHandler };
+  /** Takes `/npm/`, `/pypi/` and `/maven/`, and below. */
+  libraries?: { matches(path: string): boolean; handle: RequestHandler };
   /** Takes `/metrics` from clients that may read it; for all others the path does not exist. */
   metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: RequestHandler };
   /** Endpoints of the platform, by exact path; `/name/*` takes all paths below `/name/`. */
@@ -39,13 +41,14 @@ export interface Route {
 
 /** The handler that takes the request, by its path, its content type and its client's address. */
 export function selectRoute(handlers: Handlers, path: string, request: Request, data: RequestData): Route {
-  const { paths, registryPaths, distribution, rpc, metrics, pages, rest } = handlers;
+  const { paths, registryPaths, distribution, libraries, rpc, metrics, pages, rest } = handlers;
   const endpoint = Object.hasOwn(paths, path) ? paths[path] : undefined;
   if (endpoint !== undefined) return { name: path, handle: endpoint };
   for (const [start, route] of treesOf(paths)) if (path.startsWith(start)) return route;
   const registryEndpoint = Object.hasOwn(registryPaths, path) ? registryPaths[path] : undefined;
   if (registryEndpoint !== undefined) return { name: path, handle: registryEndpoint, answersRejection: true };
   if (distribution.matches(path)) return { name: "registry", handle: distribution.handle, answersRejection: true };
+  if (libraries?.matches(path) === true) return { name: "libraries", handle: libraries.handle, answersRejection: true };
   if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
   if (metrics?.matches(path, request, data) === true) return { name: "metrics", handle: metrics.handle };
   if (pages?.matches(path, request) === true) return { name: "console", handle: pages.handle };

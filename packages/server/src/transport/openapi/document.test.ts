@@ -180,7 +180,7 @@ test("an update has a mask, and its body is the resource without required fields
   };
   assert.deepEqual(
     update.parameters.map(({ name }) => name),
-    ["uid", "updateMask"],
+    ["uid", "updateMask", "validate_only"],
   );
   const { schema } = update.requestBody.content["application/json"];
   assert.equal(schema.required, undefined);

@@ -55,7 +55,14 @@ function compileBody(binding: Binding, violationsOf: ViolationsOf): ReadBody | u
   if (binding.body === "*") {
     const read = jsonReader(request);
     const unread = binding.template.variables.map((variable) => variable.field);
-    return (message, json, bad) => read(json === undefined ? {} : json, "", bad, 0, { unread }) ?? message;
+    const validateOnly = fieldNamed(request, "validate_only");
+    return (message, json, bad) => {
+      const made = read(json === undefined ? {} : json, "", bad, 0, { unread });
+      // The one field that the query has beside such a body (query.ts).
+      if (made !== undefined && validateOnly !== undefined && getField(message, validateOnly) === true)
+        setField(made, validateOnly, true);
+      return made ?? message;
+    };
   }
   const body = mustField(request, binding.body);
   if (body.fieldKind === "list") return listReader(body);

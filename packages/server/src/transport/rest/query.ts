@@ -23,6 +23,7 @@ interface Parameter {
 }
 type Parameters = Map<string, Parameter>;
 
+const VALIDATE_ONLY = "validate_only";
 const MAX_DEPTH = 4;
 const NUMBER = /^-?[0-9]+$/;
 
@@ -31,12 +32,17 @@ const NUMBER = /^-?[0-9]+$/;
  * dotted, each part in snake_case or camelCase; repeated fields repeat the parameter; a repeated message is given as
  * JSON or, for a single element, by its dotted fields. Violations are unknown parameters, single ones given more than
  * once, and those that the path or the body gives. `path` has dotted proto names; `body` is as in a binding. Source:
- * docs/contract.md, "Listing"; google/api/http.proto.
+ * docs/contract.md, "Listing"; google/api/http.proto. Only `validate_only` is taken from the query although the body
+ * has the whole request: every dry run is asked for in the same way.
  */
 export function compileQuery(request: DescMessage, path: readonly string[], body: string): ReadQuery {
   const parameters: Parameters = new Map();
   collect(parameters, request, [], [""], (name) =>
-    path.includes(name) ? "path" : body === "*" || name === body || name.startsWith(`${body}.`) ? "body" : "",
+    path.includes(name)
+      ? "path"
+      : name !== VALIDATE_ONLY && (body === "*" || name === body || name.startsWith(`${body}.`))
+        ? "body"
+        : "",
   );
   return (query, message, bad) => {
     const seen = new Set<Parameter>();

@@ -10,6 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import * as v2 from "@moorage/api";
 import { SecurityAdvisory } from "@moorage/api/v1/advisory";
+import { Artifacts } from "@moorage/api/v1/libraries";
 import {
   AccountAssociationsCheckRequest_AccountType,
   ExternalGroupRoleMappings,
@@ -222,6 +223,16 @@ export function v1RequestsOf(platform: Platform, place: Place): Map<string, Make
     const { tag } = await byName();
     return { imageRefs: [{ repo, tags: [tag] }] };
   });
+
+  const libraries = Artifacts.method;
+  add(libraries.list, async () => {
+    await like(v2.ArtifactsService.method.listArtifacts);
+    return {};
+  });
+  add(libraries.listVersions, async () => ({
+    id: (await like(v2.ArtifactsService.method.listArtifactVersions)).artifactId,
+  }));
+  add(libraries.getArtifactCount, () => ({}));
   return table;
 }
 

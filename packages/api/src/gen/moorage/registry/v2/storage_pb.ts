@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/storage.proto.
  */
 export const file_moorage_registry_v2_storage: GenFile = /*@__PURE__*/
-  fileDesc("CiFtb29yYWdlL3JlZ2lzdHJ5L3YyL3N0b3JhZ2UucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIiZQoSTGlzdFN0b3JhZ2VSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJImIKE0xpc3RTdG9yYWdlUmVzcG9uc2USMgoHc3RvcmFnZRgBIAMoCzIhLm1vb3JhZ2UucmVnaXN0cnkudjIuR3JvdXBTdG9yYWdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKJAgoMR3JvdXBTdG9yYWdlEhEKCWdyb3VwX3VpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgsKA293bhgDIAEoCBISCgpibG9iX2J5dGVzGAQgASgDEhQKDHNoYXJlZF9ieXRlcxgFIAEoAxIWCg5tYW5pZmVzdF9ieXRlcxgGIAEoAxINCgVibG9icxgHIAEoAxIRCgltYW5pZmVzdHMYCCABKAMSDQoFcmVwb3MYCSABKAMSDAoEdGFncxgKIAEoAxIRCgl0cnVuY2F0ZWQYCyABKAgSNwoNbGFyZ2VzdF9yZXBvcxgMIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1N0b3JhZ2UiUAoLUmVwb1N0b3JhZ2USEAoIcmVwb191aWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgpibG9iX2J5dGVzGAMgASgDEg0KBWJsb2JzGAQgASgDMp0BCg5TdG9yYWdlU2VydmljZRKKAQoLTGlzdFN0b3JhZ2USJy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RTdG9yYWdlUmVxdWVzdBooLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFN0b3JhZ2VSZXNwb25zZSIoorsYBBoCxQyouxgBgtPkkwIWEhQvcmVnaXN0cnkvdjIvc3RvcmFnZWIGcHJvdG8z", [file_google_api_annotations, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("CiFtb29yYWdlL3JlZ2lzdHJ5L3YyL3N0b3JhZ2UucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIiZQoSTGlzdFN0b3JhZ2VSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJImIKE0xpc3RTdG9yYWdlUmVzcG9uc2USMgoHc3RvcmFnZRgBIAMoCzIhLm1vb3JhZ2UucmVnaXN0cnkudjIuR3JvdXBTdG9yYWdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKzAgoMR3JvdXBTdG9yYWdlEhEKCWdyb3VwX3VpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgsKA293bhgDIAEoCBISCgpibG9iX2J5dGVzGAQgASgDEhQKDHNoYXJlZF9ieXRlcxgFIAEoAxIWCg5tYW5pZmVzdF9ieXRlcxgGIAEoAxINCgVibG9icxgHIAEoAxIRCgltYW5pZmVzdHMYCCABKAMSDQoFcmVwb3MYCSABKAMSDAoEdGFncxgKIAEoAxIRCgl0cnVuY2F0ZWQYCyABKAgSNwoNbGFyZ2VzdF9yZXBvcxgMIAMoCzIgLm1vb3JhZ2UucmVnaXN0cnkudjIuUmVwb1N0b3JhZ2USEQoJbGlicmFyaWVzGA0gASgDEhUKDWxpYnJhcnlfYnl0ZXMYDiABKAMiUAoLUmVwb1N0b3JhZ2USEAoIcmVwb191aWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgpibG9iX2J5dGVzGAMgASgDEg0KBWJsb2JzGAQgASgDMp0BCg5TdG9yYWdlU2VydmljZRKKAQoLTGlzdFN0b3JhZ2USJy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RTdG9yYWdlUmVxdWVzdBooLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdFN0b3JhZ2VSZXNwb25zZSIoorsYBBoCxQyouxgBgtPkkwIWEhQvcmVnaXN0cnkvdjIvc3RvcmFnZWIGcHJvdG8z", [file_google_api_annotations, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * ListStorageRequest asks for a page of rows.
@@ -156,7 +156,7 @@ export type GroupStorage = Message<"moorage.registry.v2.GroupStorage"> & {
   tags: bigint;
 
   /**
-   * Whether there is more content than was counted: the numbers of blobs and manifests are lower bounds.
+   * Whether there is more content than was counted: the numbers of blobs, manifests and libraries are lower bounds.
    *
    * @generated from field: bool truncated = 11;
    */
@@ -168,6 +168,20 @@ export type GroupStorage = Message<"moorage.registry.v2.GroupStorage"> & {
    * @generated from field: repeated moorage.registry.v2.RepoStorage largest_repos = 12;
    */
   largestRepos: RepoStorage[];
+
+  /**
+   * How many libraries: npm packages, Python projects and Maven artifacts.
+   *
+   * @generated from field: int64 libraries = 13;
+   */
+  libraries: bigint;
+
+  /**
+   * Bytes of their files, whether or not images or other libraries have the same content.
+   *
+   * @generated from field: int64 library_bytes = 14;
+   */
+  libraryBytes: bigint;
 };
 
 /**
@@ -228,7 +242,7 @@ export const StorageService: GenService<{
   /**
    * ListStorage answers what is stored by group: of the named group its own repos and each group directly below it;
    * without one, or where the caller may list only parts of it, the outermost groups that it may list. Content is
-   * counted up to 50,000 links of blobs to repos, and as many manifests, in each row.
+   * counted up to 50,000 links of blobs to repos, as many manifests, and as many libraries, in each row.
    *
    * @generated from rpc moorage.registry.v2.StorageService.ListStorage
    */

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Real clients of libraries against a real server on loopback: npm, pnpm, yarn, bun; pip, twine, uv, poetry; Maven.
+#   .ci/libraries.sh        .ci/libraries.sh npm pip
+# Each publishes and installs with empty caches of its own; what it installs comes from the server alone.
+# Exit status 77: a client is not available on this machine (a line says which, and why); the checks of the others have passed.
+set -euo pipefail
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+ALL="npm pnpm yarn bun pip uv poetry maven"
+# shellcheck disable=SC2086 # one word for each client
+[ $# -gt 0 ] || set -- $ALL
+# shellcheck source=.ci/server.sh
+. "$ROOT/.ci/server.sh"
+# shellcheck source=.ci/clients/checks.sh
+. "$ROOT/.ci/clients/checks.sh"
+
+BUILT=$ROOT/build/tools/libraries
+MISSING=()
+missing() { echo "libraries: $1: not run: $2"; MISSING+=("$1"); }
+mkdir -p "$BUILT"
+# Installed from the package registries once, at pinned versions.
+if [ ! -x "$BUILT/node_modules/.bin/pnpm" ]; then
+  echo '{"private": true, "allowScripts": {"bun": true, "pnpm": true, "yarn": true}}' >"$BUILT/package.json"
+  npm install --silent --no-audit --no-fund --prefix "$BUILT" pnpm@12.21.0 yarn@1.22.22 bun@1.4.5 >"$BUILT/npm.log" 2>&1 || true
+fi
+if [ ! -x "$BUILT/python/bin/twine" ] && command -v python3 >/dev/null; then
+  { python3 -m venv "$BUILT/python" && "$BUILT/python/bin/pip" install -q twine==7.0.0 uv==0.13.9 poetry==2.5.1 build==1.6.1 setuptools wheel; } >"$BUILT/python.log" 2>&1 || true
+fi
+PY=$BUILT/python/bin
+
+start_server
+ORG=$(bootstrap organization.name)
+PUSH=$(moorage push-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)
+PULL=$(moorage pull-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)
+# No settings of this machine.
+export HOME="$WORK/home" XDG_CACHE_HOME="$WORK/cache" XDG_CONFIG_HOME="$WORK/config" PIP_CONFIG_FILE=/dev/null PIP_DISABLE_PIP_VERSION_CHECK=1
+unset PIP_INDEX_URL UV_INDEX_URL UV_DEFAULT_INDEX npm_config_registry NPM_CONFIG_REGISTRY
+mkdir -p "$HOME"
+
+# npmrc PASSWORD: the configuration of a folder's npm, pnpm, yarn and bun.
+npmrc() { printf 'registry=%s/npm/%s/\n//%s/npm/%s/:_authToken=%s\n' "$URL" "$ORG" "$HOST" "$ORG" "$1" >.npmrc; }
+
+check_npm() {
+  mkdir -p lib app && cd lib
+  echo '{"name": "@ci/lib", "version": "1.0.0", "main": "i.js"}' >package.json && echo 'module.exports = 41' >i.js
+  npmrc "$PUSH"
+  does "npm: a package is published" npm publish --silent
+  refused "npm: it is not published again" "previously published" npm publish
+  echo '{"name": "ci-top", "version": "2.0.0", "main": "i.js", "dependencies": {"@ci/lib": "^1.0.0"}}' >package.json
+  echo 'module.exports = require("@ci/lib") + 1' >i.js
+  does "npm: one that depends on it is published" npm publish --silent
+  cd ../app && echo '{"name": "app", "version": "1.0.0", "private": true}' >package.json && npmrc "$PULL"
+  does "npm: both are installed by name" npm install --silent --cache "$PWD/c1" ci-top
+  same "npm: and work" "$(node -p 'require("ci-top")')" 42
+  rm -rf node_modules
+  does "npm: and by the lock file, with an empty cache" npm ci --silent --cache "$PWD/c2"
+  refused "npm: a pull token publishes nothing" "403" bash -c 'cd ../lib && cp ../app/.npmrc . && sed -i s/2.0.0/3.0.0/ package.json && npm publish'
+}
+
+# installed_by CLIENT COMMAND…: what npm published is installed by another client.
+installed_by() {
+  local client=$1
+  shift
+  [ -x "$BUILT/node_modules/.bin/$client" ] || { missing "$client" "its package could not be installed"; return; }
+  echo '{"name": "app", "version": "1.0.0", "private": true, "dependencies": {"ci-top": "2.0.0"}}' >package.json && npmrc "$PULL"
+  # Version 1 of yarn sends a token for packages without a scope only when it is told to.
+  [ "$client" != yarn ] || echo 'always-auth=true' >>.npmrc
+  does "$client: packages are installed by name" "$BUILT/node_modules/.bin/$client" install "$@"
+  same "$client: and work" "$(node -p 'require("ci-top")')" 42
+  rm -rf node_modules
+  does "$client: and by the lock file" "$BUILT/node_modules/.bin/$client" install --frozen-lockfile "$@"
+}
+check_pnpm() { installed_by pnpm --store-dir "$PWD/store" --config.cache-dir="$PWD/cache"; }
+check_yarn() { installed_by yarn --silent --cache-folder "$PWD/cache"; }
+check_bun() { BUN_INSTALL_CACHE_DIR="$PWD/cache" installed_by bun; }
+
+# project NAME VERSION: a wheel and a source distribution of a Python project in dist/.
+project() {
+  mkdir -p src/"${1//-/_}" && echo "answer = 42" >src/"${1//-/_}"/__init__.py
+  printf '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n[project]\nname = "%s"\nversion = "%s"\nrequires-python = ">=3.8"\n' "$1" "$2" >pyproject.toml
+  rm -rf dist
+  "$PY/python" -m build --no-isolation >"$WORK/build.log" 2>&1 || { tail "$WORK/build.log"; fail "$1: is built"; }
+}
+has_python() { [ -x "$PY/twine" ] || { missing "$1" "Python and its packages could not be installed"; return 1; }; }
+INDEX() { echo "http://any:$PULL@$HOST/pypi/$ORG/simple/"; }
+
+check_pip() {
+  has_python pip || return 0
+  project ci-lib 1.0
+  export TWINE_USERNAME=any TWINE_PASSWORD=$PUSH
+  does "twine: a wheel and its sources are uploaded" "$PY/twine" upload --non-interactive --repository-url "$URL/pypi/$ORG/legacy/" dist/*
+  does "twine: the same files again are taken" "$PY/twine" upload --non-interactive --repository-url "$URL/pypi/$ORG/legacy/" dist/*
+  echo 'answer = 43' >src/ci_lib/__init__.py && rm -rf dist build && "$PY/python" -m build --no-isolation --wheel >/dev/null 2>&1
+  refused "twine: other bytes of the same name are not" "already exists" "$PY/twine" upload --non-interactive --repository-url "$URL/pypi/$ORG/legacy/" dist/*
+  does "pip: the project is installed" "$PY/pip" install --no-cache-dir --index-url "$(INDEX)" --target installed ci-lib
+  same "pip: and works" "$(PYTHONPATH=installed "$PY/python" -c 'import ci_lib; print(ci_lib.answer)')" 42
+  "$PY/pip" download -q --no-cache-dir --no-deps --index-url "$(INDEX)" -d files ci-lib
+  printf 'ci-lib==1.0 --hash=sha256:%s\n' "$(sha256sum files/*.whl | cut -d' ' -f1)" >requirements.txt
+  does "pip: and by its hash" "$PY/pip" install --no-cache-dir --require-hashes --index-url "$(INDEX)" --target hashed -r requirements.txt
+}
+
+check_uv() {
+  has_python uv || return 0
+  project ci-uv 2.0
+  does "uv: a project is published" "$PY/uv" publish --publish-url "$URL/pypi/$ORG/legacy/" --username any --password "$PUSH" dist/*
+  mkdir app && cd app
+  printf '[project]\nname = "app"\nversion = "1.0"\nrequires-python = ">=3.8"\ndependencies = ["ci-uv"]\n[[tool.uv.index]]\nname = "acme"\nurl = "%s/pypi/%s/simple/"\ndefault = true\n' "$URL" "$ORG" >pyproject.toml
+  export UV_INDEX_ACME_USERNAME=any UV_INDEX_ACME_PASSWORD=$PULL UV_CACHE_DIR=$PWD/cache UV_PYTHON=$PY/python
+  does "uv: it is installed, and locked" "$PY/uv" sync
+  rm -rf .venv cache
+  does "uv: and by the lock file" "$PY/uv" sync --locked
+  same "uv: and works" "$("$PY/uv" run --no-sync python -c 'import ci_uv; print(ci_uv.answer)')" 42
+}
+
+check_poetry() {
+  has_python poetry || return 0
+  project ci-poetry 3.0
+  does "poetry: a project is uploaded" "$PY/twine" upload --non-interactive -u any -p "$PUSH" --repository-url "$URL/pypi/$ORG/legacy/" dist/*
+  mkdir app && cd app
+  printf '[project]\nname = "app"\nversion = "1.0"\nrequires-python = ">=3.9"\ndependencies = ["ci-poetry"]\n[tool.poetry]\npackage-mode = false\n[[tool.poetry.source]]\nname = "acme"\nurl = "%s/pypi/%s/simple/"\npriority = "primary"\n' "$URL" "$ORG" >pyproject.toml
+  export POETRY_HTTP_BASIC_ACME_USERNAME=any POETRY_HTTP_BASIC_ACME_PASSWORD=$PULL POETRY_CACHE_DIR=$PWD/cache POETRY_VIRTUALENVS_IN_PROJECT=true PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring
+  does "poetry: it is locked" "$PY/poetry" lock --no-interaction
+  does "poetry: and installed by the lock file" "$PY/poetry" install --no-interaction --no-root
+  same "poetry: and works" "$(.venv/bin/python -c 'import ci_poetry; print(ci_poetry.answer)')" 42
+}
+
+check_maven() {
+  command -v mvn >/dev/null || { missing maven "no mvn on PATH: apt-get install maven"; return 0; }
+  local properties='<properties><maven.compiler.source>11</maven.compiler.source><maven.compiler.target>11</maven.compiler.target></properties>'
+  local place="<id>acme</id><url>$URL/maven/$ORG/-/</url>" head='<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>org.example.ci</groupId>'
+  printf '<settings><servers><server><id>acme</id><username>any</username><password>%s</password></server></servers></settings>' "$PUSH" >push.xml
+  printf '<settings><servers><server><id>acme</id><username>any</username><password>%s</password></server></servers></settings>' "$PULL" >pull.xml
+  mkdir -p lib/src/main/java app/src/main/java
+  echo 'public class Answer { public static int of() { return 42; } }' >lib/src/main/java/Answer.java
+  echo 'public class App { int answer = Answer.of(); }' >app/src/main/java/App.java
+  pom() { printf '%s<artifactId>lib</artifactId><version>%s</version>%s<distributionManagement><repository>%s</repository><snapshotRepository>%s</snapshotRepository></distributionManagement></project>' "$head" "$1" "$properties" "$place" "$place" >lib/pom.xml; }
+  # Maven's own plugins come from where this machine has them; projects come from the server.
+  local mvn=(timeout 300 mvn -q -B "-Dmaven.repo.local=$WORK/m2")
+  pom 1.0
+  "${mvn[@]}" -s push.xml -f lib/pom.xml deploy >"$WORK/out.log" 2>&1 || {
+    if grep -q "PluginResolutionException\|plugins could not be resolved" "$WORK/out.log"; then missing maven "its plugins are not to be had here"; return 0; fi
+    tail -n 20 "$WORK/out.log"; fail "maven: a release is deployed"
+  }
+  ok "maven: a release is deployed"
+  pom 1.1-SNAPSHOT
+  does "maven: a snapshot is deployed" "${mvn[@]}" -s push.xml -f lib/pom.xml deploy
+  does "maven: and once more" "${mvn[@]}" -s push.xml -f lib/pom.xml deploy
+  for version in 1.0 1.1-SNAPSHOT; do
+    rm -rf "$WORK/m2/org/example"
+    printf '%s<artifactId>app</artifactId><version>1.0</version>%s<repositories><repository>%s<snapshots><enabled>true</enabled></snapshots></repository></repositories><dependencies><dependency><groupId>org.example.ci</groupId><artifactId>lib</artifactId><version>%s</version></dependency></dependencies></project>' "$head" "$properties" "$place" "$version" >app/pom.xml
+    does "maven: $version is resolved, its sums checked, and compiled against" "${mvn[@]}" -C -s pull.xml -f app/pom.xml compile
+  done
+}
+
+for name in "$@"; do
+  mkdir "$WORK/$name"
+  cd "$WORK/$name"
+  "check_$name"
+done
+echo "libraries: $PASSED checks passed"
+[ "${#MISSING[@]}" -eq 0 ] || { echo "libraries: not run: ${MISSING[*]}"; exit 77; }

@@ -1,0 +1,1 @@
+export * from "../gen/moorage/libraries/artifacts_pb.ts";

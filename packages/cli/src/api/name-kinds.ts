@@ -1,0 +1,76 @@
+// How resources of each kind are listed and called.
+
+/** What a name names. */
+export type Kind =
+  | "group"
+  | "repo"
+  | "tag"
+  | "identity"
+  | "role"
+  | "provider"
+  | "binding"
+  | "subscription"
+  | "scanner"
+  | "mapping"
+  | "invite"
+  | "association"
+  | "advisory";
+
+/** Where resources of a kind are listed. */
+export interface KindPlace {
+  /** The path of the list in REST. */
+  path: string;
+  /** The field of its answer that has the resources. */
+  field: string;
+  /** The field by which people call one; its list can be filtered by `name` when this is `name`. */
+  nameField: string;
+  /** Its name in a sentence. */
+  word: string;
+  /** How one is named, for messages. */
+  form: string;
+}
+
+/** Every kind; source: the `.proto` of each. */
+export const KINDS: Readonly<Record<Kind, KindPlace>> = {
+  group: place("/iam/v2/groups", "groups", "name", "group", "acme/team"),
+  repo: place("/registry/v2/repos", "repos", "name", "repo", "acme/team/app"),
+  tag: place("/registry/v2/tags", "tags", "name", "tag", "acme/team/app:1.2"),
+  identity: place("/iam/v2/identities", "identities", "name", "identity", "acme/ci"),
+  role: place("/iam/v2/roles", "roles", "name", "role", "viewer or acme/deployer"),
+  provider: place("/iam/v2/identityProviders", "identityProviders", "name", "identity provider", "acme/google"),
+  binding: place("/iam/v2/roleBindings", "roleBindings", "uid", "role binding", "acme/team:ci:viewer"),
+  subscription: place(
+    "/events/v2/subscriptions",
+    "subscriptions",
+    "sink",
+    "subscription",
+    "acme:https://hooks.example",
+  ),
+  scanner: place("/vulnerabilities/v2/scanners", "scanners", "name", "scanner", "acme/trivy"),
+  mapping: place(
+    "/iam/v2/externalGroupRoleMappings",
+    "externalGroupRoleMappings",
+    "externalGroupId",
+    "mapping",
+    "acme/google:developers or acme/google:developers:viewer",
+  ),
+  invite: place("/iam/v2/groupInvites", "groupInvites", "keyId", "invite", "its key id, or acme:ada@example.com"),
+  association: place("/iam/v2/accountAssociations", "accountAssociations", "name", "account association", "acme"),
+  advisory: place("/vulnerabilities/v2/advisories", "advisories", "advisoryId", "advisory", "MRG-2345-6789-cfgh"),
+};
+
+function place(path: string, field: string, nameField: string, word: string, form: string): KindPlace {
+  return { path, field, nameField, word, form };
+}
+
+const UID = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/;
+
+/** Whether the text is a uid: 40 hexadecimal digits, then 16 more for each level below. */
+export function isUid(text: string): boolean {
+  return UID.test(text);
+}
+
+/** The uid of the parent; empty at the root. */
+export function parentOf(uid: string): string {
+  return uid.slice(0, Math.max(0, uid.lastIndexOf("/")));
+}

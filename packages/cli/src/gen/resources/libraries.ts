@@ -1,0 +1,191 @@
+// Written by `npm run generate` out of proto/: change it there.
+import type { MethodSpec } from "../../resources/spec.ts";
+
+/** The methods of ArtifactsService. */
+export const METHODS: readonly MethodSpec[] = [
+  {
+    method: "moorage.libraries.v2.ArtifactsService/ListArtifacts",
+    verb: "list",
+    kind: "list",
+    http: "GET",
+    path: "/libraries/v2/artifacts",
+    reads: true,
+    summary: "show the libraries you may list",
+    help: "Show the libraries you may list.",
+    arguments: [],
+    flags: [
+      {
+        name: "ecosystems",
+        type: "enum",
+        repeated: true,
+        required: true,
+        help: "Only libraries of these ecosystems.",
+        values: ["ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"],
+        prefix: "ECOSYSTEM_",
+      },
+      {
+        name: "query",
+        type: "string",
+        help: "Only libraries whose name, or a word of it, begins with this.",
+      },
+      {
+        name: "cudaVersion",
+        type: "string",
+        help: "Only libraries with a version that was built for this version of CUDA, as the local part of a Python version says: 12.1 or 121 finds 2.4.0+cu121.",
+      },
+      {
+        name: "remediated",
+        type: "bool",
+        help: "Only libraries that were rebuilt with fixes.",
+      },
+    ],
+    uidp: true,
+    paged: "token",
+    response: [
+      {
+        name: "uid",
+        type: "string",
+        output: true,
+        help: "Identifies the library and names its ancestors.",
+      },
+      {
+        name: "name",
+        type: "string",
+        help: "What it is called in its ecosystem: @acme/ui, or org.example:app.",
+      },
+      {
+        name: "description",
+        type: "string",
+        help: "What its latest version says about itself.",
+      },
+      {
+        name: "ecosystem",
+        type: "enum",
+        help: "Where it comes from.",
+        values: ["ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"],
+        prefix: "ECOSYSTEM_",
+      },
+      {
+        name: "latestVersion",
+        type: "string",
+        output: true,
+        help: "The version that clients take who name none; empty when there is none.",
+      },
+      {
+        name: "versionCount",
+        type: "int32",
+        output: true,
+        help: "How many versions it has.",
+      },
+      {
+        name: "createTime",
+        type: "timestamp",
+        output: true,
+        help: "When its first version came.",
+      },
+      {
+        name: "updateTime",
+        type: "timestamp",
+        output: true,
+        help: "When it was last changed.",
+      },
+    ],
+    items: "artifacts",
+    aliases: ["ls"],
+  },
+  {
+    method: "moorage.libraries.v2.ArtifactsService/ListArtifactVersions",
+    verb: "list-versions",
+    kind: "list",
+    http: "GET",
+    path: "/libraries/v2/artifacts/{artifactId=*}/versions",
+    reads: true,
+    summary: "show the versions of one library, in the order of its ecosystem",
+    help: "Show the versions of one library, in the order of its ecosystem.",
+    arguments: [
+      {
+        form: "text",
+        name: "artifact-id",
+        fields: ["artifactId"],
+        required: true,
+      },
+    ],
+    flags: [],
+    uidp: true,
+    paged: "token",
+    response: [
+      {
+        name: "uid",
+        type: "string",
+        output: true,
+        help: "Identifies the version and names its ancestors.",
+      },
+      {
+        name: "name",
+        type: "string",
+        help: "The library's name.",
+      },
+      {
+        name: "version",
+        type: "string",
+        help: "The version, as its ecosystem writes it.",
+      },
+      {
+        name: "description",
+        type: "string",
+        help: "What the version says about itself.",
+      },
+      {
+        name: "createTime",
+        type: "timestamp",
+        output: true,
+        help: "When it came.",
+      },
+      {
+        name: "updateTime",
+        type: "timestamp",
+        output: true,
+        help: "When it was last changed, as by deprecating it.",
+      },
+      {
+        name: "sizeBytes",
+        type: "int64",
+        output: true,
+        help: "The bytes of its files.",
+      },
+    ],
+    items: "artifactVersions",
+    aliases: ["versions"],
+  },
+  {
+    method: "moorage.libraries.v2.ArtifactsService/GetArtifactCount",
+    verb: "get-count",
+    kind: "get",
+    http: "GET",
+    path: "/libraries/v2/artifacts/count",
+    reads: true,
+    summary: "show how many libraries you may list, by ecosystem",
+    help: "Show how many libraries you may list, by ecosystem.",
+    arguments: [],
+    flags: [
+      {
+        name: "ecosystems",
+        type: "enum",
+        repeated: true,
+        help: "Of these ecosystems; of all when there are none.",
+        values: ["ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"],
+        prefix: "ECOSYSTEM_",
+      },
+    ],
+    response: [
+      {
+        name: "counts",
+        type: "message",
+        repeated: true,
+        help: "One for each ecosystem, in the order of their numbers.",
+      },
+    ],
+    items: "getArtifactCountResponses",
+    aliases: ["count"],
+  },
+];

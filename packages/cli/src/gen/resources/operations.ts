@@ -1,0 +1,189 @@
+// Written by `npm run generate` out of proto/: change it there.
+import type { MethodSpec } from "../../resources/spec.ts";
+
+/** The methods of OperationsService. */
+export const METHODS: readonly MethodSpec[] = [
+  {
+    method: "moorage.operations.v2.OperationsService/ListJobs",
+    verb: "list-jobs",
+    kind: "list",
+    http: "GET",
+    path: "/operations/v2/jobs",
+    reads: true,
+    summary: "show the work that the server does by itself, sorted by name",
+    help: "Show the work that the server does by itself, sorted by name. There are few: they are not paged.",
+    arguments: [],
+    flags: [],
+    response: [
+      {
+        name: "name",
+        type: "string",
+        help: 'What it is, such as "gc".',
+      },
+      {
+        name: "holder",
+        type: "string",
+        help: "The process that does it, or did it last.",
+      },
+      {
+        name: "leaseUntilTime",
+        type: "timestamp",
+        help: "Until when that process has the lease, unless it renews it.",
+      },
+      {
+        name: "dueTime",
+        type: "timestamp",
+        help: "When it is due next.",
+      },
+    ],
+    items: "jobs",
+    aliases: ["jobs"],
+  },
+  {
+    method: "moorage.operations.v2.OperationsService/ListFeeds",
+    verb: "list-feeds",
+    kind: "list",
+    http: "GET",
+    path: "/operations/v2/feeds",
+    reads: true,
+    summary: "show the feeds of security data, sorted by name",
+    help: "Show the feeds of security data, sorted by name. There are few: they are not paged.",
+    arguments: [],
+    flags: [],
+    response: [
+      {
+        name: "name",
+        type: "string",
+        help: "Its name.",
+      },
+      {
+        name: "format",
+        type: "string",
+        help: 'Its format, such as "osv".',
+      },
+      {
+        name: "licence",
+        type: "string",
+        help: "The licence of its content.",
+      },
+      {
+        name: "records",
+        type: "int64",
+        help: "How many records it has.",
+      },
+      {
+        name: "problems",
+        type: "int64",
+        help: "How many of its records could not be read.",
+      },
+      {
+        name: "successTime",
+        type: "timestamp",
+        help: "When it was last brought up to date; its age is the time since then.",
+      },
+      {
+        name: "attemptTime",
+        type: "timestamp",
+        help: "When that was last attempted.",
+      },
+      {
+        name: "error",
+        type: "string",
+        help: "Why the last attempt failed; empty when it did not.",
+      },
+    ],
+    items: "feeds",
+    aliases: ["feeds"],
+  },
+  {
+    method: "moorage.operations.v2.OperationsService/PreviewGarbageCollection",
+    verb: "preview-garbage-collection",
+    kind: "list",
+    http: "GET",
+    path: "/operations/v2/garbage",
+    reads: true,
+    summary: "show what garbage collection would remove now and remove nothing",
+    help: "Show what garbage collection would remove now and remove nothing. One count runs at a time in a process: RESOURCE_EXHAUSTED otherwise, and after 50 seconds.",
+    arguments: [],
+    flags: [],
+    response: [
+      {
+        name: "name",
+        type: "string",
+        help: "Its path, such as acme/team/app.",
+      },
+      {
+        name: "tags",
+        type: "int64",
+        help: "Tags that its retention rules delete.",
+      },
+      {
+        name: "manifests",
+        type: "int64",
+        help: "Manifests that nothing needs.",
+      },
+      {
+        name: "blobs",
+        type: "int64",
+        help: "Blobs that it would no longer hold.",
+      },
+      {
+        name: "bytes",
+        type: "int64",
+        help: "Bytes that would be free then.",
+      },
+    ],
+    items: "repos",
+  },
+  {
+    method: "moorage.operations.v2.OperationsService/GetInstallation",
+    verb: "get-installation",
+    kind: "get",
+    http: "GET",
+    path: "/operations/v2/installation",
+    reads: true,
+    summary: "show what runs here",
+    help: "Show what runs here.",
+    arguments: [],
+    flags: [],
+    response: [
+      {
+        name: "version",
+        type: "string",
+        help: "The version of the process that answers.",
+      },
+      {
+        name: "engine",
+        type: "string",
+        help: 'The database: "sqlite" or "postgres".',
+      },
+      {
+        name: "blobStore",
+        type: "string",
+        help: 'Where blobs are: "files" or "s3".',
+      },
+      {
+        name: "startTime",
+        type: "timestamp",
+        help: "When the process that answers was started.",
+      },
+      {
+        name: "organizations",
+        type: "int64",
+        help: "How many organizations there are.",
+      },
+      {
+        name: "repos",
+        type: "int64",
+        help: "How many repos.",
+      },
+      {
+        name: "tags",
+        type: "int64",
+        help: "How many tags.",
+      },
+    ],
+    items: "installations",
+    aliases: ["installation"],
+  },
+];

@@ -1,0 +1,437 @@
+// The columns of lists, by the field of the list. A table, so that they are seen together.
+import type { JsonObject } from "../api/rest.ts";
+import type { Column } from "../output/listing.ts";
+import {
+  above,
+  bytes,
+  colourBy,
+  count,
+  digest,
+  named,
+  text,
+  textAt,
+  textOf,
+  time,
+  valueAt,
+  word,
+  yes,
+} from "./column-kinds.ts";
+import { NAMES, nameOfAny } from "./item-names.ts";
+
+const FLEXIBLE = { flexible: true } as const;
+const WIDE = { wide: true } as const;
+const UID = text("UID", "uid", WIDE);
+const CREATED = time("CREATED", "createTime");
+const UPDATED = time("UPDATED", "updateTime");
+const DESCRIPTION = text("DESCRIPTION", "description", FLEXIBLE);
+
+const SEVERITY_COLOURS = {
+  FINDING_SEVERITY_CRITICAL: "red",
+  FINDING_SEVERITY_HIGH: "red",
+  FINDING_SEVERITY_MEDIUM: "yellow",
+  FINDING_SEVERITY_LOW: "cyan",
+} as const;
+
+const SEVERITY = word("SEVERITY", "severity", "FINDING_SEVERITY_", { colour: colourBy("severity", SEVERITY_COLOURS) });
+
+const dimWhenDeprecated: Column["colour"] = (item) => (item["deprecated"] === true ? "dim" : undefined);
+
+function nameColumn(field: string, colour?: Column["colour"]): Column {
+  return { header: "NAME", value: NAMES[field] ?? nameOfAny, kind: "path", ...(colour && { colour }) };
+}
+
+/** What may assume an identity, in a word. */
+function assumedBy(item: JsonObject): string {
+  if (item["claimMatch"]) return "claims";
+  if (item["staticKeys"]) return "static keys";
+  if (item["awsIdentity"]) return "aws";
+  if (item["identityProvider"]) return "sign-in";
+  const principal = textAt(item, "servicePrincipal");
+  return principal === "" || principal.endsWith("_UNSPECIFIED") ? "" : "service";
+}
+
+/** The kind of an advisory's event: its only field of a type. */
+function advisoryEventType(event: JsonObject): string {
+  const type = ADVISORY_EVENT_TYPES.find((name) => event[name]);
+  return type === undefined ? "" : type.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+const ADVISORY_EVENT_TYPES = [
+  "detection",
+  "fixed",
+  "falsePositiveDetermination",
+  "analysisNotPlanned",
+  "fixNotPlanned",
+  "pendingUpstreamFix",
+  "truePositiveDetermination",
+  "patched",
+];
+
+function lastEvent(item: JsonObject): JsonObject {
+  const events = valueAt(item, "events");
+  const last = Array.isArray(events) ? events.at(-1) : undefined;
+  return last !== null && typeof last === "object" && !Array.isArray(last) ? last : {};
+}
+
+/** `2 critical, 5 high`: the counts of a scan that are not 0. */
+function countsOf(item: JsonObject): string {
+  const counts = valueAt(item, "counts");
+  if (counts === null || typeof counts !== "object" || Array.isArray(counts)) return "";
+  return ["critical", "high", "medium", "low"]
+    .filter((name) => Number(counts[name] ?? 0) > 0)
+    .map((name) => `${textOf(counts[name])} ${name}`)
+    .join(", ");
+}
+
+/** Hand-made columns. */
+export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
+  groups: [
+    nameColumn("groups"),
+    DESCRIPTION,
+    UPDATED,
+    word("KIND", "kind", "ORG_KIND_", WIDE),
+    word("STATUS", "status", "ORG_STATUS_", WIDE),
+    yes("VERIFIED", "verified", WIDE),
+    { ...CREATED, ...WIDE },
+    UID,
+  ],
+  repos: [
+    nameColumn("repos"),
+    DESCRIPTION,
+    UPDATED,
+    word("TIER", "catalogTier", "CATALOG_TIER_", WIDE),
+    text("BUNDLES", "bundles", WIDE),
+    text("MIRRORS", "syncConfig.source", WIDE),
+    text("ALIASES", "aliases", WIDE),
+    { ...CREATED, ...WIDE },
+    UID,
+  ],
+  tags: [
+    nameColumn("tags", dimWhenDeprecated),
+    { ...digest("DIGEST", "digest"), colour: dimWhenDeprecated },
+    { ...UPDATED, colour: dimWhenDeprecated },
+    { ...yes("DEPRECATED", "deprecated"), colour: dimWhenDeprecated },
+    text("BUNDLES", "bundles", WIDE),
+    UID,
+  ],
+  moves: [
+    time("TIME", "time"),
+    text("REASON", "reason"),
+    digest("DIGEST", "digest"),
+    digest("PREVIOUS", "previousDigest"),
+    named("BY", "actor", "identity"),
+  ],
+  expiringTags: [text("NAME", "name"), digest("DIGEST", "digest"), UPDATED, count("RULE", "rule")],
+  eolTags: [
+    nameColumn("eolTags"),
+    text("PRODUCT", "product"),
+    text("VERSION", "version"),
+    text("END OF LIFE", "release.eolDate"),
+    word("STATUS", "status", "EOL_TAG_STATUS_", {
+      colour: colourBy("status", { EOL_TAG_STATUS_IN_GRACE: "yellow", EOL_TAG_STATUS_INACTIVE: "red" }),
+    }),
+    time("GRACE ENDS", "graceExpireTime", WIDE),
+    text("LATEST", "release.latestVersion", WIDE),
+    text("FROM", "versionSource", WIDE),
+    digest("DIGEST", "digest", WIDE),
+    UID,
+  ],
+  versions: [
+    text("VERSION", "version"),
+    text("RELEASED", "releaseDate"),
+    text("END OF LIFE", "eolDate"),
+    yes("ENDED", "eol", { colour: (item) => (item["eol"] === true ? "red" : undefined) }),
+    yes("LTS", "lts"),
+    text("LATEST", "latestVersion"),
+  ],
+  attachments: [
+    text("KIND", "kind"),
+    word("STATE", "state", "STATE_", {
+      colour: colourBy("state", { STATE_READ: "green", STATE_WAITING: "yellow", STATE_REJECTED: "red" }),
+    }),
+    count("PACKAGES", "packages"),
+    count("STATEMENTS", "statements"),
+    yes("COUNTS", "counts"),
+    time("ATTACHED", "attachTime"),
+    text("REASON", "reason", FLEXIBLE),
+    digest("MANIFEST", "manifest", WIDE),
+    text("MEDIA TYPE", "mediaType", WIDE),
+    text("SOURCE", "source", WIDE),
+  ],
+  results: [
+    word("KIND", "kind", "SEARCH_KIND_"),
+    nameColumn("results"),
+    {
+      header: "LABEL",
+      value: (item) => [textAt(item, "labelKey"), textAt(item, "labelValue")].filter((part) => part !== "").join("="),
+      flexible: true,
+    },
+    UPDATED,
+    text("REPO UID", "repoUid", WIDE),
+  ],
+  storage: [
+    { header: "GROUP", value: (item, pathOf) => pathOf(textAt(item, "groupUid"), "group") },
+    bytes("BLOBS", "blobBytes"),
+    bytes("SHARED", "sharedBytes"),
+    count("REPOS", "repos"),
+    count("TAGS", "tags"),
+    count("MANIFESTS", "manifests", WIDE),
+    bytes("MANIFEST BYTES", "manifestBytes", WIDE),
+    yes("OWN", "own", WIDE),
+    text("GROUP UID", "groupUid", WIDE),
+  ],
+  identities: [
+    nameColumn("identities"),
+    { header: "ASSUMED BY", value: assumedBy },
+    text("E-MAIL", "email"),
+    time("LAST SEEN", "lastSeenTime"),
+    DESCRIPTION,
+    {
+      header: "ISSUER",
+      value: (item) => textAt(item, "claimMatch.issuer") || textAt(item, "staticKeys.issuer"),
+      wide: true,
+    },
+    {
+      header: "SUBJECT",
+      value: (item) => textAt(item, "claimMatch.subject") || textAt(item, "staticKeys.subject"),
+      wide: true,
+    },
+    { ...CREATED, ...WIDE },
+    UID,
+  ],
+  roles: [
+    nameColumn("roles"),
+    {
+      header: "CAPABILITIES",
+      value(item) {
+        const capabilities = valueAt(item, "capabilities");
+        return String(Array.isArray(capabilities) ? capabilities.length : 0);
+      },
+      right: true,
+    },
+    DESCRIPTION,
+    { ...UPDATED, ...WIDE },
+    UID,
+  ],
+  roleBindings: [
+    { header: "IDENTITY", value: (item) => textAt(item, "identity.name") || textAt(item, "identity.email") },
+    text("ROLE", "role.name"),
+    named("GROUP", "group.uid", "group"),
+    CREATED,
+    text("E-MAIL", "identity.email", WIDE),
+    UID,
+  ],
+  identityProviders: [
+    nameColumn("identityProviders"),
+    text("ISSUER", "oidc.issuer"),
+    named("DEFAULT ROLE", "defaultRole", "role"),
+    DESCRIPTION,
+    { ...UPDATED, ...WIDE },
+    text("CLIENT ID", "oidc.clientId", WIDE),
+    text("REDIRECT URI", "redirectUri", WIDE),
+    UID,
+  ],
+  groupInvites: [
+    text("KEY ID", "keyId"),
+    above("GROUP", "group"),
+    text("ROLE", "role.name"),
+    text("E-MAIL", "email"),
+    time("EXPIRES", "expirationTime"),
+    yes("SINGLE USE", "singleUse", WIDE),
+    { ...CREATED, ...WIDE },
+    UID,
+  ],
+  externalGroupRoleMappings: [
+    named("PROVIDER", "identityProviderUid", "provider"),
+    text("EXTERNAL GROUP", "externalGroupId"),
+    named("ROLE", "roleUid", "role"),
+    named("SCOPE", "scope", "group"),
+    { ...CREATED, ...WIDE },
+    UID,
+  ],
+  accountAssociations: [
+    nameColumn("accountAssociations"),
+    {
+      header: "ACCOUNTS",
+      value: (item) => ["amazon", "google", "azure", "github", "services"].filter((cloud) => item[cloud]).join(", "),
+    },
+    DESCRIPTION,
+    UPDATED,
+    UID,
+  ],
+  termsAcceptances: [
+    text("DOCUMENT", "docId"),
+    named("ACCEPTED BY", "acceptedBy", "identity"),
+    named("ORGANIZATION", "orgUid", "group"),
+    time("ACCEPTED", "createTime"),
+  ],
+  sessions: [
+    word("KIND", "kind", "SESSION_KIND_"),
+    named("IDENTITY", "identity", "identity"),
+    named("PROVIDER", "provider", "provider"),
+    time("LAST SEEN", "seenTime"),
+    time("EXPIRES", "expireTime"),
+    yes("CURRENT", "current"),
+    text("NETWORK", "network", WIDE),
+    text("USER AGENT", "userAgent", WIDE),
+    UID,
+  ],
+  auditEntries: [
+    time("TIME", "createTime"),
+    word("DECISION", "decision", "AUDIT_DECISION_", { colour: colourBy("decision", { AUDIT_DECISION_DENIED: "red" }) }),
+    // A method's own name says what it is about.
+    { ...text("METHOD", "method"), short: (method) => method.replace(/^moorage\..*[./]/, "") },
+    named("RESOURCE", "resource", undefined, FLEXIBLE),
+    named("IDENTITY", "identity", "identity"),
+    text("REASON", "reason", FLEXIBLE),
+    count("CODE", "code", WIDE),
+    text("ADDRESS", "remoteAddress", WIDE),
+    text("REQUEST ID", "requestId", WIDE),
+    text("USER AGENT", "userAgent", WIDE),
+    UID,
+  ],
+  subscriptions: [
+    above("GROUP", "group"),
+    text("SINK", "sink", FLEXIBLE),
+    word("STATE", "state", "SUBSCRIPTION_STATE_", {
+      colour: colourBy("state", {
+        SUBSCRIPTION_STATE_ACTIVE: "green",
+        SUBSCRIPTION_STATE_PAUSED: "yellow",
+        SUBSCRIPTION_STATE_DISABLED: "red",
+      }),
+    }),
+    text("TYPES", "typePrefixes", FLEXIBLE),
+    text("REASON", "stateReason", { flexible: true, wide: true }),
+    count("RATE", "allowedRate", WIDE),
+    { ...CREATED, ...WIDE },
+    UID,
+  ],
+  deliveries: [
+    time("CREATED", "createTime"),
+    text("TYPE", "eventType", FLEXIBLE),
+    word("STATE", "state", "DELIVERY_STATE_", {
+      colour: colourBy("state", {
+        DELIVERY_STATE_DELIVERED: "green",
+        DELIVERY_STATE_RETRYING: "yellow",
+        DELIVERY_STATE_DEAD: "red",
+      }),
+    }),
+    count("ATTEMPTS", "tries"),
+    {
+      header: "STATUS",
+      value: (item) => (textAt(item, "lastStatus") === "0" ? "" : textAt(item, "lastStatus")),
+      right: true,
+    },
+    time("NEXT", "nextTryTime"),
+    text("ERROR", "lastError", FLEXIBLE),
+    named("SUBJECT", "eventSubject", undefined, WIDE),
+    text("EVENT", "eventId", WIDE),
+    UID,
+  ],
+  events: [
+    time("TIME", "time"),
+    text("TYPE", "type"),
+    named("SUBJECT", "subject", undefined, FLEXIBLE),
+    named("BY", "actor", "identity"),
+    named("GROUP", "group", "group", WIDE),
+    text("ID", "id", WIDE),
+    text("SEQUENCE", "sequence", WIDE),
+  ],
+  advisories: [
+    text("ID", "advisoryId"),
+    text("ALIASES", "aliases"),
+    text("ARTIFACT", "artifactName"),
+    text("COMPONENT", "componentName"),
+    { header: "LATEST EVENT", value: (item) => advisoryEventType(lastEvent(item)) },
+    UPDATED,
+    text("ORIGIN", "origin", WIDE),
+    named("BY", "author", "identity", WIDE),
+    UID,
+  ],
+  advisoryEvents: [
+    time("TIME", "createTime"),
+    { header: "TYPE", value: advisoryEventType },
+    word("REVIEW", "reviewState", "REVIEW_STATE_", {
+      colour: colourBy("reviewState", {
+        REVIEW_STATE_APPROVED: "green",
+        REVIEW_STATE_REQUEST_CHANGES: "yellow",
+        REVIEW_STATE_REJECTED: "red",
+      }),
+    }),
+    named("BY", "author", "identity"),
+    named("REVIEWER", "reviewer", "identity"),
+    text("ISSUE", "issue", { flexible: true, wide: true }),
+    UID,
+  ],
+  findings: [
+    text("VULNERABILITY", "vulnerability"),
+    SEVERITY,
+    count("SCORE", "score"),
+    yes("KEV", "kev", { colour: () => "red" }),
+    text("PACKAGE", "package.name", FLEXIBLE),
+    text("VERSION", "package.version", FLEXIBLE),
+    text("FIXED IN", "fixVersions", FLEXIBLE),
+    text("TAGS", "tags", FLEXIBLE),
+    word("STATE", "state", "FINDING_STATE_", WIDE),
+    word("FIX", "fixState", "FIX_STATE_", WIDE),
+    text("EPSS", "epss", { wide: true, right: true }),
+    time("OPENED", "openTime", WIDE),
+    text("ALIASES", "aliases", WIDE),
+    named("REPO", "repo", "repo", WIDE),
+    digest("DIGEST", "digest", WIDE),
+    text("PURL", "package.purl", WIDE),
+  ],
+  scanners: [
+    nameColumn("scanners"),
+    {
+      header: "SOFTWARE",
+      value: (item) =>
+        [textAt(item, "adapter.name"), textAt(item, "adapter.version")].filter((part) => part !== "").join(" "),
+    },
+    text("URL", "url", FLEXIBLE),
+    { header: "STATE", value: (item) => (item["disabled"] === true ? "disabled" : "enabled") },
+    time("CHECKED", "checkTime"),
+    text("DESCRIPTION", "description", WIDE),
+    UID,
+  ],
+  scans: [
+    time("REQUESTED", "requestTime"),
+    text("SCANNER", "scannerName"),
+    word("TYPE", "type", "SCAN_TYPE_"),
+    word("STATE", "state", "SCAN_STATE_", {
+      colour: colourBy("state", { SCAN_STATE_DONE: "green", SCAN_STATE_FAILED: "red" }),
+    }),
+    digest("DIGEST", "digest"),
+    { header: "FOUND", value: countsOf, flexible: true },
+    text("REASON", "reason", { flexible: true, wide: true }),
+    count("PACKAGES", "packages", WIDE),
+    time("REPORTED", "reportTime", WIDE),
+    UID,
+  ],
+  vulnerabilities: [
+    text("ID", "id"),
+    SEVERITY,
+    text("PACKAGE", "package"),
+    text("VERSION", "version"),
+    text("FIXED IN", "fixVersion"),
+    DESCRIPTION,
+    count("SCORE", "score", WIDE),
+    text("LINKS", "links", WIDE),
+  ],
+  feeds: [
+    text("NAME", "name"),
+    text("FORMAT", "format"),
+    count("RECORDS", "records"),
+    count("PROBLEMS", "problems"),
+    time("LAST SUCCESS", "successTime"),
+    text("ERROR", "error", { flexible: true, colour: () => "red" }),
+    time("LAST ATTEMPT", "attemptTime", WIDE),
+    text("LICENCE", "licence", WIDE),
+  ],
+  jobs: [
+    text("NAME", "name"),
+    time("DUE", "dueTime"),
+    text("HOLDER", "holder", FLEXIBLE),
+    time("LEASE UNTIL", "leaseUntilTime"),
+  ],
+};

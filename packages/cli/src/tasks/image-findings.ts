@@ -1,0 +1,110 @@
+// `moorage images findings`: the vulnerabilities in an image.
+import { setTimeout as sleep } from "node:timers/promises";
+import { pin } from "../api/image-digest.ts";
+import { objectIn, textIn, textsIn, wordIn } from "../api/json-fields.ts";
+import type { JsonObject } from "../api/rest.ts";
+import { durationOfFlag } from "../command/duration.ts";
+import { EXIT } from "../command/exit-codes.ts";
+import { Failure } from "../command/failure.ts";
+import { interruption } from "../command/interrupt.ts";
+import type { Listing } from "../output/listing.ts";
+import { printList, printMessage } from "../output/output.ts";
+import { findingsOf, type ImageFindings, merged, severityOf } from "./finding-lists.ts";
+import { printsTables } from "./report.ts";
+import { openSession, type TaskFlags } from "./session.ts";
+import { SEVERITIES, SEVERITY_COLOURS, type Severity } from "./severities.ts";
+
+const ASK_EVERY_MS = 1000;
+
+export interface FindingsFlags extends TaskFlags {
+  minSeverity?: Severity;
+  failOn?: Severity;
+  state: "open" | "closed";
+  fixable?: boolean;
+  kev?: boolean;
+  wait?: string;
+}
+
+/** Findings as a table. */
+export const FINDINGS: Listing = {
+  field: "findings",
+  columns: [
+    { header: "SEVERITY", value: severityOf, colour: (each) => SEVERITY_COLOURS[severityOf(each)] },
+    { header: "ID", value: (each) => textIn(each, "vulnerability") },
+    { header: "PACKAGE", flexible: true, value: (each) => textIn(objectIn(each, "package"), "name") },
+    { header: "VERSION", value: (each) => textIn(objectIn(each, "package"), "version") },
+    { header: "FIXED IN", value: fixOf },
+    {
+      header: "EXPLOITED",
+      value: (each) => (each["kev"] === true ? "yes" : ""),
+      colour: () => "red",
+    },
+    { header: "SCORE", wide: true, right: true, value: (each) => textIn(each, "score") },
+    { header: "EPSS", wide: true, right: true, value: (each) => textIn(each, "epss") },
+    { header: "SINCE", wide: true, kind: "time", value: (each) => textIn(each, "openTime") },
+    { header: "CLOSED", wide: true, value: (each) => wordIn(each, "closeReason", "") },
+    { header: "PURL", wide: true, value: (each) => textIn(objectIn(each, "package"), "purl") },
+  ],
+  nameOf: (each) => textIn(each, "vulnerability"),
+  idOf: (each) => textIn(each, "vulnerability"),
+};
+
+function fixOf(finding: JsonObject): string {
+  const versions = textsIn(finding, "fixVersions");
+  if (versions.length > 0) return versions.join(", ");
+  return wordIn(finding, "fixState", "FIX_STATE_") === "wont fix" ? "(won't be)" : "";
+}
+
+/**
+ * Prints the findings of an image, as they are now or at the time of the reference. With `failOn` it throws a Failure
+ * with exit code 6 when one is as bad, and when the image was not read.
+ */
+export async function printFindings(reference: string, flags: FindingsFlags): Promise<void> {
+  const session = await openSession(flags);
+  const image = await session.names.imageOf(reference);
+  const { repo, digest, name, tag, timeMs } = await pin(session, image);
+  const label = tag === undefined ? `${name}@${digest}` : `${name}:${tag}`;
+  const filter = {
+    repo,
+    digest,
+    state: flags.state.toUpperCase(),
+    ...(flags.minSeverity !== undefined && { min_severity: flags.minSeverity.toUpperCase() }),
+    ...(flags.fixable === true && { fixable: true }),
+    ...(flags.kev === true && { kev: true }),
+    ...(timeMs !== undefined && { as_of: new Date(Math.min(timeMs, Date.now())).toISOString() }),
+  };
+  const found = await readWithin(flags.wait, () => findingsOf(session, filter));
+  const shown = printsTables(flags) ? merged(found.findings) : found.findings;
+  const items = async function* () {
+    yield* shown;
+  };
+  if (shown.length > 0 || !printsTables(flags)) await printList(items(), FINDINGS, flags);
+  else if (found.notRead.length === 0) printMessage(`${label} has no ${flags.state} findings`);
+  if (found.notRead.length > 0) {
+    const why = `the findings of ${label} are not all known: ${found.notRead.join("; ")}`;
+    if (flags.failOn !== undefined)
+      throw new Failure(why, { exit: EXIT.conflict, hint: "wait for it with --wait 60s" });
+    printMessage(`moorage: ${why}`);
+  }
+  failOn(label, found.findings, flags);
+}
+
+function failOn(label: string, findings: readonly JsonObject[], { failOn: limit, state }: FindingsFlags): void {
+  if (limit === undefined || state !== "open") return;
+  const bad = merged(findings).filter((each) => SEVERITIES.indexOf(severityOf(each)) <= SEVERITIES.indexOf(limit));
+  if (bad.length === 0) return;
+  throw new Failure(
+    `${label} has ${bad.length} ${bad.length === 1 ? "finding" : "findings"} of severity ${limit} or worse`,
+    { exit: EXIT.conflict },
+  );
+}
+
+/** Asks again until the image was read, for so long. */
+async function readWithin(wait: string | undefined, ask: () => Promise<ImageFindings>): Promise<ImageFindings> {
+  const endMs = Date.now() + (wait === undefined ? 0 : durationOfFlag("--wait", wait));
+  for (;;) {
+    const found = await ask();
+    if (found.notRead.length === 0 || Date.now() >= endMs) return found;
+    await sleep(ASK_EVERY_MS, undefined, { signal: interruption() });
+  }
+}

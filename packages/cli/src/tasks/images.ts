@@ -1,0 +1,110 @@
+// The commands made by hand of `moorage images`; each loads what it does when it runs.
+import { Argument, Option, type Command } from "commander";
+import { addServerOptions } from "../command/global-options.ts";
+import { completes } from "../completion/sources.ts";
+import { addOutputOptions } from "../output/output.ts";
+import type { FindingsFlags } from "./image-findings.ts";
+import type { SbomFlags } from "./image-sbom.ts";
+import type { Tasks } from "./index.ts";
+import { addLimit } from "./options.ts";
+import type { TaskFlags } from "./session.ts";
+import { SEVERITIES } from "./severities.ts";
+
+/** `list`, `inspect`, `size`, `referrers`, `sbom` and `findings`. */
+export const IMAGE_TASKS: Tasks = {
+  names: ["list", "ls", "inspect", "size", "get-size", "referrers", "sbom", "findings"],
+  add(noun) {
+    addList(noun);
+    addInspect(noun);
+    addSize(noun);
+    addReferrers(noun);
+    addSbom(noun);
+    addFindings(noun);
+  },
+};
+
+/** A command about one image. */
+function aboutImage(noun: Command, name: string, description: string): Command {
+  const argument = new Argument("<image>", "acme/app:1.2, acme/app@sha256:… or acme/app:1.2@2026-01-31");
+  return noun.command(name).description(description).addArgument(completes(argument, "image"));
+}
+
+function addList(noun: Command): void {
+  const command = noun
+    .command("list")
+    .alias("ls")
+    .description("list images by their tags: of a repo, of a group and all groups below it, or all")
+    .addArgument(completes(new Argument("[place]", "acme/team or acme/team/app"), "repo"));
+  addOutputOptions(addServerOptions(addLimit(command))).action(
+    async (place: string | undefined, flags: TaskFlags & { limit?: number }) => {
+      const { printImages } = await import("./image-list.ts");
+      await printImages(place, flags);
+    },
+  );
+}
+
+function addInspect(noun: Command): void {
+  const command = aboutImage(
+    noun,
+    "inspect",
+    "show what an image is: platforms, configuration, labels, layers, tags, what is attached to it, findings",
+  );
+  addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: TaskFlags) => {
+    const { inspectImage } = await import("./image-inspect.ts");
+    await inspectImage(reference, flags);
+  });
+}
+
+function addSize(noun: Command): void {
+  const command = aboutImage(noun, "size", "show how many bytes a pull of each platform moves").alias("get-size");
+  addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: TaskFlags) => {
+    const { printSizes } = await import("./image-size.ts");
+    await printSizes(reference, flags);
+  });
+}
+
+function addReferrers(noun: Command): void {
+  const command = aboutImage(noun, "referrers", "list what is attached to an image: signatures, SBOMs, attestations")
+    .option("--artifact-type <type>", "only those of this type, such as application/spdx+json")
+    .option("--platform <platform>", "of this image of an index, such as linux/amd64");
+  addOutputOptions(addServerOptions(command)).action(
+    async (reference: string, flags: TaskFlags & { artifactType?: string; platform?: string }) => {
+      const { printReferrers } = await import("./image-referrers.ts");
+      await printReferrers(reference, flags);
+    },
+  );
+}
+
+function addSbom(noun: Command): void {
+  const command = aboutImage(
+    noun,
+    "sbom",
+    "print which packages an image holds, as a document; with -o table, wide or csv as a list",
+  )
+    .addOption(new Option("--format <format>", "of the document").choices(["cyclonedx", "spdx"]).default("cyclonedx"))
+    .option("--architecture <name>", "of this image of an index, such as amd64 or arm/v7; all unless given")
+    .option("--source <source>", "whose packages: layers, or the source of an attachment; what counts unless given")
+    .addOption(completes(new Option("-f, --file <file>", "write the document there"), "file"));
+  addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: SbomFlags) => {
+    const { printSbom } = await import("./image-sbom.ts");
+    await printSbom(reference, flags);
+  });
+}
+
+function addFindings(noun: Command): void {
+  const command = aboutImage(noun, "findings", "list the vulnerabilities in an image, the worst first")
+    .addOption(new Option("--min-severity <severity>", "only what is at least as bad").choices(SEVERITIES))
+    .addOption(
+      new Option("--fail-on <severity>", "end with exit code 6 when something open is at least as bad").choices(
+        SEVERITIES,
+      ),
+    )
+    .addOption(new Option("--state <state>", "which ones").choices(["open", "closed"]).default("open"))
+    .option("--fixable", "only those that a version of the package fixes")
+    .option("--kev", "only those that are known to be exploited")
+    .option("--wait <duration>", "wait so long for an image that was not read yet, such as 60s");
+  addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: FindingsFlags) => {
+    const { printFindings } = await import("./image-findings.ts");
+    await printFindings(reference, flags);
+  });
+}

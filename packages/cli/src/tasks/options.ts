@@ -1,0 +1,19 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+/** Adds `--limit`. */
+export function addLimit(command: Command): Command {
+  return command.option("--limit <number>", "print at most so many; all unless given", parseLimit);
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1.");
+  return Number(text);
+}
+
+/** An option that may be given several times, each with one value. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    value,
+  ]);
+}

@@ -1,0 +1,14 @@
+import type { Colour } from "../output/colour.ts";
+
+/** How bad a finding is, from the worst to the least. Source: FindingSeverity. */
+export const SEVERITIES = ["critical", "high", "medium", "low", "negligible", "none", "unknown"] as const;
+
+/** One of `SEVERITIES`. */
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The colours that severities are shown in; none for the least. */
+export const SEVERITY_COLOURS: Readonly<Record<string, Colour>> = {
+  critical: "magenta",
+  high: "red",
+  medium: "yellow",
+};

@@ -1,0 +1,71 @@
+import { writeWords } from "../../libraries/index.ts";
+import { ask } from "../tables.ts";
+import { remove, type RowCheck } from "./row-check.ts";
+
+const ARTIFACT_SUMS = `with sums (uid, version_count, size_bytes, really_versions, really_bytes) as (
+  select a.uid, a.version_count, a.size_bytes, (select count(*) from artifact_versions as v where v.parent = a.uid),
+    coalesce((select sum(f.size) from artifact_files as f where f.artifact = a.uid), 0) from artifacts as a
+)`;
+
+/** The checks of libraries, in the order in which they are repaired: see ROW_CHECKS. */
+export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
+  {
+    kind: "artifact-version-without-artifact",
+    meaning: "a version belongs to a library that is gone",
+    find: "select v.uid from artifact_versions as v where not exists (select 1 from artifacts as a where a.uid = v.parent)",
+    show: ["uid"],
+    repair: remove("artifact_versions", ["uid"]),
+  },
+  {
+    kind: "artifact-file-without-version",
+    meaning: "a file belongs to a library or a version that is gone",
+    find: `select f.artifact, f.name from artifact_files as f where not exists (select 1 from artifacts as a where a.uid = f.artifact)
+      or (f.version <> '' and not exists (select 1 from artifact_versions as v where v.uid = f.version))`,
+    show: ["artifact", "name"],
+    repair: remove("artifact_files", ["artifact", "name"]),
+  },
+  {
+    kind: "artifact-file-without-blob",
+    meaning:
+      "the content of a library's file is gone: restore a backup, or remove the version and publish one with another number",
+    find: "select f.artifact, f.name from artifact_files as f where not exists (select 1 from blobs as b where b.digest = f.digest)",
+    show: ["artifact", "name"],
+  },
+  {
+    kind: "artifact-sums-wrong",
+    meaning: "a library counts other versions or bytes than it has",
+    find: `${ARTIFACT_SUMS} select s.uid, s.version_count, s.size_bytes, s.really_versions, s.really_bytes from sums as s
+      where s.version_count <> s.really_versions or s.size_bytes <> s.really_bytes`,
+    show: ["uid", "version_count", "really_versions", "size_bytes", "really_bytes"],
+    async repair(tx, { uid, really_versions: versions, really_bytes: bytes }) {
+      await ask(tx, "update artifacts set version_count = ?, size_bytes = ?, revision = revision + 1 where uid = ?", [
+        versions,
+        bytes,
+        uid,
+      ]);
+    },
+  },
+  {
+    kind: "artifact-words-stale",
+    meaning: "a search would find a library that is gone",
+    find: "select distinct w.artifact from artifact_words as w where not exists (select 1 from artifacts as a where a.uid = w.artifact)",
+    show: ["artifact"],
+    repair: remove("artifact_words", ["artifact"]),
+  },
+  {
+    kind: "artifact-not-searchable",
+    meaning: "a search would not find a library",
+    find: "select a.uid from artifacts as a where not exists (select 1 from artifact_words as w where w.artifact = a.uid)",
+    show: ["uid"],
+    async repair(tx, { uid }) {
+      await writeWords(tx, String(uid));
+    },
+  },
+  {
+    kind: "removed-version-without-group",
+    meaning: "a version was removed from a group that is gone",
+    find: "select r.parent, r.ecosystem, r.name, r.version from removed_versions as r where not exists (select 1 from groups as g where g.uid = r.parent)",
+    show: ["parent", "name", "version"],
+    repair: remove("removed_versions", ["parent", "ecosystem", "name", "version"]),
+  },
+];

@@ -1,0 +1,50 @@
+import { LibraryChangeSchema } from "@moorage/api/messages";
+import { audit } from "../../audit/index.ts";
+import type { Call } from "../../core/call.ts";
+import { civilTime } from "../../lib/timestamps.ts";
+import type { Row } from "../../store/index.ts";
+import { ecosystemOf } from "../ecosystems.ts";
+
+/** What happened to an artifact. */
+export interface LibraryChange {
+  what: "published" | "changed" | "removed";
+  /** The version; empty when it is not about one alone. */
+  version: string;
+  /** The names of the files that came or went. Defaults to none. */
+  files?: readonly string[];
+  /** What has changed: `tag`, `deprecated` or `yanked`. Defaults to none. */
+  change?: string;
+}
+
+const MAX_FILES = 20;
+
+/** Emits the event of a change and writes its audit entry. Source: docs/libraries.md, "Events". */
+export async function noteChange(
+  call: Call,
+  { uid, parent, ecosystem, name }: Row<"artifacts">,
+  { what, version, files = [], change = "" }: LibraryChange,
+): Promise<void> {
+  const { key } = ecosystemOf(ecosystem);
+  const { nowMs, remoteAddress, userAgent } = call;
+  call.emit(LibraryChangeSchema, {
+    type: `libraries.version.${what}.v1`,
+    subject: uid,
+    group: parent,
+    body: {
+      artifact: uid,
+      ecosystem: key,
+      name,
+      version,
+      files: files.slice(0, MAX_FILES),
+      change,
+      when: civilTime(nowMs),
+      remoteAddress,
+      userAgent,
+    },
+  });
+  await audit(call, {
+    method: `libraries.version.${what}`,
+    resource: uid,
+    details: { ecosystem: key, name, ...(version !== "" && { version }), ...(change !== "" && { change }) },
+  });
+}

@@ -1,0 +1,151 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ArtifactSchema,
+  ArtifactsService,
+  Ecosystem,
+  EcosystemSchema,
+  GetArtifactCountRequestSchema,
+  ListArtifactsRequestSchema,
+  ListArtifactsResponseSchema,
+} from "@moorage/api/messages";
+import { sql } from "kysely";
+import { neededFor } from "../../aip/access.ts";
+import { listFound, listOf, storedListOf } from "../../aip/list.ts";
+import { sortable } from "../../aip/order.ts";
+import { queryPageArrays } from "../../aip/page-query.ts";
+import { isWithin } from "../../lib/uid.ts";
+import { violationsOf } from "../../aip/validate.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
+import { type Cells, layoutOf, storedPage } from "../../core/stored.ts";
+import { invalidArgument, notFound } from "../../errors.ts";
+import { timestamp } from "../../lib/timestamps.ts";
+import { statement } from "../../store/index.ts";
+import { countArtifacts, isBuiltFor, isFoundBy, organizationsOf, queryArtifacts } from "./list.ts";
+
+const LAYOUT = layoutOf(ArtifactSchema);
+const ARTIFACTS = storedListOf(
+  {
+    method: ArtifactsService.method.listArtifacts,
+    table: "artifacts",
+    defaultOrder: "name",
+    orderBy: sortable("name", "description", "ecosystem", "version_count", "create_time", "update_time", "uid"),
+  },
+  LAYOUT,
+);
+const VERSIONS = listOf({
+  method: ArtifactsService.method.listArtifactVersions,
+  table: "artifact_versions",
+  defaultOrder: "version desc",
+  orderBy: { version: "sort_key", ...sortable("description", "create_time", "update_time", "size_bytes", "uid") },
+});
+const VERSION_COLUMNS = ["uid", "version", "description", "create_time", "update_time", "size_bytes", "sort_key"];
+const NEEDS = neededFor(ArtifactsService.method.listArtifacts);
+const KNOWN: readonly Ecosystem[] = EcosystemSchema.values
+  .map(({ number }) => number as Ecosystem)
+  .filter((number) => number !== Ecosystem.UNSPECIFIED);
+
+const selectArtifact = statement<{ name: string; version_count: number }>(
+  "select name, version_count from artifacts where uid = ?",
+  ["text"],
+);
+
+/** What there is of libraries. They are published and installed by the protocols of their ecosystems. */
+export function artifactsService({ pageTokenKey }: ServiceContext): Service<typeof ArtifactsService> {
+  return {
+    async listArtifacts(call, request) {
+      const violations = violationsOf(ListArtifactsRequestSchema, request).filter(
+        // The page token has those of the first page.
+        ({ description }) => request.pageToken === "" || description !== "is required",
+      );
+      if (violations.length > 0) throw invalidArgument(...violations);
+      const organizations = organizationsOf(await call.visible(...NEEDS));
+      let ecosystems: number[] = [];
+      const { columns } = ARTIFACTS;
+      const { rows, ...rest } = await listFound(
+        call,
+        pageTokenKey,
+        ARTIFACTS,
+        request,
+        {
+          filters(asked) {
+            ecosystems = [...new Set(asked.ecosystems)];
+            if (ecosystems.length === 0) throw invalidArgument({ field: "ecosystems", description: "is required" });
+            if (ecosystems.includes(Ecosystem.UNSPECIFIED))
+              throw invalidArgument({ field: "ecosystems", description: "must be one of the ecosystems" });
+            return [
+              ...(asked.query === "" ? [] : [isFoundBy(asked.query, ecosystems, organizations)]),
+              ...(asked.cudaVersion === "" ? [] : [isBuiltFor(asked.cudaVersion)]),
+              ...(asked.remediated ? [sql`1 = 0`] : []),
+            ];
+          },
+          foundBy: ({ query, cudaVersion }) => (query === "" && cudaVersion === "" ? undefined : "uid"),
+        },
+        (query) => queryArtifacts(call.tx, ecosystems, query, columns),
+        (row: Cells, column) => row[columns.indexOf(column)],
+      );
+      return storedPage(
+        ListArtifactsResponseSchema,
+        ARTIFACTS.field,
+        create(ListArtifactsResponseSchema, rest),
+        LAYOUT,
+        rows,
+      );
+    },
+    async listArtifactVersions(call, request) {
+      let name = "";
+      const { rows, ...rest } = await listFound(
+        call,
+        pageTokenKey,
+        VERSIONS,
+        request,
+        {
+          scope(scope, { artifactId }) {
+            const conditions = [...scope.conditions, sql`t.parent = ${artifactId}`];
+            // All below the artifact, where no filter leaves a part of it out.
+            return scope.conditions.length === 0 && scope.roots.some((root) => isWithin(artifactId, root))
+              ? { roots: [artifactId], parent: artifactId, conditions }
+              : { ...scope, conditions };
+          },
+        },
+        async (query) => {
+          const artifact = query.scope.parent ?? request.artifactId;
+          const [row] = await selectArtifact(call.tx, artifact);
+          if (row === undefined) throw notFound(ArtifactSchema.typeName, artifact);
+          ({ name } = row);
+          const isWhole = query.scope.parent !== undefined && query.scope.conditions.length === 1;
+          const page = await queryPageArrays(
+            call.tx,
+            "artifact_versions",
+            isWhole ? { ...query, uncounted: true } : query,
+            VERSION_COLUMNS,
+          );
+          return isWhole ? { ...page, total: row.version_count } : page;
+        },
+        (row: Cells, column) => row[VERSION_COLUMNS.indexOf(column)],
+      );
+      const artifactVersions = rows.map(([uid, version, description, createMs, updateMs, bytes]) => ({
+        uid: String(uid),
+        name,
+        version: String(version),
+        description: String(description),
+        createTime: timestamp(Number(createMs)),
+        updateTime: timestamp(Number(updateMs)),
+        sizeBytes: BigInt(Number(bytes)),
+      }));
+      return { artifactVersions, ...rest };
+    },
+    async getArtifactCount(call, request) {
+      const violations = violationsOf(GetArtifactCountRequestSchema, request);
+      if (violations.length > 0) throw invalidArgument(...violations);
+      const asked = new Set(request.ecosystems);
+      if (asked.has(Ecosystem.UNSPECIFIED))
+        throw invalidArgument({ field: "ecosystems", description: "must be one of the ecosystems" });
+      const counts = [];
+      for (const ecosystem of KNOWN) {
+        if (asked.size > 0 && !asked.has(ecosystem)) continue;
+        counts.push({ ecosystem, totalCount: BigInt(await countArtifacts(call, ecosystem, NEEDS)) });
+      }
+      return { counts };
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { Auditor } from "../../audit/index.ts";
+import type { Authenticator, Exchanger, RefreshTokens, Tokens } from "../../auth/index.ts";
+import type { BlobStore } from "../../blobs/index.ts";
+import type { Config } from "../../config/index.ts";
+import { ANONYMOUS, type Call, type Caller, type CallData } from "../../core/call.ts";
+import type { Request, RequestData, Response } from "../../core/http.ts";
+import { RequestSteps } from "../../core/request-steps.ts";
+import type { Transactor } from "../../core/transactor.ts";
+import type { Awaitable } from "../../lib/awaitable.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { EcosystemRules } from "../ecosystems.ts";
+
+/** The settings of the protocols of libraries. */
+export interface LibraryConfig extends Pick<
+  Config,
+  "baseUrl" | "registryUrl" | "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes"
+> {
+  /** How long a client may send or take nothing before its connection is closed. Defaults to one minute. */
+  idleTimeoutMs?: number;
+}
+
+/** What the protocols of libraries work with. */
+export interface LibraryDeps {
+  transactor: Transactor;
+  blobs: BlobStore;
+  authenticate: Authenticator;
+  credentials: {
+    tokens: Pick<Tokens, "mint">;
+    exchanger: Pick<Exchanger, "registryCaller">;
+    refreshTokens: Pick<RefreshTokens, "read">;
+  };
+  /** Records rejected requests. */
+  auditor: Pick<Auditor, "note">;
+  config: LibraryConfig;
+  clock: Clock;
+  log: { error(fields: object, message: string): void };
+}
+
+/**
+ * One request of a client of libraries. `caller` and `callData` are those of the anonymous caller until `authenticate`
+ * has set them.
+ */
+export interface LibraryExchange {
+  req: Request;
+  res: Response;
+  data: RequestData;
+  deps: LibraryDeps;
+  steps: RequestSteps<never>;
+  ecosystem: EcosystemRules;
+  /** The segments of the path after `/npm/`, `/pypi/` or `/maven/`, percent-decoded. */
+  segments: readonly string[];
+  query: URLSearchParams;
+  caller: Caller;
+  callData: CallData;
+}
+
+/** Creates an exchange, before its caller is authenticated. The time of the call is read here, once. */
+export function openExchange(
+  req: Request,
+  res: Response,
+  data: RequestData,
+  deps: LibraryDeps,
+  place: Pick<LibraryExchange, "ecosystem" | "segments" | "query">,
+): LibraryExchange {
+  const callData = {
+    caller: ANONYMOUS,
+    requestId: data.requestId,
+    nowMs: deps.clock.nowMs(),
+    remoteAddress: data.remoteAddress,
+    userAgent: req.headers["user-agent"] ?? "",
+  };
+  return { req, res, data, deps, ...place, steps: new RequestSteps<never>(data), caller: ANONYMOUS, callData };
+}
+
+/** Runs the work on a reader, as the exchange's caller. */
+export function read<T>({ deps, callData }: LibraryExchange, work: (call: Call) => Awaitable<T>): Promise<T> {
+  return deps.transactor.read(callData, work);
+}
+
+/** The URL below which the group's libraries of the exchange's ecosystem are, without a slash at the end. */
+export function urlOf({ deps, ecosystem }: Pick<LibraryExchange, "deps" | "ecosystem">, groupPath: string): string {
+  const path = groupPath.split("/").map(encodeURIComponent).join("/");
+  return `${deps.config.registryUrl}/${ecosystem.key}/${path}`;
+}

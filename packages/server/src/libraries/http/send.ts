@@ -1,0 +1,103 @@
+import { matchesEtag } from "../../lib/etags.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { parseRange, responseSink } from "../../oci/index.ts";
+import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
+import type { Row } from "../../store/index.ts";
+import type { LibraryExchange } from "./exchange.ts";
+import { libraryError } from "./errors.ts";
+
+/** Answers with a body in memory. A HEAD request gets its length alone, 304 no body. */
+export function send(
+  { req, res, data }: LibraryExchange,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+): void {
+  res.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.setHeader("x-content-type-options", "nosniff");
+  if (status === 304 || status === 204) return void res.end();
+  res.setHeader("content-length", body.length);
+  if (req.method === "HEAD") return void res.end();
+  if (data.observed !== undefined) data.observed.sentBytes += body.length;
+  res.end(body);
+}
+
+export function sendJson(
+  exchange: LibraryExchange,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  send(exchange, status, { "content-type": "application/json", ...headers }, Buffer.from(JSON.stringify(body)));
+}
+
+/** What of a file is sent. */
+export interface SentFile {
+  file: Pick<Row<"artifact_files">, "name" | "size" | "digest">;
+  contentType: string;
+  /** Other headers, such as sums. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Answers a GET or HEAD with a file's content, or the part of it that a Range header asks for. The ETag is its digest;
+ * a file that is the same for ever is kept by clients, not by shared caches: who may read it can change. Throws 404 when
+ * the content is gone, and 416.
+ */
+export async function sendFile(
+  exchange: LibraryExchange,
+  { file, contentType, headers = {} }: SentFile,
+): Promise<void> {
+  const { req, res, deps, data } = exchange;
+  const { digest, size } = file;
+  const stored = await deps.transactor.read(exchange.callData, (call) =>
+    call.tx.selectFrom("blobs").select("generation").where("digest", "=", digest).executeTakeFirst(),
+  );
+  if (stored === undefined) throw libraryError(404, `Not found: the content of ${file.name}`);
+  const etag = `"${digest}"`;
+  const all: Record<string, string> = {
+    "cache-control": "private, max-age=31536000, immutable",
+    "content-type": contentType,
+    "accept-ranges": "bytes",
+    etag,
+    ...headers,
+  };
+  if (matchesEtag(req.headers["if-none-match"], etag)) return send(exchange, 304, all, Buffer.alloc(0));
+  const ifRange = req.headers["if-range"];
+  const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
+  const range = parseRange(asked, size);
+  if (range === "unsatisfiable")
+    throw libraryError(416, "Range not satisfiable", { "content-range": `bytes */${size}` });
+  const part = range === "whole" ? { start: 0, end: size - 1 } : range;
+  if (range !== "whole") all["content-range"] = `bytes ${part.start}-${part.end}/${size}`;
+  const status = range === "whole" ? 200 : 206;
+  const begin = (): void => {
+    res.statusCode = status;
+    for (const [name, value] of Object.entries(all)) res.setHeader(name, value);
+    res.setHeader("x-content-type-options", "nosniff");
+    res.setHeader("content-length", part.end - part.start + 1);
+  };
+  if (req.method === "HEAD" || size === 0) {
+    begin();
+    return void res.end();
+  }
+  try {
+    if (size <= SMALL_BLOB_BYTES) {
+      const content = await deps.blobs.readWhole(digest, stored.generation);
+      begin();
+      if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
+      return void res.end(content.subarray(part.start, part.end + 1));
+    }
+    const sink = responseSink(exchange);
+    await deps.blobs.read(digest, stored.generation, part, async (chunk) => {
+      if (!res.headersSent) begin();
+      await sink(chunk);
+    });
+    res.end();
+  } catch (error) {
+    if (error instanceof MoorageError && error.code === Code.NotFound && !res.headersSent)
+      throw libraryError(404, `Not found: the content of ${file.name}`);
+    throw error;
+  }
+}

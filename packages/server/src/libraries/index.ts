@@ -1,0 +1,6 @@
+// The services and functions of libraries that other features use.
+export { artifactsService } from "./artifacts/service.ts";
+export { writeWords } from "./artifacts/words.ts";
+export { libraryCommands } from "./commands.ts";
+export { type LibraryDeps } from "./http/exchange.ts";
+export { libraryHandler } from "./http/router.ts";

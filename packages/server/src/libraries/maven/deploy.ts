@@ -1,0 +1,98 @@
+import { bodyOf, wholeBodyOf } from "../../oci/index.ts";
+import { fileNamed } from "../artifacts/visible.ts";
+import { artifactNamed } from "../artifacts/names.ts";
+import { libraryError } from "../http/errors.ts";
+import { type LibraryExchange, read } from "../http/exchange.ts";
+import { groupFor } from "../http/groups.ts";
+import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
+import { send } from "../http/send.ts";
+import { deployMaven } from "./commands.ts";
+import { type MavenPath, nameOf } from "./paths.ts";
+import { pomOf } from "./pom.ts";
+import { sumOf } from "./read.ts";
+
+const MAX_SUM_BYTES = 1024;
+const MAX_POM_BYTES = 4 * 1024 * 1024;
+const MAX_METADATA_BYTES = 16 * 1024 * 1024;
+const MAX_DESCRIPTION_CHARS = 512;
+
+/** PUT of a file, of a sum of one, or of metadata. */
+export async function deploy(exchange: LibraryExchange, path: MavenPath): Promise<void> {
+  const { ecosystem } = exchange;
+  const group = await read(exchange, (call) => groupFor(call, path.group, ecosystem.publish));
+  if (path.kind !== "file") return await passMetadata(exchange);
+  if (path.sum !== undefined) return await checkSum(exchange, group, path);
+  await storeFile(exchange, group, path);
+}
+
+/** Metadata is made of the files that are there: what a client sends of it is read, and not kept. */
+async function passMetadata(exchange: LibraryExchange): Promise<void> {
+  await wholeBodyOf(exchange, MAX_METADATA_BYTES, () => tooLarge(MAX_METADATA_BYTES));
+  created(exchange);
+}
+
+/** A sum that a client sends after a file must be the file's. */
+async function checkSum(exchange: LibraryExchange, group: string, path: MavenPath & { kind: "file" }): Promise<void> {
+  const { version, file, sum = "sha1" } = path;
+  const body = await wholeBodyOf(exchange, MAX_SUM_BYTES, () => tooLarge(MAX_SUM_BYTES));
+  const [given = ""] = body.toString("latin1").trim().toLowerCase().split(/\s/);
+  const found = await read(exchange, async (call) => {
+    const { ecosystem } = exchange;
+    const artifact = await artifactNamed(call.tx, { group, ecosystem, normalized: nameOf(path) });
+    return artifact && (await fileNamed(call.tx, artifact.uid, `${version}/${file}`));
+  });
+  if (found === undefined) throw libraryError(404, `Not found: ${file}: its ${sum} comes after the file`);
+  if (sumOf(found.file, sum) !== given)
+    throw libraryError(409, `Aborted: the ${sum} is not that of ${file}, which has ${sumOf(found.file, sum)}`);
+  created(exchange);
+}
+
+async function storeFile(exchange: LibraryExchange, group: string, path: MavenPath & { kind: "file" }): Promise<void> {
+  const { deps, callData } = exchange;
+  const { version, file } = path;
+  const isPom = file.endsWith(".pom");
+  const kept: Buffer[] = [];
+  const maxBytes = isPom ? Math.min(MAX_POM_BYTES, deps.config.maxLibraryFileBytes) : deps.config.maxLibraryFileBytes;
+  const received = await receiveFile(deps.blobs, isPom ? keeping(bodyOf(exchange), kept) : bodyOf(exchange), {
+    maxBytes,
+  });
+  const description = isPom ? await describe(exchange, received, Buffer.concat(kept).toString()) : undefined;
+  await keepFiles(deps, [received], async ([blob]) => {
+    if (blob === undefined) throw new Error("the file did not become a blob");
+    const { md5, sha1, sha512 } = received;
+    const input = {
+      group,
+      path: path.group.join("/"),
+      name: nameOf(path),
+      version,
+      file: { ...blob, name: `${version}/${file}`, md5, sha1, sha512 },
+      description,
+    };
+    return await deps.transactor.write(deployMaven, { ...callData, nowMs: deps.clock.nowMs() }, input);
+  });
+  created(exchange);
+}
+
+/** Passes the chunks on, and keeps a copy of each. */
+async function* keeping(source: AsyncIterable<Uint8Array>, kept: Buffer[]): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    kept.push(Buffer.from(chunk));
+    yield chunk;
+  }
+}
+
+/** The description in a POM. Throws 400 for what is no POM, and forgets the file. */
+async function describe({ deps }: LibraryExchange, received: ReceivedFile, text: string): Promise<string> {
+  const pom = pomOf(text);
+  if (pom !== undefined) return (pom.description === "" ? pom.name : pom.description).slice(0, MAX_DESCRIPTION_CHARS);
+  await dropFile(deps.blobs, received);
+  throw libraryError(400, "Invalid argument: body: is no POM: well-formed XML whose root is project");
+}
+
+function tooLarge(maxBytes: number): Error {
+  return libraryError(413, `Invalid argument: body: has more than ${maxBytes} bytes`);
+}
+
+function created(exchange: LibraryExchange): void {
+  send(exchange, 201, {}, Buffer.alloc(0));
+}

@@ -1,0 +1,87 @@
+// The documents `maven-metadata.xml`, made of what is there: what clients send of them is not kept. Source: Maven,
+// "repository metadata", schema 1.1.0.
+import { baseOf, type Coordinates } from "./paths.ts";
+import { isLater, newestFiles, type SnapshotFile } from "./snapshots.ts";
+
+/** The metadata of an artifact: its versions. `versions`: the earliest first. */
+export function artifactMetadata(
+  { groupId, artifactId }: Coordinates,
+  {
+    versions,
+    latest,
+    release,
+    updateMs,
+  }: { versions: readonly string[]; latest: string; release: string; updateMs: number },
+): string {
+  return document([
+    element("groupId", groupId),
+    element("artifactId", artifactId),
+    "<versioning>",
+    ...(latest === "" ? [] : [`  ${element("latest", latest)}`]),
+    ...(release === "" ? [] : [`  ${element("release", release)}`]),
+    "  <versions>",
+    ...versions.map((version) => `    ${element("version", version)}`),
+    "  </versions>",
+    `  ${element("lastUpdated", stampOf(updateMs))}`,
+    "</versioning>",
+  ]);
+}
+
+/** The metadata of a snapshot: its last build, and which file of each kind is the newest. */
+export function snapshotMetadata(
+  { groupId, artifactId }: Coordinates,
+  { version, files, updateMs }: { version: string; files: readonly SnapshotFile[]; updateMs: number },
+): string {
+  const newest = newestFiles(files);
+  const last = newest.reduce<SnapshotFile | undefined>(
+    (found, file) => (found === undefined || isLater(file, found) ? file : found),
+    undefined,
+  );
+  const valueOf = ({ timestamp, buildNumber }: SnapshotFile): string =>
+    `${baseOf(version)}-${timestamp}-${buildNumber}`;
+  return document([
+    element("groupId", groupId),
+    element("artifactId", artifactId),
+    element("version", version),
+    "<versioning>",
+    ...(last === undefined
+      ? []
+      : [
+          "  <snapshot>",
+          `    ${element("timestamp", last.timestamp)}`,
+          `    ${element("buildNumber", String(last.buildNumber))}`,
+          "  </snapshot>",
+        ]),
+    `  ${element("lastUpdated", stampOf(updateMs))}`,
+    "  <snapshotVersions>",
+    ...newest.flatMap((file) => [
+      "    <snapshotVersion>",
+      ...(file.classifier === "" ? [] : [`      ${element("classifier", file.classifier)}`]),
+      `      ${element("extension", file.extension)}`,
+      `      ${element("value", valueOf(file))}`,
+      `      ${element("updated", file.timestamp.replace(".", ""))}`,
+      "    </snapshotVersion>",
+    ]),
+    "  </snapshotVersions>",
+    "</versioning>",
+  ]);
+}
+
+function document(lines: readonly string[]): string {
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<metadata modelVersion="1.1.0">',
+    ...lines.map((line) => `  ${line}`),
+    "</metadata>",
+    "",
+  ].join("\n");
+}
+
+function element(name: string, text: string): string {
+  return `<${name}>${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")}</${name}>`;
+}
+
+/** `20260131101112`, in UTC. */
+function stampOf(ms: number): string {
+  return new Date(ms).toISOString().replaceAll(/[-:T]|\..*$/g, "");
+}

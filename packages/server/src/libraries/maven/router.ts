@@ -1,0 +1,21 @@
+import { authenticate } from "../http/authenticate.ts";
+import { libraryError } from "../http/errors.ts";
+import type { Protocol } from "../http/router.ts";
+import { deploy } from "./deploy.ts";
+import { mavenPathOf } from "./paths.ts";
+import { sendContent, sendMetadata } from "./read.ts";
+
+/** Maven repositories below `/maven/<group path>/-/`. Source: Maven, "repository layout" and "repository metadata". */
+export const mavenProtocol: Protocol = {
+  async answer(exchange, verb) {
+    const path = mavenPathOf(exchange.segments);
+    const { method } = exchange.req;
+    const isRead = method === "GET" || method === "HEAD";
+    if (!isRead && method !== "PUT") throw libraryError(405, "The method is not supported here");
+    verb(isRead ? `${path.kind.replace("-", "_")}_get` : "put");
+    await authenticate(exchange, path.group[0] ?? "");
+    if (!isRead) return await deploy(exchange, path);
+    return path.kind === "file" ? await sendContent(exchange, path) : await sendMetadata(exchange, path);
+  },
+  errorBody: (message) => ({ contentType: "text/plain; charset=utf-8", text: `${message}\n` }),
+};

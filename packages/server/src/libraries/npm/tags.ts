@@ -1,0 +1,45 @@
+import { wholeBodyOf } from "../../oci/index.ts";
+import { libraryError } from "../http/errors.ts";
+import { type LibraryExchange, read } from "../http/exchange.ts";
+import { groupFor } from "../http/groups.ts";
+import { sendJson } from "../http/send.ts";
+import { tagNpm } from "./commands.ts";
+import { requireTag } from "./document.ts";
+import { stateOf } from "./manifest.ts";
+import { packageFor } from "./read.ts";
+
+interface OfTags {
+  group: readonly string[];
+  name: string;
+  tag?: string;
+}
+
+const MAX_BODY_BYTES = 4_096;
+
+/** GET of the tags of a package: an object of versions. */
+export async function sendTags(exchange: LibraryExchange, named: OfTags): Promise<void> {
+  const { state } = await read(exchange, (call) => packageFor(call, exchange, named));
+  sendJson(exchange, 200, stateOf(state).tags, { "cache-control": "private, no-cache" });
+}
+
+/** PUT or POST of a tag, whose body is a version as JSON, and DELETE of one. */
+export async function changeTag(exchange: LibraryExchange, { group: path, name, tag = "" }: OfTags): Promise<void> {
+  const { deps, req, callData, ecosystem } = exchange;
+  const group = await read(exchange, (call) => groupFor(call, path, ecosystem.publish));
+  requireTag(tag);
+  const version = req.method === "DELETE" ? "" : await versionIn(exchange);
+  await deps.transactor.write(tagNpm, callData, { group, path: path.join("/"), name, tag, version });
+  sendJson(exchange, 200, { ok: true });
+}
+
+async function versionIn(exchange: LibraryExchange): Promise<string> {
+  const tooLarge = (): Error => libraryError(413, `Invalid argument: body: has more than ${MAX_BODY_BYTES} bytes`);
+  const body = await wholeBodyOf(exchange, MAX_BODY_BYTES, tooLarge);
+  try {
+    const version: unknown = JSON.parse(body.toString());
+    if (typeof version === "string" && version !== "") return version;
+  } catch {
+    // Answered below.
+  }
+  throw libraryError(400, "Invalid argument: body: must be a version, as JSON");
+}

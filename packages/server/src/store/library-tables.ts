@@ -1,0 +1,70 @@
+/** The tables of libraries. Columns have the types that tables.ts says. */
+export interface LibraryTables {
+  /**
+   * npm packages, Python projects and Maven artifacts of the group `parent`. `ecosystem`: the number of the Ecosystem.
+   * `name` as its publisher wrote it, `normalized` as the ecosystem compares names. `size_bytes`: of all files.
+   * `revision` counts the changes of the artifact, its versions and files. `state`: what the ecosystem keeps of the
+   * artifact as a whole, such as the tags of npm, as JSON.
+   */
+  artifacts: {
+    uid: string;
+    parent: string;
+    ecosystem: number;
+    name: string;
+    normalized: string;
+    description: string;
+    latest_version: string;
+    version_count: number;
+    size_bytes: number;
+    revision: number;
+    state: string;
+    create_time: number;
+    update_time: number;
+  };
+  /** The names of artifacts from the beginning of each of their words, in lower case. */
+  artifact_words: { organization: string; ecosystem: number; word: string; artifact: string };
+  /**
+   * Versions of the artifact `parent`. `sort_key`: a text whose order is that of the ecosystem's versions. `origin`: 1
+   * for one that was published here, 2 for one from an upstream. `cuda`: the version of CUDA that it was built for, as
+   * digits, or empty. `yanked` and `deprecated`: the reason, null when it is not. `metadata`: what its clients read of
+   * it, as JSON. `publisher`: an identity. `publish_time`: when it was published, wherever that was.
+   */
+  artifact_versions: {
+    uid: string;
+    parent: string;
+    version: string;
+    sort_key: string;
+    description: string;
+    size_bytes: number;
+    origin: number;
+    cuda: string;
+    yanked: string | null;
+    deprecated: string | null;
+    metadata: string;
+    publisher: string;
+    publish_time: number;
+    create_time: number;
+    update_time: number;
+  };
+  /**
+   * Files of artifacts, and their content in `blobs`. `version`: the uid of the version; empty for a file of the
+   * artifact as a whole. The sums are in hex. `metadata`: what clients read of the file, as JSON.
+   */
+  artifact_files: {
+    artifact: string;
+    name: string;
+    version: string;
+    size: number;
+    digest: string;
+    md5: string;
+    sha1: string;
+    sha512: string;
+    metadata: string;
+    create_time: number;
+  };
+  /**
+   * Versions that were published in the group `parent` and removed. `name` is the normalized one. None of them is
+   * published again, and the name stays the group's.
+   */
+  removed_versions: { parent: string; ecosystem: number; name: string; version: string; create_time: number };
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { npmPath, publishDocument, publishNpm } from "../npm.ts";
+import type { EmittedEvent, EventFixture } from "./events.ts";
+
+/** Tests that publishing, changing and removing versions of libraries emits events. */
+export function librariesEmit({ platform, actor, emitted, ask }: EventFixture): void {
+  test("a version that is published, deprecated, tagged and removed emits events of its artifact", async () => {
+    const { uid: group } = await platform.group(platform.organization, { name: "libraries" });
+    const path = npmPath("acme/libraries", "@acme/ui");
+    const [one] = await emitted(() => publishNpm(platform, "acme/libraries", "@acme/ui", "1.0.0"));
+    const artifact = one?.subject ?? "";
+    const seen: EmittedEvent[] = [one as EmittedEvent];
+    const document = (await ask("GET", path)).body;
+    const versions = { "1.0.0": { ...publishDocument("@acme/ui", "1.0.0"), deprecated: "old" } };
+    const put = (at: string, raw: unknown) => ask("PUT", at, { raw: JSON.stringify(raw) });
+    seen.push(...(await emitted(() => put(path, { ...document, versions }))));
+    const tags = "/npm/acme/libraries/-/package/@acme%2fui/dist-tags";
+    seen.push(...(await emitted(() => put(`${tags}/stable`, "1.0.0"))));
+    const rev = String((await ask("GET", path)).body["_rev"]);
+    seen.push(...(await emitted(() => ask("DELETE", `${path}/-rev/${rev}`))));
+    const shown = seen.map(({ type, subject, group: place, body }) => {
+      const { version, change, files } = body as { version: string; change: string; files: string[] };
+      assert.deepEqual([subject, place, body["name"], body["ecosystem"]], [artifact, group, "@acme/ui", "npm"]);
+      return [type, version, change, files.join()];
+    });
+    assert.deepEqual(shown, [
+      ["libraries.version.published.v1", "1.0.0", "", "ui-1.0.0.tgz"],
+      ["libraries.version.changed.v1", "1.0.0", "deprecated", ""],
+      ["libraries.version.changed.v1", "1.0.0", "tag stable", ""],
+      ["libraries.version.removed.v1", "1.0.0", "", ""],
+    ]);
+    assert.deepEqual(one?.actor, actor);
+  });
+}
