@@ -14,7 +14,7 @@ const MAX_CONCURRENT = 4;
 const SERVER_ERROR = -32_000;
 const PARSE_ERROR = -32_700;
 
-/** Serves until standard input ends, or until it is told to stop. Throws an Error that says why it cannot begin. */
+/** Serves until standard input ends, or until a signal stops it. Throws an Error that says why it cannot begin. */
 export async function serveBridge(flags: ServerFlags & { write?: boolean }): Promise<void> {
   const origin = await originOf(flags);
   const tokens = tokensOf(origin);

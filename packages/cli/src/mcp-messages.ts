@@ -10,8 +10,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The headers that a message has over HTTP: since 2026-07-28 what its body says of version, method and name; before, the
- * version of the handshake. Source: MCP 2026-07-28, "Transports", standard headers.
+ * The headers that a message has over HTTP: since 2026-07-28 what its body says of version, method and name; before,
+ * the version of the handshake. Source: MCP 2026-07-28, "Transports", standard headers.
  */
 export function headersOf(message: Message, handshake: string | undefined): Record<string, string> {
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };

@@ -1,4 +1,4 @@
-// People sign in to programs of others for MCP: clients described by metadata documents, consent, tokens for /mcp alone.
+// People sign in to programs of others for MCP: clients with metadata documents, consent, tokens for /mcp alone.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
