@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { documents, isWrite, type Json, openStage, type Stage } from "./apply-stage.ts";
 import { moorage, temporaryFolder } from "./commands.ts";
 
@@ -128,7 +129,7 @@ test("every kind is applied, compared, changed by its fields, and printed for an
   const changed = await stage.run(["apply", "-f", "change.yaml"], { ...SECRET, FORCE_COLOR: "1" });
   assert.equal(changed.code, 0, changed.stderr);
   assert.equal(
-    changed.stderr.replaceAll(/\x1b\[\d+m/g, ""),
+    stripVTControlCharacters(changed.stderr),
     `~ Repo acme/team/app
   - description: The app
   + description: An app
