@@ -29,7 +29,9 @@ export interface Stage {
   file(name: string, text: string): string;
   /** Runs `moorage` against the server. */
   run(args: readonly string[], env?: Record<string, string>): Promise<Outcome>;
-  /** The same, killed by SIGKILL when this many writes have been made: before the answer to the last of them is there. */
+  /**
+   * The same, killed by SIGKILL when this many writes have been made: before the answer to the last of them is there.
+   */
   killed(args: readonly string[], writes: number): Promise<void>;
   /** The owner's request, which must succeed. */
   ok(method: string, path: string, body?: unknown): Promise<Json>;

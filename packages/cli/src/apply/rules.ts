@@ -1,4 +1,5 @@
-// What can be said of a new resource without the server: for a dry run, of what is below something that is not there yet.
+// What can be said of a new resource without the server: for a dry run, of what is below something that is not there
+// yet.
 import { type DescField, type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
 import { rule as ruleOption } from "@moorage/api/messages";
 import { isObject } from "../api/json-fields.ts";
