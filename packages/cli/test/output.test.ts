@@ -64,7 +64,7 @@ acme/team/b    日本                      TIME
     const csv = await done("repos", "list", "acme/team", "-o", "csv");
     const [headers, first] = csv.split("\r\n");
     assert.equal(headers, "name,description,updated,tier,bundles,mirrors,aliases,created,uid");
-    assert.ok(first?.startsWith(`acme/team/app,"${HOSTILE.replaceAll('"', '""')}",20`), first);
+    assert.ok(first?.startsWith(`acme/team/app,"${HOSTILE.replaceAll('"', '""')}",20`), csv);
   });
 
   await t.test("jsonpath and --jq: of the whole list; template: of each item", async () => {

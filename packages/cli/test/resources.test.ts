@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Command } from "commander";
 import { test } from "node:test";
 import { programFor } from "../src/command/program.ts";
 import { NOUNS } from "../src/gen/resources.ts";
@@ -22,11 +23,12 @@ test("every method of the API is a command with help and an example", async () =
     assert.ok(command, noun.name);
     const { METHODS } = await noun.load();
     for (const { verb, method } of METHODS) {
-      const own = verb === noun.name ? command : command.commands.find((each) => each.name() === verb);
+      const own: Command | undefined =
+        verb === noun.name ? command : command.commands.find((each) => each.name() === verb);
       assert.ok(own, `${noun.name} ${verb}`);
       assert.notEqual(own.description(), "", method);
       let help = "";
-      own.configureOutput({ writeOut: (text) => (help += text) });
+      own.configureOutput({ writeOut: (text: string) => (help += text) });
       own.outputHelp();
       assert.match(help, new RegExp(`^Usage: moorage ${noun.name}`), method);
       assert.match(help, /\nExamples?:\n {2}moorage /, method);
