@@ -105,7 +105,8 @@ test("parameters that the server demands are required, and page sizes have their
         const needsGroup = operations["get"]?.parameters.some(
           (each) => each.name === "group" && each.required === true,
         );
-        const query = `${name}=${value}${needsGroup === true ? `&group=${group}` : ""}`;
+        const needsEcosystem = path.startsWith("/libraries/v2/");
+        const query = `${name}=${value}${needsGroup === true ? `&group=${group}` : ""}${needsEcosystem ? "&ecosystems=ECOSYSTEM_JAVA" : ""}`;
         const answer = await platform.call("GET", `${path}?${query}`, { token });
         const refused = answer.status === 400 && blamed(answer).includes(name);
         assert.equal(refused, !isValid, `${path} ${name}=${value}: ${answer.text}`);

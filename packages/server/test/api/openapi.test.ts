@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
+import { Ecosystem } from "@moorage/api";
 import { ADVISORIES, newAdvisory } from "../support/advisories.ts";
+import { addArtifact } from "../support/artifacts.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 import { checkAnswer, REST_SERVICES } from "../support/openapi.ts";
+
+const LIBRARIES = "/libraries/v2/artifacts";
 
 let platform: Platform;
 before(async () => {
@@ -58,6 +62,11 @@ test("order_by names the fields that the server sorts by, and no others", async 
     >;
   };
   const advisory = await newAdvisory(platform, platform.organization);
+  const artifact = await addArtifact(platform, platform.organization, {
+    name: "app",
+    ecosystem: Ecosystem.JAVA,
+    versions: 1,
+  });
   let lists = 0;
   for (const [path, { get }] of Object.entries(paths)) {
     const order = get?.parameters.find(({ name }) => name === "order_by");
@@ -65,8 +74,11 @@ test("order_by names the fields that the server sorts by, and no others", async 
     if (order === undefined || path.includes("/v1/")) continue;
     lists += 1;
     const [, names = ""] = /There are ([^,]+(?:, [a-zA-Z]+)*), each/.exec(order.description ?? "") ?? [];
-    const parent = path.startsWith(ADVISORIES) ? advisory.uid : platform.organization;
-    const wrong = `${path.replace(/\{[^}]+\}/, parent)}?order_by=`;
+    const isOfLibraries = path.startsWith(LIBRARIES);
+    const library = encodeURIComponent(artifact.uid);
+    const parent = path.startsWith(ADVISORIES) ? advisory.uid : isOfLibraries ? library : platform.organization;
+    const required = path === LIBRARIES ? "ecosystems=ECOSYSTEM_JAVA&" : "";
+    const wrong = `${path.replace(/\{[^}]+\}/, parent)}?${required}order_by=`;
     const rejected = await platform.call("GET", `${wrong}nonsense`, { token });
     assert.ok(rejected.body.message.includes(`there are ${names}`), `${path}: ${names}: ${rejected.text}`);
     assert.ok(names.split(", ").includes(order.schema.default?.split(" ")[0] ?? ""), path);

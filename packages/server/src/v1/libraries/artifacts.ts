@@ -61,9 +61,10 @@ const filter = mapping(ArtifactFilterSchema, ListArtifactsRequestSchema, {
   cudaVersion: "cudaVersion",
   remediated: "remediated",
   includeUpstream: V1_ONLY,
-  pageSize: "pageSize",
-  pageToken: "pageToken",
-  skip: "skip",
+  // Errors name them as those of v2 do.
+  pageSize: V1_ONLY,
+  pageToken: V1_ONLY,
+  skip: V1_ONLY,
 });
 
 const ALL: readonly V2Ecosystem[] = V2EcosystemSchema.values
@@ -74,7 +75,8 @@ const { getArtifactCount, listArtifacts, listArtifactVersions } = ArtifactsServi
 /** moorage.libraries.Artifacts: artifacts in pages, versions without. */
 export const artifacts: [string, Method][] = translated(Artifacts, [filter], {
   async list(v2, request) {
-    const asked = filter.toV2(request);
+    const { pageSize, pageToken, skip } = request;
+    const asked = { ...filter.toV2(request), pageSize, pageToken, skip };
     const ecosystems = asked.ecosystems.length === 0 && asked.pageToken === "" ? [...ALL] : asked.ecosystems;
     const page = await v2.answer(listArtifacts, { ...asked, ecosystems });
     return {
