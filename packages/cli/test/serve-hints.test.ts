@@ -56,6 +56,6 @@ test("on a terminal, the first start prints what to try next, and a later one do
   assert.doesNotMatch(starts[1] ?? "", HINT);
   assert.doesNotMatch(starts[1] ?? "", LINK);
   const unreachable = await moorage(["sign-in-link"], { cwd });
-  assert.equal(unreachable.code, 1);
+  assert.equal(unreachable.code, 7);
   assert.match(unreachable.stderr, /^moorage: cannot reach http:[^\n]+\n$/);
 });
