@@ -1,5 +1,5 @@
-// Writes packages/cli/src/gen: the nouns and verbs of the command line, out of the descriptors of the API. With --check it
-// only reports whether the committed files are up to date.
+// Writes packages/cli/src/gen: the nouns and verbs of the command line, out of the descriptors of the API. With --check
+// it only reports whether the committed files are up to date.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";

@@ -141,7 +141,7 @@ function requiredText(method: DescMethod): ArgumentSpec[] {
   ];
 }
 
-/** The kind of the resource that a path's field names: what the method's access rule is about, or what its name says. */
+/** The kind of the resource that a path's field names: what its access rule is about, or what its name says. */
 function kindOfParam(method: DescMethod, path: string): Kind | undefined {
   const { scope, resource } = getOption(method, accessOption);
   if (scope === path && resource !== "") return KIND_OF_MESSAGE[resource];

@@ -32,8 +32,8 @@ export function apiRegistry(): Registry {
 }
 
 /**
- * Finds a method by `package.Service/Method` or, shorter, `Service/Method`. Throws a UsageFailure with the names that are
- * near, or else with those that there are.
+ * Finds a method by `package.Service/Method` or, shorter, `Service/Method`. Throws a UsageFailure with the names that
+ * are near, or else with those that there are.
  */
 export function findMethod(registry: Registry, path: string): Callable {
   const services = [...registry].filter((item): item is DescService => item.kind === "service");

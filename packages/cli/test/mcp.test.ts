@@ -97,7 +97,7 @@ test("without a server or a sign-in it ends, and says what to do", async (t) => 
   const cwd = temporaryFolder(t);
   const env = { XDG_CONFIG_HOME: cwd };
   const { code, stdout, stderr } = await moorage(["mcp", "--url", "https://moorage.example"], { cwd, env });
-  assert.deepEqual([code, stdout], [1, ""]);
+  assert.deepEqual([code, stdout], [4, ""]);
   assert.match(stderr, /not signed in to https:\/\/moorage\.example: moorage login/);
 });
 

@@ -43,8 +43,8 @@ export function bashLines(
   const width = Math.min(Math.max(0, ...words.map((word) => word.length)), 40);
   const shown = words.map((word, at) => {
     const help = clean(all[at]?.help ?? "");
-    const room = columns - Math.max(width, word.length) - 6;
-    return listed && help !== "" && room > 10 ? `${word.padEnd(width)}  (${cut(help, room)})` : word;
+    const left = columns - Math.max(width, word.length) - 6;
+    return listed && help !== "" && left > 10 ? `${word.padEnd(width)}  (${cut(help, left)})` : word;
   });
   return [head, ...shown].map((text) => `${text}\n`).join("");
 }

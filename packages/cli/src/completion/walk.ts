@@ -31,7 +31,7 @@ export async function wordsFor(source: Source, text: string, lists: Lists): Prom
   return pathsOf(source === "association" ? "group" : (source as Kind), text, lists);
 }
 
-/** Groups, with a slash where others may follow, and resources of the kind, below the path that the text begins with. */
+/** Groups, with a slash where others may follow, and resources of the kind, below the path at the text's beginning. */
 async function pathsOf(kind: Kind, text: string, lists: Lists): Promise<Candidate[]> {
   const cut = text.lastIndexOf("/");
   const path = cut < 0 ? "" : text.slice(0, cut);

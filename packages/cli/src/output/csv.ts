@@ -2,8 +2,8 @@
 import type { Column } from "./listing.ts";
 
 /**
- * A line with its CRLF. Values are never changed: one that begins with `=` stays as it is, which a spreadsheet takes for
- * a formula unless the column is imported as text.
+ * A line with its CRLF. Values are never changed: one that begins with `=` stays as it is, which a spreadsheet takes
+ * for a formula unless the column is imported as text.
  */
 export function csvLine(values: readonly string[]): string {
   return `${values.map(quoted).join(",")}\r\n`;

@@ -60,7 +60,7 @@ export function formOf({ wide, terminal }: TableStyle): CellForm {
   return terminal && !wide ? "short" : "whole";
 }
 
-/** Draws blocks of rows one below the other. Columns are as wide as the first block needs; later ones may widen them. */
+/** Draws blocks of rows one below the other. Columns are as wide as the first block needs; later ones may widen it. */
 export class Table {
   readonly #columns: readonly Column[];
   readonly #style: TableStyle;

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../api/rest.ts";
 import { escapeControls } from "../printable.ts";
 import type { Writer } from "./writer.ts";
 
-/** A value as YAML 1.2 that readers of YAML 1.1 take for the same. Texts with control characters are quoted, with escapes. */
+/** A value as YAML 1.2 that readers of YAML 1.1 take for the same. Control characters are quoted, with escapes. */
 export function yamlText(value: Json): string {
   const document = new Document(value, { compat: "yaml-1.1" });
   visit(document, {

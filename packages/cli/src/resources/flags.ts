@@ -20,7 +20,7 @@ export interface FieldFlag {
 
 const MOST_DEPTH = 2;
 
-/** Adds a flag for each field, and for each field of a message in it. Those that the command has already get a prefix. */
+/** Adds a flag for each field, and for each field of a message in it. Those that are there already get a prefix. */
 export function addFieldFlags(command: Command, fields: readonly FieldSpec[], prefix: string): FieldFlag[] {
   const taken = new Set(command.options.map(({ long }) => long));
   return leavesOf(fields, []).map(({ path, field }) => {

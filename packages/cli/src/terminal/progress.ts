@@ -49,8 +49,8 @@ function textOf({ step, done, total, unit }: Progress): string {
 }
 
 /**
- * Does work that reports its progress. When it is interrupted, the command ends with 130, or with 143 for SIGTERM, after
- * printing `interrupted`: one line that says what state that leaves.
+ * Does work that reports its progress. When it is interrupted, the command ends with 130, or with 143 for SIGTERM,
+ * after printing `interrupted`: one line that says what state that leaves.
  */
 export async function withProgress<T>(interrupted: string, work: (report: Report) => Promise<T>): Promise<T> {
   const progress = createProgress(process.stderr);

@@ -1,5 +1,5 @@
-// Lists and documents take no more work with many artifacts or versions than with few. The measure is not time: on SQLite
-// it is the query plan of each statement that ran, on PostgreSQL the number of rows that its plan reads.
+// Lists and documents take no more work with many artifacts or versions than with few. The measure is not time: on
+// SQLite it is the query plan of each statement that ran, on PostgreSQL the number of rows that its plan reads.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Ecosystem } from "@moorage/api";

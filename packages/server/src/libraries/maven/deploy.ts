@@ -8,7 +8,6 @@ import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/rec
 import { send } from "../http/send.ts";
 import { deployMaven } from "./commands.ts";
 import { type MavenPath, nameOf } from "./paths.ts";
-import { pomOf } from "./pom.ts";
 import { sumOf } from "./read.ts";
 
 const MAX_SUM_BYTES = 1024;
@@ -83,6 +82,7 @@ async function* keeping(source: AsyncIterable<Uint8Array>, kept: Buffer[]): Asyn
 
 /** The description in a POM. Throws 400 for what is no POM, and forgets the file. */
 async function describe({ deps }: LibraryExchange, received: ReceivedFile, text: string): Promise<string> {
+  const { pomOf } = await import("./pom.ts");
   const pom = pomOf(text);
   if (pom !== undefined) return (pom.description === "" ? pom.name : pom.description).slice(0, MAX_DESCRIPTION_CHARS);
   await dropFile(deps.blobs, received);

@@ -11,8 +11,6 @@ import { uploadPypi, type UploadInput } from "./commands.ts";
 import { coreMetadata } from "./core-metadata.ts";
 import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { isProjectName, normalizedName } from "./names.ts";
-import { readUploadForm } from "./upload-form.ts";
-import { WheelError, wheelMetadata } from "./wheel.ts";
 
 const MAX_SUMMARY_CHARS = 512;
 
@@ -28,6 +26,8 @@ export async function upload(exchange: LibraryExchange, { group: path }: { group
   const { deps, ecosystem, req } = exchange;
   const group = await read(exchange, (call) => groupFor(call, path, ecosystem.publish));
   const { maxLibraryFileBytes: maxBytes } = deps.config;
+  // Most servers never read a form.
+  const { readUploadForm } = await import("./upload-form.ts");
   const { fields, file } = await readUploadForm<ReceivedFile>(bodyOf(exchange), req.headers["content-type"], {
     take: (source) => receiveFile(deps.blobs, source, { maxBytes }),
     drop: (received) => dropFile(deps.blobs, received),
@@ -132,6 +132,7 @@ async function metadataOf({ blobs }: LibraryDeps, blob: StoredBlob, { normalized
       });
     return Buffer.concat(chunks);
   };
+  const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Buffer;
   try {
     found = await wheelMetadata(readRange, blob.size, normalized);
