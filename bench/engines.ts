@@ -60,7 +60,7 @@ export interface Part {
 }
 
 // Names that `only` may have besides those of rows.
-const OTHERS = ["start-up", "memory", "zb"];
+const OTHERS = ["start-up", "memory", "zb", "command"];
 const STARTS = 3;
 const MOST_READY_MS = 1_500;
 const MOST_REST_MIB = 150;

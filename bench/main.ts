@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startBare } from "./bare.ts";
+import { commandFigures } from "./command.ts";
 import { guarded, type Part, runPostgres, runSqlite } from "./engines.ts";
 import { installMoorage, SOURCES } from "./installed.ts";
 import { openLoader } from "./loader.ts";
@@ -123,6 +124,10 @@ async function run(): Promise<void> {
     failures: [],
     cleanups,
   };
+  if (part.only.length === 0 || part.only.includes("command"))
+    await guarded(part, "the command", async () => void part.figures.push(...commandFigures(launcher, scratch)));
+  // What the command costs needs no server.
+  if (part.only.length > 0 && part.only.every((word) => word === "command")) return report(part);
   if (values.engine !== "postgres") await guarded(part, "SQLite", () => runSqlite(part));
   if (values.engine !== "sqlite") await guarded(part, "PostgreSQL", () => runPostgres(part));
   report(part);

@@ -64,7 +64,7 @@ function leafText(leaf: Leaf, examples: ReadonlyMap<string, string>): string {
   const also = aliases.length > 0 ? `, also \`${aliases.join("`, `")}\`` : "";
   const groups = shares.map((group) => SHARED[group]);
   return [
-    sentence(description),
+    asProse(sentence(description)),
     `Usage: \`${usage}\`${also}`,
     ...(words.length + flags.length > 0
       ? [flagLines([...words.map(({ syntax, help }) => ({ syntax, help })), ...flags])]
@@ -75,7 +75,12 @@ function leafText(leaf: Leaf, examples: ReadonlyMap<string, string>): string {
 }
 
 function flagLines(flags: readonly Flag[]): string {
-  return flags.map(({ syntax, help }) => `- \`${syntax}\`: ${help}`).join("\n");
+  return flags.map(({ syntax, help }) => `- \`${syntax}\`: ${asProse(help)}`).join("\n");
+}
+
+/** Text of help, whose angle brackets Markdown would take for HTML. */
+function asProse(help: string): string {
+  return help.replaceAll(/`[^`]*`|[<*_]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 
 function listed(parts: readonly string[]): string {

@@ -1,6 +1,5 @@
 // What the commands begin with. Plain JavaScript that old versions of Node can read: a packed TypeScript file would not
 // run (Node strips no types below node_modules), and the machine's own Node may be older than the one Moorage needs.
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import * as modules from "node:module";
 import { constants, homedir } from "node:os";
@@ -21,7 +20,8 @@ function nodeFromPackages() {
 }
 
 /** Runs the same command line under another Node and ends as it ends. */
-function runUnder(binary) {
+async function runUnder(binary) {
+  const { spawn } = await import("node:child_process");
   const child = spawn(binary, process.argv.slice(1), { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", () => {
@@ -60,7 +60,7 @@ export async function launch(program) {
   }
   const binary = nodeFromPackages();
   if (binary) {
-    runUnder(binary);
+    await runUnder(binary);
   } else {
     console.error(
       `moorage needs Node ${LEAST_NODE_MAJOR} or later, this is ${process.version}: ` +

@@ -41,6 +41,8 @@ const DOCUMENT_TIMEOUT_MS = 300_000;
  * variable with their URL.
  */
 interface Needs {
+  /** For its commands in all; five minutes unless it has many. */
+  readonly timeoutMs?: number;
   readonly settings?: Record<string, string>;
   readonly files?: Record<string, string>;
   readonly others?: Record<string, (t: TestContext, folder: string) => Promise<string>>;
@@ -71,7 +73,16 @@ const provider =
   async (t: TestContext): Promise<string> =>
     (await startServing(t, process.execPath, [join(ROOT, "packages/cli/src/demo", program), "0"])).url;
 
+const TERMS = JSON.stringify([
+  { id: "privacy", label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false },
+]);
+
 const NEEDS: Readonly<Record<string, Needs>> = {
+  "cli.md": {
+    timeoutMs: 900_000,
+    files: { "scratch/terms.json": TERMS },
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_TERMS_FILE: "scratch/terms.json" },
+  },
   "credentials.md": {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { PROVIDER_URL: provider("ci-provider.ts") },
@@ -85,11 +96,7 @@ const NEEDS: Readonly<Record<string, Needs>> = {
   "api/deliveries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/terms.md": {
-    files: {
-      "scratch/terms.json": JSON.stringify([
-        { id: "privacy", label: "Privacy notice", url: "https://moorage.example.com/privacy", required: false },
-      ]),
-    },
+    files: { "scratch/terms.json": TERMS },
     settings: { MOORAGE_TERMS_FILE: "scratch/terms.json" },
   },
   "mirroring.md": {
@@ -108,7 +115,8 @@ export function testDocuments(paths: readonly string[]): void {
     const name = relative("docs", path);
     const text = readFileSync(join(ROOT, path), "utf8");
     if (!/^```sh *$/m.test(text)) continue;
-    test(`${name}: its commands run and print what it shows`, { timeout: DOCUMENT_TIMEOUT_MS + 120_000 }, async (t) => {
+    const { timeoutMs = DOCUMENT_TIMEOUT_MS } = NEEDS[name] ?? {};
+    test(`${name}: its commands run and print what it shows`, { timeout: timeoutMs + 120_000 }, async (t) => {
       const missing = await missingPrograms();
       if (missing.length > 0) return t.skip(`not on this machine: ${missing.join(", ")}`);
       const blocks = blocksOf(name, text);
@@ -121,7 +129,7 @@ export function testDocuments(paths: readonly string[]): void {
 }
 
 async function setStage(t: TestContext, name: string): Promise<Stage> {
-  const { settings = {}, files = {}, others = {} } = NEEDS[name] ?? {};
+  const { settings = {}, files = {}, others = {}, timeoutMs = DOCUMENT_TIMEOUT_MS } = NEEDS[name] ?? {};
   const folder = temporaryFolder(t);
   for (const link of ["node_modules", "packages", "examples"]) symlinkSync(join(ROOT, link), join(folder, link));
   for (const [file, content] of Object.entries(files)) {
@@ -136,7 +144,7 @@ async function setStage(t: TestContext, name: string): Promise<Stage> {
     npm_config_update_notifier: "false",
   };
   for (const [variable, start] of Object.entries(others)) env[variable] = await start(t, folder);
-  return { name, folder, env, timeoutMs: DOCUMENT_TIMEOUT_MS };
+  return { name, folder, env, timeoutMs };
 }
 
 /**

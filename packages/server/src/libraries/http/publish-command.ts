@@ -11,7 +11,8 @@ export interface PublishTarget {
   path: string;
 }
 
-interface PublishContext {
+/** What commands that publish need: the documents of which some must be accepted first. */
+export interface PublishContext {
   terms: readonly TermsDocument[];
 }
 

@@ -23,7 +23,8 @@ import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
 import { stateOf } from "./manifest.ts";
 import { revOf } from "./packument.ts";
 
-interface Target extends PublishTarget {
+/** A package of a group. */
+export interface Target extends PublishTarget {
   name: string;
 }
 
