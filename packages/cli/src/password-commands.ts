@@ -1,5 +1,6 @@
 // `moorage pull-token` and `moorage push-token`: passwords for machines, each with its own identity.
 import type { Command } from "commander";
+import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import type { CreateFlags, Kind } from "./registry-passwords.ts";
 
@@ -46,12 +47,11 @@ export function addPushToken(program: Command): void {
 }
 
 function addListAndRevoke(parent: Command, noun: string, kind: () => Promise<Kind>): void {
-  addServerOptions(
-    parent
-      .command("list")
-      .description(`list the ${noun}s there are`)
-      .option("--group <group>", "only those of this group and of the groups below it: acme/team, or a uid", ""),
-  ).action(async (flags: ServerFlags & { group: string }) =>
+  const list = parent
+    .command("list")
+    .description(`list the ${noun}s there are`)
+    .option("--group <group>", "only those of this group and of the groups below it: acme/team, or a uid", "");
+  addServerOptions(addOutputOptions(list)).action(async (flags: ServerFlags & OutputFlags & { group: string }) =>
     (await import("./registry-passwords.ts")).listTokens(await kind(), flags),
   );
   addServerOptions(

@@ -4,13 +4,17 @@ import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService
 import { parseDuration } from "@moorage/server/config";
 import { isUid } from "./api/name-kinds.ts";
 import { type Names, namesOf } from "./api/names.ts";
-import { openRest } from "./api/rest.ts";
+import { type JsonObject, openRest } from "./api/rest.ts";
 import { exitOf, Failure, UsageFailure } from "./command/failure.ts";
 import type { ServerFlags } from "./command/global-options.ts";
 import { type Connection, connect } from "./connection.ts";
 import { makePassword, type Password } from "./password-key.ts";
+import { formatOf } from "./output/format.ts";
+import { type OutputFlags, printList } from "./output/output.ts";
 import { plain } from "./printable.ts";
 import { registryHost } from "./registry-host.ts";
+import { listingOf } from "./resources/columns.ts";
+import type { FieldSpec } from "./resources/spec.ts";
 import { quote } from "./shell.ts";
 
 const DAY_MS = 86_400_000;
@@ -134,10 +138,10 @@ async function makeIdentity(
   }
 }
 
-/** Prints a line for each password of the kind. */
+/** Prints each password of the kind: a line, or in the format of `-o`. */
 export async function listTokens(
   { noun, issuer }: Kind,
-  { group: place, ...flags }: ServerFlags & { group: string },
+  { group: place, ...flags }: ServerFlags & OutputFlags & { group: string },
 ): Promise<void> {
   const { ask } = await connect(flags);
   const group = place === "" ? "" : await namesOf(await openRest(flags)).uidOf("group", place);
@@ -155,13 +159,43 @@ export async function listTokens(
     found.push(...identities.filter((identity) => isOf(issuer, identity)));
     pageToken = nextPageToken;
   }
-  for (const { uid, name, description, relationship, createTime, lastSeenTime } of found) {
-    const end = relationship.case === "staticKeys" ? relationship.value.expirationTime : undefined;
-    const times = [`made ${timeText(createTime)}`, `ends ${timeText(end)}`, `last seen ${timeText(lastSeenTime)}`];
-    // The description names the repo of one that is narrowed.
-    console.log([uid, name, ...times, ...(description === noun ? [] : [plain(description)])].join("  "));
-  }
+  if (formatOf(flags).kind !== "table") await printPasswords(found, flags);
+  else for (const identity of found) console.log(lineOf(noun, identity));
   if (pageToken !== "") throw new Error("there are more: name a group");
+}
+
+function lineOf(noun: string, identity: Identity): string {
+  const { uid, name, description, createTime, lastSeenTime } = identity;
+  const times = [
+    `made ${timeText(createTime)}`,
+    `ends ${timeText(endOf(identity))}`,
+    `last seen ${timeText(lastSeenTime)}`,
+  ];
+  // The description names the repo of one that is narrowed.
+  return [uid, name, ...times, ...(description === noun ? [] : [plain(description)])].join("  ");
+}
+
+function endOf({ relationship }: Identity): Timestamp | undefined {
+  return relationship.case === "staticKeys" ? relationship.value.expirationTime : undefined;
+}
+
+/** Prints them as identities with `expirationTime`. */
+async function printPasswords(found: readonly Identity[], flags: OutputFlags): Promise<void> {
+  async function* items(): AsyncGenerator<JsonObject> {
+    for (const identity of found) {
+      const { uid, name, description, createTime, lastSeenTime } = identity;
+      const [made, end, seen] = [createTime, endOf(identity), lastSeenTime].map((time) => time && timeText(time));
+      const times = { ...(made && { createTime: made }), ...(end && { expirationTime: end }) };
+      yield { uid, name, description, ...times, ...(seen && { lastSeenTime: seen }) };
+    }
+  }
+  const fields = ["name", "description"].map((name): FieldSpec => ({ name, type: "string", help: "" }));
+  const times = ["createTime", "expirationTime", "lastSeenTime"].map((name): FieldSpec => ({
+    name,
+    type: "timestamp",
+    help: "",
+  }));
+  await printList(items(), listingOf("identities", "passwords", [...fields, ...times]), flags);
 }
 
 /** Revokes a password of the kind, by the uid of its identity. */

@@ -1,22 +1,24 @@
 // `moorage whoami`: the identity that commands use on a server.
 import type { Command } from "commander";
+import type { JsonObject } from "./api/rest.ts";
 import { claimsOf } from "./claims.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { accessTokenFor, type Login, notSignedIn, readLogins } from "./credentials.ts";
+import { formatOf } from "./output/format.ts";
+import { addOutputOptions, type OutputFlags, printItem } from "./output/output.ts";
 import { plain } from "./printable.ts";
+import { listingOf } from "./resources/columns.ts";
 import { namedBy, signedInTo } from "./sign-ins.ts";
 
 /** Adds `moorage whoami`. */
 export function addWhoami(program: Command): void {
-  addServerOptions(program.command("whoami").description("show the identity that you are signed in as"), [
-    "context",
-    "url",
-    "token",
-    "debug",
-  ]).action(async (flags: ServerFlags) => {
+  const command = program.command("whoami").description("show the identity that you are signed in as");
+  addOutputOptions(command);
+  addServerOptions(command, ["context", "url", "token", "debug"]).action(async (flags: ServerFlags & OutputFlags) => {
     const { url, token } = namedBy(flags);
     const { server, bearer, login } = token === undefined ? await signedIn(flags) : given(token, url);
     const claims = claimsOf(bearer);
+    if (formatOf(flags).kind !== "table") return printItem(shownOf(server, claims, login), LISTING, flags);
     const lines: [string, string][] = [
       ["server", server],
       ["identity", String(claims["sub"])],
@@ -29,6 +31,26 @@ export function addWhoami(program: Command): void {
     lines.push(["token ends", `${timeOf(claims["exp"])}${login ? "; it is replaced when it is needed" : ""}`]);
     for (const [name, value] of lines) console.log(`${name}: ${plain(value)}`);
   });
+}
+
+const LISTING = listingOf("whoami", "identities", [
+  { name: "uid", type: "string", help: "" },
+  { name: "server", type: "string", help: "" },
+  { name: "email", type: "string", help: "" },
+  { name: "endTime", type: "timestamp", help: "" },
+]);
+
+/** What is known of a caller, as JSON. Groups are those at the provider, with when their roles end. */
+function shownOf(server: string, claims: Record<string, unknown>, login: Login | undefined): JsonObject {
+  const { act, groups, groups_exp: groupsEnd } = claims;
+  return {
+    server,
+    uid: String(claims["sub"]),
+    ...(login?.identityProvider && { identityProvider: login.identityProvider }),
+    ...(isRecord(act) && typeof act["email"] === "string" && { email: act["email"] }),
+    ...(Array.isArray(groups) && { groups: groups.map(String), groupsEndTime: timeOf(groupsEnd) }),
+    endTime: timeOf(claims["exp"]),
+  };
 }
 
 interface Shown {

@@ -152,12 +152,13 @@ function indented(text: string): string {
 
 /**
  * The index of the first expected line that the output does not have; the number of lines when the output has more
- * after them; undefined when they agree. `…` matches anything within a line; a line of it alone any number of lines.
+ * after them; undefined when they agree, blanks and CR at ends of lines aside. `…` matches anything within a line; a
+ * line of it alone any number of lines.
  */
 export function firstMissed(expected: readonly string[], printed: string): number | undefined {
   const output = printed.trim() === "" ? "" : `${printed.trimEnd()}\n`;
   const sources = expected.map((line) =>
-    line.trim() === ANYTHING ? "(?:.*\\n)*?" : `${lineSource(line.trimEnd())}[ \\t]*\\n`,
+    line.trim() === ANYTHING ? "(?:.*\\n)*?" : `${lineSource(line.trimEnd())}[ \\t\\r]*\\n`,
   );
   if (new RegExp(`^${sources.join("")}$`).test(output)) return undefined;
   const agreed = sources.findLastIndex((_, last) => new RegExp(`^${sources.slice(0, last + 1).join("")}`).test(output));

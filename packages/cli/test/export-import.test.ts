@@ -105,13 +105,14 @@ test(
     const cwd = await used(t);
     mkdirSync(join(cwd, "out"));
     const child = spawn(process.execPath, [LAUNCHER, "export", "out"], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    const exited = once(child, "exit");
     let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      // Its first line shows that the export has begun.
-      if (said === "") child.kill("SIGINT");
-      said += text;
-    });
-    const [code] = (await once(child, "exit")) as [number];
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    // Its first folder shows that the export has begun.
+    while (child.exitCode === null && readdirSync(join(cwd, "out")).length === 0)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill("SIGINT");
+    const [code] = (await exited) as [number];
     // The export may have finished before the signal arrived.
     assert.ok(code === 0 || (code === 130 && said.endsWith("stopped: run the same command again to go on\n")), said);
     await succeeded(moorage(["export", "out"], { cwd }), /^exported/);

@@ -115,6 +115,29 @@ test("an MCP bridge with a token loads nothing of the server, of the API and of 
   for (const pattern of [SERVER, API, /@modelcontextprotocol/]) assert.deepEqual(matching(modules, pattern), []);
 });
 
+test("commands of the API, contexts and the version load what they need", async (t) => {
+  const env = { MOORAGE_TOKEN: "token", MOORAGE_URL: "http://127.0.0.1:1" };
+  for (const args of [
+    ["repos", "list"],
+    ["repos", "create", "acme/app", "--description", "x"],
+    ["groups", "delete", "acme", "--yes"],
+    ["api", "/registry/v2/repos"],
+    ["config", "contexts"],
+    ["help", "repos", "update"],
+  ]) {
+    const { stderr, modules } = await loadedBy(t, args, env);
+    // Times are read as the server reads them, by a file without imports.
+    const server = matching(modules, SERVER).filter((url) => !url.endsWith("/lib/iso8601.ts"));
+    assert.deepEqual([server, matching(modules, API)], [[], []], `${args.join(" ")}: ${stderr}`);
+    // One command, and of the API's nouns its own.
+    const nouns = matching(modules, /\/gen\/resources\/\w+\.ts$/);
+    assert.ok(nouns.length <= 1, nouns.join());
+  }
+  const { stdout, modules } = await loadedBy(t, ["--version"]);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.deepEqual(matching(modules, /\/node_modules\//), []);
+});
+
 test("signing a token loads the code for signing, and nothing of the running server", async (t) => {
   const { code, stderr, modules } = await loadedBy(t, ["token", "--data-dir", "data"]);
   assert.equal(code, 1);

@@ -16,6 +16,7 @@ import { TermsService } from "../gen/moorage/iam/v2/terms_pb.ts";
 import { AccessService } from "../gen/moorage/iam/v2/access_pb.ts";
 import { CapabilitiesService } from "../gen/moorage/iam/v2/capabilities_pb.ts";
 import { SessionsService } from "../gen/moorage/iam/v2/sessions_pb.ts";
+import { ArtifactsService } from "../gen/moorage/libraries/v2/artifacts_pb.ts";
 import { OperationsService } from "../gen/moorage/operations/v2/operations_pb.ts";
 import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
 import { DiffsService } from "../gen/moorage/registry/v2/diffs_pb.ts";
@@ -37,6 +38,7 @@ export const SERVICES = {
   accountAssociations: AccountAssociationsService,
   advisories: AdvisoriesService,
   advisoryExports: AdvisoryExportsService,
+  artifacts: ArtifactsService,
   auditEntries: AuditEntriesService,
   deliveries: DeliveriesService,
   diffs: DiffsService,

@@ -60,7 +60,10 @@ export class ApiFailure extends Failure {
     const isNamed = body !== undefined && typeof body["code"] === "number";
     const violations = violationsOf(details);
     const { message, hint } = wordsOf({ response, body, url, code, isNamed, details, violations });
-    super(message, { exit: isNamed ? exitOfRpcCode(code) : exitOfStatus(response.status), ...(hint && { hint }) });
+    super(message, {
+      exit: isNamed ? exitOfRpcCode(code) : exitOfStatus(response.status) || EXIT.error,
+      ...(hint && { hint }),
+    });
     this.code = code;
     this.reason = text(detail(details, "ErrorInfo")?.["reason"]);
     this.httpStatus = response.status;

@@ -1,0 +1,77 @@
+// `moorage api`: any path of the server, and what its exit code says.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openQuick } from "./quick.ts";
+
+test("a path of the API is answered as it comes, page after page, and filtered", async (t) => {
+  const { done, url, env, folder, as } = await openQuick(t);
+  const file = join(folder, "group.json");
+  writeFileSync(file, '{"name": "beta", "description": "of a file"}');
+  const made = JSON.parse(await done("api", "POST", "/iam/v2/groups", "-f", file)) as {
+    name: string;
+    description: string;
+  };
+  assert.deepEqual([made.name, made.description], ["beta", "of a file"]);
+  // A body alone says POST.
+  writeFileSync(file, '{"name": "gamma"}');
+  assert.equal((JSON.parse(await done("api", "/iam/v2/groups", "-f", file)) as { name: string }).name, "gamma");
+
+  const headers = { authorization: `Bearer ${env.MOORAGE_TOKEN}` };
+  const expected = await (await fetch(`${url}/iam/v2/groups?name=beta`, { headers })).text();
+  assert.equal(await done("api", "/iam/v2/groups", "-q", "name=beta"), `${expected}\n`);
+  assert.equal(await done("api", "get", "/iam/v2/groups?name=beta"), `${expected}\n`);
+  const pages = (await done("api", "/iam/v2/groups", "-q", "pageSize=1", "--paginate")).trimEnd().split("\n");
+  assert.equal(pages.length, 4);
+  assert.deepEqual(
+    pages.flatMap((page) => (JSON.parse(page) as { groups: { name: string }[] }).groups.map(({ name }) => name)),
+    ["acme", "beta", "gamma", "public"],
+  );
+  assert.equal(
+    await done("api", "/iam/v2/groups", "--paginate", "-q", "pageSize=2", "--jq", ".groups[].name"),
+    "acme\nbeta\ngamma\npublic\n",
+  );
+  const text = await as("api", "/metrics", "-H", "accept: text/plain", "-i");
+  assert.match(text.stdout, /^\d{3} /);
+});
+
+test("the registry is below /v2/, with a token for it", async (t) => {
+  const { done, ok, host } = await openQuick(t);
+  await ok("sample", "--push", `http://${host}/acme/app:1`);
+  assert.deepEqual(JSON.parse(await done("api", "/v2/acme/app/tags/list")), { name: "acme/app", tags: ["1"] });
+  const head = await done(
+    "api",
+    "HEAD",
+    "/v2/acme/app/manifests/1",
+    "-i",
+    "-H",
+    "accept: application/vnd.oci.image.index.v1+json",
+  );
+  assert.match(head, /^200 OK\n(?:.*\n)*docker-content-digest: sha256:[0-9a-f]{64}\n/);
+});
+
+test("the exit code is that of the response's error, whose body is printed", async (t) => {
+  const { as } = await openQuick(t);
+  for (const [args, exit, words] of [
+    [["/nope"], 3, /UNIMPLEMENTED: \S+ does not know \/nope; the server may be of an older version/],
+    [["DELETE", `/iam/v2/groups/${"f".repeat(40)}`], 3, /NOT_FOUND: Group not found/],
+    [["/iam/v2/groups", "-q", "foo=1"], 1, /INVALID_ARGUMENT: foo: unknown query parameter/],
+    [["/iam/v2/groups", "-H", "authorization: Bearer x"], 4, /UNAUTHENTICATED: /],
+  ] as const) {
+    const { code, stdout, stderr } = await as("api", ...args);
+    assert.equal(code, exit, stderr);
+    assert.equal(typeof (JSON.parse(stdout) as { code: unknown }).code, "number");
+    assert.match(stderr, words);
+  }
+  for (const args of [
+    ["nope"],
+    ["FETCH", "/x"],
+    ["/x", "-q", "a"],
+    ["/x", "-H", "a b: c"],
+    ["https://elsewhere.example/"],
+  ]) {
+    const { code, stdout, stderr } = await as("api", ...args);
+    assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [2, "", 1], stderr);
+  }
+});
