@@ -14,6 +14,11 @@ const known = new Set(SETTINGS.map(({ name }) => name));
 // Settings of clients: of the credential helper, and in the commands of the documents for the server's URL.
 const OF_CLIENTS = new Set([
   "MOORAGE_AUDIENCE",
+  "MOORAGE_COMPLETION_MS",
+  "MOORAGE_CONTEXT",
+  "MOORAGE_MAVEN_TOKEN",
+  "MOORAGE_NPM_TOKEN",
+  "MOORAGE_OUTPUT",
   "MOORAGE_IDENTITY",
   "MOORAGE_ID_TOKEN",
   "MOORAGE_ID_TOKEN_FILE",

@@ -6,7 +6,7 @@ import { command } from "../core/command.ts";
 import { byName, COMMANDS, commandNamed } from "./commands.ts";
 
 const SRC = join(import.meta.dirname, "..");
-const DECLARED = /^(?:export )?const (\w+) = (?:pushC|c)ommand\(\s*"([^"]+)"/gm;
+const DECLARED = /^(?:export )?const (\w+) = (?:pushC|publishC|c)ommand\(\s*"([^"]+)"/gm;
 
 test("every command that is declared is registered, under its own name", () => {
   const declared: string[] = [];
