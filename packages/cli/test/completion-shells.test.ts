@@ -73,7 +73,10 @@ for (const extra of [[], ["bash-completion"]] as const) {
     const options = { program: "bash", cwd: folder, env, columns: 120, rows: 40 };
     const terminal = await onTerminal(t, ["--noprofile", "--rcfile", "rc", "-i"], options);
     await terminal.shows(/^>$/m);
-    await compareLines(terminal, [...LINES, ['moorage repos list "acme/two', 'moorage repos list "acme/two words"']]);
+    await compareLines(terminal, [
+      ...LINES,
+      ['moorage repos list "acme/two', 'moorage repos list "acme/two words"\\s'],
+    ]);
     // What several candidates are is shown beside them.
     terminal.type("moorage completion \t\t");
     await terminal.shows(/^powershell +\(5\.1 and later\)$/m);

@@ -21,7 +21,7 @@ test("every method of the API is a command with help and an example", async () =
     const program = await programFor(noun.name);
     const command = program.commands.find((each) => each.name() === noun.name);
     assert.ok(command, noun.name);
-    const { METHODS } = await noun.load();
+    const [{ METHODS }, tasks] = await Promise.all([noun.load(), tasksOf(noun.name)]);
     for (const { verb, method } of METHODS) {
       const own: Command | undefined =
         verb === noun.name
@@ -33,7 +33,9 @@ test("every method of the API is a command with help and an example", async () =
       own.configureOutput({ writeOut: (text: string) => (help += text) });
       own.outputHelp();
       assert.match(help, new RegExp(`^Usage: moorage ${noun.name}`), method);
-      assert.match(help, /\nExamples?:\n {2}moorage /, method);
+      // Those that are made by hand have their examples in docs/cli.md, with what they print.
+      const isByHand = tasks?.names.includes(own.name()) === true;
+      if (!isByHand) assert.match(help, /\nExamples?:\n {2}moorage /, method);
       for (const argument of own.registeredArguments)
         assert.match(help, new RegExp(`\n {2}${argument.name()} +\\S`), method);
     }

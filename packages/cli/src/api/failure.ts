@@ -59,9 +59,10 @@ export class ApiFailure extends Failure {
     const code = typeof body?.["code"] === "number" ? body["code"] : 2;
     const isNamed = body !== undefined && typeof body["code"] === "number";
     const violations = violationsOf(details);
-    const { message, hint } = wordsOf({ response, body, url, code, isNamed, details, violations });
+    const answered = { response, body, url, code, isNamed, details, violations };
+    const { message, hint } = wordsOf(answered);
     super(message, {
-      exit: isNamed ? exitOfRpcCode(code) : exitOfStatus(response.status) || EXIT.error,
+      exit: exitFor(answered),
       ...(hint && { hint }),
     });
     this.code = code;
@@ -93,11 +94,7 @@ function wordsOf({ response, body, url, code, isNamed, details, violations }: An
     return {
       message: `${origin} answered with the status ${response.status}${location(response)}, which is no answer of Moorage's`,
     };
-  // A path that the server does not have is about no resource.
-  const isUnknown =
-    (code === NOT_FOUND && detail(details, "ResourceInfo") === undefined && violations.length === 0) ||
-    code === UNIMPLEMENTED;
-  if (isUnknown && (response.status === 404 || response.status === 405 || response.status === 501))
+  if (isUnknownPath({ response, code, details, violations }))
     return {
       message: `UNIMPLEMENTED: ${origin} does not know ${pathname}`,
       hint: "the server may be of an older version than this command",
@@ -107,6 +104,19 @@ function wordsOf({ response, body, url, code, isNamed, details, violations }: An
   const extra = more.map(({ field, description }) => `; ${plain(field)}: ${plain(description)}`).join("");
   const hint = hintFor(exitOfRpcCode(code), origin);
   return { message: `${CODES[code] ?? code}: ${said}${extra}`, ...(hint !== undefined && { hint }) };
+}
+
+/** Whether the answer is about a path that the server does not have, and so about no resource. */
+function isUnknownPath({ response, code, details, violations }: Omit<Answered, "body" | "url" | "isNamed">): boolean {
+  const isUnknown =
+    (code === NOT_FOUND && detail(details, "ResourceInfo") === undefined && violations.length === 0) ||
+    code === UNIMPLEMENTED;
+  return isUnknown && (response.status === 404 || response.status === 405 || response.status === 501);
+}
+
+function exitFor(answered: Answered): number {
+  if (!answered.isNamed) return exitOfStatus(answered.response.status) || EXIT.error;
+  return isUnknownPath(answered) ? EXIT.error : exitOfRpcCode(answered.code);
 }
 
 function location(response: Response): string {
