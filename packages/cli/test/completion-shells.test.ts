@@ -79,7 +79,7 @@ for (const extra of [[], ["bash-completion"]] as const) {
     ]);
     // What several candidates are is shown beside them.
     terminal.type("moorage completion \t\t");
-    await terminal.shows(/^powershell +\(5\.1 and later\)$/m);
+    await terminal.shows(/(?:^| {2})powershell +\(5\.1 and later\)/m);
   });
 }
 

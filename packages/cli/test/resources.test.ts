@@ -23,6 +23,8 @@ test("every method of the API is a command with help and an example", async () =
     assert.ok(command, noun.name);
     const [{ METHODS }, tasks] = await Promise.all([noun.load(), tasksOf(noun.name)]);
     for (const { verb, method } of METHODS) {
+      // A command that is made by hand in place of a whole noun, such as `eol`.
+      if (command.commands.length === 0 && verb !== noun.name) continue;
       const own: Command | undefined =
         verb === noun.name
           ? command
@@ -34,7 +36,7 @@ test("every method of the API is a command with help and an example", async () =
       own.outputHelp();
       assert.match(help, new RegExp(`^Usage: moorage ${noun.name}`), method);
       // Those that are made by hand have their examples in docs/cli.md, with what they print.
-      const isByHand = tasks?.names.includes(own.name()) === true;
+      const isByHand = own === command || tasks?.names.includes(own.name()) === true;
       if (!isByHand) assert.match(help, /\nExamples?:\n {2}moorage /, method);
       for (const argument of own.registeredArguments)
         assert.match(help, new RegExp(`\n {2}${argument.name()} +\\S`), method);
