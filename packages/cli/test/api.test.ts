@@ -54,7 +54,7 @@ test("the registry is below /v2/, with a token for it", async (t) => {
 test("the exit code is that of the response's error, whose body is printed", async (t) => {
   const { as } = await openQuick(t);
   for (const [args, exit, words] of [
-    [["/nope"], 3, /UNIMPLEMENTED: \S+ does not know \/nope; the server may be of an older version/],
+    [["/nope"], 1, /UNIMPLEMENTED: \S+ does not know \/nope; the server may be of an older version/],
     [["DELETE", `/iam/v2/groups/${"f".repeat(40)}`], 3, /NOT_FOUND: Group not found/],
     [["/iam/v2/groups", "-q", "foo=1"], 1, /INVALID_ARGUMENT: foo: unknown query parameter/],
     [["/iam/v2/groups", "-H", "authorization: Bearer x"], 4, /UNAUTHENTICATED: /],
