@@ -9,6 +9,7 @@ import { ECOSYSTEMS } from "../ecosystems.ts";
 import { libraryError } from "../http/errors.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
 import { isSnapshot } from "./paths.ts";
+import type { MavenState } from "./plugins.ts";
 
 export interface DeployInput extends PublishTarget {
   /** `org.example:app`. */
@@ -18,6 +19,8 @@ export interface DeployInput extends PublishTarget {
   file: NewFile;
   /** From a POM; undefined for any other file. */
   description: string | undefined;
+  /** What the file says of a plugin of Maven: its POM that it is one, its jar the prefix. */
+  plugin: MavenState;
 }
 
 /**
@@ -28,7 +31,7 @@ export const deployMaven = publishCommand(
   "libraries.deployMaven",
   "maven",
   async (call: Call, input: DeployInput): Promise<{ generations: string[] }> => {
-    const { group, name, version, file, description } = input;
+    const { group, name, version, file, description, plugin } = input;
     const artifact = await takeArtifact(call, { group, ecosystem: ECOSYSTEMS.maven, normalized: name }, name);
     const known = await fileNamed(call.tx, artifact.uid, file.name);
     if (known !== undefined && known.file.digest !== file.digest)
@@ -51,6 +54,7 @@ export const deployMaven = publishCommand(
     await settleArtifact(call, artifact, {
       version: row.uid,
       latestVersion: latest,
+      state: JSON.stringify({ ...(JSON.parse(artifact.state) as MavenState), ...plugin }),
       ...(latest === version && description !== undefined && { description }),
     });
     await noteChange(call, artifact, { what: "published", version, files: [file.name] });

@@ -3,15 +3,16 @@ import type { Call } from "../../core/call.ts";
 import { matchesEtag } from "../../lib/etags.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
-import { renderedAs } from "../artifacts/rendered.ts";
+import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
 import { fileNamed, filesOf, versionNamed, versionsOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { send, sendFile } from "../http/send.ts";
 import { latestOf } from "./commands.ts";
-import { artifactMetadata, snapshotMetadata } from "./metadata.ts";
+import { folderMetadata, snapshotMetadata, type Versioning } from "./metadata.ts";
 import { type Coordinates, isSnapshot, type MavenPath, nameOf, type Sum } from "./paths.ts";
+import { pluginsOf } from "./plugins.ts";
 import { snapshotFileOf } from "./snapshots.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -61,37 +62,57 @@ export function sumOf(file: Row<"artifact_files">, sum: Sum): string {
   return sum === "sha256" ? file.digest.slice(file.digest.indexOf(":") + 1) : file[sum];
 }
 
-/** GET and HEAD of the metadata of an artifact, or of one of its sums. */
-export async function sendMetadata(
+/** GET and HEAD of the metadata of a snapshot, or of one of its sums. */
+export async function sendSnapshotMetadata(
   exchange: LibraryExchange,
-  path: MavenPath & { kind: "metadata" | "snapshot-metadata" },
+  path: MavenPath & { kind: "snapshot-metadata" },
 ): Promise<void> {
   const { artifact, version } = await read(exchange, async (call) => {
     const found = await artifactFor(call, exchange, path);
+    return { artifact: found, version: await versionNamed(call.tx, found.uid, path.version) };
+  });
+  if (version === undefined) throw libraryError(404, `Not found: ${path.version}`);
+  const document = await renderedAs(`${artifact.uid} ${artifact.revision} maven ${version.version}`, () =>
+    read(exchange, async ({ tx }) => snapshotText(path, version, await filesOf(tx, artifact.uid))),
+  );
+  sendDocument(exchange, document, path.sum);
+}
+
+/** GET and HEAD of the metadata in a folder, of an artifact, a groupId, or both, or of one of its sums. */
+export async function sendMetadata(exchange: LibraryExchange, path: MavenPath & { kind: "metadata" }): Promise<void> {
+  const { ecosystem } = exchange;
+  const folder = [path.groupId, path.artifactId].filter((name) => name !== "").join(".");
+  const { artifact, plugins } = await read(exchange, async (call) => {
+    const group = await groupFor(call, path.group, ecosystem.read);
     return {
-      artifact: found,
-      version: path.kind === "metadata" ? undefined : await versionNamed(call.tx, found.uid, path.version),
+      artifact: await artifactNamed(call.tx, { group, ecosystem, normalized: nameOf(path) }),
+      plugins: await pluginsOf(call.tx, { group, ecosystem, groupId: folder }),
     };
   });
-  if (path.kind === "snapshot-metadata" && version === undefined) throw libraryError(404, `Not found: ${path.version}`);
-  const document = await renderedAs(`${artifact.uid} ${artifact.revision} maven ${version?.version ?? ""}`, () =>
-    read(exchange, async ({ tx }) => {
-      if (version !== undefined) return snapshotText(path, version, await filesOf(tx, artifact.uid));
-      const versions = (await versionsOf(tx, artifact.uid)).map((row) => row.version);
-      return artifactMetadata(path, {
-        versions,
-        latest: versions.at(-1) ?? "",
-        release: latestOf(versions.filter((one) => !isSnapshot(one))),
-        updateMs: artifact.update_time,
-      });
-    }),
+  if (artifact === undefined && plugins.length === 0)
+    throw libraryError(404, `Not found: ${nameOf(path)}, and plugins of ${folder}`);
+  const key = `${artifact?.uid ?? ""} ${artifact?.revision ?? ""} maven ${JSON.stringify(plugins)}`;
+  const document = await renderedAs(key, async () =>
+    folderMetadata(artifact && (await versioningOf(exchange, path, artifact)), plugins),
   );
-  if (path.sum !== undefined)
-    return sendText(exchange, createHash(path.sum).update(document.plain).digest("hex"), TEXT);
-  const headers = { ...CACHING, "content-type": XML, etag: document.etag };
-  if (matchesEtag(exchange.req.headers["if-none-match"], document.etag))
-    return send(exchange, 304, headers, Buffer.alloc(0));
-  send(exchange, 200, headers, document.plain);
+  sendDocument(exchange, document, path.sum);
+}
+
+async function versioningOf(
+  exchange: LibraryExchange,
+  { groupId, artifactId }: Coordinates,
+  { uid, update_time: updateMs }: Row<"artifacts">,
+): Promise<Versioning> {
+  const versions = (await read(exchange, ({ tx }) => versionsOf(tx, uid))).map(({ version }) => version);
+  const release = latestOf(versions.filter((one) => !isSnapshot(one)));
+  return { groupId, artifactId, versions, latest: versions.at(-1) ?? "", release, updateMs };
+}
+
+function sendDocument(exchange: LibraryExchange, { plain, etag }: Rendered, sum: Sum | undefined): void {
+  if (sum !== undefined) return sendText(exchange, createHash(sum).update(plain).digest("hex"), TEXT);
+  const headers = { ...CACHING, "content-type": XML, etag };
+  const isKnown = matchesEtag(exchange.req.headers["if-none-match"], etag);
+  send(exchange, isKnown ? 304 : 200, headers, isKnown ? Buffer.alloc(0) : plain);
 }
 
 function snapshotText(
