@@ -11,7 +11,8 @@ const ALL = CapabilitySchema.values
 const LISTS = CapabilitySchema.values
   .filter(
     ({ name }) =>
-      name.endsWith("_LIST") && !["CAP_IAM_AUDIT_LIST", "CAP_EVENTS_LIST", "CAP_OPERATIONS_LIST"].includes(name),
+      name.endsWith("_LIST") &&
+      !["CAP_IAM_AUDIT_LIST", "CAP_EVENTS_LIST", "CAP_OPERATIONS_LIST", "CAP_LIBRARIES_BLOCKS_LIST"].includes(name),
   )
   .map(({ number }) => number as Capability);
 const isLibrary = (end: string) =>
@@ -21,6 +22,10 @@ const isLibrary = (end: string) =>
 /** Installing libraries of any ecosystem, and publishing them. */
 const INSTALL = isLibrary("_READ");
 const PUBLISH = isLibrary("_PUBLISH");
+/** Setting from where libraries of others come. */
+const UPSTREAMS = CapabilitySchema.values
+  .filter(({ name }) => name.startsWith("CAP_LIBRARIES_UPSTREAMS_"))
+  .map(({ number }) => number as Capability);
 const PULL = [
   Capability.CAP_IAM_GROUPS_LIST,
   Capability.CAP_REPO_LIST,
@@ -55,8 +60,15 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   {
     name: "editor",
     description:
-      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos, tags and subscriptions",
-    capabilities: [...VIEWER, ...REPOS, ...PUBLISH, Capability.CAP_LIBRARIES_ARTIFACTS_DELETE, ...SUBSCRIPTIONS],
+      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos, tags, subscriptions and upstreams of libraries",
+    capabilities: [
+      ...VIEWER,
+      ...REPOS,
+      ...PUBLISH,
+      Capability.CAP_LIBRARIES_ARTIFACTS_DELETE,
+      ...UPSTREAMS,
+      ...SUBSCRIPTIONS,
+    ],
   },
   {
     name: "viewer",
