@@ -26,4 +26,12 @@ export function requireSome(exchange: LibraryExchange, gate: Gate, { visible, hi
  * Notes a version that a client did not get, or in `preview` would not have got, for the list of blocks: of a document
  * the one that would be its latest, on every request, those that are answered from memory too.
  */
-export function noteBlocked(_exchange: LibraryExchange, _gate: Gate, _blocked: BlockedVersion | undefined): void {}
+export function noteBlocked(
+  { deps, callData }: LibraryExchange,
+  { mode, artifact }: Gate,
+  blocked: BlockedVersion | undefined,
+): void {
+  if (blocked === undefined || mode === "none") return;
+  const { group, ecosystem, name } = artifact;
+  deps.blocks.note(callData, { group, ecosystem: ecosystem.number, name, ...blocked, mode });
+}

@@ -1,6 +1,13 @@
+import { createHash } from "node:crypto";
 import type { Call } from "../../core/call.ts";
-import type { ArtifactName } from "../artifacts/names.ts";
+import { isoTime } from "../../lib/timestamps.ts";
+import { libraryMalware, type LibraryMalware } from "../../security/index.ts";
+import { type ArtifactName, ORIGIN } from "../artifacts/names.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
+import type { CompiledPolicy, NamedRules } from "./compiled.ts";
+import { isAgainst } from "./licenses.ts";
+import { policyFor } from "./nearest.ts";
+import { packageName } from "./purl-rules.ts";
 
 /** An artifact as its policy is asked for. `name`: as its publisher writes it. */
 export interface JudgedArtifact extends ArtifactName {
@@ -45,9 +52,56 @@ export interface Gate {
   verdictOn(facts: VersionFacts): Verdict | undefined;
 }
 
-/** The gate of an artifact, by the policy of the nearest group with one. Checks no rights. */
-export async function gateFor(_call: Call, artifact: JudgedArtifact): Promise<Gate> {
-  return { artifact, mode: "none", key: "", verdictOn: () => undefined };
+/** The gate of an artifact, by the policy of the nearest group with one, at the time of the call. Checks no rights. */
+export async function gateFor({ tx, nowMs }: Pick<Call, "tx" | "nowMs">, artifact: JudgedArtifact): Promise<Gate> {
+  const { group, ecosystem, normalized } = artifact;
+  const found = await policyFor(tx, group, ecosystem.number);
+  if (found === undefined) return { artifact, mode: "none", key: "", verdictOn: () => undefined };
+  const { policy, hash } = found;
+  const malware = policy.blocksMalware
+    ? await libraryMalware(tx, { type: ecosystem.key, ...packageName(ecosystem.key, normalized) })
+    : undefined;
+  const rules = policy.rulesOf(normalized);
+  return {
+    artifact,
+    mode: policy.mode,
+    key: malware === undefined || malware.key === "" ? hash : `${hash} ${hashOf(malware.key)}`,
+    verdictOn: (facts) => verdictOn(facts, { policy, rules, malware, nowMs }),
+  };
+}
+
+interface Judged {
+  policy: CompiledPolicy;
+  rules: NamedRules;
+  malware: LibraryMalware | undefined;
+  nowMs: number;
+}
+
+/** What opens by itself is looked at last: a version that is also blocked for ever is said to be so. */
+function verdictOn(
+  { version, origin, publishMs, license }: VersionFacts,
+  { policy, rules, malware, nowMs }: Judged,
+): Verdict | undefined {
+  const { cooldownMs, licenses } = policy;
+  const blocked = rules.blocked.find((rule) => rule.matchesVersion(version));
+  if (blocked !== undefined) return { reason: "purl", detail: blocked.text, opensMs: undefined };
+  // What a group publishes is its own concern.
+  if (origin === ORIGIN.published) return undefined;
+  const allowed = rules.allowed.filter((rule) => rule.matchesVersion(version));
+  const record = malware?.recordOf(version);
+  if (record !== undefined && !allowed.some(({ isExact }) => isExact))
+    return { reason: "malware", detail: record, opensMs: undefined };
+  if (allowed.length > 0) return undefined;
+  if (license !== null && isAgainst(license ?? "", licenses))
+    return { reason: "license", detail: license ?? "", opensMs: undefined };
+  if (cooldownMs === 0) return undefined;
+  if (publishMs === undefined) return { reason: "cooldown", detail: "", opensMs: undefined };
+  const opensMs = publishMs + cooldownMs;
+  return opensMs <= nowMs ? undefined : { reason: "cooldown", detail: `published at ${isoTime(publishMs)}`, opensMs };
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 
 /** The versions of an artifact by what its gate says. */

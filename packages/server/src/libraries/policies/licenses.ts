@@ -71,9 +71,13 @@ function expressionOf(license: string): Info | "unknown" {
 
 /** npm's word for what nobody may use, which would be taken for the Unlicense. */
 const NO_LICENSE = /^unlicensed$/i;
+// Guessing goes by parts of words, too: without one of these, "Example License" would be the MPL.
+const NAMES_ONE =
+  /\b(?:apache|asl|mit|bsd|isc|[la]?gpl(?:v?[0-9.]+)?|gnu|mpl|mozilla|epl|eclipse|cddl|unlicense|zlib|artistic|cc0|psf|python software)\b/i;
 
 function guessed(text: string): string {
-  return text === "" || NO_LICENSE.test(text) ? "" : (correct(text) ?? "");
+  if (NO_LICENSE.test(text) || text.includes("://") || !NAMES_ONE.test(text)) return "";
+  return correct(text) ?? "";
 }
 
 function parsed(text: string): Info | undefined {
