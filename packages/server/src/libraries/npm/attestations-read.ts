@@ -51,7 +51,7 @@ async function keptOf(
 async function offeredBy(exchange: LibraryExchange, found: FoundPackage, version: string): Promise<Attestation[]> {
   const { name, settings, gate } = found;
   if (settings === undefined) return [];
-  const { offered } = await offeredFile(found, tarballName(name, version));
+  const { offered } = await offeredFile(exchange, found, tarballName(name, version));
   requireOpen(exchange, gate, offerFacts(version, offered));
   return await offeredAttestations(exchange, settings, `${name}@${version}`);
 }

@@ -2,7 +2,7 @@ import { prerelease } from "semver";
 import { Code, MoorageError } from "../../errors.ts";
 import { semverKey } from "../../lib/versions/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
-import { fileNamed } from "../artifacts/visible.ts";
+import { fileNamed, removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { requireOpen } from "../policies/check.ts";
@@ -17,15 +17,22 @@ import { type OfferedVersion, sumsOf } from "./upstream-document.ts";
 
 const MAX_DESCRIPTION_CHARS = 4_096;
 
-/** The version that an upstream offers, by the name of its tarball here. Throws 404. */
+/** The version that an upstream offers, by the name of its tarball here. Throws 404, also for one the group has removed. */
 export async function offeredFile(
-  { name, document }: FoundPackage,
+  exchange: LibraryExchange,
+  { group, name, document, settings }: FoundPackage,
   file: string,
 ): Promise<{ version: string; offered: OfferedVersion }> {
   const version = file.slice(baseName(name).length + 1, -".tgz".length);
   const versions = (await document?.value())?.versions ?? {};
   const offered = Object.hasOwn(versions, version) ? versions[version] : undefined;
-  if (offered === undefined || file !== tarballName(name, version)) throw libraryError(404, `Not found: ${file}`);
+  const isRemoved = async (): Promise<boolean> => {
+    if (settings?.isMerged !== true) return false;
+    const { ecosystem } = exchange;
+    return (await read(exchange, ({ tx }) => removedOf(tx, { group, ecosystem, normalized: name }))).has(version);
+  };
+  if (offered === undefined || file !== tarballName(name, version) || (await isRemoved()))
+    throw libraryError(404, `Not found: ${file}`);
   return { version, offered };
 }
 
@@ -36,7 +43,7 @@ export async function offeredFile(
 export async function fetchTarball(exchange: LibraryExchange, found: FoundPackage, file: string): Promise<void> {
   const { group, name, settings, gate } = found;
   if (settings === undefined) throw libraryError(404, `Not found: ${file}`);
-  const { version, offered } = await offeredFile(found, file);
+  const { version, offered } = await offeredFile(exchange, found, file);
   requireOpen(exchange, gate, offerFacts(version, offered));
   const { deps, ecosystem, callData } = exchange;
   const { manifest, publishMs } = offered;
