@@ -59,8 +59,8 @@ export interface WantedEntry {
 }
 
 /**
- * The content of the first entry that is wanted; undefined when the archive has none. Throws a ZipError when the file is
- * no archive, is damaged, has more entries than a package has, or when the entry is too large.
+ * The content of the first entry that is wanted; undefined when the archive has none. Throws a ZipError when the file
+ * is no archive, is damaged, has more entries than a package has, or when the entry is too large.
  */
 export async function entryOf(
   readRange: ReadRange,

@@ -3,6 +3,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { mavenKey } from "../../lib/versions/index.ts";
 import { recordBlob } from "../../oci/index.ts";
 import { noteChange } from "../artifacts/events.ts";
+import { ORIGIN } from "../artifacts/names.ts";
 import { fileNamed, versionNamed, versionsOf } from "../artifacts/visible.ts";
 import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from "../artifacts/write.ts";
 import { ECOSYSTEMS } from "../ecosystems.ts";
@@ -37,8 +38,11 @@ export const deployMaven = publishCommand(
     if (known !== undefined && known.file.digest !== file.digest)
       throw libraryError(409, `Already exists: ${file.name} of ${name}: a published file never changes`);
     if (known !== undefined) return { generations: [(await recordBlob(call, file)).generation] };
+    const there = await versionNamed(call.tx, artifact.uid, version);
+    if (there?.origin === ORIGIN.upstream)
+      throw libraryError(409, `Already exists: ${version} of ${name} came from the upstream: a version never changes`);
     const row =
-      (await versionNamed(call.tx, artifact.uid, version)) ??
+      there ??
       (await addVersion(call, artifact, {
         version,
         sortKey: mavenKey(version),

@@ -17,7 +17,6 @@ import { snapshotFileOf } from "./snapshots.ts";
 const MAX_SUM_BYTES = 1024;
 const MAX_POM_BYTES = 4 * 1024 * 1024;
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
-const MAX_DESCRIPTION_CHARS = 512;
 
 /** PUT of a file, of a sum of one, or of metadata. */
 export async function deploy(exchange: LibraryExchange, path: MavenPath): Promise<void> {
@@ -69,7 +68,7 @@ async function storeFile(exchange: LibraryExchange, group: string, path: MavenPa
       name: nameOf(path),
       version,
       file: { ...blob, name: `${version}/${file}`, md5, sha1, sha512 },
-      description: pom && descriptionOf(pom),
+      description: pom?.summary,
       plugin: await pluginOf(exchange, path, pom, blob),
     };
     return await deps.transactor.write(deployMaven, { ...callData, nowMs: deps.clock.nowMs() }, input);
@@ -92,11 +91,6 @@ async function readPom({ deps }: LibraryExchange, received: ReceivedFile, text: 
   if (pom !== undefined) return pom;
   await dropFile(deps.blobs, received);
   throw libraryError(400, "Invalid argument: body: is no POM: well-formed XML whose root is project");
-}
-
-/** What lists show of a project: its description, or else its name. */
-export function descriptionOf({ description, name }: Pom): string {
-  return (description === "" ? name : description).slice(0, MAX_DESCRIPTION_CHARS);
 }
 
 /** What the POM, or the main jar, says of a plugin of Maven. */

@@ -61,7 +61,9 @@ export function mavenPathOf(segments: readonly string[]): MavenPath {
   return { kind: "file", ...coordinates, version, file: last, ...common };
 }
 
-/** Whether the text can be the name of a folder: no path, and nothing that is another path when it is written in one. */
+/**
+ * Whether the text can be the name of a folder: no path, and nothing that is another path when it is written in one.
+ */
 export function isPathName(text: string): boolean {
   return FILE.test(text) && !/^\.+$/.test(text) && text.length <= MAX_LENGTH;
 }

@@ -11,14 +11,16 @@ export interface PomLicense {
 export interface Pom extends Coordinates {
   version: string;
   name: string;
-  description: string;
+  /** What lists show of the project: its description, or else its name. */
+  summary: string;
   packaging: string;
   licenses: readonly PomLicense[];
   parent: (Coordinates & { version: string }) | undefined;
 }
 
 const MAX_LICENSES = 20;
-const OWN = ["groupId", "artifactId", "version", "name", "description", "packaging"] as const;
+const MAX_SUMMARY_CHARS = 512;
+const OWN = ["groupId", "artifactId", "version", "name", "packaging"] as const;
 
 /**
  * Reads a project's POM; undefined for a text that is none. What is inherited from its parent is not in it. Source:
@@ -48,6 +50,7 @@ export function pomOf(text: string): Pom | undefined {
     ...own,
     groupId: own.groupId === "" ? parent.groupId : own.groupId,
     version: own.version === "" ? parent.version : own.version,
+    summary: (at("description") === "" ? own.name : at("description")).slice(0, MAX_SUMMARY_CHARS),
     licenses,
     parent: parent.artifactId === "" ? undefined : parent,
   };

@@ -4,15 +4,14 @@ import { matchesEtag } from "../../lib/etags.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
-import { fileNamed, filesOf, versionNamed, versionsOf } from "../artifacts/visible.ts";
+import { filesOf, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { send, sendFile } from "../http/send.ts";
-import { latestOf } from "./commands.ts";
-import { folderMetadata, snapshotMetadata, type Versioning } from "./metadata.ts";
-import { type Coordinates, isSnapshot, type MavenPath, nameOf, type Sum } from "./paths.ts";
-import { pluginsOf } from "./plugins.ts";
+import { snapshotMetadata } from "./metadata.ts";
+import { offeredFile } from "./offered-file.ts";
+import { type Coordinates, type MavenPath, nameOf, type Sum } from "./paths.ts";
 import { snapshotFileOf } from "./snapshots.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -39,18 +38,17 @@ async function artifactFor(
   return artifact;
 }
 
-/** GET and HEAD of a file, whole or a range of it, or of one of its sums. */
+/**
+ * GET and HEAD of a file, whole or a range of it, or of one of its sums. What an upstream has of it is fetched first.
+ */
 export async function sendContent(exchange: LibraryExchange, path: MavenPath & { kind: "file" }): Promise<void> {
   const { version, file, sum } = path;
-  const found = await read(exchange, async (call) => {
-    const artifact = await artifactFor(call, exchange, path);
-    return await fileNamed(call.tx, artifact.uid, `${version}/${file}`);
-  });
-  if (found === undefined) throw libraryError(404, `Not found: ${file}`);
-  if (sum !== undefined) return sendText(exchange, sumOf(found.file, sum), TEXT);
-  const { md5, sha1 } = found.file;
+  const found = await offeredFile(exchange, path);
+  if (found === undefined) throw libraryError(404, `Not found: ${file} of ${nameOf(path)}:${version}`);
+  if (sum !== undefined) return sendText(exchange, sumOf(found, sum), TEXT);
+  const { md5, sha1 } = found;
   await sendFile(exchange, {
-    file: found.file,
+    file: found,
     contentType: CONTENT_TYPES[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream",
     // Resolvers that know these need not ask for the sums.
     headers: { "x-checksum-md5": md5, "x-checksum-sha1": sha1 },
@@ -78,37 +76,8 @@ export async function sendSnapshotMetadata(
   sendDocument(exchange, document, path.sum);
 }
 
-/** GET and HEAD of the metadata in a folder, of an artifact, a groupId, or both, or of one of its sums. */
-export async function sendMetadata(exchange: LibraryExchange, path: MavenPath & { kind: "metadata" }): Promise<void> {
-  const { ecosystem } = exchange;
-  const folder = [path.groupId, path.artifactId].filter((name) => name !== "").join(".");
-  const { artifact, plugins } = await read(exchange, async (call) => {
-    const group = await groupFor(call, path.group, ecosystem.read);
-    return {
-      artifact: await artifactNamed(call.tx, { group, ecosystem, normalized: nameOf(path) }),
-      plugins: await pluginsOf(call.tx, { group, ecosystem, groupId: folder }),
-    };
-  });
-  if (artifact === undefined && plugins.length === 0)
-    throw libraryError(404, `Not found: ${nameOf(path)}, and plugins of ${folder}`);
-  const key = `${artifact?.uid ?? ""} ${artifact?.revision ?? ""} maven ${JSON.stringify(plugins)}`;
-  const document = await renderedAs(key, async () =>
-    folderMetadata(artifact && (await versioningOf(exchange, path, artifact)), plugins),
-  );
-  sendDocument(exchange, document, path.sum);
-}
-
-async function versioningOf(
-  exchange: LibraryExchange,
-  { groupId, artifactId }: Coordinates,
-  { uid, update_time: updateMs }: Row<"artifacts">,
-): Promise<Versioning> {
-  const versions = (await read(exchange, ({ tx }) => versionsOf(tx, uid))).map(({ version }) => version);
-  const release = latestOf(versions.filter((one) => !isSnapshot(one)));
-  return { groupId, artifactId, versions, latest: versions.at(-1) ?? "", release, updateMs };
-}
-
-function sendDocument(exchange: LibraryExchange, { plain, etag }: Rendered, sum: Sum | undefined): void {
+/** Answers with a document that was rendered, or one of its sums. */
+export function sendDocument(exchange: LibraryExchange, { plain, etag }: Rendered, sum: Sum | undefined): void {
   if (sum !== undefined) return sendText(exchange, createHash(sum).update(plain).digest("hex"), TEXT);
   const headers = { ...CACHING, "content-type": XML, etag };
   const isKnown = matchesEtag(exchange.req.headers["if-none-match"], etag);

@@ -2,8 +2,9 @@ import { authenticate } from "../http/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
 import type { Protocol } from "../http/router.ts";
 import { deploy } from "./deploy.ts";
+import { sendMetadata } from "./folder.ts";
 import { mavenPathOf } from "./paths.ts";
-import { sendContent, sendMetadata, sendSnapshotMetadata } from "./read.ts";
+import { sendContent, sendSnapshotMetadata } from "./read.ts";
 
 /** Maven repositories below `/maven/<group path>/-/`. Source: Maven, "repository layout" and "repository metadata". */
 export const mavenProtocol: Protocol = {

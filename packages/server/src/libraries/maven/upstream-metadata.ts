@@ -3,7 +3,9 @@ import { type Coordinates, isPathName, isSnapshot } from "./paths.ts";
 import type { Plugin } from "./plugins.ts";
 import { readXml } from "./xml.ts";
 
-/** What is kept of an upstream's `maven-metadata.xml`: the releases of an artifact, the plugins of a groupId, or both. */
+/**
+ * What is kept of an upstream's `maven-metadata.xml`: the releases of an artifact, the plugins of a groupId, or both.
+ */
 export interface UpstreamMetadata {
   /**
    * The releases, in the order of the document, each with a time at which it was there already, in milliseconds since
@@ -23,9 +25,9 @@ const MAX_TEXT_CHARS = 256;
 const STAMP = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
 
 /**
- * Reads the metadata of an artifact, or of the groupId that has the same folder. `modifiedMs`: when the document came to
- * be, or now; `previous`: what was kept of it before. Snapshots are left out. Throws an Error with the reason for what is
- * no metadata, or is that of another artifact.
+ * Reads the metadata of an artifact, or of the groupId that has the same folder. `modifiedMs`: when the document came
+ * to be, or now; `previous`: what was kept of it before. Snapshots are left out. Throws an Error with the reason for
+ * what is no metadata, or is that of another artifact.
  */
 export function upstreamMetadata(
   text: string,

@@ -7,8 +7,8 @@ const MAX_DEPTH = 64;
 /**
  * Gives each element of a document to `take` when it ends, by its path below the root, such as
  * `versioning/versions/version`, with the text in it that is in no element inside. False for a text that is not
- * well-formed, or has another root. Entities that the document declares itself are not replaced, and nothing outside of it
- * is read.
+ * well-formed, or has another root. Entities that the document declares itself are not replaced, and nothing outside
+ * of it is read.
  */
 export function readXml(text: string, root: string, take: (path: string, text: string) => void): boolean {
   const open: { name: string; text: string }[] = [];
