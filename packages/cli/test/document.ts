@@ -13,6 +13,8 @@ import { environment } from "./commands.ts";
 export interface Block {
   readonly line: number;
   readonly commands: readonly string[];
+  /** The program that the block needs, which not every machine has: the word after `sh`. */
+  readonly program?: string;
   readonly shown?: { readonly line: number; readonly lines: readonly string[] };
 }
 
@@ -66,7 +68,9 @@ export function blocksOf(name: string, text: string): Block[] {
         );
       blocks[blocks.length - 1] = { ...follows, shown: { line: at + 1, lines: inside } };
     }
-    follows = info.trim() === "sh" ? { line: at + 1, commands: inside } : undefined;
+    const [isShell, program] = /^sh(?: ([\w-]+))?$/.exec(info.trim()) ?? [];
+    follows =
+      isShell === undefined ? undefined : { line: at + 1, commands: inside, ...(program !== undefined && { program }) };
     if (follows !== undefined) blocks.push(follows);
     at = end;
   }

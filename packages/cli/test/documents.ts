@@ -5,6 +5,7 @@
 // - A ```text block right after an sh block (blank lines may be between) must be what that block printed to standard
 //   output. `…` matches anything within a line, a line of `…` alone any number of lines. An sh block without a text
 //   block may print anything.
+// - A block of "sh pip3" is left out, with the text block after it, on a machine that does not have pip3.
 // - Every document with an sh block is found without registration. Only one that needs more than a server with the
 //   usual settings has an entry in NEEDS.
 // - The shell's folder looks like a checkout of this repository in which `npm start` runs: `npx moorage` works and
@@ -119,7 +120,7 @@ export function testDocuments(paths: readonly string[]): void {
     test(`${name}: its commands run and print what it shows`, { timeout: timeoutMs + 120_000 }, async (t) => {
       const missing = await missingPrograms();
       if (missing.length > 0) return t.skip(`not on this machine: ${missing.join(", ")}`);
-      const blocks = blocksOf(name, text);
+      const blocks = await possible(t, blocksOf(name, text));
       const stage = await setStage(t, name);
       const fault = faultOf(name, blocks, await play(blocks, stage));
       if (fault !== undefined) assert.fail(fault);
@@ -176,9 +177,21 @@ async function startMoorage(
 
 async function missingPrograms(): Promise<string[]> {
   const missing: string[] = [];
-  for (const program of ["bash", "curl", "git"])
-    if ((await run(program, ["--version"])).code !== 0) missing.push(program);
+  for (const program of ["bash", "curl", "git"]) if (!(await isThere(program))) missing.push(program);
   return missing;
+}
+
+async function isThere(program: string): Promise<boolean> {
+  return (await run(program, ["--version"])).code === 0;
+}
+
+/** The blocks whose programs are on this machine; a diagnostic of the test names those that are not. */
+async function possible(t: TestContext, blocks: readonly Block[]): Promise<Block[]> {
+  const there = new Map<string, boolean>();
+  for (const { program } of blocks)
+    if (program !== undefined && !there.has(program)) there.set(program, await isThere(program));
+  for (const [program, is] of there) if (!is) t.diagnostic(`blocks for ${program} are not run: install it to run them`);
+  return blocks.filter(({ program }) => program === undefined || there.get(program) === true);
 }
 
 // Tests of the check itself: a document with wrong output must fail.
@@ -188,7 +201,7 @@ const documentOf = (...blocks: [info: string, body: string][]): string =>
   ["# A document", ...blocks.map(([info, body]) => `${fence}${info}\n${body}\n${fence}`), ""].join("\n\n");
 
 async function judge(t: TestContext, text: string, timeoutMs = 30_000): Promise<string | undefined> {
-  const blocks = blocksOf("some.md", text);
+  const blocks = await possible(t, blocksOf("some.md", text));
   return faultOf(
     "some.md",
     blocks,
@@ -205,6 +218,8 @@ test("a correct document has no fault; later blocks have the variables of earlie
     ["text", "given 1\n…\nc"],
     ["sh", 'echo "a.b 5 x"'],
     ["text", "a.b … x"],
+    ["sh no-such-program", "false"],
+    ["text", "not printed"],
   );
   assert.equal(await judge(t, text), undefined);
 });
@@ -227,6 +242,8 @@ test("a text block without a command before it, and a block without an end, are 
   );
   assert.throws(() => blocksOf("some.md", `${fence}sh\na\n${fence}\nprose\n${fence}text\na\n${fence}\n`), /some\.md:5/);
   assert.throws(() => blocksOf("some.md", `${fence}sh\na\n`), /some\.md:1: the block does not end/);
+  const [some]: Block[] = blocksOf("some.md", documentOf(["sh no-such-program", "a"], ["text", "b"]));
+  assert.deepEqual([some?.program, some?.shown?.lines], ["no-such-program", ["b"]]);
   const [block]: Block[] = blocksOf("some.md", documentOf(["sh", "a"], ["text", "b"]));
   assert.deepEqual(block, { line: 3, commands: ["a"], shown: { line: 7, lines: ["b"] } });
 });

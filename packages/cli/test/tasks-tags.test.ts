@@ -37,6 +37,8 @@ test("the history of a tag, what differs in it, and what it was at a time", { ti
     until.moves.map(({ digest }) => digest),
     [BUILD[1]],
   );
+  const paged = await json<Moves>("tags", "history", "acme/team/app:1.0", "--page-size", "1");
+  assert.deepEqual(paged.moves, moves);
   assert.deepEqual(await fails("tags", "history", "acme/team/app"), [
     2,
     "moorage: acme/team/app: name a tag, as acme/team/app:latest",

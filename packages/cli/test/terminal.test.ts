@@ -115,6 +115,17 @@ test("on a terminal", { skip: noTerminal, timeout: 300_000 }, async (t) => {
     still.type(CTRL_C);
     assert.equal(await still.exit(), 130);
     assert.ok(hasCursor(still.printed()));
+
+    const history = await on("tags", "history", "acme/app:moved", "--watch", "--interval", "1s");
+    await history.shows(/there never was a tag acme\/app:moved/);
+    assert.equal(await history.exit(), 3);
+    await done("tags", "create", "acme/app:moved", "--digest", BUILD[1]);
+    const moves = await on("tags", "history", "acme/app:moved", "--watch", "--interval", "1s");
+    await moves.shows(/ +api +sha256:/);
+    await done("tags", "delete", "acme/app:moved", "--yes");
+    await moves.shows(/ +delete /);
+    moves.type(CTRL_C);
+    assert.equal(await moves.exit(), 130);
   });
 });
 

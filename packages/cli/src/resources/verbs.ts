@@ -5,9 +5,9 @@ import { completes, type Source } from "../completion/sources.ts";
 import { addServerOptions } from "../command/global-options.ts";
 import { addOutputOptions } from "../output/output.ts";
 import { addWatchOptions } from "../terminal/watch-options.ts";
-import { addFieldFlags, type FieldFlag, kebab } from "./flags.ts";
+import { addFieldFlags, type FieldFlag, kebab, shortValue } from "./flags.ts";
 import type { VerbFlags } from "./run.ts";
-import type { ArgumentSpec, MethodSpec } from "./spec.ts";
+import type { ArgumentSpec, FieldSpec, FieldType, MethodSpec } from "./spec.ts";
 
 /** Adds a method's arguments, flags, help and action to a command. */
 export function addVerb(command: Command, noun: string, method: MethodSpec): void {
@@ -149,7 +149,7 @@ function exampleOf(noun: string, method: MethodSpec, fields: readonly FieldFlag[
     .filter(({ field, path }) => field.required === true && path.length === 1)
     .map(
       ({ flag, field }) =>
-        `${flag} ${field.ref === undefined ? valueExample(field.type) : quoted(KINDS[field.ref].form.split(" or ")[0] ?? "")}`,
+        `${flag} ${field.ref === undefined ? valueExample(field) : quoted(KINDS[field.ref].form.split(" or ")[0] ?? "")}`,
     );
   const rest =
     method.kind === "update"
@@ -163,16 +163,18 @@ function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text}'`;
 }
 
-function valueExample(type: string): string {
-  return (
-    {
-      int32: "3",
-      int64: "3",
-      duration: "24h",
-      timestamp: "2026-01-31",
-      enum: "VALUE",
-      map: "key=value",
-      message: "'{…}'",
-    }[type] ?? "text"
-  );
+const VALUE_EXAMPLES: Readonly<Partial<Record<FieldType, string>>> = {
+  int32: "3",
+  int64: "3",
+  duration: "24h",
+  timestamp: "2026-01-31",
+  map: "key=value",
+  message: "'{…}'",
+};
+
+function valueExample(field: FieldSpec): string {
+  const { type, values } = field;
+  const value = values?.at(-1);
+  if (type === "enum" && value !== undefined) return shortValue(value, field);
+  return VALUE_EXAMPLES[type] ?? "text";
 }

@@ -1,18 +1,19 @@
 import { objectIn, objectsIn, textIn, wordIn } from "../api/json-fields.ts";
 import { timeOfFlag } from "../api/time-flags.ts";
 import { UsageFailure } from "../command/failure.ts";
+import type { JsonObject } from "../api/rest.ts";
 import type { Listing } from "../output/listing.ts";
-import { printList, printMessage } from "../output/output.ts";
+import { printMessage } from "../output/output.ts";
 import { namedBy } from "../sign-ins.ts";
 import { imageOfTag, scopeOf } from "./image-list.ts";
 import { printReport, printsTables } from "./report.ts";
-import { openSession, type Session, type TaskFlags } from "./session.ts";
+import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
+import { openSession, type Session } from "./session.ts";
 
-export interface EolFlags extends TaskFlags {
+export interface EolFlags extends ListFlags {
   tag?: string;
   asOf?: string;
   product?: string;
-  limit?: number;
 }
 
 const TAGS: Listing = {
@@ -59,24 +60,27 @@ export async function printEol(place: string | undefined, flags: EolFlags): Prom
   if (flags.product !== undefined) {
     if (place !== undefined)
       throw new UsageFailure(`${place}: a product has the same releases everywhere: leave it out`);
+    if (flags.watch === true) throw new UsageFailure("--watch: the releases of a product are not watched");
     return printReleases(session, flags.product, flags);
   }
   const where = place ?? namedBy(flags).context?.group;
-  const tags = session.rest.list("/registry/v2/eolTags", "eolTags", {
-    query: {
-      ...(where !== undefined && where !== "/" && (await scopeOf(session, where))),
-      ...(flags.tag !== undefined && { name: flags.tag }),
-      ...(flags.asOf !== undefined && { as_of: new Date(timeOfFlag("--as-of", flags.asOf).lastMs).toISOString() }),
-    },
-    ...(flags.limit !== undefined && { limit: flags.limit }),
-  });
+  const query = {
+    ...(where !== undefined && where !== "/" && (await scopeOf(session, where))),
+    ...(flags.tag !== undefined && { name: flags.tag }),
+    ...(flags.asOf !== undefined && { as_of: new Date(timeOfFlag("--as-of", flags.asOf).lastMs).toISOString() }),
+  };
+  const load = (): AsyncGenerator<JsonObject> =>
+    session.rest.list("/registry/v2/eolTags", "eolTags", { query, ...sizesOf(flags) });
+  if (flags.watch === true || !printsTables(flags))
+    return printOrWatch(load, TAGS, flags, { pathOf: session.names.pathOf });
+  const tags = load();
   const first = await tags.next();
-  if (first.done === true && printsTables(flags)) return printMessage("no tag is known to be past its end of life");
+  if (first.done === true) return printMessage("no tag is known to be past its end of life");
   const all = async function* () {
-    if (first.done !== true) yield first.value;
+    yield first.value;
     yield* tags;
   };
-  await printList(all(), TAGS, flags, { pathOf: session.names.pathOf });
+  await printOrWatch(all, TAGS, flags, { pathOf: session.names.pathOf });
 }
 
 async function printReleases({ rest }: Session, product: string, flags: EolFlags): Promise<void> {

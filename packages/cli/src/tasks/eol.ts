@@ -4,7 +4,7 @@ import { addServerOptions } from "../command/global-options.ts";
 import { completes } from "../completion/sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import type { EolFlags } from "./eol-lists.ts";
-import { addLimit } from "./options.ts";
+import { addListOptions } from "./options.ts";
 
 /** Adds `moorage eol`. */
 export function addEol(program: Command): void {
@@ -17,8 +17,10 @@ export function addEol(program: Command): void {
     .addOption(
       new Option("--product <product>", "the releases of this product, such as nodejs or pkg:docker/library/node"),
     );
-  addOutputOptions(addServerOptions(addLimit(command))).action(async (place: string | undefined, flags: EolFlags) => {
-    const { printEol } = await import("./eol-lists.ts");
-    await printEol(place, flags);
-  });
+  addOutputOptions(addServerOptions(addListOptions(command))).action(
+    async (place: string | undefined, flags: EolFlags) => {
+      const { printEol } = await import("./eol-lists.ts");
+      await printEol(place, flags);
+    },
+  );
 }

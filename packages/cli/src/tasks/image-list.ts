@@ -6,8 +6,8 @@ import { Failure } from "../command/failure.ts";
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject, Query } from "../api/rest.ts";
 import type { Listing } from "../output/listing.ts";
-import { printList } from "../output/output.ts";
-import { openSession, type Session, type TaskFlags } from "./session.ts";
+import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
+import { openSession, type Session } from "./session.ts";
 
 /** The name that clients pull a tag by. */
 export async function imageOfTag(tag: JsonObject, pathOf: PathOf): Promise<string> {
@@ -26,19 +26,17 @@ const IMAGES: Listing = {
 };
 
 /** Prints the tags of a repo, of a group and all groups below it, or all that the caller may list. */
-export async function printImages(
-  place: string | undefined,
-  { limit, ...flags }: TaskFlags & { limit?: number },
-): Promise<void> {
+export async function printImages(place: string | undefined, flags: ListFlags): Promise<void> {
   const session = await openSession(flags);
   const query = place === undefined ? {} : await scopeOf(session, place);
   let total: string | undefined;
-  const tags = session.rest.list("/registry/v2/tags", "tags", {
-    query,
-    ...(limit !== undefined && { limit }),
-    onTotal: (count) => (total = count),
-  });
-  await printList(tags, IMAGES, flags, { pathOf: session.names.pathOf, totalCount: () => total });
+  const load = (): AsyncIterable<JsonObject> =>
+    session.rest.list("/registry/v2/tags", "tags", {
+      query,
+      ...sizesOf(flags),
+      onTotal: (count) => (total = count),
+    });
+  await printOrWatch(load, IMAGES, flags, { pathOf: session.names.pathOf, totalCount: () => total });
 }
 
 /** A repo, or else a group: both have paths of one form. */

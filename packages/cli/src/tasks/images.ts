@@ -6,7 +6,8 @@ import { addOutputOptions } from "../output/output.ts";
 import type { FindingsFlags } from "./image-findings.ts";
 import type { SbomFlags } from "./image-sbom.ts";
 import type { Tasks } from "./index.ts";
-import { addLimit } from "./options.ts";
+import type { ListFlags } from "./lists.ts";
+import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";
 import { SEVERITIES } from "./severities.ts";
 
@@ -35,8 +36,8 @@ function addList(noun: Command): void {
     .alias("ls")
     .description("list images by their tags: of a repo, of a group and all groups below it, or all")
     .addArgument(completes(new Argument("[place]", "acme/team or acme/team/app"), "repo"));
-  addOutputOptions(addServerOptions(addLimit(command))).action(
-    async (place: string | undefined, flags: TaskFlags & { limit?: number }) => {
+  addOutputOptions(addServerOptions(addListOptions(command))).action(
+    async (place: string | undefined, flags: ListFlags) => {
       const { printImages } = await import("./image-list.ts");
       await printImages(place, flags);
     },

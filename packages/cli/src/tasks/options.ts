@@ -1,11 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { addWatchOptions } from "../terminal/watch-options.ts";
 
-/** Adds `--limit`. */
-export function addLimit(command: Command): Command {
-  return command.option("--limit <number>", "print at most so many; all unless given", parseLimit);
+/** Adds `--limit`, `--page-size`, `--watch` and `--interval`, as every list has them. */
+export function addListOptions(command: Command): Command {
+  return addWatchOptions(
+    command
+      .option("--limit <number>", "print at most so many; all unless given", parseCount)
+      .option("--page-size <number>", "how many to ask for in one request, 200 at most", parseCount),
+  );
 }
 
-function parseLimit(text: string): number {
+function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1.");
   return Number(text);
 }

@@ -1,14 +1,13 @@
 import { textIn, wordIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import type { Listing } from "../output/listing.ts";
-import { printList } from "../output/output.ts";
 import { namedBy } from "../sign-ins.ts";
-import { openSession, type TaskFlags } from "./session.ts";
+import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
+import { openSession } from "./session.ts";
 
-export interface SearchFlags extends TaskFlags {
+export interface SearchFlags extends ListFlags {
   in?: string;
   kind?: string[];
-  limit?: number;
 }
 
 const RESULTS: Listing = {
@@ -41,16 +40,15 @@ function foundIn(result: JsonObject): string {
 }
 
 /** Prints what is found, by kinds: repos, tags, digests, labels. */
-export async function printResults(text: string, { in: place, kind, limit, ...flags }: SearchFlags): Promise<void> {
+export async function printResults(text: string, { in: place, kind, ...flags }: SearchFlags): Promise<void> {
   const session = await openSession(flags);
   const group = place ?? namedBy(flags).context?.group;
-  const results = session.rest.list("/registry/v2/search", "results", {
-    query: {
-      query: text,
-      ...(group !== undefined && group !== "/" && { "uidp.descendants_of": await session.names.uidOf("group", group) }),
-      ...(kind !== undefined && { kinds: kind.map((each) => each.toUpperCase()) }),
-    },
-    ...(limit !== undefined && { limit }),
-  });
-  await printList(results, RESULTS, flags);
+  const query = {
+    query: text,
+    ...(group !== undefined && group !== "/" && { "uidp.descendants_of": await session.names.uidOf("group", group) }),
+    ...(kind !== undefined && { kinds: kind.map((each) => each.toUpperCase()) }),
+  };
+  const load = (): AsyncIterable<JsonObject> =>
+    session.rest.list("/registry/v2/search", "results", { query, ...sizesOf(flags) });
+  await printOrWatch(load, RESULTS, flags);
 }

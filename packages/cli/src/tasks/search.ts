@@ -3,7 +3,7 @@ import { Argument, type Command, Option } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
 import { completes } from "../completion/sources.ts";
 import { addOutputOptions } from "../output/output.ts";
-import { addLimit } from "./options.ts";
+import { addListOptions } from "./options.ts";
 import type { SearchFlags } from "./search-results.ts";
 
 /** Adds `moorage search`. */
@@ -14,7 +14,7 @@ export function addSearch(program: Command): void {
     .addArgument(completes(new Argument("<text>", "2 to 200 characters; key=value for a label"), "none"))
     .addOption(completes(new Option("--in <group>", "only there and in all groups below"), "group"))
     .addOption(new Option("--kind <kind...>", "only these").choices(["repo", "tag", "digest", "label"]));
-  addOutputOptions(addServerOptions(addLimit(command))).action(async (text: string, flags: SearchFlags) => {
+  addOutputOptions(addServerOptions(addListOptions(command))).action(async (text: string, flags: SearchFlags) => {
     const { printResults } = await import("./search-results.ts");
     await printResults(text, flags);
   });

@@ -1,18 +1,18 @@
 // `moorage tags history`: what a tag pointed to, since when, by whom and why.
 import { movesPath } from "../api/image-digest.ts";
 import { textIn } from "../api/json-fields.ts";
+import type { JsonObject } from "../api/rest.ts";
 import { timeOfFlag } from "../api/time-flags.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import type { Colour } from "../output/colour.ts";
 import type { Listing } from "../output/listing.ts";
-import { printList } from "../output/output.ts";
-import { openSession, type TaskFlags } from "./session.ts";
+import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
+import { openSession } from "./session.ts";
 
-export interface HistoryFlags extends TaskFlags {
+export interface HistoryFlags extends ListFlags {
   since?: string;
   until?: string;
-  limit?: number;
 }
 
 const COLOURS: Readonly<Record<string, Colour>> = {
@@ -59,20 +59,17 @@ export async function printHistory(reference: string, flags: HistoryFlags): Prom
     ...(since !== undefined && { since: new Date(since).toISOString() }),
     ...(until !== undefined && { before: new Date(until + 1).toISOString() }),
   };
-  const moves = session.rest.list(movesPath(repo, tag), "moves", {
-    query,
-    ...(flags.limit !== undefined && { limit: flags.limit }),
-  });
-  const first = await moves.next();
-  if (first.done === true && since === undefined && until === undefined)
-    throw new Failure(`there never was a tag ${name}:${tag}`, {
-      exit: EXIT.notFound,
-      hint: `see those there are: moorage images list ${name}`,
-    });
-  const all = async function* () {
-    if (first.done === true) return;
-    yield first.value;
-    yield* moves;
+  const load = async function* (): AsyncGenerator<JsonObject> {
+    let any = since !== undefined || until !== undefined;
+    for await (const move of session.rest.list(movesPath(repo, tag), "moves", { query, ...sizesOf(flags) })) {
+      any = true;
+      yield move;
+    }
+    if (!any)
+      throw new Failure(`there never was a tag ${name}:${tag}`, {
+        exit: EXIT.notFound,
+        hint: `see those there are: moorage images list ${name}`,
+      });
   };
-  await printList(all(), MOVES, flags, { pathOf: session.names.pathOf });
+  await printOrWatch(load, MOVES, flags, { pathOf: session.names.pathOf });
 }

@@ -4,7 +4,7 @@ import { addServerOptions } from "../command/global-options.ts";
 import { completes } from "../completion/sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import type { Tasks } from "./index.ts";
-import { addLimit } from "./options.ts";
+import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";
 import type { DiffFlags } from "./tag-diff.ts";
 import type { HistoryFlags } from "./tag-history.ts";
@@ -35,7 +35,7 @@ function addHistory(noun: Command): void {
     .addArgument(image("<image:tag>", IMAGE))
     .option("--since <time>", "only moves since then: a date, a time, or how long ago, as 7d")
     .option("--until <time>", "only moves until then; a date includes its day");
-  addOutputOptions(addServerOptions(addLimit(command))).action(async (reference: string, flags: HistoryFlags) => {
+  addOutputOptions(addServerOptions(addListOptions(command))).action(async (reference: string, flags: HistoryFlags) => {
     const { printHistory } = await import("./tag-history.ts");
     await printHistory(reference, flags);
   });
