@@ -166,6 +166,8 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.vulnerabilities.v2.Advisory": "advisory",
   "moorage.vulnerabilities.v2.Scanner": "scanner",
   "moorage.events.v2.Subscription": "subscription",
+  "moorage.libraries.v2.Upstream": "upstream",
+  "moorage.libraries.v2.ArtifactPolicy": "policy",
 };
 
 /** Kinds that fields hold the uid of, by `Message.field`, or by the field's name for all messages. */
@@ -182,6 +184,7 @@ export const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
   "ListAuditEntriesRequest.identity": "identity",
   "ListSessionsRequest.identity": "identity",
   "ExplainAccessRequest.identity": "identity",
+  "ListBlocksRequest.identity": "identity",
   "ListFindingsRequest.repo": "repo",
   "ListScansRequest.scanner": "scanner",
   "ScanImageRequest.scanner": "scanner",

@@ -71,12 +71,25 @@ parent: acme/team
 sink: http://127.0.0.1:9/
 subjectPrefixes: [acme/team/app]
 ---
+kind: Upstream
+parent: acme/team
+ecosystem: JAVASCRIPT
+url: http://127.0.0.1:9/npm
+passwordFrom: {env: NPM_PASSWORD}
+reservedNames: ["@acme/*"]
+---
+kind: ArtifactPolicy
+parent: acme
+ecosystem: JAVASCRIPT
+mode: PREVIEW
+cooldown: 14d
+---
 kind: Tag
 parent: acme/team/app
 name: latest
 digest: ${DIGEST}
 `;
-const SECRET = { OKTA_SECRET: "not-for-git" };
+const SECRET = { OKTA_SECRET: "not-for-git", NPM_PASSWORD: "nor-this" };
 
 const writes = (stage: Stage): string[] =>
   stage.sent
@@ -101,12 +114,12 @@ test("every kind is applied, compared, changed by its fields, and printed for an
     /^\+ RoleBinding acme\/team:acme\/team\/ci:acme\/team\/deployer\n {2}\+ identity: acme\/team\/ci$/m,
   );
   assert.match(first.stderr, /^ {2}secret, shown this once: whsec_\S+$/m);
-  assert.doesNotMatch(first.stdout + first.stderr, /not-for-git/);
-  assert.match(first.stderr, /^10 resources: 10 created$/m);
+  assert.doesNotMatch(first.stdout + first.stderr, /not-for-git|nor-this/);
+  assert.match(first.stderr, /^12 resources: 12 created$/m);
   writes(stage);
 
   const again = await stage.run(["apply", "-f", "every.yaml"], SECRET);
-  assert.deepEqual([again.code, again.stderr, writes(stage)], [0, "10 resources: no change\n", []]);
+  assert.deepEqual([again.code, again.stderr, writes(stage)], [0, "12 resources: no change\n", []]);
 
   // Somebody else changes what the file does not have, and what it has.
   const repo = await named(stage, "/registry/v2/repos", "repos", "app");
@@ -120,6 +133,7 @@ test("every kind is applied, compared, changed by its fields, and printed for an
       .replace("Two lines", "Three lines")
       .replace("v.*", "w.*")
       .replace(DIGEST, OTHER)
+      .replace("mode: PREVIEW", "mode: ENFORCE")
       .replace("groupsClaim: groups", "groupsClaim: teams")
       .replace("role: acme/team/deployer\nscope", "role: viewer\nscope"),
   );
@@ -143,16 +157,20 @@ test("every kind is applied, compared, changed by its fields, and printed for an
 ~ ExternalGroupRoleMapping acme/okta:devs:acme/team
   - role: acme/team/deployer
   + role: viewer
+~ ArtifactPolicy acme:ECOSYSTEM_JAVASCRIPT
+  - mode: POLICY_MODE_PREVIEW
+  + mode: POLICY_MODE_ENFORCE
 ~ Tag acme/team/app:latest
   - digest: ${DIGEST}
   + digest: ${OTHER}
-10 resources: 4 updated, 6 unchanged
+12 resources: 5 updated, 7 unchanged
 `,
   );
   assert.ok(changed.stderr.includes("\x1b[32m"), "in colours where they are asked for");
   assert.deepEqual(writes(stage).toSorted(), [
     "PATCH /iam/v2/externalGroupRoleMappings/uid?updateMask=roleUid",
     "PATCH /iam/v2/identityProviders/uid?updateMask=oidc.groupsClaim",
+    "PATCH /libraries/v2/artifactPolicies/uid?updateMask=mode",
     "PATCH /registry/v2/repos/uid?updateMask=description%2Creadme%2CtagPolicy.immutableTags",
     "POST /registry/v2/tags/uid",
   ]);
@@ -160,20 +178,23 @@ test("every kind is applied, compared, changed by its fields, and printed for an
   assert.deepEqual([bundles, (tagPolicy as Json)["protectedTags"]], [["kept"], ["kept"]]);
   const secrets = await stage.run(["apply", "-f", "change.yaml", "--secrets"], SECRET);
   assert.equal(secrets.code, 0, secrets.stderr);
-  assert.deepEqual(writes(stage), ["PATCH /iam/v2/identityProviders/uid?updateMask=oidc.clientSecret"]);
+  assert.deepEqual(writes(stage).toSorted(), [
+    "PATCH /iam/v2/identityProviders/uid?updateMask=oidc.clientSecret",
+    "PATCH /libraries/v2/upstreams/uid?updateMask=password",
+  ]);
 
   const printed = await stage.run(["apply", "--print", "acme", "--tags"]);
   assert.equal(printed.code, 0, printed.stderr);
   stage.file("printed.yaml", printed.stdout);
   const same = await stage.run(["apply", "-f", "printed.yaml"]);
-  assert.deepEqual([same.code, same.stderr], [0, "11 resources: no change\n"], printed.stdout);
+  assert.deepEqual([same.code, same.stderr], [0, "13 resources: no change\n"], printed.stdout);
   const other = await openStage(t);
   other.file("printed.yaml", printed.stdout);
   const there = await other.run(["apply", "-f", "printed.yaml"]);
   assert.equal(there.code, 0, there.stderr);
-  assert.match(there.stderr, /^11 resources: 10 created, 1 unchanged$/m);
+  assert.match(there.stderr, /^13 resources: 12 created, 1 unchanged$/m);
   const twice = await other.run(["apply", "-f", "printed.yaml"]);
-  assert.deepEqual([twice.code, twice.stderr], [0, "11 resources: no change\n"]);
+  assert.deepEqual([twice.code, twice.stderr], [0, "13 resources: no change\n"]);
   assert.equal((await other.run(["apply", "--print", "acme", "--tags"])).stdout, printed.stdout);
 });
 

@@ -1,9 +1,10 @@
-// Names of what has no name of its own: tags, role bindings, subscriptions, mappings, invites, advisories; and people
+// Names of what has no name of its own: tags, role bindings, subscriptions, mappings, invites, advisories,
+// upstreams and policies; and people
 // by their addresses.
 import { UsageFailure } from "../command/failure.ts";
 import { below } from "./group-path.ts";
 import { parseImage } from "./image-reference.ts";
-import { type Kind, KINDS } from "./name-kinds.ts";
+import { ecosystemWord, type Kind, KINDS } from "./name-kinds.ts";
 import { type Lookup, onlyOne, throwMissing } from "./name-results.ts";
 import type { Json, JsonObject, Query } from "./rest.ts";
 import { objectsIn } from "./json-fields.ts";
@@ -26,6 +27,9 @@ export function findSpecial(lookup: Lookup, kind: Kind, text: string): Promise<s
     case "association":
       // An association has the uid of its group.
       return lookup.uidOf("group", text);
+    case "upstream":
+    case "policy":
+      return findByEcosystem(lookup, kind, text);
     case "advisory":
       return findFiltered(lookup, kind, text, { advisory_ids: [text] }, () => true);
     case "identity":
@@ -85,6 +89,20 @@ async function findMapping(lookup: Lookup, text: string): Promise<string> {
     query,
     ({ externalGroupId, roleUid }) =>
       externalGroupId === rest || (role !== undefined && roleUid === role && externalGroupId === rest.slice(0, cut)),
+  );
+}
+
+/** `group:ecosystem`, of which a group has at most one. */
+async function findByEcosystem(lookup: Lookup, kind: "upstream" | "policy", text: string): Promise<string> {
+  const [, group, ecosystem] = /^([^:]+):(\w+)$/.exec(text) ?? [];
+  if (group === undefined || ecosystem === undefined) throw formOf(kind, text);
+  const uid = await lookup.uidOf("group", group);
+  return findFiltered(
+    lookup,
+    kind,
+    text,
+    { "uidp.children_of": uid },
+    (item) => ecosystemWord(String(item["ecosystem"])) === ecosystem.toLowerCase(),
   );
 }
 

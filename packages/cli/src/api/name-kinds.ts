@@ -14,7 +14,9 @@ export type Kind =
   | "mapping"
   | "invite"
   | "association"
-  | "advisory";
+  | "advisory"
+  | "upstream"
+  | "policy";
 
 /** Where resources of a kind are listed. */
 export interface KindPlace {
@@ -57,7 +59,14 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   invite: place("/iam/v2/groupInvites", "groupInvites", "keyId", "invite", "its key id, or acme:ada@example.com"),
   association: place("/iam/v2/accountAssociations", "accountAssociations", "name", "account association", "acme"),
   advisory: place("/vulnerabilities/v2/advisories", "advisories", "advisoryId", "advisory", "MRG-2345-6789-cfgh"),
+  upstream: place("/libraries/v2/upstreams", "upstreams", "ecosystem", "upstream", "acme/team:javascript"),
+  policy: place("/libraries/v2/artifactPolicies", "artifactPolicies", "ecosystem", "policy", "acme/team:python"),
 };
+
+/** An ecosystem as commands write it: `javascript` of ECOSYSTEM_JAVASCRIPT. */
+export function ecosystemWord(value: string): string {
+  return value.replace(/^ECOSYSTEM_/, "").toLowerCase();
+}
 
 function place(path: string, field: string, nameField: string, word: string, form: string): KindPlace {
   return { path, field, nameField, word, form };

@@ -2,6 +2,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import {
   AccountAssociationSchema,
+  ArtifactPolicySchema,
   ExternalGroupRoleMappingSchema,
   GroupSchema,
   IdentityProviderSchema,
@@ -12,6 +13,7 @@ import {
   ScannerSchema,
   SubscriptionSchema,
   TagSchema,
+  UpstreamSchema,
 } from "@moorage/api/messages";
 import { objectIn, textIn } from "../api/json-fields.ts";
 import type { Kind } from "../api/name-kinds.ts";
@@ -53,6 +55,9 @@ export interface KindSpec {
 const NAME = ["name"];
 const byName = (item: JsonObject): string => textIn(item, "name");
 const COMMON = { renamed: {}, references: [], secrets: {}, changes: "mask", key: NAME, keyOf: byName } as const;
+
+/** A group has at most one of each ecosystem. */
+const BY_ECOSYSTEM = { key: ["ecosystem"], keyOf: (item: JsonObject): string => textIn(item, "ecosystem") } as const;
 
 /** All kinds, in an order in which what others name comes first. */
 export const KIND_SPECS: readonly KindSpec[] = [
@@ -153,6 +158,27 @@ export const KIND_SPECS: readonly KindSpec[] = [
     field: "scanners",
     parent: "group",
     secrets: { authorization: ["url"] },
+  },
+  {
+    ...COMMON,
+    name: "Upstream",
+    kind: "upstream",
+    message: UpstreamSchema,
+    path: "/libraries/v2/upstreams",
+    field: "upstreams",
+    parent: "group",
+    secrets: { password: ["url", "username"] },
+    ...BY_ECOSYSTEM,
+  },
+  {
+    ...COMMON,
+    name: "ArtifactPolicy",
+    kind: "policy",
+    message: ArtifactPolicySchema,
+    path: "/libraries/v2/artifactPolicies",
+    field: "artifactPolicies",
+    parent: "group",
+    ...BY_ECOSYSTEM,
   },
   {
     ...COMMON,

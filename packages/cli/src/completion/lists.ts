@@ -96,6 +96,8 @@ const NAMED: Partial<Record<Kind, (item: JsonObject) => Named>> = {
   subscription: ({ uid, sink, description }) => [textOf(uid), textOf(sink), textOf(description)],
   mapping: ({ uid, externalGroupId }) => [textOf(uid), textOf(uid), textOf(externalGroupId)],
   invite: ({ uid, keyId, email }) => [textOf(uid), textOf(keyId), textOf(email)],
+  upstream: ({ uid, url }) => [textOf(uid), textOf(uid), textOf(url)],
+  policy: ({ uid, ecosystem, mode }) => [textOf(uid), textOf(uid), `${textOf(ecosystem)} ${textOf(mode)}`],
   advisory: ({ uid, advisoryId, componentName }) => [textOf(uid), textOf(advisoryId), textOf(componentName)],
 };
 

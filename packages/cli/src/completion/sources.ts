@@ -28,6 +28,8 @@ export const SOURCES = [
   "invite",
   "association",
   "advisory",
+  "upstream",
+  "policy",
   "feed",
   "context",
   "server",

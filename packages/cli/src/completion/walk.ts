@@ -6,7 +6,7 @@ import type { Lists } from "./lists.ts";
 import type { Source } from "./sources.ts";
 
 // What is called by its own name or number alone, wherever it is.
-const FLAT: readonly Source[] = ["binding", "subscription", "mapping", "invite", "advisory"];
+const FLAT: readonly Source[] = ["binding", "subscription", "mapping", "invite", "advisory", "upstream", "policy"];
 
 /** The names that begin with the text. */
 export async function wordsFor(source: Source, text: string, lists: Lists): Promise<Candidate[]> {

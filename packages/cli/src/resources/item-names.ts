@@ -1,5 +1,6 @@
 // The names by which names.ts finds items again.
 import type { JsonObject } from "../api/rest.ts";
+import { ecosystemWord } from "../api/name-kinds.ts";
 import type { PathOf } from "../api/uid-paths.ts";
 import { nameBelow, textAt } from "./column-kinds.ts";
 
@@ -27,6 +28,9 @@ export const NAMES: Readonly<Record<string, NameOf>> = {
   groupInvites: (item) => textAt(item, "keyId") || textAt(item, "uid"),
   accountAssociations: (item, pathOf) => pathOf(textAt(item, "uid"), "group"),
   advisories: (item) => textAt(item, "advisoryId") || textAt(item, "uid"),
+  upstreams: byEcosystem,
+  artifactPolicies: byEcosystem,
+  blocks: (item) => `${textAt(item, "name")}@${textAt(item, "version")}`,
   events: (item) => textAt(item, "id"),
   jobs: (item) => textAt(item, "name"),
   feeds: (item) => textAt(item, "name"),
@@ -39,6 +43,10 @@ export const NAMES: Readonly<Record<string, NameOf>> = {
     return tag !== "" ? `${name}:${tag}` : digest !== "" ? `${name}@${digest}` : name;
   },
 };
+
+function byEcosystem(item: JsonObject, pathOf: PathOf): Promise<string> {
+  return nameBelow(item, pathOf, ecosystemWord(textAt(item, "ecosystem")), ":");
+}
 
 /** The name of an item of no kind in particular: below its parent's, or what there is. */
 export const nameOfAny: NameOf = (item, pathOf) => {

@@ -30,6 +30,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "identity",
         type: "string",
         help: "Only what this identity asked for.",
+        ref: "identity",
       },
       {
         name: "reason",

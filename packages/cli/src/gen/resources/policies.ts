@@ -15,7 +15,8 @@ export const METHODS: readonly MethodSpec[] = [
     arguments: [
       {
         form: "ref",
-        name: "uid",
+        name: "policy",
+        kind: "policy",
         fields: ["uid"],
         required: true,
       },
@@ -395,7 +396,8 @@ export const METHODS: readonly MethodSpec[] = [
     arguments: [
       {
         form: "ref",
-        name: "uid",
+        name: "policy",
+        kind: "policy",
         fields: ["artifactPolicy.uid"],
         required: true,
       },
@@ -560,7 +562,8 @@ export const METHODS: readonly MethodSpec[] = [
     arguments: [
       {
         form: "ref",
-        name: "uid",
+        name: "policy",
+        kind: "policy",
         fields: ["uid"],
         required: true,
       },

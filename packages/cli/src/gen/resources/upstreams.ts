@@ -15,7 +15,8 @@ export const METHODS: readonly MethodSpec[] = [
     arguments: [
       {
         form: "ref",
-        name: "uid",
+        name: "upstream",
+        kind: "upstream",
         fields: ["uid"],
         required: true,
       },
@@ -368,7 +369,8 @@ export const METHODS: readonly MethodSpec[] = [
     arguments: [
       {
         form: "ref",
-        name: "uid",
+        name: "upstream",
+        kind: "upstream",
         fields: ["upstream.uid"],
         required: true,
       },
@@ -517,7 +519,8 @@ export const METHODS: readonly MethodSpec[] = [
     arguments: [
       {
         form: "ref",
-        name: "uid",
+        name: "upstream",
+        kind: "upstream",
         fields: ["uid"],
         required: true,
       },
