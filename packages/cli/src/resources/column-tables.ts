@@ -408,6 +408,22 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("REPORTED", "reportTime", WIDE),
     UID,
   ],
+  upstreams: [
+    above("GROUP", "group"),
+    word("ECOSYSTEM", "ecosystem", "ECOSYSTEM_"),
+    text("URL", "url", FLEXIBLE),
+    {
+      header: "STATE",
+      value: (item) =>
+        item["disabled"] === true ? "disabled" : textAt(item, "lastError") === "" ? "enabled" : "failing",
+    },
+    time("LAST ANSWER", "lastSuccessTime"),
+    text("LAST ERROR", "lastError", WIDE),
+    text("RESERVED", "reservedNames", WIDE),
+    text("MERGED", "mergedNames", WIDE),
+    text("DESCRIPTION", "description", WIDE),
+    UID,
+  ],
   artifactPolicies: [
     above("GROUP", "group"),
     word("ECOSYSTEM", "ecosystem", "ECOSYSTEM_"),
