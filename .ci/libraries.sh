@@ -5,13 +5,15 @@
 # Exit status 77: a client is not available on this machine (a line says which, and why); the checks of the others have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
-ALL="npm pnpm yarn bun pip uv poetry maven"
+ALL="npm pnpm yarn bun pip uv poetry python_upstream maven"
 # shellcheck disable=SC2086 # one word for each client
 [ $# -gt 0 ] || set -- $ALL
 # shellcheck source=.ci/server.sh
 . "$ROOT/.ci/server.sh"
 # shellcheck source=.ci/clients/checks.sh
 . "$ROOT/.ci/clients/checks.sh"
+# shellcheck source=.ci/clients/python-upstream.sh
+. "$ROOT/.ci/clients/python-upstream.sh"
 
 BUILT=$ROOT/build/tools/libraries
 MISSING=()
@@ -26,7 +28,10 @@ if [ ! -x "$BUILT/python/bin/twine" ] && command -v python3 >/dev/null; then
   { python3 -m venv "$BUILT/python" && "$BUILT/python/bin/pip" install -q twine==7.0.0 uv==0.13.9 poetry==2.5.1 build==1.6.1 setuptools wheel; } >"$BUILT/python.log" 2>&1 || true
 fi
 PY=$BUILT/python/bin
+prepare_python_upstream
 
+# Upstreams are on loopback.
+export MOORAGE_ALLOW_PRIVATE_NETWORK=1
 start_server
 ORG=$(bootstrap organization.name)
 PUSH=$(moorage push-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)
