@@ -32,6 +32,7 @@ import { dirname, join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
+import { indexWithSix, npmWithLeftPad } from "./public-registries.ts";
 import { type Block, blocksOf, faultOf, firstMissed, play, type Stage } from "./document.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -94,7 +95,10 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     others: { PROVIDER_URL: provider("ci-provider.ts") },
   },
   "security-data.md": { settings: { MOORAGE_VEX_REFERRERS: "1" } },
-  "libraries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
+  "libraries.md": {
+    settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
+    others: { NPM_UPSTREAM_URL: npmWithLeftPad, PYPI_UPSTREAM_URL: indexWithSix },
+  },
   "api/deliveries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/terms.md": {
