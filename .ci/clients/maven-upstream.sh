@@ -26,7 +26,7 @@ prepare_maven_upstream() {
     find m2 \( -name '_remote.repositories' -o -name 'resolver-status.properties' -o -name '*.lastUpdated' \) -delete
     find m2 -name 'maven-metadata-*.xml*' | while read -r file; do mv "$file" "$(sed -E 's/-[^-/]+(\.xml[^/]*)$/\1/' <<<"$file")"; done
     mv m2 ../maven-folder
-  ) >"$BUILT/maven-upstream.log" 2>&1
+  ) >"$BUILT/maven-upstream.log" 2>&1 || true
 }
 
 # maven_group NAME URL: a group with that upstream; sets GROUP (its uid), and writes NAME.xml, the settings of Maven for which
@@ -38,7 +38,7 @@ maven_group() {
 }
 
 check_maven_upstream() {
-  [ -d "$BUILT/maven-folder" ] && command -v mvn python3 >/dev/null || { missing maven_upstream "Maven, Python, or what a build needs of Maven Central is not to be had"; return 0; }
+  [ -d "$BUILT/maven-folder" ] && command -v mvn >/dev/null && command -v python3 >/dev/null || { missing maven_upstream "Maven, Python, or what a build needs of Maven Central is not to be had"; return 0; }
   local port upstream gson=com/google/code/gson/gson
   cp -r "$BUILT/maven-folder" folder
   find folder -type f -exec touch -d '400 days ago' {} +
