@@ -125,11 +125,11 @@ async function write(
   { known: { group, normalized }, settings, listed, name, ending, said }: Fetched,
   { stored, received: { md5, sha1, sha512 } }: { stored: StoredBlob; received: ReceivedFile },
 ): Promise<{ generations: string[] }> {
-  const { version, uploadMs, seenMs, requiresPython } = listed;
+  const { version, uploadMs, seenMs, requiresPython, yanked } = listed;
   const metadata: FileMetadata = {
-    ...(uploadMs !== undefined && { uploadMs }),
-    ...(seenMs !== undefined && { seenMs }),
-    ...(ending === "" ? requiresPython !== undefined && { requiresPython } : { version }),
+    uploadMs,
+    seenMs,
+    ...(ending === "" ? { requiresPython, yanked } : { version }),
     ...(ending === BESIDE.metadata && { license: said?.license ?? "" }),
   };
   const input = {
