@@ -69,7 +69,7 @@ function artifacts(): Promise<Record<string, unknown>[]> {
 
 test("a page is the upstream's with our URLs, and a file comes once, with its metadata and provenance", async () => {
   await setUpstream();
-  const wheel = wheelOf({ name: "left", version: "1.0", lines: ["License-Expression: MIT"], summary: "Turns left" });
+  const wheel = wheelOf({ name: "Left", version: "1.0", lines: ["License-Expression: MIT"], summary: "Turns left" });
   const sdist = sdistOf({ name: "left", version: "0.9" });
   index.publish("left", { ...wheel, requiresPython: ">=3.8", provenance: '{"version": 1}', yanked: "broken" });
   index.publish("left", { ...sdist, uploadTime: "2019-02-03T04:05:06.123456Z" });
@@ -117,7 +117,7 @@ test("a page is the upstream's with our URLs, and a file comes once, with its me
     assert.equal(index.count(`/files/${file}`), 1);
   }
   const [artifact] = await artifacts();
-  assert.deepEqual([artifact?.["name"], artifact?.["versionCount"], artifact?.["latestVersion"]], ["left", 2, "1.0"]);
+  assert.deepEqual([artifact?.["name"], artifact?.["versionCount"], artifact?.["latestVersion"]], ["Left", 2, "1.0"]);
   assert.equal(artifact?.["description"], "Turns left");
   assert.equal((await get("left/left-2.0.tar.gz")).status, 404);
   assert.equal((await get(`left/${sdist.filename}.metadata`)).status, 404, "the upstream lists none");

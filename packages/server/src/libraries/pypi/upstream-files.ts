@@ -136,7 +136,8 @@ async function write(
     group,
     ecosystem: ecosystem.number,
     normalized,
-    name: normalized,
+    // As its publisher writes it, which is what the catalogue shows.
+    name: said !== undefined && normalizedName(said.name) === normalized ? said.name : normalized,
     isMerged: settings.isMerged,
     isPrerelease: isPreRelease(version),
     ...(ending === "" && { version: newVersion(listed, said) }),
