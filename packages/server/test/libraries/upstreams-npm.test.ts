@@ -48,7 +48,7 @@ test("npm installs through the upstream, and from the lock file when the upstrea
     files: { "index.js": "module.exports = require('left') + ' right';" },
   });
   upstream.publish("left", "1.1.0-beta.1");
-  upstream.packages.get("left")!["dist-tags"]["latest"] = "1.0.0";
+  Object.assign(upstream.packages.get("left")?.["dist-tags"] ?? {}, { latest: "1.0.0" });
   const token = await platform.token();
   const registry = `${platform.url}/npm/${group.path}/`;
   const npm = openNpm(t, registry, (place) => `${place}:_authToken=${token}`);
