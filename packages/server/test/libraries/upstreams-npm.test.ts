@@ -167,6 +167,26 @@ test("a name that the group has published is never asked for, also after all its
   assert.equal((await tarball("patched", "9.9.9")).status, 200);
 });
 
+test("a name that the group publishes while a file of it is on its way from the upstream is the group's", async () => {
+  await setUpstream();
+  const bytes = upstream.publish("left", "9.9.9");
+  const path = tarballPath("left", "9.9.9");
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  upstream.answers.set(path, (_, res) => {
+    isAsked();
+    void mayEnd.then(() => res.end(bytes));
+  });
+  const late = tarball("left", "9.9.9");
+  await asked;
+  assert.equal((await publishNpm(platform, group.path, "left", "1.0.0")).status, 201);
+  end();
+  const { status, text } = await late;
+  assert.equal(status, 404, text);
+  assert.match(text, /the name is the group's own/);
+  assert.deepEqual(versionsOf(await packument("left")), ["1.0.0"]);
+});
+
 test("a version of the group counts before one of the upstream, and one it removed is nobody's", async () => {
   await setUpstream({ mergedNames: ["patched"] });
   upstream.publish("patched", "1.0.0", { manifest: { description: "theirs" } });
