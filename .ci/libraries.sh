@@ -5,7 +5,7 @@
 # Exit status 77: a client is not available on this machine (a line says which, and why); the checks of the others have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
-ALL="npm pnpm yarn bun pip uv poetry python_upstream maven"
+ALL="npm pnpm yarn bun pip uv poetry python_upstream maven maven_upstream"
 # shellcheck disable=SC2086 # one word for each client
 [ $# -gt 0 ] || set -- $ALL
 # shellcheck source=.ci/server.sh
@@ -14,6 +14,8 @@ ALL="npm pnpm yarn bun pip uv poetry python_upstream maven"
 . "$ROOT/.ci/clients/checks.sh"
 # shellcheck source=.ci/clients/python-upstream.sh
 . "$ROOT/.ci/clients/python-upstream.sh"
+# shellcheck source=.ci/clients/maven-upstream.sh
+. "$ROOT/.ci/clients/maven-upstream.sh"
 
 BUILT=$ROOT/build/tools/libraries
 MISSING=()
@@ -29,6 +31,7 @@ if [ ! -x "$BUILT/python/bin/twine" ] && command -v python3 >/dev/null; then
 fi
 PY=$BUILT/python/bin
 prepare_python_upstream
+prepare_maven_upstream
 
 # Upstreams are on loopback.
 export MOORAGE_ALLOW_PRIVATE_NETWORK=1

@@ -48,7 +48,7 @@ test("npm installs through the upstream, and from the lock file when the upstrea
     files: { "index.js": "module.exports = require('left') + ' right';" },
   });
   upstream.publish("left", "1.1.0-beta.1");
-  upstream.packages.get("left")!["dist-tags"]["latest"] = "1.0.0";
+  Object.assign(upstream.packages.get("left")?.["dist-tags"] ?? {}, { latest: "1.0.0" });
   const token = await platform.token();
   const registry = `${platform.url}/npm/${group.path}/`;
   const npm = openNpm(t, registry, (place) => `${place}:_authToken=${token}`);
@@ -167,6 +167,26 @@ test("a name that the group has published is never asked for, also after all its
   assert.equal((await tarball("patched", "9.9.9")).status, 200);
 });
 
+test("a name that the group publishes while a file of it is on its way from the upstream is the group's", async () => {
+  await setUpstream();
+  const bytes = upstream.publish("left", "9.9.9");
+  const path = tarballPath("left", "9.9.9");
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  upstream.answers.set(path, (_, res) => {
+    isAsked();
+    void mayEnd.then(() => res.end(bytes));
+  });
+  const late = tarball("left", "9.9.9");
+  await asked;
+  assert.equal((await publishNpm(platform, group.path, "left", "1.0.0")).status, 201);
+  end();
+  const { status, text } = await late;
+  assert.equal(status, 404, text);
+  assert.match(text, /the name is the group's own/);
+  assert.deepEqual(versionsOf(await packument("left")), ["1.0.0"]);
+});
+
 test("a version of the group counts before one of the upstream, and one it removed is nobody's", async () => {
   await setUpstream({ mergedNames: ["patched"] });
   upstream.publish("patched", "1.0.0", { manifest: { description: "theirs" } });
@@ -204,12 +224,12 @@ test("disabled and deleted upstreams are not asked; what came from them stays", 
   await kept();
   await platform.ok("DELETE", `/libraries/v2/upstreams/${uid}`);
   await kept();
-  const { size_bytes: size } = await platform.reader
-    .selectFrom("artifacts")
-    .select("size_bytes")
-    .where("parent", "=", group.uid)
-    .executeTakeFirstOrThrow();
-  assert.equal(size, bytes.length, "its size is counted");
+  const { storage } = await platform.ok<{ storage: Record<string, string>[] }>(
+    "GET",
+    `/registry/v2/storage?uidp.descendantsOf=${group.uid}`,
+  );
+  const { libraries, libraryBytes } = storage.find(({ groupUid }) => groupUid === group.uid) ?? {};
+  assert.deepEqual([libraries, libraryBytes], ["1", String(bytes.length)], "its size is counted");
 });
 
 test("a version that the upstream changes or takes back stays as it came", async () => {
@@ -228,6 +248,25 @@ test("a version that the upstream changes or takes back stays as it came", async
   platform.clock.offsetMs += 301_000;
   assert.deepEqual(versionsOf(await packument("left")), ["1.0.0"]);
   assert.equal((await tarball("left", "1.0.0")).status, 200);
+});
+
+test("what is removed of an upstream's package comes again, and its tags stay the upstream's", async () => {
+  await setUpstream();
+  for (const version of ["1.0.0", "1.1.0"]) upstream.publish("left", version);
+  for (const version of ["1.0.0", "1.1.0"]) assert.equal((await tarball("left", version)).status, 200);
+  const { body } = await packument("left");
+  const { "1.0.0": _, ...rest } = body["versions"] as Record<string, object>;
+  const path = `${npmPath(group.path, "left")}/-rev/${String(body["_rev"])}`;
+  const token = await platform.token();
+  assert.equal((await platform.call("PUT", path, { token, body: { ...body, versions: rest } })).status, 200);
+  assert.equal((await tarball("left", "1.0.0")).status, 200);
+  assert.equal(upstream.count(tarballPath("left", "1.0.0")), 2);
+  upstream.publish("left", "2.0.0");
+  platform.clock.offsetMs += 301_000;
+  assert.deepEqual((await packument("left")).body["dist-tags"], { latest: "2.0.0" });
+  for (const version of ["1.0.0", "1.1.0", "2.0.0"]) delete upstream.packages.get("left")?.versions[version];
+  platform.clock.offsetMs += 301_000;
+  assert.deepEqual(versionsOf(await packument("left")), ["1.0.0", "1.1.0"]);
 });
 
 test("attestations and keys of the upstream are kept and served", async () => {

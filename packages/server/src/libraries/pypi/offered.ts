@@ -31,14 +31,16 @@ export interface KeptRows {
 
 /** What is kept of a file of an upstream beside its content, as JSON in `artifact_files.metadata`. */
 export interface FileMetadata {
-  requiresPython?: string;
+  requiresPython?: string | undefined;
+  /** Why it should not be chosen, as its upstream said when it was fetched. */
+  yanked?: string | undefined;
   /** When its upstream got it, in milliseconds since 1970. */
-  uploadMs?: number;
+  uploadMs?: number | undefined;
   /** When it was first listed to us, of a file without an upload time. */
-  seenMs?: number;
+  seenMs?: number | undefined;
   /** Of core metadata: the version that they are of, and the license that they say, which may be empty. */
-  version?: string;
-  license?: string;
+  version?: string | undefined;
+  license?: string | undefined;
 }
 
 /** What is kept of a version, as JSON in `artifact_versions.metadata`. */
@@ -133,7 +135,7 @@ function keptFile(
     uploadTimeMs: isOwn ? file.create_time : said.uploadMs,
     requiresPython: said.requiresPython ?? "",
     metadata: metadataOf(file.name, rows, listed),
-    yanked: listed === undefined ? (yanked ?? undefined) : listed.yanked,
+    yanked: listed === undefined ? (yanked ?? said.yanked) : listed.yanked,
     provenance: provenanceOf(file.name, rows, listed),
     facts: {
       version,

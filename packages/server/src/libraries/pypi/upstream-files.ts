@@ -125,18 +125,19 @@ async function write(
   { known: { group, normalized }, settings, listed, name, ending, said }: Fetched,
   { stored, received: { md5, sha1, sha512 } }: { stored: StoredBlob; received: ReceivedFile },
 ): Promise<{ generations: string[] }> {
-  const { version, uploadMs, seenMs, requiresPython } = listed;
+  const { version, uploadMs, seenMs, requiresPython, yanked } = listed;
   const metadata: FileMetadata = {
-    ...(uploadMs !== undefined && { uploadMs }),
-    ...(seenMs !== undefined && { seenMs }),
-    ...(ending === "" ? requiresPython !== undefined && { requiresPython } : { version }),
+    uploadMs,
+    seenMs,
+    ...(ending === "" ? { requiresPython, yanked } : { version }),
     ...(ending === BESIDE.metadata && { license: said?.license ?? "" }),
   };
   const input = {
     group,
     ecosystem: ecosystem.number,
     normalized,
-    name: normalized,
+    // As its publisher writes it, which is what the catalogue shows.
+    name: said !== undefined && normalizedName(said.name) === normalized ? said.name : normalized,
     isMerged: settings.isMerged,
     isPrerelease: isPreRelease(version),
     ...(ending === "" && { version: newVersion(listed, said) }),

@@ -46,8 +46,8 @@ export interface Files {
    */
   fetch(settings: UpstreamSettings, wanted: WantedFile): Promise<boolean>;
   /**
-   * The bytes of something small, such as a file of sums, of which nothing is kept. Undefined when the upstream does not
-   * have it. Throws as `fetch` does.
+   * The bytes of something small, such as a file of sums, of which nothing is kept. Undefined when the upstream does
+   * not have it. Throws as `fetch` does.
    */
   small(settings: UpstreamSettings, url: string, maxBytes: number): Promise<SmallFile | undefined>;
 }
