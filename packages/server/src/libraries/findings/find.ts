@@ -26,7 +26,7 @@ export interface LibraryFinding {
   records: { feed: string; id: string }[];
 }
 
-/** What is found in these versions of the artifact, in the order of the versions, and then of the vulnerabilities' ids. */
+/** What is found in these versions of the artifact, in their order, and then in that of the vulnerabilities' ids. */
 export async function findingsIn(
   db: Database,
   artifact: WalkedArtifact,

@@ -86,7 +86,7 @@ async function namedFrom(
   return found.sort((a, b) => (a.uid < b.uid ? -1 : 1)).slice(0, BATCH);
 }
 
-/** The versions of an artifact from a position on, which is that of a version, in their order; `version`: that alone. */
+/** The versions of an artifact from the position of one on, in their order; `version`: that one alone. */
 export async function* versionsFrom(
   db: Database,
   artifact: string,

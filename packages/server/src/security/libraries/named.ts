@@ -15,8 +15,8 @@ export interface RegistryName {
 }
 
 /**
- * The libraries that records about these vulnerabilities name, by any of their ids or an alias in common with one: those
- * of which versions may be affected.
+ * The libraries that records about these vulnerabilities name, by any of their ids or an alias in common with one:
+ * those of which versions may be affected.
  */
 export async function librariesNamedBy(db: Database, vulnerabilities: readonly string[]): Promise<RegistryName[]> {
   const keys = new Set(vulnerabilities.map(vulnerabilityKey));

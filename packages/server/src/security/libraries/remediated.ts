@@ -25,8 +25,8 @@ const ROWS = 500;
 const FIXING = `d.until_time is null and d.type in (${EventTypeFilter.FIXED}, ${EventTypeFilter.PATCHED})`;
 
 /**
- * Those of the groups at and above this one whose artifact or component has one of the names, in upper or lower case, or
- * a name that ends with one.
+ * Those of the groups at and above this one whose artifact or component has one of the names, in upper or lower case,
+ * or a name that ends with one.
  */
 export async function fixingAdvisories(
   db: Database,

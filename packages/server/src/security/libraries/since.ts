@@ -11,8 +11,8 @@ const RECORDS = 50;
 const MAX_RECORDS = 5_000;
 
 /**
- * Since when each tag has pointed, without a break, to images with the version, in milliseconds since 1970, in the order
- * of the rows. Of a tag's history the last 5,000 records are read. Undefined for a tag without any.
+ * Since when each tag has pointed, without a break, to images with the version, in milliseconds since 1970, in the
+ * order of the rows. Of a tag's history the last 5,000 records are read. Undefined for a tag without any.
  */
 export async function heldSince(
   db: Database,
