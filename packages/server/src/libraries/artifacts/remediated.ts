@@ -17,7 +17,7 @@ type Named = Pick<Row<"artifacts">, "uid" | "parent" | "ecosystem" | "name" | "n
 
 const MAX_FOUND = 10_000;
 
-/** Those of the versions of which an advisory of the artifact's group, or of one above, says that they fix something. */
+/** Those of the versions that an advisory of the artifact's group, or of one above, says fix something. */
 export async function remediatedVersions(
   db: Database,
   artifact: Named,
