@@ -31,8 +31,8 @@ export const NOUN_TABLE: readonly Noun[] = [
     "libraries",
     "Registry",
     "packages of Java, Python and JavaScript",
-    "ArtifactsService",
-    ["Artifact"],
+    ["ArtifactsService", "LibraryFindingsService"],
+    ["Library", "Artifact"],
     ["library"],
   ),
   noun(

@@ -5,6 +5,7 @@ export { blockRetention } from "./blocks/retention.ts";
 export { blocksService } from "./blocks/service.ts";
 export { artifactPoliciesService } from "./policies/service.ts";
 export { writeWords } from "./artifacts/words.ts";
+export { libraryFindingsService } from "./findings/service.ts";
 export { libraryCommands } from "./commands.ts";
 export { type LibraryDeps } from "./http/exchange.ts";
 export { libraryHandler } from "./http/router.ts";

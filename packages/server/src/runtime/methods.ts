@@ -31,6 +31,7 @@ import {
   IdentitiesService,
   IdentityProvidersService,
   ImagesService,
+  LibraryFindingsService,
   OperationsService,
   PingService,
   ReposService,
@@ -72,7 +73,13 @@ import {
   sessionsService,
   termsService,
 } from "../iam/index.ts";
-import { artifactPoliciesService, artifactsService, blocksService, upstreamsService } from "../libraries/index.ts";
+import {
+  artifactPoliciesService,
+  artifactsService,
+  blocksService,
+  libraryFindingsService,
+  upstreamsService,
+} from "../libraries/index.ts";
 import { operationsService } from "../operations/service.ts";
 import { pingService } from "../ping/index.ts";
 import {
@@ -183,6 +190,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(UpstreamsService, upstreamsService(context)),
     ...methods(ArtifactPoliciesService, artifactPoliciesService(context)),
     ...methods(BlocksService, blocksService(context)),
+    ...methods(LibraryFindingsService, libraryFindingsService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(OperationsService, operationsService(context)),
     ...methods(PingService, pingService()),

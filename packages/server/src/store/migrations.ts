@@ -523,6 +523,14 @@ export const MIGRATIONS: Migration[] = [
       `create index artifact_blocks_last on artifact_blocks (organization, last_time, uid)`,
     ],
   },
+  {
+    version: 44,
+    name: "libraries by their names",
+    statements: [
+      // Which groups have the library that a record is about.
+      `create index artifacts_normalized on artifacts (ecosystem, normalized, uid)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

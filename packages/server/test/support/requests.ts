@@ -24,6 +24,7 @@ import {
   IdentitiesService,
   IdentityProvidersService,
   ImagesService,
+  LibraryFindingsService,
   SbomsService,
   OperationsService,
   PingService,
@@ -325,6 +326,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     return { ...everywhere, ecosystems: [Ecosystem.JAVASCRIPT] };
   });
   add(artifacts.listArtifactVersions, async () => ({ artifactId: await artifact() }));
+  add(artifacts.listArtifactImages, async () => ({ artifactId: await artifact() }));
   add(artifacts.getArtifactCount, () => ({}));
   // A group has one policy and one upstream for each ecosystem.
   const policies = ArtifactPoliciesService.method;
@@ -359,6 +361,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     updateMask: { paths: ["description"] },
   }));
   add(upstreams.deleteUpstream, async () => ({ uid: await upstream() }));
+  add(LibraryFindingsService.method.listLibraryFindings, () => everywhere);
   for (const method of OperationsService.methods) add(method, () => ({}));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(EolTagsService.method.listEolTags, () => everywhere);
