@@ -2,14 +2,13 @@ import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { pypiKey } from "../../lib/versions/index.ts";
 import { recordBlob } from "../../oci/index.ts";
-import type { Row } from "../../store/index.ts";
 import { noteChange } from "../artifacts/events.ts";
 import { fileNamed, versionNamed, versionsOf } from "../artifacts/visible.ts";
 import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from "../artifacts/write.ts";
 import { ECOSYSTEMS } from "../ecosystems.ts";
 import { libraryError } from "../http/errors.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
-import { newestOf } from "./versions.ts";
+import { settledProject } from "./versions.ts";
 
 export interface UploadInput extends PublishTarget {
   /** As its publisher writes it. */
@@ -52,7 +51,8 @@ export const uploadPypi = publishCommand(
         const { generation } = await addFile(call, artifact, row.uid, one).catch(conflict(sameName(one.name)));
         generations.push(generation);
       }
-    await settle(call, artifact, row.uid);
+    const versions = await versionsOf(call.tx, artifact.uid);
+    await settleArtifact(call, artifact, { version: row.uid, ...settledProject(versions) });
     await noteChange(call, artifact, { what: "published", version, files: [file.name] });
     return { generations };
   },
@@ -67,15 +67,6 @@ async function generationsOf(call: Call, files: readonly (NewFile | undefined)[]
   const generations: string[] = [];
   for (const file of files) if (file !== undefined) generations.push((await recordBlob(call, file)).generation);
   return generations;
-}
-
-async function settle(call: Call, artifact: Row<"artifacts">, version: string): Promise<void> {
-  const newest = newestOf(await versionsOf(call.tx, artifact.uid));
-  await settleArtifact(call, artifact, {
-    version,
-    latestVersion: newest?.version ?? "",
-    ...(newest !== undefined && { description: newest.description }),
-  });
 }
 
 function sameName(file: string): string {

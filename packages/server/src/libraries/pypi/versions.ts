@@ -1,6 +1,7 @@
 import { parse } from "@renovatebot/pep440";
 import { isVersion } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
+import type { Settled } from "../artifacts/write.ts";
 
 /**
  * The version that pip chooses when none is asked for: the newest release that is not yanked, or where there is none
@@ -10,6 +11,15 @@ import type { Row } from "../../store/index.ts";
 export function newestOf(versions: readonly Row<"artifact_versions">[]): Row<"artifact_versions"> | undefined {
   const choosable = versions.filter(({ yanked }) => yanked === null);
   return choosable.findLast(({ version }) => !isPreRelease(version)) ?? choosable.at(-1);
+}
+
+/** What a project is in lists with these versions, the earliest first. Without one to choose its description stays. */
+export function settledProject(versions: readonly Row<"artifact_versions">[]): Settled {
+  const newest = newestOf(versions);
+  return {
+    latestVersion: newest?.version ?? "",
+    ...(newest !== undefined && { description: newest.description }),
+  };
 }
 
 function isPreRelease(version: string): boolean {

@@ -1,0 +1,33 @@
+import { prerelease } from "semver";
+import type { Row } from "../../store/index.ts";
+import type { Settled } from "../artifacts/write.ts";
+import { stateOf } from "./manifest.ts";
+
+/**
+ * What a package comes to be with these versions, the earliest first: tags that point to others go, and `latest` is
+ * never without a version. `tags`: those that are to be set beside. Defaults to none.
+ */
+export function settledPackage(
+  { state: text }: Pick<Row<"artifacts">, "state">,
+  versions: readonly Row<"artifact_versions">[],
+  given: Readonly<Record<string, string>> = {},
+): Settled {
+  const state = stateOf(text);
+  const numbers = new Set(versions.map(({ version }) => version));
+  const tags = Object.fromEntries(
+    Object.entries({ ...state.tags, ...given }).filter(([, version]) => numbers.has(version)),
+  );
+  tags["latest"] ??= newestOf(versions);
+  const latest = versions.find(({ version }) => version === tags["latest"]);
+  return {
+    state: JSON.stringify({ ...state, tags }),
+    latestVersion: tags["latest"],
+    description: latest?.description ?? "",
+  };
+}
+
+/** The newest release; where there is none, the newest pre-release. */
+function newestOf(versions: readonly Row<"artifact_versions">[]): string {
+  const releases = versions.filter(({ version }) => prerelease(version) === null);
+  return (releases.at(-1) ?? versions.at(-1))?.version ?? "";
+}
