@@ -1,6 +1,20 @@
 // Written by `npm run generate` out of proto/: change it there.
 import { method } from "../method.ts";
 
+export interface GetArtifactRequest {
+  uid?: string;
+}
+export interface Artifact {
+  uid: string;
+  name: string;
+  description: string;
+  ecosystem: Ecosystem;
+  latestVersion: string;
+  versionCount: number;
+  createTime?: string;
+  updateTime?: string;
+}
+export type Ecosystem = "ECOSYSTEM_UNSPECIFIED" | "ECOSYSTEM_JAVA" | "ECOSYSTEM_PYTHON" | "ECOSYSTEM_JAVASCRIPT";
 export interface ListArtifactsRequest {
   ecosystems?: Ecosystem[];
   query?: string;
@@ -12,7 +26,6 @@ export interface ListArtifactsRequest {
   orderBy?: string;
   uidp?: UIDPFilterInput;
 }
-export type Ecosystem = "ECOSYSTEM_UNSPECIFIED" | "ECOSYSTEM_JAVA" | "ECOSYSTEM_PYTHON" | "ECOSYSTEM_JAVASCRIPT";
 export interface UIDPFilterInput {
   ancestorsOf?: string;
   descendantsOf?: string;
@@ -26,15 +39,24 @@ export interface ListArtifactsResponse {
   totalCount: string;
   skipped: number;
 }
-export interface Artifact {
+export interface DeleteArtifactRequest {
+  uid?: string;
+  validateOnly?: boolean;
+}
+export interface GetArtifactVersionRequest {
+  uid?: string;
+}
+export interface ArtifactVersion {
   uid: string;
   name: string;
+  version: string;
   description: string;
-  ecosystem: Ecosystem;
-  latestVersion: string;
-  versionCount: number;
   createTime?: string;
   updateTime?: string;
+  sizeBytes: string;
+  yanked: boolean;
+  yankReason: string;
+  deprecation: string;
 }
 export interface ListArtifactVersionsRequest {
   artifactId?: string;
@@ -50,14 +72,26 @@ export interface ListArtifactVersionsResponse {
   totalCount: string;
   skipped: number;
 }
-export interface ArtifactVersion {
-  uid: string;
-  name: string;
-  version: string;
-  description: string;
+export interface UpdateArtifactVersionRequest {
+  artifactVersion?: ArtifactVersionInput;
+  updateMask?: string;
+  validateOnly?: boolean;
+}
+export interface ArtifactVersionInput {
+  uid?: string;
+  name?: string;
+  version?: string;
+  description?: string;
   createTime?: string;
   updateTime?: string;
-  sizeBytes: string;
+  sizeBytes?: string;
+  yanked?: boolean;
+  yankReason?: string;
+  deprecation?: string;
+}
+export interface DeleteArtifactVersionRequest {
+  uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetArtifactCountRequest {
   ecosystems?: Ecosystem[];
@@ -69,10 +103,31 @@ export interface GetArtifactCountResponseCount {
   ecosystem: Ecosystem;
   totalCount: string;
 }
+export const getArtifact = method<GetArtifactRequest, Artifact>("GET", "/libraries/v2/artifacts/{uid=**}", "");
 export const listArtifacts = method<ListArtifactsRequest, ListArtifactsResponse>("GET", "/libraries/v2/artifacts", "");
+export const deleteArtifact = method<DeleteArtifactRequest, Record<string, never>>(
+  "DELETE",
+  "/libraries/v2/artifacts/{uid=**}",
+  "",
+);
+export const getArtifactVersion = method<GetArtifactVersionRequest, ArtifactVersion>(
+  "GET",
+  "/libraries/v2/artifactVersions/{uid=**}",
+  "",
+);
 export const listArtifactVersions = method<ListArtifactVersionsRequest, ListArtifactVersionsResponse>(
   "GET",
   "/libraries/v2/artifacts/{artifactId}/versions",
+  "",
+);
+export const updateArtifactVersion = method<UpdateArtifactVersionRequest, ArtifactVersion>(
+  "PATCH",
+  "/libraries/v2/artifactVersions/{artifactVersion.uid=**}",
+  "artifactVersion",
+);
+export const deleteArtifactVersion = method<DeleteArtifactVersionRequest, Record<string, never>>(
+  "DELETE",
+  "/libraries/v2/artifactVersions/{uid=**}",
   "",
 );
 export const getArtifactCount = method<GetArtifactCountRequest, GetArtifactCountResponse>(

@@ -6,8 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/libraries/v2/artifacts.proto.
  */
 export const file_moorage_libraries_v2_artifacts: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMucHJvdG8SFG1vb3JhZ2UubGlicmFyaWVzLnYyIpgCCghBcnRpZmFjdBIQCgN1aWQYASABKAlCA+BBAxIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEjIKCWVjb3N5c3RlbRgEIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRIbCg5sYXRlc3RfdmVyc2lvbhgFIAEoCUID4EEDEhoKDXZlcnNpb25fY291bnQYBiABKAVCA+BBAxI0CgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyLcAQoPQXJ0aWZhY3RWZXJzaW9uEhAKA3VpZBgBIAEoCUID4EEDEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRI0CgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIXCgpzaXplX2J5dGVzGAcgASgDQgPgQQMikQIKFExpc3RBcnRpZmFjdHNSZXF1ZXN0Ej4KCmVjb3N5c3RlbXMYASADKA4yHy5tb29yYWdlLmxpYnJhcmllcy52Mi5FY29zeXN0ZW1CCeBBAvK7GAIQEBIWCgVxdWVyeRgCIAEoCUIH8rsYAxCAAhIcCgxjdWRhX3ZlcnNpb24YAyABKAlCBvK7GAIQIBISCgpyZW1lZGlhdGVkGAQgASgIEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSEAoIb3JkZXJfYnkYDSABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIiiQEKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIxCglhcnRpZmFjdHMYASADKAsyHi5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSDwoHc2tpcHBlZBgEIAEoBSKoAQobTGlzdEFydGlmYWN0VmVyc2lvbnNSZXF1ZXN0EhgKC2FydGlmYWN0X2lkGAEgASgJQgPgQQISEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSDAoEc2tpcBgMIAEoBRIQCghvcmRlcl9ieRgNIAEoCRIoCgR1aWRwGGQgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlciKfAQocTGlzdEFydGlmYWN0VmVyc2lvbnNSZXNwb25zZRJAChFhcnRpZmFjdF92ZXJzaW9ucxgBIAMoCzIlLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSDwoHc2tpcHBlZBgEIAEoBSJWChdHZXRBcnRpZmFjdENvdW50UmVxdWVzdBI7CgplY29zeXN0ZW1zGAEgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgbyuxgCEBAisgEKGEdldEFydGlmYWN0Q291bnRSZXNwb25zZRJECgZjb3VudHMYASADKAsyNC5tb29yYWdlLmxpYnJhcmllcy52Mi5HZXRBcnRpZmFjdENvdW50UmVzcG9uc2UuQ291bnQaUAoFQ291bnQSMgoJZWNvc3lzdGVtGAEgASgOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtEhMKC3RvdGFsX2NvdW50GAIgASgDKmoKCUVjb3N5c3RlbRIZChVFQ09TWVNURU1fVU5TUEVDSUZJRUQQABISCg5FQ09TWVNURU1fSkFWQRABEhQKEEVDT1NZU1RFTV9QWVRIT04QAhIYChRFQ09TWVNURU1fSkFWQVNDUklQVBADMsYEChBBcnRpZmFjdHNTZXJ2aWNlEpUBCg1MaXN0QXJ0aWZhY3RzEioubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0c1JlcXVlc3QaKy5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RzUmVzcG9uc2UiK6K7GAQaAosOqLsYAYLT5JMCGRIXL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMS8gEKFExpc3RBcnRpZmFjdFZlcnNpb25zEjEubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0VmVyc2lvbnNSZXF1ZXN0GjIubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0VmVyc2lvbnNSZXNwb25zZSJzorsYMxoCiw4iC2FydGlmYWN0X2lkKh1tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdDCLDqi7GAGC0+STAjISMC9saWJyYXJpZXMvdjIvYXJ0aWZhY3RzL3thcnRpZmFjdF9pZD0qfS92ZXJzaW9ucxKkAQoQR2V0QXJ0aWZhY3RDb3VudBItLm1vb3JhZ2UubGlicmFyaWVzLnYyLkdldEFydGlmYWN0Q291bnRSZXF1ZXN0Gi4ubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlc3BvbnNlIjGiuxgEGgKLDqi7GAGC0+STAh8SHS9saWJyYXJpZXMvdjIvYXJ0aWZhY3RzL2NvdW50YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("CiRtb29yYWdlL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMucHJvdG8SFG1vb3JhZ2UubGlicmFyaWVzLnYyIpgCCghBcnRpZmFjdBIQCgN1aWQYASABKAlCA+BBAxIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEjIKCWVjb3N5c3RlbRgEIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRIbCg5sYXRlc3RfdmVyc2lvbhgFIAEoCUID4EEDEhoKDXZlcnNpb25fY291bnQYBiABKAVCA+BBAxI0CgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyK6AgoPQXJ0aWZhY3RWZXJzaW9uEhAKA3VpZBgBIAEoCUID4EEDEhEKBG5hbWUYAiABKAlCA+BBAxIUCgd2ZXJzaW9uGAMgASgJQgPgQQMSGAoLZGVzY3JpcHRpb24YBCABKAlCA+BBAxI0CgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIXCgpzaXplX2J5dGVzGAcgASgDQgPgQQMSDwoGeWFua2VkGOgHIAEoCBIdCgt5YW5rX3JlYXNvbhjpByABKAlCB/K7GAMQgCASHQoLZGVwcmVjYXRpb24Y6gcgASgJQgfyuxgDEIAgIiYKEkdldEFydGlmYWN0UmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiJBChVEZWxldGVBcnRpZmFjdFJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQISFgoNdmFsaWRhdGVfb25seRjoByABKAgiLQoZR2V0QXJ0aWZhY3RWZXJzaW9uUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAiKtAQocVXBkYXRlQXJ0aWZhY3RWZXJzaW9uUmVxdWVzdBJEChBhcnRpZmFjdF92ZXJzaW9uGAEgASgLMiUubW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3RWZXJzaW9uQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIkgKHERlbGV0ZUFydGlmYWN0VmVyc2lvblJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQISFgoNdmFsaWRhdGVfb25seRjoByABKAgikQIKFExpc3RBcnRpZmFjdHNSZXF1ZXN0Ej4KCmVjb3N5c3RlbXMYASADKA4yHy5tb29yYWdlLmxpYnJhcmllcy52Mi5FY29zeXN0ZW1CCeBBAvK7GAIQEBIWCgVxdWVyeRgCIAEoCUIH8rsYAxCAAhIcCgxjdWRhX3ZlcnNpb24YAyABKAlCBvK7GAIQIBISCgpyZW1lZGlhdGVkGAQgASgIEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSEAoIb3JkZXJfYnkYDSABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIiiQEKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIxCglhcnRpZmFjdHMYASADKAsyHi5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSDwoHc2tpcHBlZBgEIAEoBSKoAQobTGlzdEFydGlmYWN0VmVyc2lvbnNSZXF1ZXN0EhgKC2FydGlmYWN0X2lkGAEgASgJQgPgQQISEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSDAoEc2tpcBgMIAEoBRIQCghvcmRlcl9ieRgNIAEoCRIoCgR1aWRwGGQgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlciKfAQocTGlzdEFydGlmYWN0VmVyc2lvbnNSZXNwb25zZRJAChFhcnRpZmFjdF92ZXJzaW9ucxgBIAMoCzIlLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSDwoHc2tpcHBlZBgEIAEoBSJWChdHZXRBcnRpZmFjdENvdW50UmVxdWVzdBI7CgplY29zeXN0ZW1zGAEgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgbyuxgCEBAisgEKGEdldEFydGlmYWN0Q291bnRSZXNwb25zZRJECgZjb3VudHMYASADKAsyNC5tb29yYWdlLmxpYnJhcmllcy52Mi5HZXRBcnRpZmFjdENvdW50UmVzcG9uc2UuQ291bnQaUAoFQ291bnQSMgoJZWNvc3lzdGVtGAEgASgOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtEhMKC3RvdGFsX2NvdW50GAIgASgDKmoKCUVjb3N5c3RlbRIZChVFQ09TWVNURU1fVU5TUEVDSUZJRUQQABISCg5FQ09TWVNURU1fSkFWQRABEhQKEEVDT1NZU1RFTV9QWVRIT04QAhIYChRFQ09TWVNURU1fSkFWQVNDUklQVBADMooNChBBcnRpZmFjdHNTZXJ2aWNlErQBCgtHZXRBcnRpZmFjdBIoLm1vb3JhZ2UubGlicmFyaWVzLnYyLkdldEFydGlmYWN0UmVxdWVzdBoeLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0IluiuxgrGgKLDiIDdWlkKh1tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdDCLDqi7GAGC0+STAiISIC9saWJyYXJpZXMvdjIvYXJ0aWZhY3RzL3t1aWQ9Kip9EpUBCg1MaXN0QXJ0aWZhY3RzEioubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0c1JlcXVlc3QaKy5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RzUmVzcG9uc2UiK6K7GAQaAosOqLsYAYLT5JMCGRIXL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMSugEKDkRlbGV0ZUFydGlmYWN0EisubW9vcmFnZS5saWJyYXJpZXMudjIuRGVsZXRlQXJ0aWZhY3RSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5ImOiuxgrGgKsRiIDdWlkKh1tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdDCLDqi7GAK6uxgECAMQAYLT5JMCIiogL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMve3VpZD0qKn0S1wEKEkdldEFydGlmYWN0VmVyc2lvbhIvLm1vb3JhZ2UubGlicmFyaWVzLnYyLkdldEFydGlmYWN0VmVyc2lvblJlcXVlc3QaJS5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdFZlcnNpb24iaaK7GDIaAosOIgN1aWQqJG1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbjCLDqi7GAGC0+STAikSJy9saWJyYXJpZXMvdjIvYXJ0aWZhY3RWZXJzaW9ucy97dWlkPSoqfRLyAQoUTGlzdEFydGlmYWN0VmVyc2lvbnMSMS5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RWZXJzaW9uc1JlcXVlc3QaMi5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RWZXJzaW9uc1Jlc3BvbnNlInOiuxgzGgKLDiILYXJ0aWZhY3RfaWQqHW1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0MIsOqLsYAYLT5JMCMhIwL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMve2FydGlmYWN0X2lkPSp9L3ZlcnNpb25zEpoCChVVcGRhdGVBcnRpZmFjdFZlcnNpb24SMi5tb29yYWdlLmxpYnJhcmllcy52Mi5VcGRhdGVBcnRpZmFjdFZlcnNpb25SZXF1ZXN0GiUubW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3RWZXJzaW9uIqUBorsYQxoCiw4iFGFydGlmYWN0X3ZlcnNpb24udWlkKiRtb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdFZlcnNpb24wiw6ouxgCursYBAgDEAGC0+STAkw6EGFydGlmYWN0X3ZlcnNpb24yOC9saWJyYXJpZXMvdjIvYXJ0aWZhY3RWZXJzaW9ucy97YXJ0aWZhY3RfdmVyc2lvbi51aWQ9Kip9EtYBChVEZWxldGVBcnRpZmFjdFZlcnNpb24SMi5tb29yYWdlLmxpYnJhcmllcy52Mi5EZWxldGVBcnRpZmFjdFZlcnNpb25SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InGiuxgyGgKsRiIDdWlkKiRtb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdFZlcnNpb24wiw6ouxgCursYBAgDEAGC0+STAikqJy9saWJyYXJpZXMvdjIvYXJ0aWZhY3RWZXJzaW9ucy97dWlkPSoqfRKkAQoQR2V0QXJ0aWZhY3RDb3VudBItLm1vb3JhZ2UubGlicmFyaWVzLnYyLkdldEFydGlmYWN0Q291bnRSZXF1ZXN0Gi4ubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlc3BvbnNlIjGiuxgEGgKLDqi7GAGC0+STAh8SHS9saWJyYXJpZXMvdjIvYXJ0aWZhY3RzL2NvdW50YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Artifact is a library in a group: an npm package, a Python project, or a Maven artifact.
@@ -143,6 +143,28 @@ export type ArtifactVersion = Message<"moorage.libraries.v2.ArtifactVersion"> & 
    * @generated from field: int64 size_bytes = 7;
    */
   sizeBytes: bigint;
+
+  /**
+   * Clients install it only where it is named exactly, as PEP 592 has it. Of Python projects alone.
+   *
+   * @generated from field: bool yanked = 1000;
+   */
+  yanked: boolean;
+
+  /**
+   * Why it was yanked, which clients show; may be empty. Emptied when the version is yanked no more.
+   *
+   * @generated from field: string yank_reason = 1001;
+   */
+  yankReason: string;
+
+  /**
+   * Why it should not be used any longer, which clients show on installing it; empty when it is not deprecated. Of npm
+   * packages alone.
+   *
+   * @generated from field: string deprecation = 1002;
+   */
+  deprecation: string;
 };
 
 /**
@@ -151,6 +173,139 @@ export type ArtifactVersion = Message<"moorage.libraries.v2.ArtifactVersion"> & 
  */
 export const ArtifactVersionSchema: GenMessage<ArtifactVersion> = /*@__PURE__*/
   messageDesc(file_moorage_libraries_v2_artifacts, 1);
+
+/**
+ * GetArtifactRequest names a library.
+ *
+ * @generated from message moorage.libraries.v2.GetArtifactRequest
+ */
+export type GetArtifactRequest = Message<"moorage.libraries.v2.GetArtifactRequest"> & {
+  /**
+   * The library.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.GetArtifactRequest.
+ * Use `create(GetArtifactRequestSchema)` to create a new message.
+ */
+export const GetArtifactRequestSchema: GenMessage<GetArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 2);
+
+/**
+ * DeleteArtifactRequest names a library.
+ *
+ * @generated from message moorage.libraries.v2.DeleteArtifactRequest
+ */
+export type DeleteArtifactRequest = Message<"moorage.libraries.v2.DeleteArtifactRequest"> & {
+  /**
+   * The library.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.DeleteArtifactRequest.
+ * Use `create(DeleteArtifactRequestSchema)` to create a new message.
+ */
+export const DeleteArtifactRequestSchema: GenMessage<DeleteArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 3);
+
+/**
+ * GetArtifactVersionRequest names a version.
+ *
+ * @generated from message moorage.libraries.v2.GetArtifactVersionRequest
+ */
+export type GetArtifactVersionRequest = Message<"moorage.libraries.v2.GetArtifactVersionRequest"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.GetArtifactVersionRequest.
+ * Use `create(GetArtifactVersionRequestSchema)` to create a new message.
+ */
+export const GetArtifactVersionRequestSchema: GenMessage<GetArtifactVersionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 4);
+
+/**
+ * UpdateArtifactVersionRequest asks for a change.
+ *
+ * @generated from message moorage.libraries.v2.UpdateArtifactVersionRequest
+ */
+export type UpdateArtifactVersionRequest = Message<"moorage.libraries.v2.UpdateArtifactVersionRequest"> & {
+  /**
+   * The version, named by its uid, with its new values.
+   *
+   * @generated from field: moorage.libraries.v2.ArtifactVersion artifact_version = 1;
+   */
+  artifactVersion?: ArtifactVersion | undefined;
+
+  /**
+   * Which fields to change: yanked, yank_reason, deprecation.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.UpdateArtifactVersionRequest.
+ * Use `create(UpdateArtifactVersionRequestSchema)` to create a new message.
+ */
+export const UpdateArtifactVersionRequestSchema: GenMessage<UpdateArtifactVersionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 5);
+
+/**
+ * DeleteArtifactVersionRequest names a version.
+ *
+ * @generated from message moorage.libraries.v2.DeleteArtifactVersionRequest
+ */
+export type DeleteArtifactVersionRequest = Message<"moorage.libraries.v2.DeleteArtifactVersionRequest"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.DeleteArtifactVersionRequest.
+ * Use `create(DeleteArtifactVersionRequestSchema)` to create a new message.
+ */
+export const DeleteArtifactVersionRequestSchema: GenMessage<DeleteArtifactVersionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 6);
 
 /**
  * ListArtifactsRequest asks for a page of libraries.
@@ -228,7 +383,7 @@ export type ListArtifactsRequest = Message<"moorage.libraries.v2.ListArtifactsRe
  * Use `create(ListArtifactsRequestSchema)` to create a new message.
  */
 export const ListArtifactsRequestSchema: GenMessage<ListArtifactsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 2);
+  messageDesc(file_moorage_libraries_v2_artifacts, 7);
 
 /**
  * ListArtifactsResponse is a page of libraries.
@@ -270,7 +425,7 @@ export type ListArtifactsResponse = Message<"moorage.libraries.v2.ListArtifactsR
  * Use `create(ListArtifactsResponseSchema)` to create a new message.
  */
 export const ListArtifactsResponseSchema: GenMessage<ListArtifactsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 3);
+  messageDesc(file_moorage_libraries_v2_artifacts, 8);
 
 /**
  * ListArtifactVersionsRequest asks for a page of versions.
@@ -326,7 +481,7 @@ export type ListArtifactVersionsRequest = Message<"moorage.libraries.v2.ListArti
  * Use `create(ListArtifactVersionsRequestSchema)` to create a new message.
  */
 export const ListArtifactVersionsRequestSchema: GenMessage<ListArtifactVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 4);
+  messageDesc(file_moorage_libraries_v2_artifacts, 9);
 
 /**
  * ListArtifactVersionsResponse is a page of versions.
@@ -368,7 +523,7 @@ export type ListArtifactVersionsResponse = Message<"moorage.libraries.v2.ListArt
  * Use `create(ListArtifactVersionsResponseSchema)` to create a new message.
  */
 export const ListArtifactVersionsResponseSchema: GenMessage<ListArtifactVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 5);
+  messageDesc(file_moorage_libraries_v2_artifacts, 10);
 
 /**
  * GetArtifactCountRequest asks for numbers of libraries.
@@ -389,7 +544,7 @@ export type GetArtifactCountRequest = Message<"moorage.libraries.v2.GetArtifactC
  * Use `create(GetArtifactCountRequestSchema)` to create a new message.
  */
 export const GetArtifactCountRequestSchema: GenMessage<GetArtifactCountRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 6);
+  messageDesc(file_moorage_libraries_v2_artifacts, 11);
 
 /**
  * GetArtifactCountResponse is how many libraries there are.
@@ -410,7 +565,7 @@ export type GetArtifactCountResponse = Message<"moorage.libraries.v2.GetArtifact
  * Use `create(GetArtifactCountResponseSchema)` to create a new message.
  */
 export const GetArtifactCountResponseSchema: GenMessage<GetArtifactCountResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 7);
+  messageDesc(file_moorage_libraries_v2_artifacts, 12);
 
 /**
  * Count is the number of libraries of an ecosystem.
@@ -438,7 +593,7 @@ export type GetArtifactCountResponse_Count = Message<"moorage.libraries.v2.GetAr
  * Use `create(GetArtifactCountResponse_CountSchema)` to create a new message.
  */
 export const GetArtifactCountResponse_CountSchema: GenMessage<GetArtifactCountResponse_Count> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 7, 0);
+  messageDesc(file_moorage_libraries_v2_artifacts, 12, 0);
 
 /**
  * Ecosystem is where a library comes from, and by which rules its names and versions go.
@@ -487,12 +642,22 @@ export const EcosystemSchema: GenEnum<Ecosystem> = /*@__PURE__*/
   enumDesc(file_moorage_libraries_v2_artifacts, 0);
 
 /**
- * ArtifactsService lists libraries: npm packages, Python projects and Maven artifacts. Their clients publish and
- * install them, below /npm, /pypi and /maven.
+ * ArtifactsService lists and removes libraries: npm packages, Python projects and Maven artifacts. Their clients
+ * publish and install them, below /npm, /pypi and /maven.
  *
  * @generated from service moorage.libraries.v2.ArtifactsService
  */
 export const ArtifactsService: GenService<{
+  /**
+   * GetArtifact answers one library.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.GetArtifact
+   */
+  getArtifact: {
+    methodKind: "unary";
+    input: typeof GetArtifactRequestSchema;
+    output: typeof ArtifactSchema;
+  },
   /**
    * ListArtifacts answers the libraries the caller may list.
    *
@@ -504,6 +669,27 @@ export const ArtifactsService: GenService<{
     output: typeof ListArtifactsResponseSchema;
   },
   /**
+   * DeleteArtifact removes a library with all of its versions. Their numbers are never published again, and the name
+   * stays the group's. Each version has the event that it has when a client of the ecosystem removes it.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.DeleteArtifact
+   */
+  deleteArtifact: {
+    methodKind: "unary";
+    input: typeof DeleteArtifactRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * GetArtifactVersion answers one version of a library.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.GetArtifactVersion
+   */
+  getArtifactVersion: {
+    methodKind: "unary";
+    input: typeof GetArtifactVersionRequestSchema;
+    output: typeof ArtifactVersionSchema;
+  },
+  /**
    * ListArtifactVersions answers the versions of one library, in the order of its ecosystem.
    *
    * @generated from rpc moorage.libraries.v2.ArtifactsService.ListArtifactVersions
@@ -512,6 +698,28 @@ export const ArtifactsService: GenService<{
     methodKind: "unary";
     input: typeof ListArtifactVersionsRequestSchema;
     output: typeof ListArtifactVersionsResponseSchema;
+  },
+  /**
+   * UpdateArtifactVersion changes whether a version is yanked, of a Python project, or deprecated, of an npm package.
+   * It takes the capability to publish libraries of that ecosystem.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.UpdateArtifactVersion
+   */
+  updateArtifactVersion: {
+    methodKind: "unary";
+    input: typeof UpdateArtifactVersionRequestSchema;
+    output: typeof ArtifactVersionSchema;
+  },
+  /**
+   * DeleteArtifactVersion removes a version with its files. Its number is never published again. With its last version
+   * the library is removed.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.DeleteArtifactVersion
+   */
+  deleteArtifactVersion: {
+    methodKind: "unary";
+    input: typeof DeleteArtifactVersionRequestSchema;
+    output: typeof EmptySchema;
   },
   /**
    * GetArtifactCount answers how many libraries the caller may list, by ecosystem.
