@@ -14,7 +14,9 @@ export type Kind =
   | "mapping"
   | "invite"
   | "association"
-  | "advisory";
+  | "advisory"
+  | "library"
+  | "version";
 
 /** Where resources of a kind are listed. */
 export interface KindPlace {
@@ -24,6 +26,8 @@ export interface KindPlace {
   field: string;
   /** The field by which people call one; its list can be filtered by `name` when this is `name`. */
   nameField: string;
+  /** What a request of the list must have, too. */
+  query?: Readonly<Record<string, readonly string[]>>;
   /** Its name in a sentence. */
   word: string;
   /** How one is named, for messages. */
@@ -57,6 +61,12 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   invite: place("/iam/v2/groupInvites", "groupInvites", "keyId", "invite", "its key id, or acme:ada@example.com"),
   association: place("/iam/v2/accountAssociations", "accountAssociations", "name", "account association", "acme"),
   advisory: place("/vulnerabilities/v2/advisories", "advisories", "advisoryId", "advisory", "MRG-2345-6789-cfgh"),
+  library: {
+    ...place("/libraries/v2/artifacts", "artifacts", "name", "library", "acme/team:left-pad"),
+    query: { ecosystems: ["ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"] },
+  },
+  // Versions are listed by library alone: findVersion looks them up.
+  version: place("/libraries/v2/artifacts", "artifactVersions", "version", "version", "acme/team:left-pad@1.3.0"),
 };
 
 function place(path: string, field: string, nameField: string, word: string, form: string): KindPlace {

@@ -28,6 +28,8 @@ export const SOURCES = [
   "invite",
   "association",
   "advisory",
+  "library",
+  "version",
   "feed",
   "context",
   "server",
