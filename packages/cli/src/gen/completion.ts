@@ -617,7 +617,7 @@ export const OPTIONS: readonly string[] = [
   "{\"names\":[\"--google-sts-url\"],\"help\":\"Google's endpoint for the check of an account association\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--azure-login-url\"],\"help\":\"Azure's endpoint for the check of an account association\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--drain-timeout\"],\"help\":\"How long requests under way may take to complete after SIGTERM\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
-  "{\"names\":[\"--blobs-redirect\"],\"help\":\"1 answers a GET of a blob with a redirect to a presigned URL of the S3 server\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
+  "{\"names\":[\"--blobs-redirect\"],\"help\":\"1 answers a GET of a blob, or of a file of a library, with a redirect to a pres…\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--blobs-redirect-ttl\"],\"help\":\"Lifetime of a presigned URL\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--workers\"],\"help\":\"Processes that serve the port together\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--log-format\"],\"help\":\"json, one object per line, or text for people\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
