@@ -1,14 +1,15 @@
 import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import type { Row } from "../../store/index.ts";
 import { pypiKey } from "../../lib/versions/index.ts";
 import { recordBlob } from "../../oci/index.ts";
 import { noteChange } from "../artifacts/events.ts";
-import { fileNamed, versionNamed, versionsOf } from "../artifacts/visible.ts";
+import { fileNamed, versionsOf } from "../artifacts/visible.ts";
 import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from "../artifacts/write.ts";
 import { ECOSYSTEMS } from "../ecosystems.ts";
 import { libraryError } from "../http/errors.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
-import { settledProject } from "./versions.ts";
+import { equalVersion, isRemoved, settledProject } from "./versions.ts";
 
 export interface UploadInput extends PublishTarget {
   /** As its publisher writes it. */
@@ -31,20 +32,12 @@ export const uploadPypi = publishCommand(
   "libraries.uploadPypi",
   "pypi",
   async (call: Call, input: UploadInput): Promise<{ generations: string[] }> => {
-    const { group, name, normalized, version, summary, file, metadataFile } = input;
+    const { group, name, normalized, version, file, metadataFile } = input;
     const artifact = await takeArtifact(call, { group, ecosystem: ECOSYSTEMS.pypi, normalized }, name);
     const known = await fileNamed(call.tx, artifact.uid, file.name);
     if (known !== undefined && known.file.digest !== file.digest) throw isThere(file.name);
     if (known !== undefined) return { generations: await generationsOf(call, [file, metadataFile]) };
-    const row =
-      (await versionNamed(call.tx, artifact.uid, version)) ??
-      (await addVersion(call, artifact, {
-        version,
-        sortKey: pypiKey(version),
-        description: summary,
-        metadata: "{}",
-        cuda: cudaOf(version),
-      }).catch(conflict(`version ${version} of ${name} was removed, and its number is not used again`)));
+    const row = (await equalVersion(call.tx, artifact, version)) ?? (await newVersion(call, artifact, input));
     const generations: string[] = [];
     for (const one of [file, metadataFile])
       if (one !== undefined) {
@@ -53,10 +46,26 @@ export const uploadPypi = publishCommand(
       }
     const versions = await versionsOf(call.tx, artifact.uid);
     await settleArtifact(call, artifact, { version: row.uid, ...settledProject(versions) });
-    await noteChange(call, artifact, { what: "published", version, files: [file.name] });
+    await noteChange(call, artifact, { what: "published", version: row.version, files: [file.name] });
     return { generations };
   },
 );
+
+async function newVersion(
+  call: Call,
+  artifact: Row<"artifacts">,
+  { name, version, summary }: UploadInput,
+): Promise<Row<"artifact_versions">> {
+  const why = `version ${version} of ${name} was removed, and its number is not used again`;
+  if (await isRemoved(call.tx, artifact, version)) throw libraryError(409, `Already exists: ${why}`);
+  return await addVersion(call, artifact, {
+    version,
+    sortKey: pypiKey(version),
+    description: summary,
+    metadata: "{}",
+    cuda: cudaOf(version),
+  }).catch(conflict(why));
+}
 
 /** The version of CUDA that a version was built for, as digits: 121 of `2.4.0+cu121`, as PyTorch names its builds. */
 function cudaOf(version: string): string {
