@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Real clients of libraries against a real server on loopback: npm, pnpm, yarn, bun; pip, twine, uv, poetry; Maven.
+# Real clients of libraries against a real server on loopback: npm, pnpm, yarn, bun; pip, twine, uv, poetry; Maven, Gradle.
 #   .ci/libraries.sh        .ci/libraries.sh npm pip
 # Each publishes and installs with empty caches of its own; what it installs comes from the server alone.
 # Exit status 77: a client is not available on this machine (a line says which, and why); the checks of the others have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
-ALL="npm pnpm yarn bun pip uv poetry python_upstream maven maven_upstream"
+ALL="npm pnpm yarn bun pip uv poetry python_upstream maven maven_upstream gradle"
 # shellcheck disable=SC2086 # one word for each client
 [ $# -gt 0 ] || set -- $ALL
 # shellcheck source=.ci/server.sh
@@ -157,6 +157,46 @@ check_maven() {
     printf '%s<artifactId>app</artifactId><version>1.0</version>%s<repositories><repository>%s<snapshots><enabled>true</enabled></snapshots></repository></repositories><dependencies><dependency><groupId>org.example.ci</groupId><artifactId>lib</artifactId><version>%s</version></dependency></dependencies></project>' "$head" "$properties" "$place" "$version" >app/pom.xml
     does "maven: $version is resolved, its sums checked, and compiled against" "${mvn[@]}" -C -s pull.xml -f app/pom.xml compile
   done
+}
+
+check_gradle() {
+  command -v gradle >/dev/null || { missing gradle "no gradle on PATH: apt-get install gradle"; return 0; }
+  # Nothing is compiled: neither plugins nor a certain JDK are needed. Newer versions take plain http only by a property.
+  local place="maven { url = uri('$URL/maven/$ORG/-/'); credentials { username = 'any'; password = System.getenv('PASSWORD') }; if (delegate.hasProperty('allowInsecureProtocol')) allowInsecureProtocol = true }"
+  local gradle=(timeout 300 gradle -q --no-daemon --console=plain)
+  mkdir lib app
+  echo "rootProject.name = 'gradle-lib'" >lib/settings.gradle && echo 42 >lib/lib.jar
+  cat >lib/build.gradle <<END
+apply plugin: 'maven-publish'
+group = 'org.example.ci'
+version = '1.0'
+publishing {
+  publications { lib(MavenPublication) { artifactId = 'gradle-lib'; artifact(file('lib.jar')) { extension = 'jar' } } }
+  repositories { $place }
+}
+END
+  if PASSWORD=$PUSH "${gradle[@]}" -g "$PWD/g1" -p lib publish >"$WORK/out.log" 2>&1; then
+    ok "gradle: a release is published"
+    echo 43 >lib/lib.jar
+    PASSWORD=$PUSH refused "gradle: other bytes of the same version are not" "409" "${gradle[@]}" -g "$PWD/g1" -p lib publish
+  else
+    # Debian's Gradle 4.4.1 was built without what it publishes by.
+    grep -q "using the available connector factories" "$WORK/out.log" || { tail -n 20 "$WORK/out.log"; fail "gradle: a release is published"; }
+    echo "libraries: gradle: publishing not run: this Gradle publishes to no HTTP repository; curl does it instead"
+    echo '<project><modelVersion>4.0.0</modelVersion><groupId>org.example.ci</groupId><artifactId>gradle-lib</artifactId><version>1.0</version></project>' >lib/lib.pom
+    for file in lib.jar lib.pom; do
+      curl -fsS -u "any:$PUSH" -T "lib/$file" "$URL/maven/$ORG/-/org/example/ci/gradle-lib/1.0/gradle-lib-1.0.${file#lib.}"
+    done
+  fi
+  echo "rootProject.name = 'app'" >app/settings.gradle
+  cat >app/build.gradle <<END
+repositories { $place }
+configurations { got }
+dependencies { got 'org.example.ci:gradle-lib:1.+' }
+task fetch(type: Copy) { from configurations.got; into 'got' }
+END
+  PASSWORD=$PULL does "gradle: it is resolved by a range, with an empty cache" "${gradle[@]}" -g "$PWD/g2" -p app fetch
+  same "gradle: and is what was published" "$(cat app/got/gradle-lib-1.0.jar)" 42
 }
 
 for name in "$@"; do

@@ -138,6 +138,8 @@ export const VERBS: Readonly<Record<string, string>> = {
 
 /** What commands do, where the first sentence of the method's comment would not be plain; by `Service.Method`. */
 export const SUMMARIES: Readonly<Record<string, string>> = {
+  "ArtifactsService.UpdateArtifactVersion": "yank or deprecate a version, or take that back",
+  "ArtifactsService.ListArtifactVersions": "show the versions of one library, the newest first",
   "PingService.Ping": "ask whether the server answers; needs no sign-in",
   "SearchService.Search": "find repos, tags, images by digest, and annotations and labels",
   "TagsService.CreateTag": "make a tag, or point it to another digest",
@@ -168,6 +170,8 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.events.v2.Subscription": "subscription",
   "moorage.libraries.v2.Upstream": "upstream",
   "moorage.libraries.v2.ArtifactPolicy": "policy",
+  "moorage.libraries.v2.Artifact": "library",
+  "moorage.libraries.v2.ArtifactVersion": "version",
 };
 
 /** Kinds that fields hold the uid of, by `Message.field`, or by the field's name for all messages. */

@@ -87,6 +87,13 @@ test("names come from the server, a level of a path at a time, and from the cach
       ["acme/team/app:1.0", "acme/team/app:1.1"],
     ],
     [["tags", "get", "acme/team/app:1.1"], ["acme/team/app:1.1"]],
+    [
+      ["libraries", "get", "acme/t"],
+      ["acme/team/", "acme/team:", "acme/two words/", "acme/two words:"],
+    ],
+    [["libraries", "get", "acme/team:org"], ["acme/team:org.example:app"]],
+    [["libraries", "get-version", "acme/team:"], ["acme/team:org.example:app@"]],
+    [["libraries", "get-version", "acme/team:org.example:app@"], ["acme/team:org.example:app@1.0"]],
     [["roles", "get", "acme/dep"], ["acme/deployer"]],
     [
       ["roles", "get", "registry."],

@@ -35,8 +35,8 @@ export function placeFor(t: TestContext, env: Record<string, string> = {}): Plac
 }
 
 /**
- * A server with acme/team/app (tags 1.0 and 1.1), acme/api and the group `acme/two words`, and a token of its owner in
- * the environment.
+ * A server with acme/team/app (tags 1.0 and 1.1), acme/api, the library acme/team:org.example:app (version 1.0) and the
+ * group `acme/two words`, and a token of its owner in the environment.
  */
 export async function placeWithServer(t: TestContext): Promise<Place & { url: string; token: string; stop(): void }> {
   const place = placeFor(t);
@@ -62,6 +62,8 @@ export async function placeWithServer(t: TestContext): Promise<Place & { url: st
   assert.equal(pushed.code, 0, pushed.stderr);
   const digest = pushed.stdout.trim().split("@")[1];
   await call(`/registry/v2/tags/${app.uid}`, { name: "1.1", digest });
+  const jar = `${server.url}/maven/acme/team/-/org/example/app/1.0/app-1.0.jar`;
+  assert.equal((await fetch(jar, { method: "PUT", headers, body: "a jar" })).status, 201);
   return {
     ...place,
     env: { ...place.env, MOORAGE_URL: server.url, MOORAGE_TOKEN: token },

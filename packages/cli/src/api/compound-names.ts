@@ -1,9 +1,9 @@
-// Names of what has no name of its own: tags, role bindings, subscriptions, mappings, invites, advisories,
-// upstreams and policies; and people
-// by their addresses.
+// Names of what has no name of its own: tags, role bindings, subscriptions, mappings, invites, advisories, upstreams,
+// policies, libraries and their versions; and people by their addresses.
 import { UsageFailure } from "../command/failure.ts";
 import { below } from "./group-path.ts";
 import { parseImage } from "./image-reference.ts";
+import { findLibrary, findVersion } from "./library-names.ts";
 import { ecosystemWord, type Kind, KINDS } from "./name-kinds.ts";
 import { type Lookup, onlyOne, throwMissing } from "./name-results.ts";
 import type { Json, JsonObject, Query } from "./rest.ts";
@@ -32,6 +32,10 @@ export function findSpecial(lookup: Lookup, kind: Kind, text: string): Promise<s
       return findByEcosystem(lookup, kind, text);
     case "advisory":
       return findFiltered(lookup, kind, text, { advisory_ids: [text] }, () => true);
+    case "library":
+      return findLibrary(lookup, text);
+    case "version":
+      return findVersion(lookup, text);
     case "identity":
       return text.includes("@") ? findPerson(lookup, text) : undefined;
     default:

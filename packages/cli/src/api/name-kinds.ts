@@ -16,7 +16,9 @@ export type Kind =
   | "association"
   | "advisory"
   | "upstream"
-  | "policy";
+  | "policy"
+  | "library"
+  | "version";
 
 /** Where resources of a kind are listed. */
 export interface KindPlace {
@@ -26,6 +28,8 @@ export interface KindPlace {
   field: string;
   /** The field by which people call one; its list can be filtered by `name` when this is `name`. */
   nameField: string;
+  /** What a request of the list must have, too. */
+  query?: Readonly<Record<string, readonly string[]>>;
   /** Its name in a sentence. */
   word: string;
   /** How one is named, for messages. */
@@ -61,6 +65,12 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   advisory: place("/vulnerabilities/v2/advisories", "advisories", "advisoryId", "advisory", "MRG-2345-6789-cfgh"),
   upstream: place("/libraries/v2/upstreams", "upstreams", "ecosystem", "upstream", "acme/team:javascript"),
   policy: place("/libraries/v2/artifactPolicies", "artifactPolicies", "ecosystem", "policy", "acme/team:python"),
+  library: {
+    ...place("/libraries/v2/artifacts", "artifacts", "name", "library", "acme/team:left-pad"),
+    query: { ecosystems: ["ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"] },
+  },
+  // Versions are listed by library alone: findVersion looks them up.
+  version: place("/libraries/v2/artifacts", "artifactVersions", "version", "version", "acme/team:left-pad@1.3.0"),
 };
 
 /** An ecosystem as commands write it: `javascript` of ECOSYSTEM_JAVASCRIPT. */

@@ -58,9 +58,9 @@ export async function throwMissing(
   { parent, name }: { parent: string | undefined; name: string },
   within = text,
 ): Promise<never> {
-  const { path, field, nameField, word } = KINDS[kind];
+  const { path, field, nameField, word, query: needed } = KINDS[kind];
   const siblings: string[] = [];
-  const query = parent === undefined ? {} : below(parent);
+  const query = { ...needed, ...(parent === undefined ? {} : below(parent)) };
   for await (const item of rest.list(path, field, { query, pageSize: 200, limit: SIBLINGS })) {
     siblings.push(String(item[nameField]));
   }
@@ -77,7 +77,7 @@ export async function throwMissing(
 
 /** Where else there is something of that name. */
 async function sameName(rest: RestClient, pathOf: PathOf, kind: Kind, name: string): Promise<string[]> {
-  if (KINDS[kind].nameField !== "name" || kind === "tag") return [];
+  if (KINDS[kind].nameField !== "name" || kind === "tag" || kind === "library") return [];
   const named = await listNamed(rest, kind, { name });
   return Promise.all(named.slice(0, 3).map(({ uid }) => pathOf(String(uid), kind)));
 }

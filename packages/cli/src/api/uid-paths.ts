@@ -8,7 +8,7 @@ const MAX_IDS = 40;
 const MAX_REMEMBERED = 20_000;
 
 // What is called by its parent's path, a colon and its own name.
-const WITH_COLON: readonly Kind[] = ["tag", "binding", "subscription", "mapping", "upstream", "policy"];
+const WITH_COLON: readonly Kind[] = ["tag", "binding", "subscription", "mapping", "upstream", "policy", "library"];
 
 /** Answers the path of names of a uid. */
 export type PathOf = (uid: string, kind?: Kind) => Promise<string>;
@@ -61,7 +61,7 @@ export function pathsOf(rest: Pick<RestClient, "call">): PathOf {
 
 /** Looks names up, those that are asked for in one step by one request. */
 function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => Promise<string | undefined> {
-  const { path, field } = KINDS[kind];
+  const { path, field, query } = KINDS[kind];
   const known = new Map<string, Promise<string | undefined>>();
   let waiting = new Map<string, (name: string | undefined) => void>();
   let sending: Promise<void> = Promise.resolve();
@@ -74,7 +74,7 @@ function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => 
     );
     await Promise.all(
       parts.map(async (ids) => {
-        const answer = await rest.call("GET", path, { query: { "uidp.ids": ids, page_size: ids.length } });
+        const answer = await rest.call("GET", path, { query: { ...query, "uidp.ids": ids, page_size: ids.length } });
         for (const item of objectsIn(answer, field)) asked.get(String(item["uid"]))?.(ownName(kind, item));
         for (const uid of ids) asked.get(uid)?.(undefined);
       }),

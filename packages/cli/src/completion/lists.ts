@@ -60,11 +60,13 @@ export function listsOf({ place, cache }: Caller, signal: AbortSignal | undefine
 
   return {
     of(kind, parent) {
-      const { path, field } = KINDS[kind];
-      const query =
-        parent === undefined
+      const { path, field, query: needed = {} } = KINDS[kind];
+      const query = [
+        ...Object.entries(needed).flatMap(([name, values]) => values.map((value) => [name, value] as const)),
+        ...(parent === undefined
           ? []
-          : [parent === "" ? (["uidp.in_root", "true"] as const) : (["uidp.children_of", parent] as const)];
+          : [parent === "" ? (["uidp.in_root", "true"] as const) : (["uidp.children_of", parent] as const)]),
+      ];
       return ask({ path, query, field, named: NAMED[kind] ?? byName });
     },
     search(text, repo) {

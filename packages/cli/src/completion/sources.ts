@@ -30,6 +30,8 @@ export const SOURCES = [
   "advisory",
   "upstream",
   "policy",
+  "library",
+  "version",
   "feed",
   "context",
   "server",

@@ -28,7 +28,35 @@ export async function wordsFor(source: Source, text: string, lists: Lists): Prom
       source === "tag" && !each.word.endsWith("/") ? { ...each, word: `${each.word}:` } : each,
     );
   }
+  if (source === "library" || source === "version") return librariesOf(source, text, lists);
   return pathsOf(source === "association" ? "group" : (source as Kind), text, lists);
+}
+
+/** Groups with a colon after them, then the libraries of one, and of one of these its versions. */
+async function librariesOf(source: "library" | "version", text: string, lists: Lists): Promise<Candidate[]> {
+  const colon = text.indexOf(":");
+  if (colon < 0)
+    return (await pathsOf("group", text, lists)).map((each) =>
+      each.word.endsWith("/") ? each : { ...each, word: `${each.word}:` },
+    );
+  const front = text.slice(0, colon + 1);
+  const parent = await groupAt(text.slice(0, colon), lists);
+  if (parent === undefined) return [];
+  const libraries = await itemsOf("library", parent, lists);
+  const end = source === "version" ? "@" : "";
+  const at = text.lastIndexOf("@");
+  const chosen = libraries.find(([, name]) => `${front}${name}` === text.slice(0, Math.max(0, at)));
+  if (source === "library" || chosen === undefined)
+    return starting(
+      libraries.map(plain).map(({ word, help }) => ({ word: `${front}${word}${end}`, help })),
+      text,
+    );
+  const path = `/libraries/v2/artifacts/${encodeURIComponent(chosen[0])}/versions`;
+  const versions = (await lists.other(path, "artifactVersions", "version", "description")).items;
+  return starting(
+    versions.map(plain).map(({ word, help }) => ({ word: `${text.slice(0, at + 1)}${word}`, help })),
+    text,
+  );
 }
 
 /** Groups, with a slash where others may follow, and resources of the kind, below the path at the text's beginning. */

@@ -36,6 +36,15 @@ const SEVERITY = word("SEVERITY", "severity", "FINDING_SEVERITY_", { colour: col
 
 const dimWhenDeprecated: Column["colour"] = (item) => (item["deprecated"] === true ? "dim" : undefined);
 
+/** Whether a version of a library is yanked or deprecated, and why. */
+function withdrawn(item: JsonObject): string {
+  const [reason, deprecation] = [textAt(item, "yankReason"), textAt(item, "deprecation")];
+  if (item["yanked"] === true) return reason === "" ? "yanked" : `yanked: ${reason}`;
+  return deprecation === "" ? "" : `deprecated: ${deprecation}`;
+}
+
+const dimWhenWithdrawn: Column["colour"] = (item) => (withdrawn(item) === "" ? undefined : "dim");
+
 function nameColumn(field: string, colour?: Column["colour"]): Column {
   return { header: "NAME", value: NAMES[field] ?? nameOfAny, kind: "path", ...(colour && { colour }) };
 }
@@ -134,6 +143,24 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("LATEST", "release.latestVersion", WIDE),
     text("FROM", "versionSource", WIDE),
     digest("DIGEST", "digest", WIDE),
+    UID,
+  ],
+  artifacts: [
+    nameColumn("artifacts"),
+    word("ECOSYSTEM", "ecosystem", "ECOSYSTEM_"),
+    text("LATEST", "latestVersion"),
+    count("VERSIONS", "versionCount"),
+    DESCRIPTION,
+    UPDATED,
+    UID,
+  ],
+  artifactVersions: [
+    text("VERSION", "version", { colour: dimWhenWithdrawn }),
+    { header: "STATE", value: withdrawn, flexible: true },
+    bytes("SIZE", "sizeBytes"),
+    CREATED,
+    DESCRIPTION,
+    { ...UPDATED, ...WIDE },
     UID,
   ],
   versions: [

@@ -9,6 +9,9 @@ export type NameOf = (item: JsonObject, pathOf: PathOf) => string | Promise<stri
 
 /** Names of items whose kind has a form of its own, by the field of their list. */
 export const NAMES: Readonly<Record<string, NameOf>> = {
+  artifacts: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "name"), ":"),
+  artifactVersions: async (item, pathOf) =>
+    `${await pathOf(textAt(item, "uid").replace(/\/[^/]*$/, ""), "library")}@${textAt(item, "version")}`,
   tags: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "name"), ":"),
   eolTags: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "name"), ":"),
   subscriptions: (item, pathOf) => nameBelow(item, pathOf, textAt(item, "sink"), ":"),

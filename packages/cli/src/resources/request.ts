@@ -152,14 +152,13 @@ function pathOf(method: MethodSpec, filled: ReadonlyMap<string, string>, used: S
     used.add("parent");
     return method.rootPath;
   }
-  return method.path.replaceAll(/\{([\w.]+)(=\*\*)?[^}]*\}/g, (_, field: string) => {
+  return method.path.replaceAll(/\{([\w.]+)(=\*\*)?[^}]*\}/g, (_, field: string, isDeep?: string) => {
     const value = filled.get(field);
     if (value === undefined || value === "") throw new Failure(`the ${field} is missing`, { exit: EXIT.usage });
     used.add(field);
-    return value
-      .split("/")
-      .map((part) => encodeURIComponent(part).replaceAll("%3A", ":"))
-      .join("/");
+    const escaped = encodeURIComponent(value).replaceAll("%3A", ":");
+    // A uid in a place of one segment keeps its slashes escaped.
+    return isDeep === undefined ? escaped : escaped.replaceAll("%2F", "/");
   });
 }
 

@@ -432,7 +432,7 @@ export const TABLE = {
     flag,
     "MOORAGE_BLOBS_REDIRECT",
     "0",
-    "1 answers a GET of a blob with a redirect to a presigned URL of the S3 server.",
+    "1 answers a GET of a blob, or of a file of a library, with a redirect to a presigned URL of the S3 server.",
   ),
   /** Zero when the server itself sends blobs. */
   blobsRedirectTtlMs: setting(

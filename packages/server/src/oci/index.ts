@@ -27,4 +27,5 @@ export { registryHandler } from "./router.ts";
 export { tokenEndpoint } from "./token/endpoint.ts";
 export { announcedLength, bodyOf, responseSink, type Transfer, wholeBodyOf } from "./body.ts";
 export { parseRange } from "./blobs/ranges.ts";
+export { redirectUrl } from "./blobs/redirect.ts";
 export { callerOf, type CredentialDeps, headerCredential } from "./token/credentials.ts";

@@ -44,6 +44,8 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   const isList =
     /^(?:List|Search)/.test(method.name) && rule.scope === "" && method.name !== "ListResolvedVulnsReports";
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
+  // It takes the right to publish in the version's ecosystem as well.
+  if (method.name === "UpdateArtifactVersion") return "PERMISSION_DENIED";
   const held = rule.capabilities.every((capability) =>
     viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""),
   );
@@ -74,10 +76,11 @@ test("every service of the SDK is served by gRPC, and every method declares the 
         reads ? api.Transaction.READ : api.Transaction.WRITE,
         method.name,
       );
-    // A request to sync now, to redeliver, or for a scan changes no resource.
+    // A request to sync now, to redeliver, or for a scan changes no resource. Versions of libraries have events of
+    // their own, whoever changes them.
     const emitsEvent =
       getOption(method, transactionOption) === api.Transaction.WRITE &&
-      !/^(?:Sync|Redeliver|ScanImage)/.test(method.name);
+      !/^(?:Sync|Redeliver|ScanImage|(?:Delete|Update)Artifact)/.test(method.name);
     assert.equal(hasOption(method, api.event), emitsEvent, method.name);
   }
 });

@@ -68,6 +68,9 @@ const HEADS = {
   "a method by REST": "POST /iam/v2/groups HTTP/1.1\r\nContent-Type: application/json",
   "a public method by Connect": "POST /moorage.ping.v2.PingService/Ping HTTP/1.1\r\nContent-Type: application/json",
   "an upload": "POST /v2/acme/app/blobs/uploads/ HTTP/1.1",
+  "an npm package": "PUT /npm/acme/app HTTP/1.1",
+  "a Python project": "POST /pypi/acme/legacy/ HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=b",
+  "a Maven artifact": "PUT /maven/acme/-/org/example/app/1.0/app-1.0.jar HTTP/1.1",
   nothing: "POST /no-such-path HTTP/1.1",
 };
 

@@ -325,8 +325,21 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     await artifact();
     return { ...everywhere, ecosystems: [Ecosystem.JAVASCRIPT] };
   });
+  const version = async (): Promise<string> => {
+    const { uid } = await platform.reader
+      .selectFrom("artifact_versions")
+      .select("uid")
+      .where("parent", "=", await artifact())
+      .executeTakeFirstOrThrow();
+    return uid;
+  };
+  add(artifacts.getArtifact, async () => ({ uid: await artifact() }));
+  add(artifacts.deleteArtifact, async () => ({ uid: await artifact() }));
   add(artifacts.listArtifactVersions, async () => ({ artifactId: await artifact() }));
   add(artifacts.listArtifactImages, async () => ({ artifactId: await artifact() }));
+  add(artifacts.getArtifactVersion, async () => ({ uid: await version() }));
+  add(artifacts.updateArtifactVersion, async () => ({ artifactVersion: { uid: await version(), deprecation: "old" } }));
+  add(artifacts.deleteArtifactVersion, async () => ({ uid: await version() }));
   add(artifacts.getArtifactCount, () => ({}));
   // A group has one policy and one upstream for each ecosystem.
   const policies = ArtifactPoliciesService.method;

@@ -73,6 +73,19 @@ export interface DeleteArtifactPolicyRequest {
   uid?: string;
   validateOnly?: boolean;
 }
+export interface GetArtifactRequest {
+  uid?: string;
+}
+export interface Artifact {
+  uid: string;
+  name: string;
+  description: string;
+  ecosystem: Ecosystem;
+  latestVersion: string;
+  versionCount: number;
+  createTime?: string;
+  updateTime?: string;
+}
 export interface ListArtifactsRequest {
   ecosystems?: Ecosystem[];
   query?: string;
@@ -90,16 +103,34 @@ export interface ListArtifactsResponse {
   totalCount: string;
   skipped: number;
 }
-export interface Artifact {
+export interface DeleteArtifactRequest {
+  uid?: string;
+  validateOnly?: boolean;
+}
+export interface GetArtifactVersionRequest {
+  uid?: string;
+}
+export interface ArtifactVersion {
   uid: string;
   name: string;
+  version: string;
   description: string;
-  ecosystem: Ecosystem;
-  latestVersion: string;
-  versionCount: number;
   createTime?: string;
   updateTime?: string;
+  sizeBytes: string;
+  sourceType: SourceType;
+  malwareScanned: boolean;
+  malwareMalicious: boolean;
+  upstreamPublishTime?: string;
+  yanked: boolean;
+  yankReason: string;
+  deprecation: string;
 }
+export type SourceType =
+  | "SOURCE_TYPE_UNSPECIFIED"
+  | "SOURCE_TYPE_INTERNAL"
+  | "SOURCE_TYPE_INTERNAL_REMEDIATED"
+  | "SOURCE_TYPE_UPSTREAM_REGISTRY";
 export interface ListArtifactVersionsRequest {
   artifactId?: string;
   pageSize?: number;
@@ -114,24 +145,6 @@ export interface ListArtifactVersionsResponse {
   totalCount: string;
   skipped: number;
 }
-export interface ArtifactVersion {
-  uid: string;
-  name: string;
-  version: string;
-  description: string;
-  createTime?: string;
-  updateTime?: string;
-  sizeBytes: string;
-  sourceType: SourceType;
-  malwareScanned: boolean;
-  malwareMalicious: boolean;
-  upstreamPublishTime?: string;
-}
-export type SourceType =
-  | "SOURCE_TYPE_UNSPECIFIED"
-  | "SOURCE_TYPE_INTERNAL"
-  | "SOURCE_TYPE_INTERNAL_REMEDIATED"
-  | "SOURCE_TYPE_UPSTREAM_REGISTRY";
 export interface ListArtifactImagesRequest {
   artifactId?: string;
   version?: string;
@@ -156,6 +169,31 @@ export interface ArtifactImage {
   version: string;
   purl: string;
   sinceTime?: string;
+}
+export interface UpdateArtifactVersionRequest {
+  artifactVersion?: ArtifactVersionInput;
+  updateMask?: string;
+  validateOnly?: boolean;
+}
+export interface ArtifactVersionInput {
+  uid?: string;
+  name?: string;
+  version?: string;
+  description?: string;
+  createTime?: string;
+  updateTime?: string;
+  sizeBytes?: string;
+  sourceType?: SourceType;
+  malwareScanned?: boolean;
+  malwareMalicious?: boolean;
+  upstreamPublishTime?: string;
+  yanked?: boolean;
+  yankReason?: string;
+  deprecation?: string;
+}
+export interface DeleteArtifactVersionRequest {
+  uid?: string;
+  validateOnly?: boolean;
 }
 export interface GetArtifactCountRequest {
   ecosystems?: Ecosystem[];
@@ -346,7 +384,18 @@ export const deleteArtifactPolicy = method<DeleteArtifactPolicyRequest, Record<s
   "/libraries/v2/artifactPolicies/{uid=**}",
   "",
 );
+export const getArtifact = method<GetArtifactRequest, Artifact>("GET", "/libraries/v2/artifacts/{uid=**}", "");
 export const listArtifacts = method<ListArtifactsRequest, ListArtifactsResponse>("GET", "/libraries/v2/artifacts", "");
+export const deleteArtifact = method<DeleteArtifactRequest, Record<string, never>>(
+  "DELETE",
+  "/libraries/v2/artifacts/{uid=**}",
+  "",
+);
+export const getArtifactVersion = method<GetArtifactVersionRequest, ArtifactVersion>(
+  "GET",
+  "/libraries/v2/artifactVersions/{uid=**}",
+  "",
+);
 export const listArtifactVersions = method<ListArtifactVersionsRequest, ListArtifactVersionsResponse>(
   "GET",
   "/libraries/v2/artifacts/{artifactId}/versions",
@@ -355,6 +404,16 @@ export const listArtifactVersions = method<ListArtifactVersionsRequest, ListArti
 export const listArtifactImages = method<ListArtifactImagesRequest, ListArtifactImagesResponse>(
   "GET",
   "/libraries/v2/artifacts/{artifactId}/images",
+  "",
+);
+export const updateArtifactVersion = method<UpdateArtifactVersionRequest, ArtifactVersion>(
+  "PATCH",
+  "/libraries/v2/artifactVersions/{artifactVersion.uid=**}",
+  "artifactVersion",
+);
+export const deleteArtifactVersion = method<DeleteArtifactVersionRequest, Record<string, never>>(
+  "DELETE",
+  "/libraries/v2/artifactVersions/{uid=**}",
   "",
 );
 export const getArtifactCount = method<GetArtifactCountRequest, GetArtifactCountResponse>(

@@ -14,16 +14,19 @@ import { listFound, listOf, storedListOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import { queryPageArrays } from "../../aip/page-query.ts";
 import { isWithin } from "../../lib/uid.ts";
+import { storedGet } from "../../aip/resource.ts";
 import { violationsOf } from "../../aip/validate.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { type Cells, layoutOf, storedPage } from "../../core/stored.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
-import { timestamp } from "../../lib/timestamps.ts";
 import { type Row, statement } from "../../store/index.ts";
+import { removeVersions } from "./changes.ts";
 import { listArtifactImages } from "./images.ts";
-import { originsOf } from "./origins.ts";
 import { isRemediated } from "./remediated.ts";
 import { countArtifacts, isBuiltFor, isFoundBy, organizationsOf, queryArtifacts } from "./list.ts";
+import { artifactRow, versionWithArtifact } from "./rows.ts";
+import { messageOfVersion, VERSION_COLUMNS, versionMessages } from "./version-message.ts";
+import { updateVersion } from "./version-updates.ts";
 
 const LAYOUT = layoutOf(ArtifactSchema);
 const ARTIFACTS = storedListOf(
@@ -35,23 +38,13 @@ const ARTIFACTS = storedListOf(
   },
   LAYOUT,
 );
+const getArtifact = storedGet("artifacts", LAYOUT);
 const VERSIONS = listOf({
   method: ArtifactsService.method.listArtifactVersions,
   table: "artifact_versions",
   defaultOrder: "version desc",
   orderBy: { version: "sort_key", ...sortable("description", "create_time", "update_time", "size_bytes", "uid") },
 });
-const VERSION_COLUMNS = [
-  "uid",
-  "version",
-  "description",
-  "create_time",
-  "update_time",
-  "size_bytes",
-  "sort_key",
-  "origin",
-  "publish_time",
-];
 const NEEDS = neededFor(ArtifactsService.method.listArtifacts);
 const KNOWN: readonly Ecosystem[] = EcosystemSchema.values
   .map(({ number }) => number as Ecosystem)
@@ -60,8 +53,23 @@ const KNOWN: readonly Ecosystem[] = EcosystemSchema.values
 const selectArtifact = statement<Row<"artifacts">>("select * from artifacts where uid = ?", ["text"]);
 
 /** What there is of libraries. They are published and installed by the protocols of their ecosystems. */
-export function artifactsService({ pageTokenKey }: ServiceContext): Service<typeof ArtifactsService> {
+export function artifactsService({ pageTokenKey, terms = [] }: ServiceContext): Service<typeof ArtifactsService> {
   return {
+    getArtifact: (call, { uid }) => getArtifact(call.tx, uid),
+    async deleteArtifact(call, { uid }) {
+      await removeVersions(call, await artifactRow(call.tx, uid), () => true);
+      return {};
+    },
+    async getArtifactVersion(call, { uid }) {
+      const { artifact, version } = await versionWithArtifact(call.tx, uid);
+      return await messageOfVersion(call.tx, artifact, version);
+    },
+    updateArtifactVersion: (call, request) => updateVersion(call, request, terms),
+    async deleteArtifactVersion(call, { uid }) {
+      const { artifact } = await versionWithArtifact(call.tx, uid);
+      await removeVersions(call, artifact, (version) => version.uid === uid);
+      return {};
+    },
     async listArtifacts(call, request) {
       const violations = violationsOf(ListArtifactsRequestSchema, request).filter(
         // The page token has those of the first page.
@@ -108,6 +116,7 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
     },
     async listArtifactVersions(call, request) {
       let artifact: Row<"artifacts"> | undefined;
+      const columns: readonly string[] = VERSION_COLUMNS;
       const { rows, ...rest } = await listFound(
         call,
         pageTokenKey,
@@ -132,30 +141,14 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
             call.tx,
             "artifact_versions",
             isWhole ? { ...query, uncounted: true } : query,
-            VERSION_COLUMNS,
+            columns,
           );
           return isWhole ? { ...page, total: row.version_count } : page;
         },
-        (row: Cells, column) => row[VERSION_COLUMNS.indexOf(column)],
+        (row: Cells, column) => row[columns.indexOf(column)],
       );
       const found: Row<"artifacts"> | undefined = artifact;
-      const name = found?.name ?? "";
-      const versions = rows.map((row) => ({
-        version: String(row[1]),
-        origin: Number(row[7]),
-        publish_time: Number(row[8]),
-      }));
-      const origins = found === undefined ? [] : await originsOf(call.tx, found, versions);
-      const artifactVersions = rows.map(([uid, version, description, createMs, updateMs, bytes], at) => ({
-        ...origins[at],
-        uid: String(uid),
-        name,
-        version: String(version),
-        description: String(description),
-        createTime: timestamp(Number(createMs)),
-        updateTime: timestamp(Number(updateMs)),
-        sizeBytes: BigInt(Number(bytes)),
-      }));
+      const artifactVersions = found === undefined ? [] : await versionMessages(call.tx, found, rows);
       return { artifactVersions, ...rest };
     },
     listArtifactImages: (call, request) => listArtifactImages(call, pageTokenKey, request),

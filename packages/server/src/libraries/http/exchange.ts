@@ -13,10 +13,10 @@ import type { Upstreams } from "../upstreams/open.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
 
 /** The settings of the protocols of libraries. */
-export interface LibraryConfig extends Pick<
-  Config,
-  "baseUrl" | "registryUrl" | "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes"
-> {
+export interface LibraryConfig
+  extends
+    Pick<Config, "baseUrl" | "registryUrl" | "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes">,
+    Partial<Pick<Config, "blobsRedirectTtlMs">> {
   /** How long a client may send or take nothing before its connection is closed. Defaults to one minute. */
   idleTimeoutMs?: number;
 }

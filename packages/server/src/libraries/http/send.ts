@@ -1,6 +1,6 @@
 import { matchesEtag } from "../../lib/etags.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { parseRange, responseSink } from "../../oci/index.ts";
+import { parseRange, redirectUrl, responseSink } from "../../oci/index.ts";
 import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
 import type { Row } from "../../store/index.ts";
 import type { LibraryExchange } from "./exchange.ts";
@@ -42,8 +42,8 @@ export interface SentFile {
 
 /**
  * Answers a GET or HEAD with a file's content, or the part of it that a Range header asks for. The ETag is its digest;
- * a file that is the same for ever is kept by clients, not by shared caches: who may read it can change. Throws 404
- * when the content is gone, and 416.
+ * a file that is the same for ever is kept by clients, not by shared caches: who may read it can change. A GET may be
+ * redirected to the blob store, as that of a blob. Throws 404 when the content is gone, and 416.
  */
 export async function sendFile(
   exchange: LibraryExchange,
@@ -64,6 +64,11 @@ export async function sendFile(
     ...headers,
   };
   if (matchesEtag(req.headers["if-none-match"], etag)) return send(exchange, 304, all, Buffer.alloc(0));
+  const location =
+    req.method === "GET" && size > 0 ? await redirectUrl(exchange, digest, stored.generation) : undefined;
+  // A client repeats its Range header at the new address.
+  if (location !== undefined)
+    return send(exchange, 307, { ...headers, etag, location, "cache-control": "no-store" }, Buffer.alloc(0));
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
   const range = parseRange(asked, size);

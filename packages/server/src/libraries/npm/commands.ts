@@ -1,4 +1,3 @@
-import { prerelease } from "semver";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { Code, MoorageError } from "../../errors.ts";
@@ -6,20 +5,14 @@ import { semverKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 import { ECOSYSTEMS, REMOVE } from "../ecosystems.ts";
 import { noteChange } from "../artifacts/events.ts";
-import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
+import { removeVersions, withdraw } from "../artifacts/changes.ts";
+import { artifactNamed } from "../artifacts/names.ts";
 import { versionNamed, versionsOf } from "../artifacts/visible.ts";
-import {
-  addFile,
-  addVersion,
-  type NewFile,
-  removeArtifact,
-  removeVersion,
-  settleArtifact,
-  takeArtifact,
-} from "../artifacts/write.ts";
+import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from "../artifacts/write.ts";
 import { libraryError } from "../http/errors.ts";
 import { requireOn } from "../http/groups.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
+import { settledPackage } from "./latest.ts";
 import { stateOf } from "./manifest.ts";
 import { revOf } from "./packument.ts";
 
@@ -90,12 +83,7 @@ export const deprecateNpm = publishCommand(
       const text = input.texts[row.version];
       if (text === undefined || (row.deprecated ?? "") === text) continue;
       changed += 1;
-      await call.tx
-        .updateTable("artifact_versions")
-        .set({ deprecated: text === "" ? null : text, update_time: call.nowMs })
-        .where("uid", "=", row.uid)
-        .execute();
-      await noteChange(call, artifact, { what: "changed", version: row.version, change: "deprecated" });
+      await withdraw(call, artifact, row, { deprecated: text === "" ? null : text });
     }
     if (changed > 0) await settleArtifact(call, artifact);
   },
@@ -139,35 +127,14 @@ export const unpublishNpm = command(
     const artifact = await existing(call, input);
     if (input.rev !== revOf(artifact))
       throw libraryError(409, `Aborted: ${input.name} has changed since it was read: try again`);
-    const versions = await versionsOf(call.tx, artifact.uid);
-    const kept = versions.filter(({ version }) => input.keep?.includes(version) === true);
-    const removed = versions.filter((row) => !kept.includes(row));
-    for (const { version } of removed) await noteChange(call, artifact, { what: "removed", version });
-    if (kept.length === 0) return await removeArtifact(call, artifact);
-    for (const row of removed) await removeVersion(call, artifact, row);
-    const state = stateOf(artifact.state);
-    const numbers = new Set(kept.map(({ version }) => version));
-    // The tags of what is only of an upstream are the upstream's, which are not to be held fast here.
-    const isOwn = kept.some(({ origin }) => origin === ORIGIN.published);
-    const tags = Object.fromEntries(
-      Object.entries({ ...state.tags, ...(isOwn && input.tags) }).filter(([, version]) => numbers.has(version)),
+    await removeVersions(
+      call,
+      artifact,
+      ({ version }) => input.keep?.includes(version) !== true,
+      (_artifact, kept) => settledPackage(artifact, kept, input.tags),
     );
-    if (isOwn) tags["latest"] ??= newestOf(kept);
-    const latestVersion = tags["latest"] ?? newestOf(kept);
-    const latest = kept.find(({ version }) => version === latestVersion);
-    await settleArtifact(call, artifact, {
-      state: JSON.stringify({ ...state, tags }),
-      latestVersion,
-      description: latest?.description ?? "",
-    });
   },
 );
-
-/** The newest release; where there is none, the newest pre-release. */
-function newestOf(versions: readonly Row<"artifact_versions">[]): string {
-  const releases = versions.filter(({ version }) => prerelease(version) === null);
-  return (releases.at(-1) ?? versions.at(-1))?.version ?? "";
-}
 
 async function existing(call: Call, { group, name }: Target): Promise<Row<"artifacts">> {
   const found = await artifactNamed(call.tx, { group, ecosystem: ECOSYSTEMS.npm, normalized: name });

@@ -1,16 +1,16 @@
 import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import type { Row } from "../../store/index.ts";
 import { pypiKey } from "../../lib/versions/index.ts";
 import { recordBlob } from "../../oci/index.ts";
-import type { Row } from "../../store/index.ts";
 import { noteChange } from "../artifacts/events.ts";
 import { ORIGIN } from "../artifacts/names.ts";
-import { fileNamed, versionNamed, versionsOf } from "../artifacts/visible.ts";
+import { fileNamed, versionsOf } from "../artifacts/visible.ts";
 import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from "../artifacts/write.ts";
 import { ECOSYSTEMS } from "../ecosystems.ts";
 import { libraryError } from "../http/errors.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
-import { cudaOf, newestOf } from "./versions.ts";
+import { cudaOf, equalVersion, isRemoved, settledProject } from "./versions.ts";
 
 export interface UploadInput extends PublishTarget {
   /** As its publisher writes it. */
@@ -33,51 +33,51 @@ export const uploadPypi = publishCommand(
   "libraries.uploadPypi",
   "pypi",
   async (call: Call, input: UploadInput): Promise<{ generations: string[] }> => {
-    const { group, name, normalized, version, summary, file, metadataFile } = input;
+    const { group, name, normalized, version, file, metadataFile } = input;
     const artifact = await takeArtifact(call, { group, ecosystem: ECOSYSTEMS.pypi, normalized }, name);
     const known = await fileNamed(call.tx, artifact.uid, file.name);
     if (known !== undefined && known.file.digest !== file.digest) throw isThere(file.name);
     if (known !== undefined) return { generations: await generationsOf(call, [file, metadataFile]) };
-    const there = await versionNamed(call.tx, artifact.uid, version);
+    const there = await equalVersion(call.tx, artifact, version);
     if (there?.origin === ORIGIN.upstream)
       throw libraryError(
         409,
         `Already exists: version ${version} of ${name} is here from the upstream, and never changes`,
       );
-    const row =
-      there ??
-      (await addVersion(call, artifact, {
-        version,
-        sortKey: pypiKey(version),
-        description: summary,
-        metadata: "{}",
-        cuda: cudaOf(version),
-      }).catch(conflict(`version ${version} of ${name} was removed, and its number is not used again`)));
+    const row = there ?? (await newVersion(call, artifact, input));
     const generations: string[] = [];
     for (const one of [file, metadataFile])
       if (one !== undefined) {
         const { generation } = await addFile(call, artifact, row.uid, one).catch(conflict(sameName(one.name)));
         generations.push(generation);
       }
-    await settle(call, artifact, row.uid);
-    await noteChange(call, artifact, { what: "published", version, files: [file.name] });
+    const versions = await versionsOf(call.tx, artifact.uid);
+    await settleArtifact(call, artifact, { version: row.uid, ...settledProject(versions) });
+    await noteChange(call, artifact, { what: "published", version: row.version, files: [file.name] });
     return { generations };
   },
 );
+
+async function newVersion(
+  call: Call,
+  artifact: Row<"artifacts">,
+  { name, version, summary }: UploadInput,
+): Promise<Row<"artifact_versions">> {
+  const why = `version ${version} of ${name} was removed, and its number is not used again`;
+  if (await isRemoved(call.tx, artifact, version)) throw libraryError(409, `Already exists: ${why}`);
+  return await addVersion(call, artifact, {
+    version,
+    sortKey: pypiKey(version),
+    description: summary,
+    metadata: "{}",
+    cuda: cudaOf(version),
+  }).catch(conflict(why));
+}
 
 async function generationsOf(call: Call, files: readonly (NewFile | undefined)[]): Promise<string[]> {
   const generations: string[] = [];
   for (const file of files) if (file !== undefined) generations.push((await recordBlob(call, file)).generation);
   return generations;
-}
-
-async function settle(call: Call, artifact: Row<"artifacts">, version: string): Promise<void> {
-  const newest = newestOf(await versionsOf(call.tx, artifact.uid));
-  await settleArtifact(call, artifact, {
-    version,
-    latestVersion: newest?.version ?? "",
-    ...(newest !== undefined && { description: newest.description }),
-  });
 }
 
 function sameName(file: string): string {

@@ -11,5 +11,6 @@ export function isProjectName(text: string): boolean {
  * The form in which two names of the same project are equal, such as `my-project` for `My__Project`. Source: PEP 503.
  */
 export function normalizedName(name: string): string {
-  return name.replaceAll(/[-_.]+/g, "-").toLowerCase();
+  // Of ASCII alone: the small letter of the Kelvin sign is k, and another name must not become this one.
+  return name.replaceAll(/[-_.]+/g, "-").replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

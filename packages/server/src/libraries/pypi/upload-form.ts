@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
 import type { ByteSource } from "../../blobs/index.ts";
@@ -15,7 +14,7 @@ export interface UploadForm<T> {
 
 /** What is done with the file: `take` reads its bytes as they arrive, `drop` undoes that when the form is wrong. */
 export interface FileTaker<T> {
-  take(source: Readable): Promise<T>;
+  take(source: AsyncIterable<Uint8Array>): Promise<T>;
   drop(taken: T): Promise<void>;
 }
 
@@ -23,6 +22,8 @@ const MAX_FIELDS = 2_000;
 /** A project's description, in bytes; its other fields are far shorter. */
 const MAX_FIELD_BYTES = 4 * 1024 * 1024;
 const MAX_FIELDS_BYTES = 8 * 1024 * 1024;
+/** All of the form beside the file: fields, their headers, and signatures. */
+const MAX_REST_BYTES = 2 * MAX_FIELDS_BYTES;
 const LIMITS = { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, files: 8, parts: MAX_FIELDS + 16, headerPairs: 16 };
 
 /**
@@ -40,6 +41,23 @@ export async function readUploadForm<T>(
   const fail = (status: 400 | 413, why: string): void =>
     void form.destroy(libraryError(status, `Invalid argument: ${why}`));
   let size = 0;
+  let fileBytes = 0;
+  // A field that is too long is cut, which shows only when it ends, and it may never end.
+  async function* bounded(): ByteSource {
+    let bytes = 0;
+    for await (const chunk of body) {
+      bytes += chunk.byteLength;
+      if (bytes - fileBytes > MAX_REST_BYTES)
+        throw libraryError(413, "Invalid argument: body: the form has too much beside the file");
+      yield chunk;
+    }
+  }
+  async function* counted(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of file) {
+      fileBytes += chunk.byteLength;
+      yield chunk;
+    }
+  }
   form.on("field", (name, value, _nameIsCut, isCut) => {
     size += value.length;
     if (isCut || size > MAX_FIELDS_BYTES) fail(413, `${name}: the fields of the form are too long`);
@@ -53,12 +71,12 @@ export async function readUploadForm<T>(
     // Signatures, which older clients send beside the file, are read and dropped.
     if (field !== "content") return void stream.resume();
     if (files.length > 0) return fail(400, "content: there is more than one file");
-    const taken = take(stream);
+    const taken = take(counted(stream));
     form.once("close", () => stream.destroy(new Error("the form has ended")));
     taken.catch((error: Error) => form.destroy(error));
     files.push({ name, taken });
   });
-  const [parsed] = await Promise.allSettled([pipeline(body, form)]);
+  const [parsed] = await Promise.allSettled([pipeline(bounded, form)]);
   const [file] = files;
   const arrived = file && (await Promise.allSettled([file.taken]))[0];
   if (parsed.status === "fulfilled" && arrived?.status !== "rejected")

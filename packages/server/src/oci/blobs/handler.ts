@@ -11,6 +11,7 @@ import { answerPull, recordPull } from "../pulls/cache.ts";
 import type { Pull } from "../pulls/recorder.ts";
 import { blobUnknown, findBlob } from "./find.ts";
 import { parseRange } from "./ranges.ts";
+import { redirectUrl } from "./redirect.ts";
 import { sendEmpty } from "../send.ts";
 import { responseSink } from "../body.ts";
 import { deleteBlob } from "./commands.ts";
@@ -114,20 +115,6 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     if (error instanceof MoorageError && error.code === Code.NotFound) throw blobUnknown(digest);
     throw error;
   }
-}
-
-/**
- * The URL at which the client may fetch the blob itself. Undefined when the blob is served from here: also to the pages
- * of this server, whose content security policy lets them reach no other. Source: W3C Fetch Metadata.
- */
-async function redirectUrl(
-  { req, deps: { blobs, config } }: Exchange,
-  digest: string,
-  generation: string,
-): Promise<string | undefined> {
-  if (req.headers["sec-fetch-site"] === "same-origin") return undefined;
-  const ttlMs = config.blobsRedirectTtlMs ?? 0;
-  return ttlMs > 0 ? blobs.redirectUrl?.(digest, generation, ttlMs) : undefined;
 }
 
 async function handleDelete(exchange: Exchange, digest: string): Promise<void> {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { npmPath, publishDocument, publishNpm } from "../npm.ts";
 import { startNpmRegistry, tarballPath } from "../npm-registry.ts";
+import { rows } from "../platform.ts";
 import type { EmittedEvent, EventFixture } from "./events.ts";
 
 /** Tests that publishing, changing and removing versions of libraries emits events. */
@@ -81,5 +82,28 @@ export function librariesEmit({ platform, actor, emitted, ask }: EventFixture): 
       opens: "",
     });
     assert.deepEqual(await emitted(() => request(2)), []);
+  });
+  test("a version that is deprecated, and a library that is removed, by the API emits the same events", async () => {
+    const { uid: group } = await platform.group(platform.organization, { name: "by-api" });
+    for (const version of ["1.0.0", "1.1.0"]) await emitted(() => publishNpm(platform, "acme/by-api", "api", version));
+    const ecosystems = "ecosystems=ECOSYSTEM_JAVASCRIPT";
+    const path = `/libraries/v2/artifacts?${ecosystems}&uidp.children_of=${group}`;
+    const [{ uid = "" } = {}] = await rows(platform.ok("GET", path), "artifacts");
+    const versions = platform.ok("GET", `/libraries/v2/artifacts/${encodeURIComponent(uid)}/versions`);
+    const [latest] = await rows(versions, "artifactVersions");
+    const body = { deprecation: "old" };
+    const seen = [
+      ...(await emitted(() => platform.ok("PATCH", `/libraries/v2/artifactVersions/${latest?.uid ?? ""}`, body))),
+      ...(await emitted(() => platform.ok("DELETE", `/libraries/v2/artifacts/${uid}`))),
+    ];
+    const shown = seen.map(({ type, subject, body: { version, change } }) => {
+      assert.equal(subject, uid);
+      return [type, version, change];
+    });
+    assert.deepEqual(shown, [
+      ["libraries.version.changed.v1", "1.1.0", "deprecated"],
+      ["libraries.version.removed.v1", "1.0.0", ""],
+      ["libraries.version.removed.v1", "1.1.0", ""],
+    ]);
   });
 }

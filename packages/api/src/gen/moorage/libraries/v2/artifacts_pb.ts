@@ -6,8 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/libraries/v2/artifacts.proto.
  */
 export const file_moorage_libraries_v2_artifacts: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMucHJvdG8SFG1vb3JhZ2UubGlicmFyaWVzLnYyIpgCCghBcnRpZmFjdBIQCgN1aWQYASABKAlCA+BBAxIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEjIKCWVjb3N5c3RlbRgEIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRIbCg5sYXRlc3RfdmVyc2lvbhgFIAEoCUID4EEDEhoKDXZlcnNpb25fY291bnQYBiABKAVCA+BBAxI0CgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyKWAwoPQXJ0aWZhY3RWZXJzaW9uEhAKA3VpZBgBIAEoCUID4EEDEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRI0CgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIXCgpzaXplX2J5dGVzGAcgASgDQgPgQQMSOgoLc291cmNlX3R5cGUYCCABKA4yIC5tb29yYWdlLmxpYnJhcmllcy52Mi5Tb3VyY2VUeXBlQgPgQQMSHAoPbWFsd2FyZV9zY2FubmVkGAkgASgIQgPgQQMSHgoRbWFsd2FyZV9tYWxpY2lvdXMYCiABKAhCA+BBAxI+ChV1cHN0cmVhbV9wdWJsaXNoX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMivgEKDUFydGlmYWN0SW1hZ2USDAoEcmVwbxgBIAEoCRINCgVpbWFnZRgCIAEoCRILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEhIKCnRhZ19kaWdlc3QYBSABKAkSEAoIcGxhdGZvcm0YBiABKAkSDwoHdmVyc2lvbhgHIAEoCRIMCgRwdXJsGAggASgJEi4KCnNpbmNlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpECChRMaXN0QXJ0aWZhY3RzUmVxdWVzdBI+CgplY29zeXN0ZW1zGAEgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgngQQLyuxgCEBASFgoFcXVlcnkYAiABKAlCB/K7GAMQgAISHAoMY3VkYV92ZXJzaW9uGAMgASgJQgbyuxgCECASEgoKcmVtZWRpYXRlZBgEIAEoCBIRCglwYWdlX3NpemUYCiABKAUSEgoKcGFnZV90b2tlbhgLIAEoCRIMCgRza2lwGAwgASgFEhAKCG9yZGVyX2J5GA0gASgJEigKBHVpZHAYZCABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyIokBChVMaXN0QXJ0aWZhY3RzUmVzcG9uc2USMQoJYXJ0aWZhY3RzGAEgAygLMh4ubW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDEg8KB3NraXBwZWQYBCABKAUiqAEKG0xpc3RBcnRpZmFjdFZlcnNpb25zUmVxdWVzdBIYCgthcnRpZmFjdF9pZBgBIAEoCUID4EECEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSEAoIb3JkZXJfYnkYDSABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIinwEKHExpc3RBcnRpZmFjdFZlcnNpb25zUmVzcG9uc2USQAoRYXJ0aWZhY3RfdmVyc2lvbnMYASADKAsyJS5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdFZlcnNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDEg8KB3NraXBwZWQYBCABKAUirgEKGUxpc3RBcnRpZmFjdEltYWdlc1JlcXVlc3QSGAoLYXJ0aWZhY3RfaWQYASABKAlCA+BBAhIYCgd2ZXJzaW9uGAIgASgJQgfyuxgDEIAEEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIirgEKGkxpc3RBcnRpZmFjdEltYWdlc1Jlc3BvbnNlEjwKD2FydGlmYWN0X2ltYWdlcxgBIAMoCzIjLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0SW1hZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQiVgoXR2V0QXJ0aWZhY3RDb3VudFJlcXVlc3QSOwoKZWNvc3lzdGVtcxgBIAMoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbUIG8rsYAhAQIrIBChhHZXRBcnRpZmFjdENvdW50UmVzcG9uc2USRAoGY291bnRzGAEgAygLMjQubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlc3BvbnNlLkNvdW50GlAKBUNvdW50EjIKCWVjb3N5c3RlbRgBIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRITCgt0b3RhbF9jb3VudBgCIAEoAypqCglFY29zeXN0ZW0SGQoVRUNPU1lTVEVNX1VOU1BFQ0lGSUVEEAASEgoORUNPU1lTVEVNX0pBVkEQARIUChBFQ09TWVNURU1fUFlUSE9OEAISGAoURUNPU1lTVEVNX0pBVkFTQ1JJUFQQAyqLAQoKU291cmNlVHlwZRIbChdTT1VSQ0VfVFlQRV9VTlNQRUNJRklFRBAAEhgKFFNPVVJDRV9UWVBFX0lOVEVSTkFMEAESIwofU09VUkNFX1RZUEVfSU5URVJOQUxfUkVNRURJQVRFRBACEiEKHVNPVVJDRV9UWVBFX1VQU1RSRUFNX1JFR0lTVFJZEAMyswYKEEFydGlmYWN0c1NlcnZpY2USlQEKDUxpc3RBcnRpZmFjdHMSKi5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RzUmVxdWVzdBorLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RBcnRpZmFjdHNSZXNwb25zZSIrorsYBBoCiw6ouxgBgtPkkwIZEhcvbGlicmFyaWVzL3YyL2FydGlmYWN0cxLyAQoUTGlzdEFydGlmYWN0VmVyc2lvbnMSMS5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RWZXJzaW9uc1JlcXVlc3QaMi5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RWZXJzaW9uc1Jlc3BvbnNlInOiuxgzGgKLDiILYXJ0aWZhY3RfaWQqHW1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0MIsOqLsYAYLT5JMCMhIwL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMve2FydGlmYWN0X2lkPSp9L3ZlcnNpb25zEuoBChJMaXN0QXJ0aWZhY3RJbWFnZXMSLy5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RJbWFnZXNSZXF1ZXN0GjAubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0SW1hZ2VzUmVzcG9uc2UicaK7GDMaAosOIgthcnRpZmFjdF9pZCodbW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3Qwiw6ouxgBgtPkkwIwEi4vbGlicmFyaWVzL3YyL2FydGlmYWN0cy97YXJ0aWZhY3RfaWQ9Kn0vaW1hZ2VzEqQBChBHZXRBcnRpZmFjdENvdW50Ei0ubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlcXVlc3QaLi5tb29yYWdlLmxpYnJhcmllcy52Mi5HZXRBcnRpZmFjdENvdW50UmVzcG9uc2UiMaK7GAQaAosOqLsYAYLT5JMCHxIdL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMvY291bnRiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("CiRtb29yYWdlL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMucHJvdG8SFG1vb3JhZ2UubGlicmFyaWVzLnYyIpgCCghBcnRpZmFjdBIQCgN1aWQYASABKAlCA+BBAxIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEjIKCWVjb3N5c3RlbRgEIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRIbCg5sYXRlc3RfdmVyc2lvbhgFIAEoCUID4EEDEhoKDXZlcnNpb25fY291bnQYBiABKAVCA+BBAxI0CgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyL0AwoPQXJ0aWZhY3RWZXJzaW9uEhAKA3VpZBgBIAEoCUID4EEDEhEKBG5hbWUYAiABKAlCA+BBAxIUCgd2ZXJzaW9uGAMgASgJQgPgQQMSGAoLZGVzY3JpcHRpb24YBCABKAlCA+BBAxI0CgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIXCgpzaXplX2J5dGVzGAcgASgDQgPgQQMSOgoLc291cmNlX3R5cGUYCCABKA4yIC5tb29yYWdlLmxpYnJhcmllcy52Mi5Tb3VyY2VUeXBlQgPgQQMSHAoPbWFsd2FyZV9zY2FubmVkGAkgASgIQgPgQQMSHgoRbWFsd2FyZV9tYWxpY2lvdXMYCiABKAhCA+BBAxI+ChV1cHN0cmVhbV9wdWJsaXNoX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDwoGeWFua2VkGOgHIAEoCBIdCgt5YW5rX3JlYXNvbhjpByABKAlCB/K7GAMQgCASHQoLZGVwcmVjYXRpb24Y6gcgASgJQgfyuxgDEIAgIr4BCg1BcnRpZmFjdEltYWdlEgwKBHJlcG8YASABKAkSDQoFaW1hZ2UYAiABKAkSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRISCgp0YWdfZGlnZXN0GAUgASgJEhAKCHBsYXRmb3JtGAYgASgJEg8KB3ZlcnNpb24YByABKAkSDAoEcHVybBgIIAEoCRIuCgpzaW5jZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCImChJHZXRBcnRpZmFjdFJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIiQQoVRGVsZXRlQXJ0aWZhY3RSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIi0KGUdldEFydGlmYWN0VmVyc2lvblJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIirQEKHFVwZGF0ZUFydGlmYWN0VmVyc2lvblJlcXVlc3QSRAoQYXJ0aWZhY3RfdmVyc2lvbhgBIAEoCzIlLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbkID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCCJIChxEZWxldGVBcnRpZmFjdFZlcnNpb25SZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIpECChRMaXN0QXJ0aWZhY3RzUmVxdWVzdBI+CgplY29zeXN0ZW1zGAEgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgngQQLyuxgCEBASFgoFcXVlcnkYAiABKAlCB/K7GAMQgAISHAoMY3VkYV92ZXJzaW9uGAMgASgJQgbyuxgCECASEgoKcmVtZWRpYXRlZBgEIAEoCBIRCglwYWdlX3NpemUYCiABKAUSEgoKcGFnZV90b2tlbhgLIAEoCRIMCgRza2lwGAwgASgFEhAKCG9yZGVyX2J5GA0gASgJEigKBHVpZHAYZCABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyIokBChVMaXN0QXJ0aWZhY3RzUmVzcG9uc2USMQoJYXJ0aWZhY3RzGAEgAygLMh4ubW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDEg8KB3NraXBwZWQYBCABKAUiqAEKG0xpc3RBcnRpZmFjdFZlcnNpb25zUmVxdWVzdBIYCgthcnRpZmFjdF9pZBgBIAEoCUID4EECEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSEAoIb3JkZXJfYnkYDSABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIinwEKHExpc3RBcnRpZmFjdFZlcnNpb25zUmVzcG9uc2USQAoRYXJ0aWZhY3RfdmVyc2lvbnMYASADKAsyJS5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdFZlcnNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDEg8KB3NraXBwZWQYBCABKAUirgEKGUxpc3RBcnRpZmFjdEltYWdlc1JlcXVlc3QSGAoLYXJ0aWZhY3RfaWQYASABKAlCA+BBAhIYCgd2ZXJzaW9uGAIgASgJQgfyuxgDEIAEEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIirgEKGkxpc3RBcnRpZmFjdEltYWdlc1Jlc3BvbnNlEjwKD2FydGlmYWN0X2ltYWdlcxgBIAMoCzIjLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0SW1hZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQiVgoXR2V0QXJ0aWZhY3RDb3VudFJlcXVlc3QSOwoKZWNvc3lzdGVtcxgBIAMoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbUIG8rsYAhAQIrIBChhHZXRBcnRpZmFjdENvdW50UmVzcG9uc2USRAoGY291bnRzGAEgAygLMjQubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlc3BvbnNlLkNvdW50GlAKBUNvdW50EjIKCWVjb3N5c3RlbRgBIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRITCgt0b3RhbF9jb3VudBgCIAEoAypqCglFY29zeXN0ZW0SGQoVRUNPU1lTVEVNX1VOU1BFQ0lGSUVEEAASEgoORUNPU1lTVEVNX0pBVkEQARIUChBFQ09TWVNURU1fUFlUSE9OEAISGAoURUNPU1lTVEVNX0pBVkFTQ1JJUFQQAyqLAQoKU291cmNlVHlwZRIbChdTT1VSQ0VfVFlQRV9VTlNQRUNJRklFRBAAEhgKFFNPVVJDRV9UWVBFX0lOVEVSTkFMEAESIwofU09VUkNFX1RZUEVfSU5URVJOQUxfUkVNRURJQVRFRBACEiEKHVNPVVJDRV9UWVBFX1VQU1RSRUFNX1JFR0lTVFJZEAMy9w4KEEFydGlmYWN0c1NlcnZpY2UStAEKC0dldEFydGlmYWN0EigubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RSZXF1ZXN0Gh4ubW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3QiW6K7GCsaAosOIgN1aWQqHW1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0MIsOqLsYAYLT5JMCIhIgL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMve3VpZD0qKn0SlQEKDUxpc3RBcnRpZmFjdHMSKi5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RzUmVxdWVzdBorLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RBcnRpZmFjdHNSZXNwb25zZSIrorsYBBoCiw6ouxgBgtPkkwIZEhcvbGlicmFyaWVzL3YyL2FydGlmYWN0cxK6AQoORGVsZXRlQXJ0aWZhY3QSKy5tb29yYWdlLmxpYnJhcmllcy52Mi5EZWxldGVBcnRpZmFjdFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiY6K7GCsaAqxGIgN1aWQqHW1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0MIsOqLsYArq7GAQIAxABgtPkkwIiKiAvbGlicmFyaWVzL3YyL2FydGlmYWN0cy97dWlkPSoqfRLXAQoSR2V0QXJ0aWZhY3RWZXJzaW9uEi8ubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RWZXJzaW9uUmVxdWVzdBolLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbiJporsYMhoCiw4iA3VpZCokbW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3RWZXJzaW9uMIsOqLsYAYLT5JMCKRInL2xpYnJhcmllcy92Mi9hcnRpZmFjdFZlcnNpb25zL3t1aWQ9Kip9EvIBChRMaXN0QXJ0aWZhY3RWZXJzaW9ucxIxLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RBcnRpZmFjdFZlcnNpb25zUmVxdWVzdBoyLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RBcnRpZmFjdFZlcnNpb25zUmVzcG9uc2Uic6K7GDMaAosOIgthcnRpZmFjdF9pZCodbW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3Qwiw6ouxgBgtPkkwIyEjAvbGlicmFyaWVzL3YyL2FydGlmYWN0cy97YXJ0aWZhY3RfaWQ9Kn0vdmVyc2lvbnMS6gEKEkxpc3RBcnRpZmFjdEltYWdlcxIvLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RBcnRpZmFjdEltYWdlc1JlcXVlc3QaMC5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RJbWFnZXNSZXNwb25zZSJxorsYMxoCiw4iC2FydGlmYWN0X2lkKh1tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdDCLDqi7GAGC0+STAjASLi9saWJyYXJpZXMvdjIvYXJ0aWZhY3RzL3thcnRpZmFjdF9pZD0qfS9pbWFnZXMSmgIKFVVwZGF0ZUFydGlmYWN0VmVyc2lvbhIyLm1vb3JhZ2UubGlicmFyaWVzLnYyLlVwZGF0ZUFydGlmYWN0VmVyc2lvblJlcXVlc3QaJS5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdFZlcnNpb24ipQGiuxhDGgKLDiIUYXJ0aWZhY3RfdmVyc2lvbi51aWQqJG1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbjCLDqi7GAK6uxgECAMQAYLT5JMCTDoQYXJ0aWZhY3RfdmVyc2lvbjI4L2xpYnJhcmllcy92Mi9hcnRpZmFjdFZlcnNpb25zL3thcnRpZmFjdF92ZXJzaW9uLnVpZD0qKn0S1gEKFURlbGV0ZUFydGlmYWN0VmVyc2lvbhIyLm1vb3JhZ2UubGlicmFyaWVzLnYyLkRlbGV0ZUFydGlmYWN0VmVyc2lvblJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkicaK7GDIaAqxGIgN1aWQqJG1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbjCLDqi7GAK6uxgECAMQAYLT5JMCKSonL2xpYnJhcmllcy92Mi9hcnRpZmFjdFZlcnNpb25zL3t1aWQ9Kip9EqQBChBHZXRBcnRpZmFjdENvdW50Ei0ubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlcXVlc3QaLi5tb29yYWdlLmxpYnJhcmllcy52Mi5HZXRBcnRpZmFjdENvdW50UmVzcG9uc2UiMaK7GAQaAosOqLsYAYLT5JMCHxIdL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMvY291bnRiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Artifact is a library in a group: an npm package, a Python project, or a Maven artifact.
@@ -172,6 +172,28 @@ export type ArtifactVersion = Message<"moorage.libraries.v2.ArtifactVersion"> & 
    * @generated from field: google.protobuf.Timestamp upstream_publish_time = 11;
    */
   upstreamPublishTime?: Timestamp | undefined;
+
+  /**
+   * Clients install it only where it is named exactly, as PEP 592 has it. Of Python projects alone.
+   *
+   * @generated from field: bool yanked = 1000;
+   */
+  yanked: boolean;
+
+  /**
+   * Why it was yanked, which clients show; may be empty. Emptied when the version is yanked no more.
+   *
+   * @generated from field: string yank_reason = 1001;
+   */
+  yankReason: string;
+
+  /**
+   * Why it should not be used any longer, which clients show on installing it; empty when it is not deprecated. Of npm
+   * packages alone.
+   *
+   * @generated from field: string deprecation = 1002;
+   */
+  deprecation: string;
 };
 
 /**
@@ -261,6 +283,139 @@ export const ArtifactImageSchema: GenMessage<ArtifactImage> = /*@__PURE__*/
   messageDesc(file_moorage_libraries_v2_artifacts, 2);
 
 /**
+ * GetArtifactRequest names a library.
+ *
+ * @generated from message moorage.libraries.v2.GetArtifactRequest
+ */
+export type GetArtifactRequest = Message<"moorage.libraries.v2.GetArtifactRequest"> & {
+  /**
+   * The library.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.GetArtifactRequest.
+ * Use `create(GetArtifactRequestSchema)` to create a new message.
+ */
+export const GetArtifactRequestSchema: GenMessage<GetArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 3);
+
+/**
+ * DeleteArtifactRequest names a library.
+ *
+ * @generated from message moorage.libraries.v2.DeleteArtifactRequest
+ */
+export type DeleteArtifactRequest = Message<"moorage.libraries.v2.DeleteArtifactRequest"> & {
+  /**
+   * The library.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.DeleteArtifactRequest.
+ * Use `create(DeleteArtifactRequestSchema)` to create a new message.
+ */
+export const DeleteArtifactRequestSchema: GenMessage<DeleteArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 4);
+
+/**
+ * GetArtifactVersionRequest names a version.
+ *
+ * @generated from message moorage.libraries.v2.GetArtifactVersionRequest
+ */
+export type GetArtifactVersionRequest = Message<"moorage.libraries.v2.GetArtifactVersionRequest"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.GetArtifactVersionRequest.
+ * Use `create(GetArtifactVersionRequestSchema)` to create a new message.
+ */
+export const GetArtifactVersionRequestSchema: GenMessage<GetArtifactVersionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 5);
+
+/**
+ * UpdateArtifactVersionRequest asks for a change.
+ *
+ * @generated from message moorage.libraries.v2.UpdateArtifactVersionRequest
+ */
+export type UpdateArtifactVersionRequest = Message<"moorage.libraries.v2.UpdateArtifactVersionRequest"> & {
+  /**
+   * The version, named by its uid, with its new values.
+   *
+   * @generated from field: moorage.libraries.v2.ArtifactVersion artifact_version = 1;
+   */
+  artifactVersion?: ArtifactVersion | undefined;
+
+  /**
+   * Which fields to change: yanked, yank_reason, deprecation.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.UpdateArtifactVersionRequest.
+ * Use `create(UpdateArtifactVersionRequestSchema)` to create a new message.
+ */
+export const UpdateArtifactVersionRequestSchema: GenMessage<UpdateArtifactVersionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 6);
+
+/**
+ * DeleteArtifactVersionRequest names a version.
+ *
+ * @generated from message moorage.libraries.v2.DeleteArtifactVersionRequest
+ */
+export type DeleteArtifactVersionRequest = Message<"moorage.libraries.v2.DeleteArtifactVersionRequest"> & {
+  /**
+   * The version.
+   *
+   * @generated from field: string uid = 1;
+   */
+  uid: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.DeleteArtifactVersionRequest.
+ * Use `create(DeleteArtifactVersionRequestSchema)` to create a new message.
+ */
+export const DeleteArtifactVersionRequestSchema: GenMessage<DeleteArtifactVersionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 7);
+
+/**
  * ListArtifactsRequest asks for a page of libraries.
  *
  * @generated from message moorage.libraries.v2.ListArtifactsRequest
@@ -337,7 +492,7 @@ export type ListArtifactsRequest = Message<"moorage.libraries.v2.ListArtifactsRe
  * Use `create(ListArtifactsRequestSchema)` to create a new message.
  */
 export const ListArtifactsRequestSchema: GenMessage<ListArtifactsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 3);
+  messageDesc(file_moorage_libraries_v2_artifacts, 8);
 
 /**
  * ListArtifactsResponse is a page of libraries.
@@ -379,7 +534,7 @@ export type ListArtifactsResponse = Message<"moorage.libraries.v2.ListArtifactsR
  * Use `create(ListArtifactsResponseSchema)` to create a new message.
  */
 export const ListArtifactsResponseSchema: GenMessage<ListArtifactsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 4);
+  messageDesc(file_moorage_libraries_v2_artifacts, 9);
 
 /**
  * ListArtifactVersionsRequest asks for a page of versions.
@@ -435,7 +590,7 @@ export type ListArtifactVersionsRequest = Message<"moorage.libraries.v2.ListArti
  * Use `create(ListArtifactVersionsRequestSchema)` to create a new message.
  */
 export const ListArtifactVersionsRequestSchema: GenMessage<ListArtifactVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 5);
+  messageDesc(file_moorage_libraries_v2_artifacts, 10);
 
 /**
  * ListArtifactVersionsResponse is a page of versions.
@@ -477,7 +632,7 @@ export type ListArtifactVersionsResponse = Message<"moorage.libraries.v2.ListArt
  * Use `create(ListArtifactVersionsResponseSchema)` to create a new message.
  */
 export const ListArtifactVersionsResponseSchema: GenMessage<ListArtifactVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 6);
+  messageDesc(file_moorage_libraries_v2_artifacts, 11);
 
 /**
  * ListArtifactImagesRequest asks for a page of the images that hold a library.
@@ -534,7 +689,7 @@ export type ListArtifactImagesRequest = Message<"moorage.libraries.v2.ListArtifa
  * Use `create(ListArtifactImagesRequestSchema)` to create a new message.
  */
 export const ListArtifactImagesRequestSchema: GenMessage<ListArtifactImagesRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 7);
+  messageDesc(file_moorage_libraries_v2_artifacts, 12);
 
 /**
  * ListArtifactImagesResponse is a page of images.
@@ -576,7 +731,7 @@ export type ListArtifactImagesResponse = Message<"moorage.libraries.v2.ListArtif
  * Use `create(ListArtifactImagesResponseSchema)` to create a new message.
  */
 export const ListArtifactImagesResponseSchema: GenMessage<ListArtifactImagesResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 8);
+  messageDesc(file_moorage_libraries_v2_artifacts, 13);
 
 /**
  * GetArtifactCountRequest asks for numbers of libraries.
@@ -597,7 +752,7 @@ export type GetArtifactCountRequest = Message<"moorage.libraries.v2.GetArtifactC
  * Use `create(GetArtifactCountRequestSchema)` to create a new message.
  */
 export const GetArtifactCountRequestSchema: GenMessage<GetArtifactCountRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 9);
+  messageDesc(file_moorage_libraries_v2_artifacts, 14);
 
 /**
  * GetArtifactCountResponse is how many libraries there are.
@@ -618,7 +773,7 @@ export type GetArtifactCountResponse = Message<"moorage.libraries.v2.GetArtifact
  * Use `create(GetArtifactCountResponseSchema)` to create a new message.
  */
 export const GetArtifactCountResponseSchema: GenMessage<GetArtifactCountResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 10);
+  messageDesc(file_moorage_libraries_v2_artifacts, 15);
 
 /**
  * Count is the number of libraries of an ecosystem.
@@ -646,7 +801,7 @@ export type GetArtifactCountResponse_Count = Message<"moorage.libraries.v2.GetAr
  * Use `create(GetArtifactCountResponse_CountSchema)` to create a new message.
  */
 export const GetArtifactCountResponse_CountSchema: GenMessage<GetArtifactCountResponse_Count> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 10, 0);
+  messageDesc(file_moorage_libraries_v2_artifacts, 15, 0);
 
 /**
  * Ecosystem is where a library comes from, and by which rules its names and versions go.
@@ -741,12 +896,22 @@ export const SourceTypeSchema: GenEnum<SourceType> = /*@__PURE__*/
   enumDesc(file_moorage_libraries_v2_artifacts, 1);
 
 /**
- * ArtifactsService lists libraries: npm packages, Python projects and Maven artifacts. Their clients publish and
- * install them, below /npm, /pypi and /maven.
+ * ArtifactsService lists and removes libraries: npm packages, Python projects and Maven artifacts. Their clients
+ * publish and install them, below /npm, /pypi and /maven.
  *
  * @generated from service moorage.libraries.v2.ArtifactsService
  */
 export const ArtifactsService: GenService<{
+  /**
+   * GetArtifact answers one library.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.GetArtifact
+   */
+  getArtifact: {
+    methodKind: "unary";
+    input: typeof GetArtifactRequestSchema;
+    output: typeof ArtifactSchema;
+  },
   /**
    * ListArtifacts answers the libraries the caller may list.
    *
@@ -756,6 +921,27 @@ export const ArtifactsService: GenService<{
     methodKind: "unary";
     input: typeof ListArtifactsRequestSchema;
     output: typeof ListArtifactsResponseSchema;
+  },
+  /**
+   * DeleteArtifact removes a library with all of its versions. Their numbers are never published again, and the name
+   * stays the group's. Each version has the event that it has when a client of the ecosystem removes it.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.DeleteArtifact
+   */
+  deleteArtifact: {
+    methodKind: "unary";
+    input: typeof DeleteArtifactRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * GetArtifactVersion answers one version of a library.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.GetArtifactVersion
+   */
+  getArtifactVersion: {
+    methodKind: "unary";
+    input: typeof GetArtifactVersionRequestSchema;
+    output: typeof ArtifactVersionSchema;
   },
   /**
    * ListArtifactVersions answers the versions of one library, in the order of its ecosystem.
@@ -779,6 +965,28 @@ export const ArtifactsService: GenService<{
     methodKind: "unary";
     input: typeof ListArtifactImagesRequestSchema;
     output: typeof ListArtifactImagesResponseSchema;
+  },
+  /**
+   * UpdateArtifactVersion changes whether a version is yanked, of a Python project, or deprecated, of an npm package.
+   * It takes the capability to publish libraries of that ecosystem.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.UpdateArtifactVersion
+   */
+  updateArtifactVersion: {
+    methodKind: "unary";
+    input: typeof UpdateArtifactVersionRequestSchema;
+    output: typeof ArtifactVersionSchema;
+  },
+  /**
+   * DeleteArtifactVersion removes a version with its files. Its number is never published again. With its last version
+   * the library is removed.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.DeleteArtifactVersion
+   */
+  deleteArtifactVersion: {
+    methodKind: "unary";
+    input: typeof DeleteArtifactVersionRequestSchema;
+    output: typeof EmptySchema;
   },
   /**
    * GetArtifactCount answers how many libraries the caller may list, by ecosystem.

@@ -1,0 +1,48 @@
+// Names of libraries and of their versions: acme/team:left-pad, acme/team:@acme/ui@1.2.0, acme:org.example:app@1.0.
+import { EXIT } from "../command/exit-codes.ts";
+import { Failure, UsageFailure } from "../command/failure.ts";
+import { nearest } from "../near.ts";
+import { plain } from "../printable.ts";
+import { below, findGroup } from "./group-path.ts";
+import { KINDS } from "./name-kinds.ts";
+import { type Lookup, onlyOne, throwMissing } from "./name-results.ts";
+import type { JsonObject } from "./rest.ts";
+
+const LOOKED_AT = 5000;
+/** The longest beginning of a name that servers search for. */
+const MAX_SEARCHED = 64;
+
+/** `group:name`, or the name alone. A name may have colons itself, as those of Maven have. */
+export async function findLibrary(lookup: Lookup, text: string): Promise<string> {
+  const { path, field, query } = KINDS.library;
+  const colon = text.indexOf(":");
+  const group = colon > 0 ? await findGroup(lookup.rest, text.slice(0, colon)) : undefined;
+  const parent = group !== undefined && "uid" in group ? group.uid : undefined;
+  const name = parent === undefined ? text : text.slice(colon + 1);
+  const place = parent === undefined ? {} : below(parent);
+  const asked = { ...query, ...place, query: [...name].slice(0, MAX_SEARCHED).join("") };
+  const found: JsonObject[] = [];
+  for await (const item of lookup.rest.list(path, field, { query: asked, pageSize: 200, limit: LOOKED_AT }))
+    if (item["name"] === name) found.push(item);
+  return onlyOne(lookup, "library", text, found, () => throwMissing(lookup, "library", text, { parent, name }));
+}
+
+/** A library, `@`, and the version. Throws Failure with the versions that are near. */
+export async function findVersion(lookup: Lookup, text: string): Promise<string> {
+  const at = text.lastIndexOf("@");
+  const [library, version] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
+  if (at < 1 || library.endsWith(":") || version === "")
+    throw new UsageFailure(`${text}: must be a uid or a version of a library, as ${KINDS.version.form}`);
+  const uid = await lookup.uidOf("library", library);
+  const path = `${KINDS.library.path}/${encodeURIComponent(uid)}/versions`;
+  const others: string[] = [];
+  for await (const item of lookup.rest.list(path, "artifactVersions", { query: {}, pageSize: 200, limit: LOOKED_AT })) {
+    if (item["version"] === version) return String(item["uid"]);
+    others.push(String(item["version"]));
+  }
+  const near = nearest(version, others).map((each) => plain(`${library}@${each}`));
+  throw new Failure(`there is no version ${plain(text)} that you may see`, {
+    exit: EXIT.notFound,
+    ...(near.length > 0 && { hint: `did you mean ${near.join(" or ")}?` }),
+  });
+}

@@ -1,0 +1,81 @@
+import {
+  type ArtifactVersion,
+  ArtifactVersionSchema,
+  CapabilitySchema,
+  type UpdateArtifactVersionRequest,
+} from "@moorage/api/messages";
+import { create } from "@bufbuild/protobuf";
+import { applyMask } from "../../aip/masks.ts";
+import { validateChange } from "../../aip/validate.ts";
+import type { Call } from "../../core/call.ts";
+import type { TermsDocument } from "../../core/service.ts";
+import { failedPrecondition, type FieldViolation, invalidArgument, permissionDenied } from "../../errors.ts";
+import { requireTerms } from "../../iam/index.ts";
+import { ecosystemOf, ECOSYSTEMS, type EcosystemRules } from "../ecosystems.ts";
+import { settleWithdrawn, withdraw } from "./changes.ts";
+import { ORIGIN } from "./names.ts";
+import { versionWithArtifact } from "./rows.ts";
+import { messageOfVersion } from "./version-message.ts";
+
+/**
+ * Yanks or deprecates a version, or takes that back, as the clients of its ecosystem do. `terms`: as of publishing,
+ * those that block pushes must be accepted. Throws INVALID_ARGUMENT for what the ecosystem does not know. Sources: PEP
+ * 592; npm, "deprecate".
+ */
+export async function updateVersion(
+  call: Call,
+  { artifactVersion: patch = create(ArtifactVersionSchema), updateMask }: UpdateArtifactVersionRequest,
+  terms: readonly TermsDocument[],
+): Promise<ArtifactVersion> {
+  const { artifact, version } = await versionWithArtifact(call.tx, patch.uid);
+  const rules = ecosystemOf(artifact.ecosystem);
+  await requirePublisher(call, artifact.parent, rules);
+  const before = await messageOfVersion(call.tx, artifact, version);
+  const after = applyMask(ArtifactVersionSchema, before, patch, updateMask);
+  // The reason goes with what it is the reason of.
+  if (!after.yanked && after.yankReason === before.yankReason) after.yankReason = "";
+  validateChange(ArtifactVersionSchema, before, after);
+  const violations = violationsOf(after, rules);
+  if (violations.length > 0) throw invalidArgument(...violations);
+  const changes = {
+    ...((after.yanked !== before.yanked || after.yankReason !== before.yankReason) && {
+      yanked: after.yanked ? after.yankReason : null,
+    }),
+    ...(after.deprecation !== before.deprecation && {
+      deprecated: after.deprecation === "" ? null : after.deprecation,
+    }),
+  };
+  if (Object.keys(changes).length > 0) {
+    if (version.origin === ORIGIN.upstream) throw ofUpstream(artifact.name, version.version);
+    await withdraw(call, artifact, version, changes);
+    await settleWithdrawn(call, artifact);
+  }
+  if (terms.length > 0) await requireTerms(call, terms, "push", [artifact.parent]);
+  return await messageOfVersion(call.tx, artifact, { ...version, update_time: call.nowMs, ...changes });
+}
+
+/** What an upstream says of its versions is the upstream's. */
+function ofUpstream(name: string, version: string): Error {
+  return failedPrecondition({
+    type: "UPSTREAM",
+    subject: `${name}@${version}`,
+    description: `${name}@${version} comes from the upstream, which says whether it is yanked or deprecated; a policy can block it`,
+  });
+}
+
+async function requirePublisher(call: Call, group: string, { publish }: EcosystemRules): Promise<void> {
+  if (await call.may(publish, group)) return;
+  const missing = CapabilitySchema.value[publish]?.name ?? "";
+  throw permissionDenied(`the caller lacks ${missing}`, { missing });
+}
+
+function violationsOf({ yanked, yankReason, deprecation }: ArtifactVersion, rules: EcosystemRules): FieldViolation[] {
+  const violations: FieldViolation[] = [];
+  if (yanked && rules !== ECOSYSTEMS.pypi)
+    violations.push({ field: "yanked", description: "only versions of Python projects are yanked" });
+  if (!yanked && yankReason !== "")
+    violations.push({ field: "yankReason", description: "must be empty of a version that is not yanked" });
+  if (deprecation !== "" && rules !== ECOSYSTEMS.npm)
+    violations.push({ field: "deprecation", description: "only versions of npm packages are deprecated" });
+  return violations;
+}
