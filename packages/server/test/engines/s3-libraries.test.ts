@@ -86,7 +86,7 @@ if (NO_S3) {
   });
 
   test("npm installs through the redirect, by name and by lock file, and its token stays with this server", async (t) => {
-    // Clients take another port of the same host for the same server, and a token with them: the bucket has another name.
+    // Some clients send a token to all ports of a host: the bucket is reached by another name.
     const { platform, token } = await start(t, s3Url().replace("127.0.0.1", "localhost"));
     const registry = `${platform.url}/npm/${GROUP}/`;
     const npm = openNpm(t, registry, (place) => `${place}:_authToken=${token}`);

@@ -164,7 +164,7 @@ test("names that look like others are other names, or none", async () => {
     const uploaded = await uploadPypi(platform, GROUP, { ...sdistOf(kit), name, version: "1.0" });
     assert.equal(uploaded.status, 400, `PyPI: ${text}: ${uploaded.text}`);
   }
-  // npm and Maven tell upper and lower case apart; PyPI does not.
+  // In npm and Maven upper and lower case are different; in PyPI they are the same.
   assert.equal((await get(`/npm/${GROUP}/Kit`)).status, 404);
   assert.equal((await get(mavenPath(GROUP, "org/example/Kit/1.0/Kit-1.0.pom"))).status, 404);
   assert.equal((await get(`/pypi/${GROUP}/simple/KIT/`)).status, 301);
