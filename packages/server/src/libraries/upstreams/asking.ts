@@ -39,7 +39,8 @@ interface Standing {
   notedMs: number | undefined;
 }
 
-export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps): Asking {
+/** `closing`: what fails because the server ends says nothing about an upstream. */
+export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps, closing: AbortSignal): Asking {
   const standings = createLru<string, Standing>(MAX_UPSTREAMS);
   const semaphores = { document: createSemaphores(CONCURRENCY.document), file: createSemaphores(CONCURRENCY.file) };
   const writes = new Set<Promise<void>>();
@@ -83,7 +84,7 @@ export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps):
             note(standing, settings, "");
             return answer;
           } catch (error) {
-            if (!(error instanceof UpstreamFailure)) throw error;
+            if (!(error instanceof UpstreamFailure) || closing.aborted) throw error;
             metrics.asked(ecosystem.key, kind, error.kind);
             if (error.kind === "unreachable") {
               standing.failures += 1;
