@@ -37,6 +37,8 @@ interface Standing {
   waiting: number;
   error: string;
   notedMs: number | undefined;
+  /** The last note; it never rejects. */
+  written: Promise<void>;
 }
 
 /** `closing`: what fails because the server ends says nothing about an upstream. */
@@ -47,7 +49,14 @@ export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps, 
   const standingOf = ({ uid, url }: UpstreamSettings): Standing => {
     // Another URL is another registry.
     const key = `${uid} ${url}`;
-    const found = standings.get(key) ?? { failures: 0, untilMs: 0, waiting: 0, error: "", notedMs: undefined };
+    const found = standings.get(key) ?? {
+      failures: 0,
+      untilMs: 0,
+      waiting: 0,
+      error: "",
+      notedMs: undefined,
+      written: Promise.resolve(),
+    };
     standings.set(key, found);
     return found;
   };
@@ -57,11 +66,14 @@ export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps, 
     const isOld = standing.notedMs === undefined || nowMs - standing.notedMs >= NOTE_EVERY_MS;
     if (error === standing.error && !isOld) return;
     Object.assign(standing, { error, notedMs: nowMs });
-    const write = transactor
-      .write(noteUpstream, systemCallNow(clock), { uid, url, error })
+    const data = systemCallNow(clock);
+    // One after the other, so that the last one stays.
+    const write = standing.written
+      .then(() => transactor.write(noteUpstream, data, { uid, url, error }))
       .catch((err: unknown) => log.error({ err, upstream: uid }, "the state of an upstream was not written"))
       .finally(() => writes.delete(write));
     writes.add(write);
+    standing.written = write;
   };
   return {
     async ask(settings, kind, work) {
