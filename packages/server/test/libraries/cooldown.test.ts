@@ -156,6 +156,8 @@ test("a record of malware that comes today blocks what was there yesterday", asy
   put("stolen", ["1.0.0", 30], ["1.0.1", 20]);
   assert.equal(latestIn(await packument("stolen")), "1.0.1");
   assert.equal((await tarball("stolen", "1.0.1")).status, 200);
+  // In memory as it is now, after the file has come.
+  assert.equal(latestIn(await packument("stolen")), "1.0.1");
   const affected = [{ package: { ecosystem: "npm", name: "stolen" }, versions: ["1.0.1"] }];
   await putRecords(platform, "osv", "osv", [osvOf("MAL-2026-99", { affected })]);
   assert.deepEqual(versionsIn(await packument("stolen")), ["1.0.0"]);

@@ -11,7 +11,9 @@ import {
   readBootstrap,
 } from "../../src/index.ts";
 import { clockOf } from "../../src/lib/clock.ts";
+import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid } from "../../src/lib/uid.ts";
+import { credentialPlace, resealUpstreams } from "../../src/libraries/upstreams/credentials.ts";
 import { removeUnusedUpstreamDocuments } from "../../src/libraries/index.ts";
 import { openComposition } from "../support/composition.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
@@ -121,6 +123,20 @@ test("an update changes what its mask names, never the ecosystem, and keeps a pa
   assert.equal(await sealed(), before, "nothing was written");
   await platform.ok("PATCH", `${PATH}/${uid}`, { url: "https://elsewhere.example.com", password: "other" });
   assert.notEqual(await sealed(), before);
+});
+
+test("a password is sealed for its upstream, and again when there is a new key", async () => {
+  const { uid } = await platform.ok("POST", `${PATH}/${await team()}`, NPM);
+  const [newKey, oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const sealed = createSecrets([oldKey]).seal("of old", credentialPlace(uid));
+  const again = await platform.transact(async (tx) => {
+    await tx.updateTable("upstreams").set({ credential: "" }).where("uid", "!=", uid).execute();
+    await tx.updateTable("upstreams").set({ credential: sealed }).where("uid", "=", uid).execute();
+    await resealUpstreams(tx, createSecrets([newKey, oldKey]));
+    return await tx.selectFrom("upstreams").select("credential").where("uid", "=", uid).executeTakeFirstOrThrow();
+  });
+  assert.equal(createSecrets([newKey]).open(again.credential, credentialPlace(uid)), "of old");
+  assert.throws(() => createSecrets([newKey]).open(again.credential, credentialPlace(`${uid}0`)));
 });
 
 test("editors change upstreams, viewers see them, pull tokens and strangers do not", async () => {
