@@ -7,7 +7,7 @@ import type { Tasks } from "./index.ts";
 import type { LibraryFindingsFlags } from "./library-findings.ts";
 import type { LibraryImagesFlags } from "./library-images.ts";
 import { ECOSYSTEM_NAMES } from "./library-names.ts";
-import { addLimit, repeatable } from "./options.ts";
+import { addListOptions, repeatable } from "./options.ts";
 import { SEVERITIES } from "./severities.ts";
 
 /** `images` and `findings`, which take names of libraries where the API takes uids. */
@@ -27,12 +27,12 @@ function addImages(noun: Command): void {
     .alias("list-images")
     .description("list the image tags that contain a library, or one version of it, and since when they do")
     .addArgument(new Argument("<library>", FORM));
-  addOutputOptions(addServerOptions(addLimit(placed(command, "only images of repos of this group and below")))).action(
-    async (library: string, flags: LibraryImagesFlags) => {
-      const { printLibraryImages } = await import("./library-images.ts");
-      await printLibraryImages(library, flags);
-    },
-  );
+  addOutputOptions(
+    addServerOptions(addListOptions(placed(command, "only images of repos of this group and below"))),
+  ).action(async (library: string, flags: LibraryImagesFlags) => {
+    const { printLibraryImages } = await import("./library-images.ts");
+    await printLibraryImages(library, flags);
+  });
 }
 
 function addFindings(noun: Command): void {
@@ -48,7 +48,7 @@ function addFindings(noun: Command): void {
     .option("--fixable", "only those that a later version fixes")
     .option("--kev", "only those that are known to be exploited")
     .option("--malware", "only malware");
-  addOutputOptions(addServerOptions(addLimit(placed(command, "only libraries of this group and below")))).action(
+  addOutputOptions(addServerOptions(addListOptions(placed(command, "only libraries of this group and below")))).action(
     async (library: string | undefined, flags: LibraryFindingsFlags) => {
       const { printLibraryFindings } = await import("./library-findings.ts");
       await printLibraryFindings(library, flags);

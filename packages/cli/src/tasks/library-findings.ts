@@ -2,13 +2,13 @@
 import { textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject, Query } from "../api/rest.ts";
 import type { Listing } from "../output/listing.ts";
-import { printList } from "../output/output.ts";
 import { severityOf } from "./finding-lists.ts";
 import { ecosystemsOf, librariesNamed, libraryIn } from "./library-names.ts";
-import { openSession, type TaskFlags } from "./session.ts";
+import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
+import { openSession } from "./session.ts";
 import { type Severity, SEVERITY_COLOURS } from "./severities.ts";
 
-export interface LibraryFindingsFlags extends TaskFlags {
+export interface LibraryFindingsFlags extends ListFlags {
   vulnerability?: string[];
   minSeverity?: Severity;
   fixable?: boolean;
@@ -16,7 +16,6 @@ export interface LibraryFindingsFlags extends TaskFlags {
   malware?: boolean;
   in?: string;
   ecosystem?: string;
-  limit?: number;
 }
 
 /** Findings as a table. */
@@ -46,17 +45,7 @@ const FINDINGS: Listing = {
 /** Prints the findings of a library or of one version of it; of all libraries that the caller may list without one. */
 export async function printLibraryFindings(
   library: string | undefined,
-  {
-    in: place,
-    ecosystem,
-    limit,
-    vulnerability = [],
-    minSeverity,
-    fixable,
-    kev,
-    malware,
-    ...flags
-  }: LibraryFindingsFlags,
+  { in: place, ecosystem, vulnerability = [], minSeverity, fixable, kev, malware, ...flags }: LibraryFindingsFlags,
 ): Promise<void> {
   const session = await openSession(flags);
   const filter: Query = {
@@ -75,14 +64,18 @@ export async function printLibraryFindings(
     const found = await librariesNamed(session, named, ecosystem);
     queries = found.map((each) => ({ ...filter, artifact: textIn(each, "uid"), ...version }));
   }
-  let printed = 0;
-  const items = async function* (): AsyncGenerator<JsonObject> {
+  const { limit, pageSize } = sizesOf(flags);
+  const load = async function* (): AsyncGenerator<JsonObject> {
+    let printed = 0;
     for (const query of queries)
-      for await (const each of session.rest.list("/libraries/v2/findings", "libraryFindings", { query })) {
+      for await (const each of session.rest.list("/libraries/v2/findings", "libraryFindings", {
+        query,
+        ...(pageSize !== undefined && { pageSize }),
+      })) {
         if (printed === limit) return;
         printed += 1;
         yield each;
       }
   };
-  await printList(items(), FINDINGS, flags, { pathOf: session.names.pathOf });
+  await printOrWatch(load, FINDINGS, flags, { pathOf: session.names.pathOf });
 }

@@ -2,15 +2,13 @@
 import { textIn } from "../api/json-fields.ts";
 import type { JsonObject, Query } from "../api/rest.ts";
 import type { Listing } from "../output/listing.ts";
-import { printList, printMessage } from "../output/output.ts";
 import { librariesNamed, libraryIn } from "./library-names.ts";
-import { printsTables } from "./report.ts";
-import { openSession, type Session, type TaskFlags } from "./session.ts";
+import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
+import { openSession, type Session } from "./session.ts";
 
-export interface LibraryImagesFlags extends TaskFlags {
+export interface LibraryImagesFlags extends ListFlags {
   in?: string;
   ecosystem?: string;
-  limit?: number;
 }
 
 const nameOf = (each: JsonObject): string => `${textIn(each, "image")}:${textIn(each, "tag")}`;
@@ -34,7 +32,7 @@ const IMAGES: Listing = {
 /** Prints the tags that point to images with the library: by their names when the server has counted them. */
 export async function printLibraryImages(
   library: string,
-  { in: place, ecosystem, limit, ...flags }: LibraryImagesFlags,
+  { in: place, ecosystem, ...flags }: LibraryImagesFlags,
 ): Promise<void> {
   const session = await openSession(flags);
   const named = libraryIn(library);
@@ -45,33 +43,30 @@ export async function printLibraryImages(
   };
   // Libraries of one name and ecosystem are in the same images, whichever groups they are in.
   const ecosystems = [...Map.groupBy(found, (each) => textIn(each, "ecosystem")).values()];
-  let printed = 0;
-  const items = async function* (): AsyncGenerator<JsonObject> {
+  const { limit, pageSize } = sizesOf(flags);
+  const load = async function* (): AsyncGenerator<JsonObject> {
+    let printed = 0;
     for (const [first] of ecosystems)
-      for await (const each of first === undefined ? [] : imagesOf(session, textIn(first, "uid"), query)) {
+      for await (const each of first === undefined ? [] : imagesOf(session, textIn(first, "uid"), query, pageSize)) {
         if (printed === limit) return;
         printed += 1;
         yield each;
       }
   };
-  const rows = items();
-  const first = await rows.next();
-  if (first.done === true && printsTables(flags)) {
-    printMessage(`no image that you may list, and that was read, holds ${library}`);
-    return;
-  }
-  const all = async function* (): AsyncGenerator<JsonObject> {
-    if (first.done !== true) yield first.value;
-    yield* rows;
-  };
-  await printList(all(), IMAGES, flags, { pathOf: session.names.pathOf });
+  await printOrWatch(load, IMAGES, flags, { pathOf: session.names.pathOf });
 }
 
 /** The server's order is that of digests. */
-async function* imagesOf({ rest }: Session, artifact: string, query: Query): AsyncGenerator<JsonObject> {
+async function* imagesOf(
+  { rest }: Session,
+  artifact: string,
+  query: Query,
+  pageSize: number | undefined,
+): AsyncGenerator<JsonObject> {
   let total: string | undefined;
   const pages = rest.list(`/libraries/v2/artifacts/${encodeURIComponent(artifact)}/images`, "artifactImages", {
     query,
+    ...(pageSize !== undefined && { pageSize }),
     onTotal: (count) => (total = count),
   });
   const sorted: JsonObject[] = [];

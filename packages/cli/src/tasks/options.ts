@@ -1,15 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { addWatchOptions } from "../terminal/watch-options.ts";
 
-/** Adds `--limit`. */
-export function addLimit(command: Command): Command {
-  return command.option("--limit <number>", "print at most so many; all unless given", parseCount);
-}
-
-/** Adds `--limit`, `--page-size`, `--watch` and `--interval`: of commands that print one list of the server. */
+/** Adds `--limit`, `--page-size`, `--watch` and `--interval`, as every list has them. */
 export function addListOptions(command: Command): Command {
   return addWatchOptions(
-    addLimit(command).option("--page-size <number>", "how many to ask for in one request, 200 at most", parseCount),
+    command
+      .option("--limit <number>", "print at most so many; all unless given", parseCount)
+      .option("--page-size <number>", "how many to ask for in one request, 200 at most", parseCount),
   );
 }
 
