@@ -40,6 +40,7 @@ export * from "./gen/moorage/vulnerabilities/v2/scanners_pb.ts";
 export * from "./gen/moorage/vulnerabilities/v2/scans_pb.ts";
 export * from "./gen/moorage/advisory/v2/security_advisories_pb.ts";
 export * from "./gen/moorage/libraries/v2/artifacts_pb.ts";
+export * from "./gen/moorage/libraries/v2/library_findings_pb.ts";
 export * from "./gen/moorage/operations/v2/operations_pb.ts";
 export * from "./gen/moorage/ping/v2/ping_pb.ts";
 export * from "./gen/moorage/oidc/sts_pb.ts";

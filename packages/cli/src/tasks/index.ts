@@ -11,6 +11,7 @@ export interface Tasks {
 const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
   tags: async () => (await import("./tags.ts")).TAG_TASKS,
   images: async () => (await import("./images.ts")).IMAGE_TASKS,
+  libraries: async () => (await import("./libraries.ts")).LIBRARY_TASKS,
   events: async () => (await import("./events.ts")).EVENT_TASKS,
 };
 

@@ -2,6 +2,7 @@
 export { repoOfAlias } from "./aliases.ts";
 export { checkAttachments, checkAttachmentsBy } from "./attachment-checks.ts";
 export { noteImageChange } from "./finding-causes.ts";
+export { type ImagePaths, imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { imageFor, imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";

@@ -29,6 +29,7 @@ import {
   IdentitiesService,
   IdentityProvidersService,
   ImagesService,
+  LibraryFindingsService,
   OperationsService,
   PingService,
   ReposService,
@@ -69,7 +70,7 @@ import {
   sessionsService,
   termsService,
 } from "../iam/index.ts";
-import { artifactsService } from "../libraries/index.ts";
+import { artifactsService, libraryFindingsService } from "../libraries/index.ts";
 import { operationsService } from "../operations/service.ts";
 import { pingService } from "../ping/index.ts";
 import {
@@ -177,6 +178,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ScannersService, scannersService(context)),
     ...methods(ScansService, scansService(context)),
     ...methods(ArtifactsService, artifactsService(context)),
+    ...methods(LibraryFindingsService, libraryFindingsService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(OperationsService, operationsService(context)),
     ...methods(PingService, pingService()),

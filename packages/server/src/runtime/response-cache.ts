@@ -1,6 +1,7 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import {
   AdvisoryExportsService,
+  ArtifactsService,
   DiffsService,
   EolTagsService,
   FindingsService,
@@ -31,6 +32,7 @@ const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   SessionsService,
 ]);
 const OTHER_METHODS: ReadonlySet<DescMethod> = new Set<DescMethod>([
+  ArtifactsService.method.listArtifactImages,
   SecurityAdvisoryService.method.listResolvedVulnsReports,
 ]);
 const ENTRY_BYTES = 500;

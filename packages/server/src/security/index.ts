@@ -31,7 +31,24 @@ export { type ResolvedDay, resolvedByDay, type TaggedImages } from "./resolved/b
 export { type DescribedVulnerability, describeResolved } from "./resolved/describe.ts";
 export { type ImagePackages, type PackageFacts, packageFacts } from "./sbom/package-facts.ts";
 export { sbomsService } from "./sbom/service.ts";
-export { type AskedLibrary, libraryVulnerabilities, type LibraryVulnerability } from "./libraries/known.ts";
+export { heldVersions, libraryKey, type LibraryName } from "./libraries/held.ts";
+export { countTagged, type TaggedImage, taggedImages, type TaggedPosition } from "./libraries/images.ts";
+export { heldSince, platformsOf } from "./libraries/since.ts";
+export {
+  type AskedLibrary,
+  hasMalwareRecords,
+  isMalware,
+  libraryVulnerabilities,
+  type LibraryVulnerability,
+} from "./libraries/known.ts";
+export { librariesNamedBy, librariesWithRecords, type RegistryName } from "./libraries/named.ts";
+export {
+  fixingAdvisories,
+  fixingAdvisoriesBelow,
+  type FixingAdvisory,
+  isFixedBy,
+  librariesIn,
+} from "./libraries/remediated.ts";
 export { createScannerChecks } from "./scanners/check.ts";
 export { resealScanners } from "./scanners/credentials.ts";
 export { removeUnusedScans } from "./scanners/remove.ts";
@@ -55,3 +72,5 @@ export { requireFeedReader, securityAdvisoryService } from "./vulnerabilities/se
 export const loadFeedBundles = () => import("./feeds/bundle.ts");
 export const loadFeedUpdates = () => import("./feeds/update.ts");
 export const loadFeedRecognition = () => import("./feeds/recognise.ts");
+export { versionOrder } from "./matching/package-keys.ts";
+export { vulnerabilityKey } from "./feeds/stored.ts";

@@ -499,6 +499,14 @@ export const MIGRATIONS: Migration[] = [
       `create table removed_versions (parent KEY not null, ecosystem INT8 not null, name KEY not null, version KEY not null, create_time INT8 not null, primary key (parent, ecosystem, name, version)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 44,
+    name: "libraries by their names",
+    statements: [
+      // Which groups have the library that a record is about.
+      `create index artifacts_normalized on artifacts (ecosystem, normalized, uid)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

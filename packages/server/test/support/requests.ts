@@ -22,6 +22,7 @@ import {
   IdentitiesService,
   IdentityProvidersService,
   ImagesService,
+  LibraryFindingsService,
   SbomsService,
   OperationsService,
   PingService,
@@ -322,7 +323,9 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     return { ...everywhere, ecosystems: [Ecosystem.JAVASCRIPT] };
   });
   add(artifacts.listArtifactVersions, async () => ({ artifactId: await artifact() }));
+  add(artifacts.listArtifactImages, async () => ({ artifactId: await artifact() }));
   add(artifacts.getArtifactCount, () => ({}));
+  add(LibraryFindingsService.method.listLibraryFindings, () => everywhere);
   for (const method of OperationsService.methods) add(method, () => ({}));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(EolTagsService.method.listEolTags, () => everywhere);

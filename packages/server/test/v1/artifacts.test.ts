@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Ecosystem } from "@moorage/api";
 import { Artifacts, Ecosystem as V1Ecosystem } from "@moorage/api/v1/libraries";
-import { addArtifact } from "../support/artifacts.ts";
+import { addArtifact, removeArtifact } from "../support/artifacts.ts";
+import { osvOf, putRecords } from "../support/feed-records.ts";
 import { type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 
@@ -51,6 +52,42 @@ test("all versions of an artifact are answered, and none of what is not there", 
   );
   const none = await both(platform, listVersions, { id: `${group}/${"0".repeat(16)}` }, token);
   assert.deepEqual([none.status, none.text], [200, "{}"]);
+});
+
+test("a version says where it comes from, and whether it is malware", async () => {
+  const { uid } = await addArtifact(platform, group, { name: "nasty", versions: 2 });
+  const publishMs = Date.parse("2026-01-02T03:04:05Z");
+  await platform.transact((tx) =>
+    tx
+      .updateTable("artifact_versions")
+      .set({ origin: 2, publish_time: publishMs })
+      .where("parent", "=", uid)
+      .where("version", "=", "1.0.1")
+      .execute(),
+  );
+  const fields = async (): Promise<unknown[]> => {
+    const { items } = (await both(platform, listVersions, { id: uid }, token)).body as unknown as { items: Json[] };
+    return items.map((item) => [
+      item["version"],
+      item["sourceType"],
+      item["malwareScanned"] ?? false,
+      item["malwareMalicious"] ?? false,
+      item["upstreamPublishedDate"] ?? "",
+    ]);
+  };
+  assert.deepEqual(await fields(), [
+    ["1.0.1", "SOURCE_TYPE_UPSTREAM_REGISTRY", false, false, "2026-01-02T03:04:05.000Z"],
+    ["1.0.0", "SOURCE_TYPE_INTERNAL", false, false, ""],
+  ]);
+  const ranges = [{ type: "SEMVER", events: [{ introduced: "1.0.1" }] }];
+  await putRecords(platform, "malware", "osv", [
+    osvOf("MAL-2026-1", { affected: [{ package: { ecosystem: "npm", name: "nasty" }, ranges }] }),
+  ]);
+  assert.deepEqual(await fields(), [
+    ["1.0.1", "SOURCE_TYPE_UPSTREAM_REGISTRY", true, true, "2026-01-02T03:04:05.000Z"],
+    ["1.0.0", "SOURCE_TYPE_INTERNAL", true, false, ""],
+  ]);
+  await removeArtifact(platform, uid);
 });
 
 test("counts are by ecosystem", async () => {

@@ -1,7 +1,7 @@
 // Written by `npm run generate` out of proto/: change it there.
 import type { MethodSpec } from "../../resources/spec.ts";
 
-/** The methods of ArtifactsService. */
+/** The methods of ArtifactsService and LibraryFindingsService. */
 export const METHODS: readonly MethodSpec[] = [
   {
     method: "moorage.libraries.v2.ArtifactsService/ListArtifacts",
@@ -36,7 +36,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "remediated",
         type: "bool",
-        help: "Only libraries that were rebuilt with fixes.",
+        help: "Only libraries with a version of which an advisory of their group, or of a group above, says by its latest approved event that it fixes a vulnerability, or has a patch for one.",
       },
     ],
     uidp: true,
@@ -153,9 +153,112 @@ export const METHODS: readonly MethodSpec[] = [
         output: true,
         help: "The bytes of its files.",
       },
+      {
+        name: "sourceType",
+        type: "enum",
+        output: true,
+        help: "Where it comes from.",
+        values: ["SOURCE_TYPE_INTERNAL", "SOURCE_TYPE_INTERNAL_REMEDIATED", "SOURCE_TYPE_UPSTREAM_REGISTRY"],
+        prefix: "SOURCE_TYPE_",
+      },
+      {
+        name: "malwareScanned",
+        type: "bool",
+        output: true,
+        help: "It was compared with records of malware: a feed of the installation has such (OSV's MAL-*).",
+      },
+      {
+        name: "malwareMalicious",
+        type: "bool",
+        output: true,
+        help: "One of these records says that it is malware, and no advisory of the group, or of a group above, that it is not.",
+      },
+      {
+        name: "upstreamPublishTime",
+        type: "timestamp",
+        output: true,
+        help: "When the other registry that it was fetched from says that it was published.",
+      },
     ],
     items: "artifactVersions",
     aliases: ["versions"],
+  },
+  {
+    method: "moorage.libraries.v2.ArtifactsService/ListArtifactImages",
+    verb: "list-images",
+    kind: "list",
+    http: "GET",
+    path: "/libraries/v2/artifacts/{artifactId=*}/images",
+    reads: true,
+    summary:
+      "show the tags that point to images which hold the library, with its version in them and since when they do, as far as images were read",
+    help: "Show the tags that point to images which hold the library, with its version in them and since when they do, as far as images were read. A library is found by its ecosystem and name: which registry the files in an image came from, nobody knows. The list has images of repos where you may list repos, tags and manifests, in the order of their digests, repos, tags and versions.",
+    arguments: [
+      {
+        form: "text",
+        name: "artifact-id",
+        fields: ["artifactId"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "version",
+        type: "string",
+        help: "Only images with this version of it; versions that the ecosystem takes for the same are one.",
+      },
+    ],
+    uidp: true,
+    paged: "token",
+    response: [
+      {
+        name: "repo",
+        type: "string",
+        help: "The uid of the repo.",
+      },
+      {
+        name: "image",
+        type: "string",
+        help: 'The path of the image, as "acme/team/app".',
+      },
+      {
+        name: "tag",
+        type: "string",
+        help: "The tag.",
+      },
+      {
+        name: "digest",
+        type: "string",
+        help: "The image that holds the library.",
+      },
+      {
+        name: "tagDigest",
+        type: "string",
+        help: "What the tag points to: the image itself, or an index that names it.",
+      },
+      {
+        name: "platform",
+        type: "string",
+        help: 'What the image is for, as the index names it: "linux/arm/v7".',
+      },
+      {
+        name: "version",
+        type: "string",
+        help: "The version of the library, as the image has it.",
+      },
+      {
+        name: "purl",
+        type: "string",
+        help: "The package URL of that.",
+      },
+      {
+        name: "sinceTime",
+        type: "timestamp",
+        help: "Since when the tag has pointed, without a break, to images that hold this version, for whichever platform.",
+      },
+    ],
+    items: "artifactImages",
+    aliases: ["images"],
   },
   {
     method: "moorage.libraries.v2.ArtifactsService/GetArtifactCount",
@@ -187,5 +290,176 @@ export const METHODS: readonly MethodSpec[] = [
     ],
     items: "getArtifactCountResponses",
     aliases: ["count"],
+  },
+  {
+    method: "moorage.libraries.v2.LibraryFindingsService/ListLibraryFindings",
+    verb: "list-findings",
+    kind: "list",
+    http: "GET",
+    path: "/libraries/v2/findings",
+    reads: true,
+    summary:
+      "show the findings of versions of libraries that you may list, in the order of the libraries' uids, their versions and the vulnerabilities",
+    help: "Show the findings of versions of libraries that you may list, in the order of the libraries' uids, their versions and the vulnerabilities. They are not counted: the list has no total. NOT_FOUND for a library that is not there or that you may not list.",
+    arguments: [],
+    flags: [
+      {
+        name: "artifact",
+        type: "string",
+        help: "Only of this library: its uid.",
+      },
+      {
+        name: "version",
+        type: "string",
+        help: "Only of this version of the library.",
+      },
+      {
+        name: "ecosystems",
+        type: "enum",
+        repeated: true,
+        help: "Only of libraries of these ecosystems.",
+        values: ["ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"],
+        prefix: "ECOSYSTEM_",
+      },
+      {
+        name: "vulnerabilities",
+        type: "string",
+        repeated: true,
+        help: "Only these vulnerabilities, by their id or any of their aliases, in upper or lower case.",
+      },
+      {
+        name: "minSeverity",
+        type: "enum",
+        help: "Only what is at least as bad.",
+        values: ["UNKNOWN", "NONE", "NEGLIGIBLE", "LOW", "MEDIUM", "HIGH", "CRITICAL"],
+        prefix: "FINDING_SEVERITY_",
+      },
+      {
+        name: "kev",
+        type: "bool",
+        help: "Only what is known to be exploited, or with false, what is not.",
+      },
+      {
+        name: "fixable",
+        type: "bool",
+        help: "Only what has a version that fixes it, or with false, what has none.",
+      },
+      {
+        name: "malware",
+        type: "bool",
+        help: "Only malware, or with false, what is none.",
+      },
+    ],
+    uidp: true,
+    paged: "token",
+    response: [
+      {
+        name: "vulnerability",
+        type: "string",
+        help: "The id of the vulnerability: the CVE if there is one.",
+      },
+      {
+        name: "aliases",
+        type: "string",
+        repeated: true,
+        help: "Its other ids.",
+      },
+      {
+        name: "summary",
+        type: "string",
+        help: "What it is, in a line.",
+      },
+      {
+        name: "artifact",
+        type: "string",
+        help: "The uid of the library.",
+      },
+      {
+        name: "artifactVersion",
+        type: "string",
+        help: "The uid of the version.",
+      },
+      {
+        name: "ecosystem",
+        type: "enum",
+        help: "Where the library comes from.",
+        values: ["ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"],
+        prefix: "ECOSYSTEM_",
+      },
+      {
+        name: "name",
+        type: "string",
+        help: "The name of the library.",
+      },
+      {
+        name: "version",
+        type: "string",
+        help: "The version.",
+      },
+      {
+        name: "purl",
+        type: "string",
+        help: "The package URL of the version.",
+      },
+      {
+        name: "severity",
+        type: "enum",
+        help: "How bad it is.",
+        values: ["UNKNOWN", "NONE", "NEGLIGIBLE", "LOW", "MEDIUM", "HIGH", "CRITICAL"],
+        prefix: "FINDING_SEVERITY_",
+      },
+      {
+        name: "score",
+        type: "double",
+        help: "The score of CVSS, 0.0 to 10.0.",
+      },
+      {
+        name: "kev",
+        type: "bool",
+        help: "It is known to be exploited.",
+      },
+      {
+        name: "epss",
+        type: "double",
+        help: "The probability that it is exploited within 30 days, by EPSS, 0 to 1.",
+      },
+      {
+        name: "epssPercentile",
+        type: "double",
+        help: "The share of vulnerabilities with an EPSS that is not higher, 0 to 1.",
+      },
+      {
+        name: "malware",
+        type: "bool",
+        help: "The version is malware: one of the records is of OSV's MAL-*.",
+      },
+      {
+        name: "fixState",
+        type: "enum",
+        help: "What is known of a fix.",
+        values: ["FIXED", "NOT_FIXED", "WONT_FIX"],
+        prefix: "FIX_STATE_",
+      },
+      {
+        name: "fixVersions",
+        type: "string",
+        repeated: true,
+        help: "The versions that fix it, later than this one, in their order.",
+      },
+      {
+        name: "lastAffectedVersions",
+        type: "string",
+        repeated: true,
+        help: "The last affected versions, of ranges that end with these.",
+      },
+      {
+        name: "records",
+        type: "message",
+        repeated: true,
+        help: "The records that say so.",
+      },
+    ],
+    items: "libraryFindings",
+    aliases: ["findings"],
   },
 ];

@@ -19,7 +19,10 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { type Cells, layoutOf, storedPage } from "../../core/stored.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import { timestamp } from "../../lib/timestamps.ts";
-import { statement } from "../../store/index.ts";
+import { type Row, statement } from "../../store/index.ts";
+import { listArtifactImages } from "./images.ts";
+import { originsOf } from "./origins.ts";
+import { isRemediated } from "./remediated.ts";
 import { countArtifacts, isBuiltFor, isFoundBy, organizationsOf, queryArtifacts } from "./list.ts";
 
 const LAYOUT = layoutOf(ArtifactSchema);
@@ -38,16 +41,23 @@ const VERSIONS = listOf({
   defaultOrder: "version desc",
   orderBy: { version: "sort_key", ...sortable("description", "create_time", "update_time", "size_bytes", "uid") },
 });
-const VERSION_COLUMNS = ["uid", "version", "description", "create_time", "update_time", "size_bytes", "sort_key"];
+const VERSION_COLUMNS = [
+  "uid",
+  "version",
+  "description",
+  "create_time",
+  "update_time",
+  "size_bytes",
+  "sort_key",
+  "origin",
+  "publish_time",
+];
 const NEEDS = neededFor(ArtifactsService.method.listArtifacts);
 const KNOWN: readonly Ecosystem[] = EcosystemSchema.values
   .map(({ number }) => number as Ecosystem)
   .filter((number) => number !== Ecosystem.UNSPECIFIED);
 
-const selectArtifact = statement<{ name: string; version_count: number }>(
-  "select name, version_count from artifacts where uid = ?",
-  ["text"],
-);
+const selectArtifact = statement<Row<"artifacts">>("select * from artifacts where uid = ?", ["text"]);
 
 /** What there is of libraries. They are published and installed by the protocols of their ecosystems. */
 export function artifactsService({ pageTokenKey }: ServiceContext): Service<typeof ArtifactsService> {
@@ -60,6 +70,7 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
       if (violations.length > 0) throw invalidArgument(...violations);
       const organizations = organizationsOf(await call.visible(...NEEDS));
       let ecosystems: number[] = [];
+      let isAskedRemediated = false;
       const { columns } = ARTIFACTS;
       const { rows, ...rest } = await listFound(
         call,
@@ -72,15 +83,19 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
             if (ecosystems.length === 0) throw invalidArgument({ field: "ecosystems", description: "is required" });
             if (ecosystems.includes(Ecosystem.UNSPECIFIED))
               throw invalidArgument({ field: "ecosystems", description: "must be one of the ecosystems" });
+            isAskedRemediated = asked.remediated;
             return [
               ...(asked.query === "" ? [] : [isFoundBy(asked.query, ecosystems, organizations)]),
               ...(asked.cudaVersion === "" ? [] : [isBuiltFor(asked.cudaVersion)]),
-              ...(asked.remediated ? [sql`1 = 0`] : []),
             ];
           },
-          foundBy: ({ query, cudaVersion }) => (query === "" && cudaVersion === "" ? undefined : "uid"),
+          foundBy: ({ query, cudaVersion, remediated }) =>
+            query === "" && cudaVersion === "" && !remediated ? undefined : "uid",
         },
-        (query) => queryArtifacts(call.tx, ecosystems, query, columns),
+        async (query) => {
+          const more = isAskedRemediated ? [await isRemediated(call.tx, organizations)] : [];
+          return await queryArtifacts(call.tx, ecosystems, { ...query, filters: [...query.filters, ...more] }, columns);
+        },
         (row: Cells, column) => row[columns.indexOf(column)],
       );
       return storedPage(
@@ -92,7 +107,7 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
       );
     },
     async listArtifactVersions(call, request) {
-      let name = "";
+      let artifact: Row<"artifacts"> | undefined;
       const { rows, ...rest } = await listFound(
         call,
         pageTokenKey,
@@ -108,10 +123,10 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
           },
         },
         async (query) => {
-          const artifact = query.scope.parent ?? request.artifactId;
-          const [row] = await selectArtifact(call.tx, artifact);
-          if (row === undefined) throw notFound(ArtifactSchema.typeName, artifact);
-          ({ name } = row);
+          const asked = query.scope.parent ?? request.artifactId;
+          const [row] = await selectArtifact(call.tx, asked);
+          if (row === undefined) throw notFound(ArtifactSchema.typeName, asked);
+          artifact = row;
           const isWhole = query.scope.parent !== undefined && query.scope.conditions.length === 1;
           const page = await queryPageArrays(
             call.tx,
@@ -123,7 +138,16 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
         },
         (row: Cells, column) => row[VERSION_COLUMNS.indexOf(column)],
       );
-      const artifactVersions = rows.map(([uid, version, description, createMs, updateMs, bytes]) => ({
+      const found: Row<"artifacts"> | undefined = artifact;
+      const name = found?.name ?? "";
+      const versions = rows.map((row) => ({
+        version: String(row[1]),
+        origin: Number(row[7]),
+        publish_time: Number(row[8]),
+      }));
+      const origins = found === undefined ? [] : await originsOf(call.tx, found, versions);
+      const artifactVersions = rows.map(([uid, version, description, createMs, updateMs, bytes], at) => ({
+        ...origins[at],
         uid: String(uid),
         name,
         version: String(version),
@@ -134,6 +158,7 @@ export function artifactsService({ pageTokenKey }: ServiceContext): Service<type
       }));
       return { artifactVersions, ...rest };
     },
+    listArtifactImages: (call, request) => listArtifactImages(call, pageTokenKey, request),
     async getArtifactCount(call, request) {
       const violations = violationsOf(GetArtifactCountRequestSchema, request);
       if (violations.length > 0) throw invalidArgument(...violations);

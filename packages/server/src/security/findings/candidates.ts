@@ -47,7 +47,7 @@ export async function affectedBy(db: Database, ids: readonly string[]): Promise<
   return found;
 }
 
-async function keysBeside(db: Database, keys: readonly string[]): Promise<string[]> {
+export async function keysBeside(db: Database, keys: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (let at = 0; at < keys.length; at += ROWS) {
     const some = keys.slice(at, at + ROWS);

@@ -141,7 +141,8 @@ async function architectureOf(db: Database, repo: string, digest: string): Promi
   return row?.architecture ?? "";
 }
 
-function decisionOf(row: DecisionRow, alias: string): AdvisoryDecision {
+/** What the advisory of the row says, of the vulnerability with this alias. */
+export function decisionOf(row: Row<"advisory_decisions">, alias: string): AdvisoryDecision {
   const { advisory, advisory_id: advisoryId, type, event_time: timeMs, from_time: fromMs, content, ...rest } = row;
   // Types that only later versions know are left out.
   const event = fromJson(AdvisoryEventSchema, JSON.parse(content) as JsonValue, { ignoreUnknownFields: true });

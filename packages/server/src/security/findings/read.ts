@@ -160,7 +160,7 @@ function endOf({ decisions, statements, latestOfFeeds }: ImageSayings, held: Hel
 }
 
 /** The ids by which all of the vulnerability is meant: what is said of one CVE of a record says nothing of others. */
-function decidedIds({ id, aliases }: Vulnerability): string[] {
+export function decidedIds({ id, aliases }: Vulnerability): string[] {
   const ids = [id, ...aliases];
   return ids.filter((each) => each.startsWith("CVE-")).length > 1 ? [id] : ids;
 }

@@ -40,10 +40,10 @@ const version = mapping(ArtifactVersionSchema, V2Version, {
   createdAt: "createTime",
   updatedAt: "updateTime",
   sizeBytes: "sizeBytes",
-  sourceType: V1_ONLY,
-  malwareScanned: V1_ONLY,
-  malwareMalicious: V1_ONLY,
-  upstreamPublishedDate: V1_ONLY,
+  sourceType: sameNumbers("sourceType"),
+  malwareScanned: "malwareScanned",
+  malwareMalicious: "malwareMalicious",
+  upstreamPublishedDate: "upstreamPublishTime",
 });
 
 const totalArtifacts: Converted<"totalCount"> = {

@@ -156,7 +156,7 @@ export type ArtifactFilter = Message<"moorage.libraries.ArtifactFilter"> & {
   cudaVersion: string;
 
   /**
-   * Only those that were rebuilt with fixes: nothing here is.
+   * Only those with a version of which an advisory says that it fixes a vulnerability.
    *
    * @generated from field: bool remediated = 4;
    */
@@ -303,28 +303,28 @@ export type ArtifactVersion = Message<"moorage.libraries.ArtifactVersion"> & {
   sizeBytes: bigint;
 
   /**
-   * Not answered.
+   * Where it comes from.
    *
    * @generated from field: moorage.libraries.SourceType source_type = 8;
    */
   sourceType: SourceType;
 
   /**
-   * Not answered.
+   * It was compared with records of malware.
    *
    * @generated from field: bool malware_scanned = 9;
    */
   malwareScanned: boolean;
 
   /**
-   * Not answered.
+   * One of these says that it is malware.
    *
    * @generated from field: bool malware_malicious = 10;
    */
   malwareMalicious: boolean;
 
   /**
-   * Not answered.
+   * When the other registry that it was fetched from says that it was published.
    *
    * @generated from field: google.protobuf.Timestamp upstream_published_date = 11;
    */
@@ -473,7 +473,7 @@ export const SourceType = {
   INTERNAL: 1,
 
   /**
-   * It was rebuilt with fixes.
+   * It was published here, and an advisory says that it fixes a vulnerability.
    *
    * @generated from enum value: SOURCE_TYPE_INTERNAL_REMEDIATED = 2;
    */

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/libraries/v2/artifacts.proto.
  */
 export const file_moorage_libraries_v2_artifacts: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMucHJvdG8SFG1vb3JhZ2UubGlicmFyaWVzLnYyIpgCCghBcnRpZmFjdBIQCgN1aWQYASABKAlCA+BBAxIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEjIKCWVjb3N5c3RlbRgEIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRIbCg5sYXRlc3RfdmVyc2lvbhgFIAEoCUID4EEDEhoKDXZlcnNpb25fY291bnQYBiABKAVCA+BBAxI0CgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyLcAQoPQXJ0aWZhY3RWZXJzaW9uEhAKA3VpZBgBIAEoCUID4EEDEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRI0CgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIXCgpzaXplX2J5dGVzGAcgASgDQgPgQQMikQIKFExpc3RBcnRpZmFjdHNSZXF1ZXN0Ej4KCmVjb3N5c3RlbXMYASADKA4yHy5tb29yYWdlLmxpYnJhcmllcy52Mi5FY29zeXN0ZW1CCeBBAvK7GAIQEBIWCgVxdWVyeRgCIAEoCUIH8rsYAxCAAhIcCgxjdWRhX3ZlcnNpb24YAyABKAlCBvK7GAIQIBISCgpyZW1lZGlhdGVkGAQgASgIEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSEAoIb3JkZXJfYnkYDSABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIiiQEKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIxCglhcnRpZmFjdHMYASADKAsyHi5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSDwoHc2tpcHBlZBgEIAEoBSKoAQobTGlzdEFydGlmYWN0VmVyc2lvbnNSZXF1ZXN0EhgKC2FydGlmYWN0X2lkGAEgASgJQgPgQQISEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSDAoEc2tpcBgMIAEoBRIQCghvcmRlcl9ieRgNIAEoCRIoCgR1aWRwGGQgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlciKfAQocTGlzdEFydGlmYWN0VmVyc2lvbnNSZXNwb25zZRJAChFhcnRpZmFjdF92ZXJzaW9ucxgBIAMoCzIlLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0VmVyc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEwoLdG90YWxfY291bnQYAyABKAMSDwoHc2tpcHBlZBgEIAEoBSJWChdHZXRBcnRpZmFjdENvdW50UmVxdWVzdBI7CgplY29zeXN0ZW1zGAEgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgbyuxgCEBAisgEKGEdldEFydGlmYWN0Q291bnRSZXNwb25zZRJECgZjb3VudHMYASADKAsyNC5tb29yYWdlLmxpYnJhcmllcy52Mi5HZXRBcnRpZmFjdENvdW50UmVzcG9uc2UuQ291bnQaUAoFQ291bnQSMgoJZWNvc3lzdGVtGAEgASgOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtEhMKC3RvdGFsX2NvdW50GAIgASgDKmoKCUVjb3N5c3RlbRIZChVFQ09TWVNURU1fVU5TUEVDSUZJRUQQABISCg5FQ09TWVNURU1fSkFWQRABEhQKEEVDT1NZU1RFTV9QWVRIT04QAhIYChRFQ09TWVNURU1fSkFWQVNDUklQVBADMsYEChBBcnRpZmFjdHNTZXJ2aWNlEpUBCg1MaXN0QXJ0aWZhY3RzEioubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0c1JlcXVlc3QaKy5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RzUmVzcG9uc2UiK6K7GAQaAosOqLsYAYLT5JMCGRIXL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMS8gEKFExpc3RBcnRpZmFjdFZlcnNpb25zEjEubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0VmVyc2lvbnNSZXF1ZXN0GjIubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0VmVyc2lvbnNSZXNwb25zZSJzorsYMxoCiw4iC2FydGlmYWN0X2lkKh1tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdDCLDqi7GAGC0+STAjISMC9saWJyYXJpZXMvdjIvYXJ0aWZhY3RzL3thcnRpZmFjdF9pZD0qfS92ZXJzaW9ucxKkAQoQR2V0QXJ0aWZhY3RDb3VudBItLm1vb3JhZ2UubGlicmFyaWVzLnYyLkdldEFydGlmYWN0Q291bnRSZXF1ZXN0Gi4ubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlc3BvbnNlIjGiuxgEGgKLDqi7GAGC0+STAh8SHS9saWJyYXJpZXMvdjIvYXJ0aWZhY3RzL2NvdW50YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
+  fileDesc("CiRtb29yYWdlL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMucHJvdG8SFG1vb3JhZ2UubGlicmFyaWVzLnYyIpgCCghBcnRpZmFjdBIQCgN1aWQYASABKAlCA+BBAxIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEjIKCWVjb3N5c3RlbRgEIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRIbCg5sYXRlc3RfdmVyc2lvbhgFIAEoCUID4EEDEhoKDXZlcnNpb25fY291bnQYBiABKAVCA+BBAxI0CgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyKWAwoPQXJ0aWZhY3RWZXJzaW9uEhAKA3VpZBgBIAEoCUID4EEDEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRI0CgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIXCgpzaXplX2J5dGVzGAcgASgDQgPgQQMSOgoLc291cmNlX3R5cGUYCCABKA4yIC5tb29yYWdlLmxpYnJhcmllcy52Mi5Tb3VyY2VUeXBlQgPgQQMSHAoPbWFsd2FyZV9zY2FubmVkGAkgASgIQgPgQQMSHgoRbWFsd2FyZV9tYWxpY2lvdXMYCiABKAhCA+BBAxI+ChV1cHN0cmVhbV9wdWJsaXNoX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMivgEKDUFydGlmYWN0SW1hZ2USDAoEcmVwbxgBIAEoCRINCgVpbWFnZRgCIAEoCRILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEhIKCnRhZ19kaWdlc3QYBSABKAkSEAoIcGxhdGZvcm0YBiABKAkSDwoHdmVyc2lvbhgHIAEoCRIMCgRwdXJsGAggASgJEi4KCnNpbmNlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpECChRMaXN0QXJ0aWZhY3RzUmVxdWVzdBI+CgplY29zeXN0ZW1zGAEgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgngQQLyuxgCEBASFgoFcXVlcnkYAiABKAlCB/K7GAMQgAISHAoMY3VkYV92ZXJzaW9uGAMgASgJQgbyuxgCECASEgoKcmVtZWRpYXRlZBgEIAEoCBIRCglwYWdlX3NpemUYCiABKAUSEgoKcGFnZV90b2tlbhgLIAEoCRIMCgRza2lwGAwgASgFEhAKCG9yZGVyX2J5GA0gASgJEigKBHVpZHAYZCABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyIokBChVMaXN0QXJ0aWZhY3RzUmVzcG9uc2USMQoJYXJ0aWZhY3RzGAEgAygLMh4ubW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDEg8KB3NraXBwZWQYBCABKAUiqAEKG0xpc3RBcnRpZmFjdFZlcnNpb25zUmVxdWVzdBIYCgthcnRpZmFjdF9pZBgBIAEoCUID4EECEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSEAoIb3JkZXJfYnkYDSABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIinwEKHExpc3RBcnRpZmFjdFZlcnNpb25zUmVzcG9uc2USQAoRYXJ0aWZhY3RfdmVyc2lvbnMYASADKAsyJS5tb29yYWdlLmxpYnJhcmllcy52Mi5BcnRpZmFjdFZlcnNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhMKC3RvdGFsX2NvdW50GAMgASgDEg8KB3NraXBwZWQYBCABKAUirgEKGUxpc3RBcnRpZmFjdEltYWdlc1JlcXVlc3QSGAoLYXJ0aWZhY3RfaWQYASABKAlCA+BBAhIYCgd2ZXJzaW9uGAIgASgJQgfyuxgDEIAEEhEKCXBhZ2Vfc2l6ZRgKIAEoBRISCgpwYWdlX3Rva2VuGAsgASgJEgwKBHNraXAYDCABKAUSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXIirgEKGkxpc3RBcnRpZmFjdEltYWdlc1Jlc3BvbnNlEjwKD2FydGlmYWN0X2ltYWdlcxgBIAMoCzIjLm1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0SW1hZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhgKC3RvdGFsX2NvdW50GAMgASgDSACIAQESDwoHc2tpcHBlZBgEIAEoBUIOCgxfdG90YWxfY291bnQiVgoXR2V0QXJ0aWZhY3RDb3VudFJlcXVlc3QSOwoKZWNvc3lzdGVtcxgBIAMoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbUIG8rsYAhAQIrIBChhHZXRBcnRpZmFjdENvdW50UmVzcG9uc2USRAoGY291bnRzGAEgAygLMjQubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlc3BvbnNlLkNvdW50GlAKBUNvdW50EjIKCWVjb3N5c3RlbRgBIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRITCgt0b3RhbF9jb3VudBgCIAEoAypqCglFY29zeXN0ZW0SGQoVRUNPU1lTVEVNX1VOU1BFQ0lGSUVEEAASEgoORUNPU1lTVEVNX0pBVkEQARIUChBFQ09TWVNURU1fUFlUSE9OEAISGAoURUNPU1lTVEVNX0pBVkFTQ1JJUFQQAyqLAQoKU291cmNlVHlwZRIbChdTT1VSQ0VfVFlQRV9VTlNQRUNJRklFRBAAEhgKFFNPVVJDRV9UWVBFX0lOVEVSTkFMEAESIwofU09VUkNFX1RZUEVfSU5URVJOQUxfUkVNRURJQVRFRBACEiEKHVNPVVJDRV9UWVBFX1VQU1RSRUFNX1JFR0lTVFJZEAMyswYKEEFydGlmYWN0c1NlcnZpY2USlQEKDUxpc3RBcnRpZmFjdHMSKi5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RzUmVxdWVzdBorLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RBcnRpZmFjdHNSZXNwb25zZSIrorsYBBoCiw6ouxgBgtPkkwIZEhcvbGlicmFyaWVzL3YyL2FydGlmYWN0cxLyAQoUTGlzdEFydGlmYWN0VmVyc2lvbnMSMS5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RWZXJzaW9uc1JlcXVlc3QaMi5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RWZXJzaW9uc1Jlc3BvbnNlInOiuxgzGgKLDiILYXJ0aWZhY3RfaWQqHW1vb3JhZ2UubGlicmFyaWVzLnYyLkFydGlmYWN0MIsOqLsYAYLT5JMCMhIwL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMve2FydGlmYWN0X2lkPSp9L3ZlcnNpb25zEuoBChJMaXN0QXJ0aWZhY3RJbWFnZXMSLy5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0QXJ0aWZhY3RJbWFnZXNSZXF1ZXN0GjAubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdEFydGlmYWN0SW1hZ2VzUmVzcG9uc2UicaK7GDMaAosOIgthcnRpZmFjdF9pZCodbW9vcmFnZS5saWJyYXJpZXMudjIuQXJ0aWZhY3Qwiw6ouxgBgtPkkwIwEi4vbGlicmFyaWVzL3YyL2FydGlmYWN0cy97YXJ0aWZhY3RfaWQ9Kn0vaW1hZ2VzEqQBChBHZXRBcnRpZmFjdENvdW50Ei0ubW9vcmFnZS5saWJyYXJpZXMudjIuR2V0QXJ0aWZhY3RDb3VudFJlcXVlc3QaLi5tb29yYWdlLmxpYnJhcmllcy52Mi5HZXRBcnRpZmFjdENvdW50UmVzcG9uc2UiMaK7GAQaAosOqLsYAYLT5JMCHxIdL2xpYnJhcmllcy92Mi9hcnRpZmFjdHMvY291bnRiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_options, file_moorage_common_uidp]);
 
 /**
  * Artifact is a library in a group: an npm package, a Python project, or a Maven artifact.
@@ -143,6 +143,35 @@ export type ArtifactVersion = Message<"moorage.libraries.v2.ArtifactVersion"> & 
    * @generated from field: int64 size_bytes = 7;
    */
   sizeBytes: bigint;
+
+  /**
+   * Where it comes from.
+   *
+   * @generated from field: moorage.libraries.v2.SourceType source_type = 8;
+   */
+  sourceType: SourceType;
+
+  /**
+   * It was compared with records of malware: a feed of the installation has such (OSV's MAL-*).
+   *
+   * @generated from field: bool malware_scanned = 9;
+   */
+  malwareScanned: boolean;
+
+  /**
+   * One of these records says that it is malware, and no advisory of the group, or of a group above, that it is not.
+   *
+   * @generated from field: bool malware_malicious = 10;
+   */
+  malwareMalicious: boolean;
+
+  /**
+   * When the other registry that it was fetched from says that it was published. Absent for one that was published
+   * here.
+   *
+   * @generated from field: google.protobuf.Timestamp upstream_publish_time = 11;
+   */
+  upstreamPublishTime?: Timestamp | undefined;
 };
 
 /**
@@ -151,6 +180,85 @@ export type ArtifactVersion = Message<"moorage.libraries.v2.ArtifactVersion"> & 
  */
 export const ArtifactVersionSchema: GenMessage<ArtifactVersion> = /*@__PURE__*/
   messageDesc(file_moorage_libraries_v2_artifacts, 1);
+
+/**
+ * ArtifactImage says that a tag points to an image that holds a version of a library, directly or through an index.
+ *
+ * @generated from message moorage.libraries.v2.ArtifactImage
+ */
+export type ArtifactImage = Message<"moorage.libraries.v2.ArtifactImage"> & {
+  /**
+   * The uid of the repo.
+   *
+   * @generated from field: string repo = 1;
+   */
+  repo: string;
+
+  /**
+   * The path of the image, as "acme/team/app".
+   *
+   * @generated from field: string image = 2;
+   */
+  image: string;
+
+  /**
+   * The tag.
+   *
+   * @generated from field: string tag = 3;
+   */
+  tag: string;
+
+  /**
+   * The image that holds the library.
+   *
+   * @generated from field: string digest = 4;
+   */
+  digest: string;
+
+  /**
+   * What the tag points to: the image itself, or an index that names it.
+   *
+   * @generated from field: string tag_digest = 5;
+   */
+  tagDigest: string;
+
+  /**
+   * What the image is for, as the index names it: "linux/arm/v7". Of an image that the tag points to by itself the
+   * architecture alone, "amd64".
+   *
+   * @generated from field: string platform = 6;
+   */
+  platform: string;
+
+  /**
+   * The version of the library, as the image has it.
+   *
+   * @generated from field: string version = 7;
+   */
+  version: string;
+
+  /**
+   * The package URL of that.
+   *
+   * @generated from field: string purl = 8;
+   */
+  purl: string;
+
+  /**
+   * Since when the tag has pointed, without a break, to images that hold this version, for whichever platform. Of the
+   * history of a tag the last 5,000 records are read.
+   *
+   * @generated from field: google.protobuf.Timestamp since_time = 9;
+   */
+  sinceTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.ArtifactImage.
+ * Use `create(ArtifactImageSchema)` to create a new message.
+ */
+export const ArtifactImageSchema: GenMessage<ArtifactImage> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 2);
 
 /**
  * ListArtifactsRequest asks for a page of libraries.
@@ -181,7 +289,8 @@ export type ListArtifactsRequest = Message<"moorage.libraries.v2.ListArtifactsRe
   cudaVersion: string;
 
   /**
-   * Only libraries that were rebuilt with fixes. Nothing here is.
+   * Only libraries with a version of which an advisory of their group, or of a group above, says by its latest approved
+   * event that it fixes a vulnerability, or has a patch for one.
    *
    * @generated from field: bool remediated = 4;
    */
@@ -228,7 +337,7 @@ export type ListArtifactsRequest = Message<"moorage.libraries.v2.ListArtifactsRe
  * Use `create(ListArtifactsRequestSchema)` to create a new message.
  */
 export const ListArtifactsRequestSchema: GenMessage<ListArtifactsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 2);
+  messageDesc(file_moorage_libraries_v2_artifacts, 3);
 
 /**
  * ListArtifactsResponse is a page of libraries.
@@ -270,7 +379,7 @@ export type ListArtifactsResponse = Message<"moorage.libraries.v2.ListArtifactsR
  * Use `create(ListArtifactsResponseSchema)` to create a new message.
  */
 export const ListArtifactsResponseSchema: GenMessage<ListArtifactsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 3);
+  messageDesc(file_moorage_libraries_v2_artifacts, 4);
 
 /**
  * ListArtifactVersionsRequest asks for a page of versions.
@@ -326,7 +435,7 @@ export type ListArtifactVersionsRequest = Message<"moorage.libraries.v2.ListArti
  * Use `create(ListArtifactVersionsRequestSchema)` to create a new message.
  */
 export const ListArtifactVersionsRequestSchema: GenMessage<ListArtifactVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 4);
+  messageDesc(file_moorage_libraries_v2_artifacts, 5);
 
 /**
  * ListArtifactVersionsResponse is a page of versions.
@@ -368,7 +477,106 @@ export type ListArtifactVersionsResponse = Message<"moorage.libraries.v2.ListArt
  * Use `create(ListArtifactVersionsResponseSchema)` to create a new message.
  */
 export const ListArtifactVersionsResponseSchema: GenMessage<ListArtifactVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 5);
+  messageDesc(file_moorage_libraries_v2_artifacts, 6);
+
+/**
+ * ListArtifactImagesRequest asks for a page of the images that hold a library.
+ *
+ * @generated from message moorage.libraries.v2.ListArtifactImagesRequest
+ */
+export type ListArtifactImagesRequest = Message<"moorage.libraries.v2.ListArtifactImagesRequest"> & {
+  /**
+   * The uid of the library. In a path it is one segment: its slashes are sent as %2F.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId: string;
+
+  /**
+   * Only images with this version of it; versions that the ecosystem takes for the same are one. All versions when it
+   * is empty, those as well that the group does not have.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+
+  /**
+   * At most so many results; 50 when absent, 200 at most.
+   *
+   * @generated from field: int32 page_size = 10;
+   */
+  pageSize: number;
+
+  /**
+   * Where the page before ended.
+   *
+   * @generated from field: string page_token = 11;
+   */
+  pageToken: string;
+
+  /**
+   * So many results of the page are passed over.
+   *
+   * @generated from field: int32 skip = 12;
+   */
+  skip: number;
+
+  /**
+   * Only images of repos in this part of the hierarchy.
+   *
+   * @generated from field: moorage.common.UIDPFilter uidp = 100;
+   */
+  uidp?: UIDPFilter | undefined;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.ListArtifactImagesRequest.
+ * Use `create(ListArtifactImagesRequestSchema)` to create a new message.
+ */
+export const ListArtifactImagesRequestSchema: GenMessage<ListArtifactImagesRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 7);
+
+/**
+ * ListArtifactImagesResponse is a page of images.
+ *
+ * @generated from message moorage.libraries.v2.ListArtifactImagesResponse
+ */
+export type ListArtifactImagesResponse = Message<"moorage.libraries.v2.ListArtifactImagesResponse"> & {
+  /**
+   * The images of this page. There may be fewer than asked for, or none, although more follow.
+   *
+   * @generated from field: repeated moorage.libraries.v2.ArtifactImage artifact_images = 1;
+   */
+  artifactImages: ArtifactImage[];
+
+  /**
+   * Gives the next page; empty on the last one.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * All matches over all pages; absent when more than 5,000 images, tagged or not, hold the library.
+   *
+   * @generated from field: optional int64 total_count = 3;
+   */
+  totalCount?: bigint | undefined;
+
+  /**
+   * The skip of the request.
+   *
+   * @generated from field: int32 skipped = 4;
+   */
+  skipped: number;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.ListArtifactImagesResponse.
+ * Use `create(ListArtifactImagesResponseSchema)` to create a new message.
+ */
+export const ListArtifactImagesResponseSchema: GenMessage<ListArtifactImagesResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_artifacts, 8);
 
 /**
  * GetArtifactCountRequest asks for numbers of libraries.
@@ -389,7 +597,7 @@ export type GetArtifactCountRequest = Message<"moorage.libraries.v2.GetArtifactC
  * Use `create(GetArtifactCountRequestSchema)` to create a new message.
  */
 export const GetArtifactCountRequestSchema: GenMessage<GetArtifactCountRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 6);
+  messageDesc(file_moorage_libraries_v2_artifacts, 9);
 
 /**
  * GetArtifactCountResponse is how many libraries there are.
@@ -410,7 +618,7 @@ export type GetArtifactCountResponse = Message<"moorage.libraries.v2.GetArtifact
  * Use `create(GetArtifactCountResponseSchema)` to create a new message.
  */
 export const GetArtifactCountResponseSchema: GenMessage<GetArtifactCountResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 7);
+  messageDesc(file_moorage_libraries_v2_artifacts, 10);
 
 /**
  * Count is the number of libraries of an ecosystem.
@@ -438,7 +646,7 @@ export type GetArtifactCountResponse_Count = Message<"moorage.libraries.v2.GetAr
  * Use `create(GetArtifactCountResponse_CountSchema)` to create a new message.
  */
 export const GetArtifactCountResponse_CountSchema: GenMessage<GetArtifactCountResponse_Count> = /*@__PURE__*/
-  messageDesc(file_moorage_libraries_v2_artifacts, 7, 0);
+  messageDesc(file_moorage_libraries_v2_artifacts, 10, 0);
 
 /**
  * Ecosystem is where a library comes from, and by which rules its names and versions go.
@@ -487,6 +695,52 @@ export const EcosystemSchema: GenEnum<Ecosystem> = /*@__PURE__*/
   enumDesc(file_moorage_libraries_v2_artifacts, 0);
 
 /**
+ * SourceType is where a version comes from.
+ *
+ * @generated from enum moorage.libraries.v2.SourceType
+ */
+export const SourceType = {
+  /**
+   * @generated from enum value: SOURCE_TYPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It was published here.
+   *
+   * @generated from enum value: SOURCE_TYPE_INTERNAL = 1;
+   */
+  INTERNAL: 1,
+
+  /**
+   * It was published here, and an advisory of the group, or of a group above, says that it fixes a vulnerability.
+   *
+   * @generated from enum value: SOURCE_TYPE_INTERNAL_REMEDIATED = 2;
+   */
+  INTERNAL_REMEDIATED: 2,
+
+  /**
+   * It was fetched from another registry.
+   *
+   * @generated from enum value: SOURCE_TYPE_UPSTREAM_REGISTRY = 3;
+   */
+  UPSTREAM_REGISTRY: 3,
+} as const;
+
+/**
+ * SourceType is where a version comes from.
+ *
+ * @generated from enum moorage.libraries.v2.SourceType
+ */
+export type SourceType = (typeof SourceType)[keyof typeof SourceType] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.libraries.v2.SourceType.
+ */
+export const SourceTypeSchema: GenEnum<SourceType> = /*@__PURE__*/
+  enumDesc(file_moorage_libraries_v2_artifacts, 1);
+
+/**
  * ArtifactsService lists libraries: npm packages, Python projects and Maven artifacts. Their clients publish and
  * install them, below /npm, /pypi and /maven.
  *
@@ -512,6 +766,19 @@ export const ArtifactsService: GenService<{
     methodKind: "unary";
     input: typeof ListArtifactVersionsRequestSchema;
     output: typeof ListArtifactVersionsResponseSchema;
+  },
+  /**
+   * ListArtifactImages answers the tags that point to images which hold the library, with its version in them and since
+   * when they do, as far as images were read. A library is found by its ecosystem and name: which registry the files in
+   * an image came from, nobody knows. The list has images of repos where the caller may list repos, tags and manifests,
+   * in the order of their digests, repos, tags and versions.
+   *
+   * @generated from rpc moorage.libraries.v2.ArtifactsService.ListArtifactImages
+   */
+  listArtifactImages: {
+    methodKind: "unary";
+    input: typeof ListArtifactImagesRequestSchema;
+    output: typeof ListArtifactImagesResponseSchema;
   },
   /**
    * GetArtifactCount answers how many libraries the caller may list, by ecosystem.

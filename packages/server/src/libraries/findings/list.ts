@@ -1,0 +1,86 @@
+import { type ListLibraryFindingsRequest, ListLibraryFindingsRequestSchema } from "@moorage/api/messages";
+import { sql } from "kysely";
+import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";
+import { openPosition, pagedBy, sealPosition } from "../../aip/positions.ts";
+import type { Scope } from "../../aip/scope.ts";
+import type { Call } from "../../core/call.ts";
+import { createTurns } from "../../lib/turns.ts";
+import { librariesNamedBy } from "../../security/index.ts";
+import { findingsIn, type LibraryFinding, matches } from "./find.ts";
+import { artifactsFrom, versionsFrom } from "./walk.ts";
+
+const MAX_PAGE_SIZE = 200;
+// A page ends after so many libraries or versions were looked at, however few findings they had.
+const MAX_LIBRARIES = 5_000;
+const MAX_VERSIONS = 5_000;
+const BEHIND = "\u{10FFFF}";
+
+/** Where a page ended: behind the vulnerability of the version. */
+interface Position {
+  artifact: string;
+  sortKey: string;
+  version: string;
+  vulnerability: string;
+}
+
+/** A page of findings, by libraries, versions and vulnerabilities. It may be short, or empty, although more follow. */
+export async function listFindings(
+  call: Call,
+  key: Uint8Array,
+  request: ListLibraryFindingsRequest,
+  scope: Scope,
+): Promise<{ rows: LibraryFinding[]; nextPageToken: string }> {
+  const { tx } = call;
+  const size = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+  const paged = pagedBy(ListLibraryFindingsRequestSchema, request, "filter");
+  const begin = positionIn(openPosition(call, key, paged, request.pageToken)?.map(String) ?? []);
+  const rows: LibraryFinding[] = [];
+  const page = (end?: Position): { rows: LibraryFinding[]; nextPageToken: string } => ({
+    rows,
+    nextPageToken:
+      end === undefined
+        ? ""
+        : sealPosition(call, key, paged, [end.artifact, end.sortKey, end.version, end.vulnerability]),
+  });
+  const names = request.vulnerabilities.length === 0 ? undefined : await librariesNamedBy(tx, request.vulnerabilities);
+  const only = [
+    ...(request.artifact === "" ? [] : [sql`t.uid = ${request.artifact}`]),
+    ...(request.ecosystems.length === 0 ? [] : [sql`t.ecosystem in (${sql.join(request.ecosystems)})`]),
+  ];
+  const turn = createTurns();
+  let [libraries, versions] = [0, 0];
+  for await (const { artifacts, last, looked } of artifactsFrom(tx, scope, { from: begin.artifact, names, only })) {
+    for (const artifact of artifacts) {
+      const isBegun = artifact.uid === begin.artifact;
+      const { sortKey, version: uid, vulnerability } = isBegun ? begin : BEGINNING;
+      for await (const some of versionsFrom(tx, artifact.uid, { sortKey, uid, version: request.version })) {
+        for (const finding of await findingsIn(tx, artifact, some)) {
+          const isBefore = isBegun && finding.version.uid === uid && finding.vulnerability.id <= vulnerability;
+          if (isBefore || !matches(finding, request)) continue;
+          const full = rows.length === size ? rows.at(-1) : undefined;
+          if (full !== undefined) return page(behind(full));
+          rows.push(finding);
+        }
+        versions += some.length;
+        const end = some.at(-1);
+        if (versions >= MAX_VERSIONS && end !== undefined)
+          return page({ artifact: artifact.uid, sortKey: end.sort_key, version: end.uid, vulnerability: BEHIND });
+        await turn();
+        call.requireCaller();
+      }
+    }
+    libraries += looked;
+    if (libraries >= MAX_LIBRARIES) return page({ ...BEGINNING, artifact: last, sortKey: BEHIND });
+  }
+  return page();
+}
+
+const BEGINNING: Position = { artifact: "", sortKey: "", version: "", vulnerability: "" };
+
+function positionIn([artifact = "", sortKey = "", version = "", vulnerability = ""]: readonly string[]): Position {
+  return { artifact, sortKey, version, vulnerability };
+}
+
+function behind({ artifact, version, vulnerability }: LibraryFinding): Position {
+  return { artifact: artifact.uid, sortKey: version.sort_key, version: version.uid, vulnerability: vulnerability.id };
+}

@@ -1,0 +1,16 @@
+import { type RawBuilder, sql } from "kysely";
+import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
+
+/**
+ * The source whose packages count for the manifest `m`, in SQL; null when nothing is known of it. It is the first of
+ * `packageSources` as of now, for statements about many images.
+ */
+export const COUNTED_SOURCE: RawBuilder<string> = sql`coalesce(
+  (select d.manifest || '/' || d.n from attachments as a
+    join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${sql.lit(CATALOG_STATE.done)}
+    join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0
+    where a.repo = m.repo and a.subject = m.digest and a.until_time is null
+    order by a.from_time desc, d.time desc, d.manifest, d.n limit 1),
+  (select ${sql.lit(LAYERS)} from image_catalogs as c where c.digest = m.digest and c.state = ${sql.lit(CATALOG_STATE.done)}),
+  (select 'scan/' || s.uid from scans as s where s.parent = m.repo and s.digest = m.digest and s.packages > 0
+    order by s.report_time desc, s.uid limit 1))`;
