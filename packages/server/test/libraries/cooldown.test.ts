@@ -178,6 +178,13 @@ test("licenses are judged in metadata and by URL; what has none is as the policy
     403,
     "Blocked: licensed@1.2.0 has the license GPL-2.0-only, which is not allowed",
   ]);
+  // What an upstream writes there may be anything.
+  put("licensed", ["1.4.0", 30, `a\nb${"c".repeat(100_000)}`]);
+  platform.clock.offsetMs = 600_000;
+  assert.deepEqual(errorOf(await tarball("licensed", "1.4.0")), [
+    403,
+    `Blocked: licensed@1.4.0 has the license a b${"c".repeat(97)}, which is not allowed`,
+  ]);
   assert.deepEqual(errorOf(await tarball("licensed", "1.3.0")), [403, "Blocked: licensed@1.3.0 has no known license"]);
 });
 
