@@ -16,7 +16,7 @@ const SERVING = /\/packages\/server\/src\/(?:transport|oci|admin|webhooks|mirror
 
 // What a server loads at its first use, if at all: each costs memory in every server, most of it in two threads.
 const AT_FIRST_USE =
-  /\/packages\/api\/src\/(?:client|index)|\/node_modules\/(?:@connectrpc|@aws-sdk|@fastify|@modelcontextprotocol|ae-cvss-calculator|ajv|jose|pg|sax|tar|undici|yaml|yauzl|zod)\/|deps\/undici/;
+  /\/packages\/api\/src\/(?:client|index)|\/node_modules\/(?:@connectrpc|@aws-sdk|@fastify|@modelcontextprotocol|ae-cvss-calculator|ajv|htmlparser2|jose|pg|sax|tar|undici|yaml|yauzl|zod)\/|deps\/undici/;
 
 const SERVER_URL = "https://moorage.example";
 

@@ -16,10 +16,8 @@ import { normalizedVersion } from "./filenames.ts";
 import { type KnownProject, listedIn, offeredIn } from "./found.ts";
 import { normalizedName } from "./names.ts";
 import { BESIDE, type FileMetadata, type VersionMetadata } from "./offered.ts";
-import { sdistMetadata } from "./sdist.ts";
 import type { ListedFile } from "./upstream-page.ts";
 import { cudaOf, isPreRelease } from "./versions.ts";
-import { WheelError, wheelMetadata } from "./wheel.ts";
 
 const MAX_BESIDE_BYTES = 8 * 1024 * 1024;
 const MAX_SUMMARY_CHARS = 512;
@@ -101,9 +99,12 @@ async function metadataIn(
   const ranges = rangesOf(blobs, stored);
   const wrong = (why: string): Error => libraryError(502, `The upstream has failed: its file ${listed.name}: ${why}`);
   if (ending === "" && !listed.name.endsWith(".whl")) {
+    // Readers of archives are loaded where there is something to read.
+    const { sdistMetadata } = await import("./sdist.ts");
     const found = await sdistMetadata(ranges, stored.size, listed.name);
     return found && coreMetadata(found.toString());
   }
+  const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Uint8Array;
   try {
     found = ending === "" ? await wheelMetadata(ranges, stored.size, normalized) : await ranges(0, stored.size);

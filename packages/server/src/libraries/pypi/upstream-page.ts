@@ -2,7 +2,7 @@ import { isObject, parseJson } from "../../lib/json.ts";
 import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { normalizedName } from "./names.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { type Entry, linksOf } from "./upstream-links.ts";
+import type { Entry } from "./upstream-links.ts";
 
 /** The sums of a file that its index says, in lower-case hexadecimal. */
 export type Sums = Partial<Record<(typeof SUMS)[number], string>>;
@@ -93,6 +93,8 @@ export async function listedProject(page: UpstreamPage, project: string): Promis
 async function entriesOf(page: UpstreamPage, type: string, project: string): Promise<readonly Entry[]> {
   if (/[+/]json$/.test(type)) return jsonEntries(page, project);
   if (!/[+/]html$/.test(type)) throw new Error(`the answer is ${type || "of no type"}, not a page of files`);
+  // The reader of HTML is loaded with the first page that needs it.
+  const { linksOf } = await import("./upstream-links.ts");
   const { entries, version } = await linksOf(page.bytes, page.url);
   requireVersion(version);
   return entries;
