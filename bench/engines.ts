@@ -19,6 +19,7 @@ import { catalogPeaks, catalogSection } from "./rows-catalogs.ts";
 import { eventSection } from "./rows-events.ts";
 import { feedPeaks, feedSection } from "./rows-feeds.ts";
 import { deltaPeak, findingsSection, type ImagesServer, imagesServer } from "./rows-findings.ts";
+import { librariesSection } from "./rows-libraries.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushesReadSection, pushSection } from "./rows-push.ts";
 import { pullSection } from "./rows-pulls.ts";
@@ -184,6 +185,8 @@ async function runEngine(
       async () => pushesReadSection(bench),
       async () => catalogSection(bench),
       async () => findingsSection(bench, findings),
+      () => librariesSection(bench, "npm", (close) => closers.push(close)),
+      () => librariesSection(bench, "pypi", (close) => closers.push(close)),
       ...(engine === "SQLite"
         ? [
             () => pullEventSection(bench),

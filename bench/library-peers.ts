@@ -53,6 +53,7 @@ export async function startVerdaccio(
     packages: { "**": { ...rights, ...(upstream !== undefined && { proxy: "upstream" }) } },
     max_body_size: "100mb",
     web: { enable: false },
+    server: { keepAliveTimeout: 60 },
     log: { type: "stdout", format: "json", level: "fatal" },
   };
   writeFileSync(config, JSON.stringify(settings));
