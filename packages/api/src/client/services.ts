@@ -16,6 +16,8 @@ import { TermsService } from "../gen/moorage/iam/v2/terms_pb.ts";
 import { AccessService } from "../gen/moorage/iam/v2/access_pb.ts";
 import { CapabilitiesService } from "../gen/moorage/iam/v2/capabilities_pb.ts";
 import { SessionsService } from "../gen/moorage/iam/v2/sessions_pb.ts";
+import { ArtifactPoliciesService } from "../gen/moorage/libraries/v2/artifact_policies_pb.ts";
+import { BlocksService } from "../gen/moorage/libraries/v2/blocks_pb.ts";
 import { ArtifactsService } from "../gen/moorage/libraries/v2/artifacts_pb.ts";
 import { OperationsService } from "../gen/moorage/operations/v2/operations_pb.ts";
 import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
@@ -38,8 +40,10 @@ export const SERVICES = {
   accountAssociations: AccountAssociationsService,
   advisories: AdvisoriesService,
   advisoryExports: AdvisoryExportsService,
+  artifactPolicies: ArtifactPoliciesService,
   artifacts: ArtifactsService,
   auditEntries: AuditEntriesService,
+  blocks: BlocksService,
   deliveries: DeliveriesService,
   diffs: DiffsService,
   eolTags: EolTagsService,

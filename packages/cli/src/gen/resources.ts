@@ -70,6 +70,26 @@ export const NOUNS: readonly NounSpec[] = [
     load: () => import("./resources/libraries.ts"),
   },
   {
+    name: "upstreams",
+    section: "Registry",
+    summary: "registries that groups get libraries of others from",
+    aliases: ["upstream"],
+    load: () => import("./resources/upstreams.ts"),
+  },
+  {
+    name: "policies",
+    section: "Registry",
+    summary: "which versions of libraries clients get",
+    aliases: ["policy"],
+    load: () => import("./resources/policies.ts"),
+  },
+  {
+    name: "blocks",
+    section: "Registry",
+    summary: "versions of libraries that policies kept from clients",
+    load: () => import("./resources/blocks.ts"),
+  },
+  {
     name: "groups",
     section: "Access",
     summary: "organizations and the groups in them",

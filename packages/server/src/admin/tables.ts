@@ -96,6 +96,19 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "artifact_versions", key: ["uid"], weight: "length(description) + length(metadata)" },
   { name: "artifact_files", key: ["artifact", "name"], weight: "length(metadata)" },
   { name: "removed_versions", key: ["parent", "ecosystem", "name", "version"] },
+  {
+    name: "upstreams",
+    key: ["uid"],
+    weight: "length(description) + length(reserved_names) + length(merged_names)",
+  },
+  { name: "upstream_documents", key: ["upstream", "name"], bytes: ["content"], weight: "length(content)" },
+  {
+    name: "artifact_policies",
+    key: ["uid"],
+    weight:
+      "length(description) + length(blocked_purls) + length(allowed_purls) + length(allowed_licenses) + length(denied_licenses)",
+  },
+  { name: "artifact_blocks", key: ["uid"], weight: "length(detail)" },
   { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },
   { name: "counters", key: ["kind", "ancestor"] },
 ];

@@ -15,6 +15,7 @@ import { type Access, createAccess, createSecurityTokenService } from "../auth/i
 import type { Config } from "../config/index.ts";
 import { createSinkCheck } from "../events/index.ts";
 import type { Clock } from "../lib/clock.ts";
+import { type BlockRecorder, createBlockRecorder } from "../libraries/index.ts";
 import { createDispatch, type Dispatch, type MethodCheck, type OutsideMethod } from "../runtime/dispatch.ts";
 import { type Method, nameOf } from "../runtime/methods.ts";
 import { blobReader } from "../runtime/read-blob.ts";
@@ -27,6 +28,8 @@ import type { Storage } from "./storage.ts";
 /** Authentication, authorization, and every method of the API. */
 export interface Api {
   auditor: Auditor;
+  /** Records what policies of libraries block. */
+  blocks: BlockRecorder;
   access: Access;
   dispatch: Dispatch;
   /** The methods of all versions. */
@@ -42,6 +45,8 @@ export function openApi(
 ): Api {
   const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
   shutdown.at("auditor", () => auditor.close());
+  const blocks = createBlockRecorder({ writer: transactor, clock, log, metrics: observation.blocks });
+  shutdown.at("auditor", () => blocks.close());
   const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
   shutdown.at("auditor", () => access.exchanger.close());
   const sts = createSecurityTokenService(access.exchanger);
@@ -81,5 +86,5 @@ export function openApi(
       ],
     ]),
   });
-  return { auditor, access, dispatch, allMethods };
+  return { auditor, blocks, access, dispatch, allMethods };
 }

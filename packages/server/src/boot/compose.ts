@@ -12,6 +12,7 @@ import { startBackground, type Wakers } from "./background.ts";
 import { type Base, openBase } from "./base.ts";
 import { createHealth } from "./health.ts";
 import { handlersOf } from "./handlers.ts";
+import { openLibraries } from "./libraries.ts";
 import { openPort } from "./port.ts";
 import { preflight } from "./preflight.ts";
 import { openRegistry } from "./registry.ts";
@@ -97,9 +98,10 @@ export async function compose(
       { clock, log, pulled: () => wakers.pulled() },
       shutdown,
     );
+    const libraries = openLibraries(config, base, storage, { clock, log }, shutdown);
     const { mayReadMetrics } = checked;
     router.open(
-      handlersOf(config, base, api, registry, {
+      handlersOf(config, base, api, registry, libraries, {
         clock,
         log,
         mayReadMetrics,

@@ -25,6 +25,7 @@ import { asMoorageError } from "../transport/status.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
 import type { Health } from "./health.ts";
+import type { OpenedLibraries } from "./libraries.ts";
 import type { Preflight } from "./preflight.ts";
 
 export interface HandlersOptions {
@@ -45,8 +46,9 @@ export interface HandlersOptions {
 export function handlersOf(
   config: Config,
   { observation, store: { reader } }: Base,
-  { auditor, access, dispatch, allMethods: methods }: Api,
+  { auditor, blocks, access, dispatch, allMethods: methods }: Api,
   registry: RegistryDeps,
+  libraries: OpenedLibraries,
   { clock, log, mayReadMetrics, collectMetrics, draining, health }: HandlersOptions,
 ): Handlers {
   const { errorDomain } = config;
@@ -76,11 +78,13 @@ export function handlersOf(
     }),
     distribution: registryHandler(registry),
     libraries: libraryHandler({
+      ...libraries,
       transactor: registry.transactor,
       blobs: registry.blobs,
       authenticate: access.authenticate,
       credentials: access,
       auditor,
+      blocks,
       config,
       clock,
       log,

@@ -182,6 +182,30 @@ export const TABLE = {
     "1073741824",
     "Largest file of a library accepted (npm tarball, wheel, jar), in bytes.",
   ),
+  upstreamTtlMs: setting(
+    duration({ maxMs: 7 * DAY_MS }),
+    "MOORAGE_UPSTREAM_TTL",
+    "5m",
+    "How long what an upstream of libraries says of a package is good before it is asked again.",
+  ),
+  upstreamTimeoutMs: setting(
+    duration({ maxMs: HOUR_MS }),
+    "MOORAGE_UPSTREAM_TIMEOUT",
+    "30s",
+    "How long an upstream of libraries may take for what it says of a package, and be silent while it sends a file.",
+  ),
+  upstreamFileTimeoutMs: setting(
+    duration({ maxMs: DAY_MS }),
+    "MOORAGE_UPSTREAM_FILE_TIMEOUT",
+    "10m",
+    "How long an upstream of libraries may take for a file.",
+  ),
+  upstreamMaxDocumentBytes: setting(
+    integer(1, 2 ** 28),
+    "MOORAGE_UPSTREAM_MAX_DOCUMENT_BYTES",
+    "67108864",
+    "Largest document of an upstream of libraries that is read, such as all that npm's registry says of a package, in bytes.",
+  ),
   maxJsonBytes: setting(
     integer(1, 64 << 20),
     "MOORAGE_MAX_JSON_BYTES",

@@ -7,11 +7,13 @@ const ALL = CapabilitySchema.values
   .map(({ number }) => number as Capability)
   .filter((capability) => capability !== Capability.CAPABILITY_UNSPECIFIED);
 // Audit entries are only for owners and auditors, and events only for them and for callers that may subscribe to them:
-// both contain personal data, and data of deleted resources. How the installation is doing is for its owners.
+// both contain personal data, and data of deleted resources. Blocks say who asked for what: they are for those who set
+// the rules, too. How the installation is doing is for its owners.
 const LISTS = CapabilitySchema.values
   .filter(
     ({ name }) =>
-      name.endsWith("_LIST") && !["CAP_IAM_AUDIT_LIST", "CAP_EVENTS_LIST", "CAP_OPERATIONS_LIST"].includes(name),
+      name.endsWith("_LIST") &&
+      !["CAP_IAM_AUDIT_LIST", "CAP_EVENTS_LIST", "CAP_OPERATIONS_LIST", "CAP_LIBRARIES_BLOCKS_LIST"].includes(name),
   )
   .map(({ number }) => number as Capability);
 const isLibrary = (end: string) =>
@@ -21,6 +23,14 @@ const isLibrary = (end: string) =>
 /** Installing libraries of any ecosystem, and publishing them. */
 const INSTALL = isLibrary("_READ");
 const PUBLISH = isLibrary("_PUBLISH");
+/** Setting from where libraries of others come. */
+const UPSTREAMS = CapabilitySchema.values
+  .filter(({ name }) => name.startsWith("CAP_LIBRARIES_UPSTREAMS_"))
+  .map(({ number }) => number as Capability);
+/** Setting which versions of them clients get, and seeing what that kept from whom. */
+const RULES = CapabilitySchema.values
+  .filter(({ name }) => /^CAP_LIBRARIES_(?:POLICIES|BLOCKS)_/.test(name))
+  .map(({ number }) => number as Capability);
 const PULL = [
   Capability.CAP_IAM_GROUPS_LIST,
   Capability.CAP_REPO_LIST,
@@ -55,28 +65,41 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   {
     name: "editor",
     description:
-      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos, tags and subscriptions",
-    capabilities: [...VIEWER, ...REPOS, ...PUBLISH, Capability.CAP_LIBRARIES_ARTIFACTS_DELETE, ...SUBSCRIPTIONS],
+      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos, tags, subscriptions, and upstreams and policies of libraries",
+    capabilities: [
+      ...VIEWER,
+      ...REPOS,
+      ...PUBLISH,
+      Capability.CAP_LIBRARIES_ARTIFACTS_DELETE,
+      ...UPSTREAMS,
+      ...RULES,
+      ...SUBSCRIPTIONS,
+    ],
   },
   {
     name: "viewer",
-    description: "lists everything but the audit log and events, pulls images, installs libraries",
+    description: "lists everything but the audit log, events and blocks of libraries, pulls images, installs libraries",
     capabilities: VIEWER,
   },
   {
     name: "auditor",
     description: "lists everything, the audit log and events included, pulls and changes nothing",
-    capabilities: [...LISTS, Capability.CAP_IAM_AUDIT_LIST, Capability.CAP_EVENTS_LIST],
+    capabilities: [
+      ...LISTS,
+      Capability.CAP_IAM_AUDIT_LIST,
+      Capability.CAP_EVENTS_LIST,
+      Capability.CAP_LIBRARIES_BLOCKS_LIST,
+    ],
   },
   {
     name: "limited_owner",
     description:
-      "lists everything but the audit log and events, pulls images, installs libraries, creates identities and gives them roles that it holds",
+      "lists everything but the audit log, events and blocks of libraries, pulls images, installs libraries, creates identities and gives them roles that it holds",
     capabilities: [...VIEWER, Capability.CAP_IAM_IDENTITY_CREATE, Capability.CAP_IAM_ROLE_BINDINGS_CREATE],
   },
   {
     name: "console_viewer",
-    description: "lists everything but the audit log and events, pulls and changes nothing",
+    description: "lists everything but the audit log, events and blocks of libraries, pulls and changes nothing",
     capabilities: LISTS,
   },
   {

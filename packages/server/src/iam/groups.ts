@@ -68,7 +68,7 @@ export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Serv
       const row = await groups.get(call.tx, uid);
       const left = await leftBelow(call, uid);
       if (left.length > 0) throw failedPrecondition(...left);
-      for (const table of ["role_bindings", "terms_acceptances", "removed_versions"] as const)
+      for (const table of ["role_bindings", "terms_acceptances", "removed_versions", "artifact_blocks"] as const)
         await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
       await removeDeletedAdvisories(call, uid);
       await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
@@ -177,6 +177,8 @@ const BELOW = [
   ["subscriptions", "subscriptions"],
   ["scanners", "scanners"],
   ["artifacts", "libraries"],
+  ["upstreams", "upstreams"],
+  ["artifact_policies", "policies of libraries"],
 ] as const;
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {

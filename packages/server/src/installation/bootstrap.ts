@@ -9,6 +9,7 @@ import { resealSubscriptions } from "../events/index.ts";
 import { ensureBuiltInRoles, resealProviders } from "../iam/index.ts";
 import { requireFinished } from "./marker.ts";
 import { resealMirrors } from "../registry/index.ts";
+import { resealUpstreams } from "../libraries/index.ts";
 import { resealScanners } from "../security/index.ts";
 import { addToAncestors, type Database, type Store } from "../store/index.ts";
 
@@ -100,6 +101,7 @@ export async function resealInstallation(tx: Database, secrets: Secrets): Promis
   await resealProviders(tx, secrets);
   await resealSubscriptions(tx, secrets);
   await resealScanners(tx, secrets);
+  await resealUpstreams(tx, secrets);
   const row = await tx
     .selectFrom("installation")
     .select("value")

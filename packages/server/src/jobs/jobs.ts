@@ -4,6 +4,7 @@ import { type Keyring, rotateKeys } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
 import { eventRetention } from "../events/index.ts";
+import { blockRetention, removeUnusedUpstreamDocuments } from "../libraries/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
 import {
   dueFeeds,
@@ -93,6 +94,13 @@ function jobsOf(deps: JobsDeps): Job[] {
         auditRetention({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs }, signal),
     },
     {
+      name: "blocks",
+      everyMs: HOUR_MS,
+      done: "old entries of what was blocked removed",
+      run: (signal) =>
+        blockRetention({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs }, signal),
+    },
+    {
       name: "catalogues",
       everyMs: HOUR_MS,
       done: "catalogues of removed images removed",
@@ -103,6 +111,12 @@ function jobsOf(deps: JobsDeps): Job[] {
         await removeUnusedNotices({ transactor, data: systemCallNow(clock) }, signal);
         return { catalogues, attachments, scans };
       },
+    },
+    {
+      name: "upstreams",
+      everyMs: HOUR_MS,
+      done: "unused documents of upstreams removed",
+      run: (signal) => removeUnusedUpstreamDocuments({ transactor, clock }, signal),
     },
     {
       name: "events",

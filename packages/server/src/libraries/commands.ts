@@ -1,6 +1,8 @@
+import { blockCommands } from "./blocks/commands.ts";
 import { mavenCommands } from "./maven/commands.ts";
 import { npmCommands } from "./npm/commands.ts";
 import { pypiCommands } from "./pypi/commands.ts";
+import { upstreamCommands } from "./upstreams/commands.ts";
 
 /** All commands of libraries. */
-export const libraryCommands = [...npmCommands, ...pypiCommands, ...mavenCommands] as const;
+export const libraryCommands = [...npmCommands, ...pypiCommands, ...mavenCommands, ...blockCommands, ...upstreamCommands] as const;

@@ -1,6 +1,14 @@
 // The services and functions of libraries that other features use.
 export { artifactsService } from "./artifacts/service.ts";
+export { type BlockRecorder, createBlockRecorder } from "./blocks/recorder.ts";
+export { blockRetention } from "./blocks/retention.ts";
+export { blocksService } from "./blocks/service.ts";
+export { artifactPoliciesService } from "./policies/service.ts";
 export { writeWords } from "./artifacts/words.ts";
 export { libraryCommands } from "./commands.ts";
 export { type LibraryDeps } from "./http/exchange.ts";
 export { libraryHandler } from "./http/router.ts";
+export { resealUpstreams } from "./upstreams/credentials.ts";
+export { openUpstreams, type Upstreams } from "./upstreams/open.ts";
+export { removeUnusedUpstreamDocuments } from "./upstreams/retention.ts";
+export { upstreamsService } from "./upstreams/service.ts";

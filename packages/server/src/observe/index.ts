@@ -4,6 +4,7 @@ import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { AuditMetrics } from "./audit-metrics.ts";
+import type { BlockMetrics } from "./block-metrics.ts";
 import type { CatalogMetrics } from "./catalog-metrics.ts";
 import type { DatabaseMetrics } from "./database-metrics.ts";
 import type { EventMetrics } from "./event-metrics.ts";
@@ -11,6 +12,7 @@ import type { FeedMetrics } from "./feed-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
 import type { MatchingMetrics } from "./matching-metrics.ts";
 import { createMetrics, type Metrics, type Snapshot } from "./metrics.ts";
+import type { LibraryMetrics } from "./library-metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "../core/observed.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
@@ -20,6 +22,7 @@ import { observeBlobs, observeTransactor } from "./instrument.ts";
 import { openTracer } from "./traces.ts";
 
 export type { EventMetrics } from "./event-metrics.ts";
+export type { LibraryMetrics } from "./library-metrics.ts";
 export { createLog } from "./log.ts";
 export { mergeSnapshots, METRICS_CONTENT_TYPE, type Snapshot } from "./metrics.ts";
 export type { MirrorMetrics } from "./mirror-metrics.ts";
@@ -29,12 +32,14 @@ export interface Observation {
   requests: RequestObserver;
   /** Metrics that the database engine reports. */
   database: DatabaseMetrics;
+  libraries: LibraryMetrics;
   mirror: MirrorMetrics;
   feeds: FeedMetrics;
   gc: GcMetrics;
   events: EventMetrics;
   limited: Metrics["limited"];
   audit: AuditMetrics;
+  blocks: BlockMetrics;
   catalogs: CatalogMetrics;
   matching: MatchingMetrics;
   pulls: PullMetrics;
@@ -65,11 +70,13 @@ export async function openObservation(
     version,
     requests: requestObserver(metrics, tracer),
     database: metrics.database,
+    libraries: metrics.libraries,
     mirror: metrics.mirror,
     feeds: metrics.feeds,
     gc: metrics.gc,
     limited: metrics.limited,
     audit: metrics.audit,
+    blocks: metrics.blocks,
     catalogs: metrics.catalogs,
     matching: metrics.matching,
     pulls: metrics.pulls,

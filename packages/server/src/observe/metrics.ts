@@ -1,11 +1,13 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
+import { type BlockMetrics, blockMetrics } from "./block-metrics.ts";
 import { type CatalogMetrics, catalogMetrics } from "./catalog-metrics.ts";
 import { type DatabaseMetrics, databaseMetrics } from "./database-metrics.ts";
 import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type FeedMetrics, feedMetrics } from "./feed-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
+import { type LibraryMetrics, libraryMetrics } from "./library-metrics.ts";
 import { type MatchingMetrics, matchingMetrics } from "./matching-metrics.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
@@ -22,9 +24,11 @@ export interface Metrics {
   audit: AuditMetrics;
   catalogs: CatalogMetrics;
   events: EventMetrics;
+  blocks: BlockMetrics;
   feeds: FeedMetrics;
   gc: GcMetrics;
   matching: MatchingMetrics;
+  libraries: LibraryMetrics;
   mirror: MirrorMetrics;
   pulls: PullMetrics;
   scans: ScanMetrics;
@@ -54,9 +58,11 @@ export function createMetrics(version: string): Metrics {
     labelNames: [HANDLER_LABEL, "kind"],
     registers: [registry],
   });
+  const libraries = libraryMetrics(registry);
   const mirror = mirrorMetrics(registry);
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
+  const blocks = blockMetrics(registry);
   const catalogs = catalogMetrics(registry);
   const feeds = feedMetrics(registry);
   const matching = matchingMetrics(registry);
@@ -79,10 +85,12 @@ export function createMetrics(version: string): Metrics {
   };
   return {
     ...metrics,
+    libraries,
     mirror,
     gc,
     feeds,
     audit,
+    blocks,
     catalogs,
     matching,
     pulls,

@@ -14,8 +14,10 @@ import {
   AccountAssociationsService,
   AdvisoriesService,
   AdvisoryExportsService,
+  ArtifactPoliciesService,
   ArtifactsService,
   AuditEntriesService,
+  BlocksService,
   CapabilitiesService,
   Capability,
   DeliveriesService,
@@ -46,6 +48,7 @@ import {
   TermsService,
   type Transaction,
   transaction,
+  UpstreamsService,
   VersionsService,
 } from "@moorage/api/messages";
 import { accessOf } from "../auth/index.ts";
@@ -69,7 +72,7 @@ import {
   sessionsService,
   termsService,
 } from "../iam/index.ts";
-import { artifactsService } from "../libraries/index.ts";
+import { artifactPoliciesService, artifactsService, blocksService, upstreamsService } from "../libraries/index.ts";
 import { operationsService } from "../operations/service.ts";
 import { pingService } from "../ping/index.ts";
 import {
@@ -177,6 +180,9 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ScannersService, scannersService(context)),
     ...methods(ScansService, scansService(context)),
     ...methods(ArtifactsService, artifactsService(context)),
+    ...methods(UpstreamsService, upstreamsService(context)),
+    ...methods(ArtifactPoliciesService, artifactPoliciesService(context)),
+    ...methods(BlocksService, blocksService(context)),
     ...methods(EventsService, eventsService(context)),
     ...methods(OperationsService, operationsService(context)),
     ...methods(PingService, pingService()),

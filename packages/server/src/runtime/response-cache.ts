@@ -1,6 +1,7 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import {
   AdvisoryExportsService,
+  BlocksService,
   DiffsService,
   EolTagsService,
   FindingsService,
@@ -24,6 +25,7 @@ const EVENTS = "moorage.events.v2";
 // Their answers depend on which images are read or scanned by now, on what is found in packages, and on the time.
 const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   AdvisoryExportsService,
+  BlocksService,
   DiffsService,
   EolTagsService,
   FindingsService,

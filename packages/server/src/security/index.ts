@@ -32,6 +32,7 @@ export { type DescribedVulnerability, describeResolved } from "./resolved/descri
 export { type ImagePackages, type PackageFacts, packageFacts } from "./sbom/package-facts.ts";
 export { sbomsService } from "./sbom/service.ts";
 export { type AskedLibrary, libraryVulnerabilities, type LibraryVulnerability } from "./libraries/known.ts";
+export { libraryMalware, type LibraryMalware } from "./libraries/malware.ts";
 export { createScannerChecks } from "./scanners/check.ts";
 export { resealScanners } from "./scanners/credentials.ts";
 export { removeUnusedScans } from "./scanners/remove.ts";

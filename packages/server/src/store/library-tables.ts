@@ -67,4 +67,88 @@ export interface LibraryTables {
    * published again, and the name stays the group's.
    */
   removed_versions: { parent: string; ecosystem: number; name: string; version: string; create_time: number };
+  /**
+   * The upstreams of the group `parent`, one an ecosystem. `credential`: the password, sealed; empty for none. The names
+   * are patterns, as JSON lists.
+   */
+  upstreams: {
+    uid: string;
+    parent: string;
+    ecosystem: number;
+    description: string;
+    url: string;
+    username: string;
+    credential: string;
+    reserved_names: string;
+    merged_names: string;
+    disabled: number;
+    last_success_time: number | null;
+    last_error: string;
+    last_error_time: number | null;
+    create_time: number;
+    update_time: number;
+  };
+  /**
+   * What an upstream said last about something of the given name, such as a package: `content` is the JSON that its
+   * ecosystem made of it, compressed by gzip, and `size` that of the JSON in bytes. `url`: that of the upstream at that
+   * time. `status`: 200, or 404 when there is none. `revision`: another one for each content. `etag` and
+   * `last_modified`: as the upstream sent them, or empty.
+   */
+  upstream_documents: {
+    upstream: string;
+    name: string;
+    url: string;
+    status: number;
+    revision: string;
+    etag: string;
+    last_modified: string;
+    fetch_time: number;
+    check_time: number;
+    size: number;
+    content: Uint8Array;
+  };
+  /** Which process is fetching what of an upstream, until when unless it is done before, in the agreed time. */
+  upstream_fetches: { id: string; holder: string; hold_until: number };
+  /**
+   * The policies of the group `parent`, one an ecosystem. `cooldown`: a duration as JSON. `blocked_purls`,
+   * `allowed_purls`, `allowed_licenses` and `denied_licenses` are JSON lists. `hash`: another one for each content.
+   */
+  artifact_policies: {
+    uid: string;
+    parent: string;
+    ecosystem: number;
+    description: string;
+    mode: number;
+    cooldown: string | null;
+    block_malware: number;
+    blocked_purls: string;
+    allowed_purls: string;
+    allowed_licenses: string;
+    denied_licenses: string;
+    unknown_license: number;
+    hash: string;
+    create_time: number;
+    update_time: number;
+  };
+  /**
+   * Versions that an identity did not get of libraries of the group `parent`, or would not have got: one row for each
+   * reason (of BlockReason) and mode (of PolicyMode). Times in milliseconds since 1970; `open_time`: null where the
+   * version does not open by itself.
+   */
+  artifact_blocks: {
+    uid: string;
+    parent: string;
+    organization: string;
+    ecosystem: number;
+    name: string;
+    version: string;
+    identity: string;
+    reason: number;
+    detail: string;
+    mode: number;
+    count: number;
+    first_time: number;
+    last_time: number;
+    open_time: number | null;
+  };
 }

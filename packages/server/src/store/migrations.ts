@@ -499,6 +499,30 @@ export const MIGRATIONS: Migration[] = [
       `create table removed_versions (parent KEY not null, ecosystem INT8 not null, name KEY not null, version KEY not null, create_time INT8 not null, primary key (parent, ecosystem, name, version)) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 42,
+    name: "upstreams of libraries",
+    statements: [
+      `create table upstreams (uid KEY primary key, parent KEY not null, ecosystem INT8 not null, description text not null, url text not null, username text not null, credential text not null, reserved_names text not null, merged_names text not null, disabled INT8 not null, last_success_time INT8, last_error text not null, last_error_time INT8, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index upstreams_ecosystem on upstreams (parent, ecosystem)`,
+      `create table upstream_documents (upstream KEY not null, name KEY not null, url text not null, status INT8 not null, revision KEY not null, etag text not null, last_modified text not null, fetch_time INT8 not null, check_time INT8 not null, size INT8 not null, content BYTES not null, primary key (upstream, name))`,
+      // What has not been asked for in a long time is removed.
+      `create index upstream_documents_checked on upstream_documents (check_time)`,
+      `create table upstream_fetches (id KEY primary key, holder KEY not null, hold_until INT8 not null)`,
+    ],
+  },
+  {
+    version: 43,
+    name: "policies of libraries, and what they block",
+    statements: [
+      `create table artifact_policies (uid KEY primary key, parent KEY not null, ecosystem INT8 not null, description text not null, mode INT8 not null, cooldown text, block_malware INT8 not null, blocked_purls text not null, allowed_purls text not null, allowed_licenses text not null, denied_licenses text not null, unknown_license INT8 not null, hash KEY not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index artifact_policies_ecosystem on artifact_policies (parent, ecosystem)`,
+      `create table artifact_blocks (uid KEY primary key, parent KEY not null, organization KEY not null, ecosystem INT8 not null, name KEY not null, version KEY not null, identity KEY not null, reason INT8 not null, detail text not null, mode INT8 not null, count INT8 not null, first_time INT8 not null, last_time INT8 not null, open_time INT8)`,
+      `create unique index artifact_blocks_once on artifact_blocks (parent, ecosystem, name, version, identity, reason, mode)`,
+      `create index artifact_blocks_time on artifact_blocks (parent, last_time, uid)`,
+      `create index artifact_blocks_last on artifact_blocks (organization, last_time, uid)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -436,6 +436,9 @@ export type ResourceTable =
   | "advisory_events"
   | "deliveries"
   | "artifacts"
-  | "artifact_versions";
+  | "artifact_versions"
+  | "upstreams"
+  | "artifact_policies"
+  | "artifact_blocks";
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;

@@ -3,8 +3,8 @@ import type { Tables } from "./tables.ts";
 /**
  * Tables that change constantly while events are delivered or images pushed, and that are read only by the event
  * services and by the handlers of uploads, whose responses are not cached; those of what images hold, of which only
- * finished catalogues are answered, which never change; findings and scans, whose answers are not cached; and events of
- * gates, which are not answered. A commit that changes only these invalidates no cached response: see
+ * finished catalogues are answered, which never change; findings and scans, whose answers are not cached; events of
+ * gates, which are not answered; and what upstreams of libraries say, for clients whose answers are not cached. A commit that changes only these invalidates no cached response: see
  * `Embedded.version`.
  */
 export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
@@ -28,6 +28,9 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "scans",
   "scan_reports",
   "gate_events",
+  "upstream_documents",
+  "upstream_fetches",
+  "artifact_blocks",
 ];
 
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it

@@ -5,7 +5,9 @@ import {
   AccountAssociationsService,
   AdvisoriesService,
   AdvisoryExportsService,
+  ArtifactPoliciesService,
   ArtifactsService,
+  BlocksService,
   AuditEntriesService,
   CapabilitiesService,
   Capability,
@@ -323,6 +325,24 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   });
   add(artifacts.listArtifactVersions, async () => ({ artifactId: await artifact() }));
   add(artifacts.getArtifactCount, () => ({}));
+  const policies = ArtifactPoliciesService.method;
+  // A group has one policy for each ecosystem.
+  const free = async (): Promise<string> => (await platform.group(group)).uid;
+  const policy = async (): Promise<string> =>
+    (await platform.ok("POST", `/libraries/v2/artifactPolicies/${await free()}`, { ecosystem: "ECOSYSTEM_PYTHON" }))
+      .uid;
+  add(policies.getArtifactPolicy, async () => ({ uid: await policy() }));
+  add(policies.listArtifactPolicies, () => everywhere);
+  add(policies.createArtifactPolicy, async () => ({
+    parent: await free(),
+    artifactPolicy: { ecosystem: Ecosystem.JAVASCRIPT },
+  }));
+  add(policies.updateArtifactPolicy, async () => ({
+    artifactPolicy: { uid: await policy(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
+  add(policies.deleteArtifactPolicy, async () => ({ uid: await policy() }));
+  add(BlocksService.method.listBlocks, () => everywhere);
   for (const method of OperationsService.methods) add(method, () => ({}));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(EolTagsService.method.listEolTags, () => everywhere);

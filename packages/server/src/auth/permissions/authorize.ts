@@ -12,6 +12,7 @@ import {
   access as accessOption,
   AccountAssociationSchema,
   AdvisoryEventSchema,
+  ArtifactPolicySchema,
   ArtifactSchema,
   AdvisorySchema,
   Capability,
@@ -30,6 +31,7 @@ import {
   SessionSchema,
   SubscriptionSchema,
   TagSchema,
+  UpstreamSchema,
 } from "@moorage/api/messages";
 import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isUid, parentOf } from "../../lib/uid.ts";
@@ -52,6 +54,8 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [SubscriptionSchema.typeName]: "subscriptions",
   [DeliverySchema.typeName]: "deliveries",
   [ArtifactSchema.typeName]: "artifacts",
+  [ArtifactPolicySchema.typeName]: "artifact_policies",
+  [UpstreamSchema.typeName]: "upstreams",
   [AdvisorySchema.typeName]: "advisories",
   [AdvisoryEventSchema.typeName]: "advisory_events",
   [ScannerSchema.typeName]: "scanners",

@@ -6,6 +6,7 @@ import { compareRpm, isRpmVersion } from "./rpm.ts";
 import { compareSemver, isSemver } from "./semver.ts";
 import type { Sign } from "./text.ts";
 
+export { isMavenPrerelease } from "./maven.ts";
 export { mavenKey } from "./maven-key.ts";
 export { pypiKey } from "./pypi-key.ts";
 export { numberKey, semverKey } from "./sort-keys.ts";

@@ -19,6 +19,11 @@ export function isMavenVersion(text: string): boolean {
   return /^[^\s[\](),${}:"<>|?*\\/]+$/.test(text);
 }
 
+/** Whether the version is one before a release, such as 2.0-rc1 and 2.0-M3. */
+export function isMavenPrerelease(version: string): boolean {
+  return tokensOf(version).some(({ kind, rank }) => kind < FIRST_KIND_OF_NUMBERS && rank < RANK_OF_RELEASE);
+}
+
 export interface Token {
   /** ".qualifier" < "-qualifier" < "-number" < ".number". */
   kind: number;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { compareVersions, mavenKey, pypiKey } from "./index.ts";
+import { compareVersions, isMavenPrerelease, mavenKey, pypiKey } from "./index.ts";
 import { compareText } from "./text.ts";
 
 const number = fc.oneof(fc.nat(12), fc.constantFrom(0, 20_260_131, 123_456_789_012)).map(String);
@@ -85,3 +85,10 @@ for (const [file, keyOf, most] of [
     });
     assert.equal(different.length, most, JSON.stringify(different.slice(0, 5)));
   });
+
+test("what comes before a release is a pre-release of Maven", () => {
+  for (const version of ["2.0-rc1", "2.0.RC1", "1.0-M3", "1.0-alpha-2", "1.0b2", "1.0-cr1", "1.0-SNAPSHOT"])
+    assert.equal(isMavenPrerelease(version), true, version);
+  for (const version of ["1.0", "1.0.Final", "1.0-1", "33.0-jre", "1.0-sp1", "5.0.GA", "r09"])
+    assert.equal(isMavenPrerelease(version), false, version);
+});

@@ -7,7 +7,7 @@ import { ecosystemOf } from "../ecosystems.ts";
 
 /** What happened to an artifact. */
 export interface LibraryChange {
-  what: "published" | "changed" | "removed";
+  what: "published" | "fetched" | "changed" | "removed";
   /** The version; empty when it is not about one alone. */
   version: string;
   /** The names of the files that came or went. Defaults to none. */

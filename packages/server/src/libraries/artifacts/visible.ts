@@ -1,4 +1,5 @@
 import { type Database, type Row, statement } from "../../store/index.ts";
+import type { ArtifactName } from "./names.ts";
 
 // What clients are shown of an artifact, in metadata and by direct URL, is read here and nowhere else: a rule that
 // hides versions belongs here.
@@ -47,4 +48,14 @@ export async function fileNamed(tx: Database, artifact: string, name: string): P
   if (file === undefined) return undefined;
   const [version] = file.version === "" ? [] : await selectByUid(tx, file.version);
   return { file, version };
+}
+
+const selectRemoved = statement<{ version: string }>(
+  "select version from removed_versions where parent = ? and ecosystem = ? and name = ?",
+  ["text", "bigint", "text"],
+);
+
+/** The versions that the group has published under a name and removed: nobody gets them any more, from anywhere. */
+export async function removedOf(tx: Database, { group, ecosystem, normalized }: ArtifactName): Promise<Set<string>> {
+  return new Set((await selectRemoved(tx, group, ecosystem.number, normalized)).map(({ version }) => version));
 }

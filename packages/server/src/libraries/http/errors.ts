@@ -34,6 +34,8 @@ const CODES: Readonly<Record<number, Code>> = {
   415: Code.InvalidArgument,
   416: Code.InvalidArgument,
   422: Code.InvalidArgument,
+  502: Code.Unavailable,
+  503: Code.Unavailable,
 };
 
 /**

@@ -8,6 +8,8 @@ import { RequestSteps } from "../../core/request-steps.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Awaitable } from "../../lib/awaitable.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { BlockRecorder } from "../blocks/recorder.ts";
+import type { Upstreams } from "../upstreams/open.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
 
 /** The settings of the protocols of libraries. */
@@ -29,8 +31,12 @@ export interface LibraryDeps {
     exchanger: Pick<Exchanger, "registryCaller">;
     refreshTokens: Pick<RefreshTokens, "read">;
   };
+  /** What groups get from the registries of others. */
+  upstreams: Pick<Upstreams, "documents" | "files" | "changed">;
   /** Records rejected requests. */
   auditor: Pick<Auditor, "note">;
+  /** Records what policies block. */
+  blocks: Pick<BlockRecorder, "note">;
   config: LibraryConfig;
   clock: Clock;
   log: { error(fields: object, message: string): void };

@@ -3,12 +3,14 @@ import { Code, MoorageError } from "../../errors.ts";
 import { mavenKey } from "../../lib/versions/index.ts";
 import { recordBlob } from "../../oci/index.ts";
 import { noteChange } from "../artifacts/events.ts";
+import { ORIGIN } from "../artifacts/names.ts";
 import { fileNamed, versionNamed, versionsOf } from "../artifacts/visible.ts";
 import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from "../artifacts/write.ts";
 import { ECOSYSTEMS } from "../ecosystems.ts";
 import { libraryError } from "../http/errors.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
 import { isSnapshot } from "./paths.ts";
+import type { MavenState } from "./plugins.ts";
 
 export interface DeployInput extends PublishTarget {
   /** `org.example:app`. */
@@ -18,6 +20,8 @@ export interface DeployInput extends PublishTarget {
   file: NewFile;
   /** From a POM; undefined for any other file. */
   description: string | undefined;
+  /** What the file says of a plugin of Maven: its POM that it is one, its jar the prefix. */
+  plugin: MavenState;
 }
 
 /**
@@ -28,14 +32,17 @@ export const deployMaven = publishCommand(
   "libraries.deployMaven",
   "maven",
   async (call: Call, input: DeployInput): Promise<{ generations: string[] }> => {
-    const { group, name, version, file, description } = input;
+    const { group, name, version, file, description, plugin } = input;
     const artifact = await takeArtifact(call, { group, ecosystem: ECOSYSTEMS.maven, normalized: name }, name);
     const known = await fileNamed(call.tx, artifact.uid, file.name);
     if (known !== undefined && known.file.digest !== file.digest)
       throw libraryError(409, `Already exists: ${file.name} of ${name}: a published file never changes`);
     if (known !== undefined) return { generations: [(await recordBlob(call, file)).generation] };
+    const there = await versionNamed(call.tx, artifact.uid, version);
+    if (there?.origin === ORIGIN.upstream)
+      throw libraryError(409, `Already exists: ${version} of ${name} came from the upstream: a version never changes`);
     const row =
-      (await versionNamed(call.tx, artifact.uid, version)) ??
+      there ??
       (await addVersion(call, artifact, {
         version,
         sortKey: mavenKey(version),
@@ -51,6 +58,7 @@ export const deployMaven = publishCommand(
     await settleArtifact(call, artifact, {
       version: row.uid,
       latestVersion: latest,
+      state: JSON.stringify({ ...(JSON.parse(artifact.state) as MavenState), ...plugin }),
       ...(latest === version && description !== undefined && { description }),
     });
     await noteChange(call, artifact, { what: "published", version, files: [file.name] });

@@ -1,3 +1,4 @@
+import type { StoredBlob } from "../../blobs/index.ts";
 import { bodyOf, wholeBodyOf } from "../../oci/index.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { artifactNamed } from "../artifacts/names.ts";
@@ -8,12 +9,14 @@ import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/rec
 import { send } from "../http/send.ts";
 import { deployMaven } from "./commands.ts";
 import { type MavenPath, nameOf } from "./paths.ts";
+import { type MavenState, pluginOfJar, pluginOfPom } from "./plugins.ts";
+import type { Pom } from "./pom.ts";
 import { sumOf } from "./read.ts";
+import { snapshotFileOf } from "./snapshots.ts";
 
 const MAX_SUM_BYTES = 1024;
 const MAX_POM_BYTES = 4 * 1024 * 1024;
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
-const MAX_DESCRIPTION_CHARS = 512;
 
 /** PUT of a file, of a sum of one, or of metadata. */
 export async function deploy(exchange: LibraryExchange, path: MavenPath): Promise<void> {
@@ -55,7 +58,7 @@ async function storeFile(exchange: LibraryExchange, group: string, path: MavenPa
   const received = await receiveFile(deps.blobs, isPom ? keeping(bodyOf(exchange), kept) : bodyOf(exchange), {
     maxBytes,
   });
-  const description = isPom ? await describe(exchange, received, Buffer.concat(kept).toString()) : undefined;
+  const pom = isPom ? await readPom(exchange, received, Buffer.concat(kept).toString()) : undefined;
   await keepFiles(deps, [received], async ([blob]) => {
     if (blob === undefined) throw new Error("the file did not become a blob");
     const { md5, sha1, sha512 } = received;
@@ -65,7 +68,8 @@ async function storeFile(exchange: LibraryExchange, group: string, path: MavenPa
       name: nameOf(path),
       version,
       file: { ...blob, name: `${version}/${file}`, md5, sha1, sha512 },
-      description,
+      description: pom?.summary,
+      plugin: await pluginOf(exchange, path, pom, blob),
     };
     return await deps.transactor.write(deployMaven, { ...callData, nowMs: deps.clock.nowMs() }, input);
   });
@@ -80,13 +84,26 @@ async function* keeping(source: AsyncIterable<Uint8Array>, kept: Buffer[]): Asyn
   }
 }
 
-/** The description in a POM. Throws 400 for what is no POM, and forgets the file. */
-async function describe({ deps }: LibraryExchange, received: ReceivedFile, text: string): Promise<string> {
+/** What a POM says. Throws 400 for what is no POM, and forgets the file. */
+async function readPom({ deps }: LibraryExchange, received: ReceivedFile, text: string): Promise<Pom> {
   const { pomOf } = await import("./pom.ts");
   const pom = pomOf(text);
-  if (pom !== undefined) return (pom.description === "" ? pom.name : pom.description).slice(0, MAX_DESCRIPTION_CHARS);
+  if (pom !== undefined) return pom;
   await dropFile(deps.blobs, received);
   throw libraryError(400, "Invalid argument: body: is no POM: well-formed XML whose root is project");
+}
+
+/** What the POM, or the main jar, says of a plugin of Maven. */
+async function pluginOf(
+  { deps }: LibraryExchange,
+  { artifactId, version, file }: MavenPath & { kind: "file" },
+  pom: Pom | undefined,
+  blob: StoredBlob,
+): Promise<MavenState> {
+  if (pom !== undefined) return pluginOfPom(pom);
+  const built = snapshotFileOf(artifactId, version, file);
+  const isMain = built === undefined ? file === `${artifactId}-${version}.jar` : built.classifier === "";
+  return isMain && file.endsWith(".jar") ? await pluginOfJar(deps.blobs, blob) : {};
 }
 
 function tooLarge(maxBytes: number): Error {

@@ -1,19 +1,39 @@
 // The documents `maven-metadata.xml`, made of what is there: what clients send of them is not kept. Source: Maven,
 // "repository metadata", schema 1.1.0.
 import { baseOf, type Coordinates } from "./paths.ts";
+import type { Plugin } from "./plugins.ts";
 import { isLater, newestFiles, type SnapshotFile } from "./snapshots.ts";
 
-/** The metadata of an artifact: its versions. `versions`: the earliest first. */
-export function artifactMetadata(
-  { groupId, artifactId }: Coordinates,
-  {
-    versions,
-    latest,
-    release,
-    updateMs,
-  }: { versions: readonly string[]; latest: string; release: string; updateMs: number },
-): string {
+/** The versions of an artifact, as metadata has them: the earliest first. */
+export interface Versioning extends Coordinates {
+  versions: readonly string[];
+  /** Empty where there is none, as `release`. */
+  latest: string;
+  release: string;
+  /** In milliseconds since 1970. */
+  updateMs: number;
+}
+
+/**
+ * The metadata in a folder, which can be that of an artifact and of a groupId in one: the versions of the artifact, and
+ * the plugins of the groupId.
+ */
+export function folderMetadata(versioning: Versioning | undefined, plugins: readonly Plugin[]): string {
   return document([
+    ...(versioning === undefined ? [] : versionLines(versioning)),
+    ...(plugins.length === 0
+      ? []
+      : ["<plugins>", ...plugins.flatMap(pluginLines).map((line) => `  ${line}`), "</plugins>"]),
+  ]);
+}
+
+function pluginLines({ name, prefix, artifactId }: Plugin): string[] {
+  const fields = [element("name", name), element("prefix", prefix), element("artifactId", artifactId)];
+  return ["<plugin>", ...fields.map((line) => `  ${line}`), "</plugin>"];
+}
+
+function versionLines({ groupId, artifactId, versions, latest, release, updateMs }: Versioning): string[] {
+  return [
     element("groupId", groupId),
     element("artifactId", artifactId),
     "<versioning>",
@@ -24,7 +44,7 @@ export function artifactMetadata(
     "  </versions>",
     `  ${element("lastUpdated", stampOf(updateMs))}`,
     "</versioning>",
-  ]);
+  ];
 }
 
 /** The metadata of a snapshot: its last build, and which file of each kind is the newest. */

@@ -61,6 +61,13 @@ export function mavenPathOf(segments: readonly string[]): MavenPath {
   return { kind: "file", ...coordinates, version, file: last, ...common };
 }
 
+/**
+ * Whether the text can be the name of a folder: no path, and nothing that is another path when it is written in one.
+ */
+export function isPathName(text: string): boolean {
+  return FILE.test(text) && !/^\.+$/.test(text) && text.length <= MAX_LENGTH;
+}
+
 /** Whether versions of this number are snapshots. */
 export function isSnapshot(version: string): boolean {
   return version.endsWith(SNAPSHOT);

@@ -1,42 +1,66 @@
-import sax from "sax";
+import type { Coordinates } from "./paths.ts";
+import { readXml } from "./xml.ts";
 
-/** What of a POM is shown in lists. */
-export interface Pom {
+/** A licence as a POM names it. */
+export interface PomLicense {
   name: string;
-  description: string;
+  url: string;
 }
 
-const DEPTH = 2;
+/** What is read of a POM. What is not in it is empty. */
+export interface Pom extends Coordinates {
+  version: string;
+  name: string;
+  /** What lists show of the project: its description, or else its name. */
+  summary: string;
+  packaging: string;
+  licenses: readonly PomLicense[];
+  parent: (Coordinates & { version: string }) | undefined;
+}
+
+const MAX_LICENSES = 20;
+const MAX_SUMMARY_CHARS = 512;
+const OWN = ["groupId", "artifactId", "version", "name", "packaging"] as const;
 
 /**
- * Reads the name and the description of a project from its POM. Undefined for a text that is no POM. Entities that the
- * document declares itself are not replaced, and nothing outside of it is read. Source: Maven, POM 4.0.0.
+ * Reads a project's POM; undefined for a text that is none. What is inherited from its parent is not in it. Source:
+ * Maven, POM 4.0.0.
  */
 export function pomOf(text: string): Pom | undefined {
-  const pom: Pom = { name: "", description: "" };
-  const open: string[] = [];
-  let root = "";
-  let isBroken = false;
-  const take = (more: string): void => {
-    const [, name] = open;
-    if (open.length === DEPTH && (name === "name" || name === "description")) pom[name] += more;
+  const found = new Map<string, string>();
+  const licenses: PomLicense[] = [];
+  let license: PomLicense = { name: "", url: "" };
+  const isPom = readXml(text, "project", (path, value) => {
+    if (path === "licenses/license/name") license.name = value;
+    else if (path === "licenses/license/url") license.url = value;
+    else if (path === "licenses/license") {
+      if (licenses.length < MAX_LICENSES) licenses.push(license);
+      license = { name: "", url: "" };
+    } else if (!path.includes("/") || path.startsWith("parent")) found.set(path, value);
+  });
+  if (!isPom) return undefined;
+  const at = (path: string): string => found.get(path) ?? "";
+  const parent = {
+    groupId: at("parent/groupId"),
+    artifactId: at("parent/artifactId"),
+    version: at("parent/version"),
   };
-  const parser = sax.createStream(true, { trim: true, normalize: true });
-  parser.on("opentag", ({ name }) => {
-    open.push(name);
-    if (open.length === 1) root = name;
+  const own = Object.fromEntries(OWN.map((key) => [key, at(key)])) as Record<(typeof OWN)[number], string>;
+  return {
+    ...own,
+    groupId: own.groupId === "" ? parent.groupId : own.groupId,
+    version: own.version === "" ? parent.version : own.version,
+    summary: (at("description") === "" ? own.name : at("description")).slice(0, MAX_SUMMARY_CHARS),
+    licenses,
+    parent: parent.artifactId === "" ? undefined : parent,
+  };
+}
+
+/** The prefix of a plugin's goals, by the descriptor in its jar. Source: Maven, plugin descriptor. */
+export function pluginPrefixOf(text: string): string | undefined {
+  let prefix: string | undefined;
+  const isDescriptor = readXml(text, "plugin", (path, value) => {
+    if (path === "goalPrefix") prefix = value;
   });
-  parser.on("closetag", () => void open.pop());
-  parser.on("text", take);
-  parser.on("cdata", take);
-  parser.on("error", () => {
-    isBroken = true;
-  });
-  try {
-    parser.write(text);
-    parser.end();
-  } catch {
-    return undefined;
-  }
-  return isBroken || root !== "project" ? undefined : pom;
+  return isDescriptor ? prefix : undefined;
 }

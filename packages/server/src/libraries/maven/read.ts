@@ -3,15 +3,15 @@ import type { Call } from "../../core/call.ts";
 import { matchesEtag } from "../../lib/etags.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
-import { renderedAs } from "../artifacts/rendered.ts";
-import { fileNamed, filesOf, versionNamed, versionsOf } from "../artifacts/visible.ts";
+import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
+import { filesOf, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { send, sendFile } from "../http/send.ts";
-import { latestOf } from "./commands.ts";
-import { artifactMetadata, snapshotMetadata } from "./metadata.ts";
-import { type Coordinates, isSnapshot, type MavenPath, nameOf, type Sum } from "./paths.ts";
+import { snapshotMetadata } from "./metadata.ts";
+import { offeredFile } from "./offered-file.ts";
+import { type Coordinates, type MavenPath, nameOf, type Sum } from "./paths.ts";
 import { snapshotFileOf } from "./snapshots.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -38,18 +38,17 @@ async function artifactFor(
   return artifact;
 }
 
-/** GET and HEAD of a file, whole or a range of it, or of one of its sums. */
+/**
+ * GET and HEAD of a file, whole or a range of it, or of one of its sums. What an upstream has of it is fetched first.
+ */
 export async function sendContent(exchange: LibraryExchange, path: MavenPath & { kind: "file" }): Promise<void> {
   const { version, file, sum } = path;
-  const found = await read(exchange, async (call) => {
-    const artifact = await artifactFor(call, exchange, path);
-    return await fileNamed(call.tx, artifact.uid, `${version}/${file}`);
-  });
-  if (found === undefined) throw libraryError(404, `Not found: ${file}`);
-  if (sum !== undefined) return sendText(exchange, sumOf(found.file, sum), TEXT);
-  const { md5, sha1 } = found.file;
+  const found = await offeredFile(exchange, path);
+  if (found === undefined) throw libraryError(404, `Not found: ${file} of ${nameOf(path)}:${version}`);
+  if (sum !== undefined) return sendText(exchange, sumOf(found, sum), TEXT);
+  const { md5, sha1 } = found;
   await sendFile(exchange, {
-    file: found.file,
+    file: found,
     contentType: CONTENT_TYPES[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream",
     // Resolvers that know these need not ask for the sums.
     headers: { "x-checksum-md5": md5, "x-checksum-sha1": sha1 },
@@ -61,37 +60,28 @@ export function sumOf(file: Row<"artifact_files">, sum: Sum): string {
   return sum === "sha256" ? file.digest.slice(file.digest.indexOf(":") + 1) : file[sum];
 }
 
-/** GET and HEAD of the metadata of an artifact, or of one of its sums. */
-export async function sendMetadata(
+/** GET and HEAD of the metadata of a snapshot, or of one of its sums. */
+export async function sendSnapshotMetadata(
   exchange: LibraryExchange,
-  path: MavenPath & { kind: "metadata" | "snapshot-metadata" },
+  path: MavenPath & { kind: "snapshot-metadata" },
 ): Promise<void> {
   const { artifact, version } = await read(exchange, async (call) => {
     const found = await artifactFor(call, exchange, path);
-    return {
-      artifact: found,
-      version: path.kind === "metadata" ? undefined : await versionNamed(call.tx, found.uid, path.version),
-    };
+    return { artifact: found, version: await versionNamed(call.tx, found.uid, path.version) };
   });
-  if (path.kind === "snapshot-metadata" && version === undefined) throw libraryError(404, `Not found: ${path.version}`);
-  const document = await renderedAs(`${artifact.uid} ${artifact.revision} maven ${version?.version ?? ""}`, () =>
-    read(exchange, async ({ tx }) => {
-      if (version !== undefined) return snapshotText(path, version, await filesOf(tx, artifact.uid));
-      const versions = (await versionsOf(tx, artifact.uid)).map((row) => row.version);
-      return artifactMetadata(path, {
-        versions,
-        latest: versions.at(-1) ?? "",
-        release: latestOf(versions.filter((one) => !isSnapshot(one))),
-        updateMs: artifact.update_time,
-      });
-    }),
+  if (version === undefined) throw libraryError(404, `Not found: ${path.version}`);
+  const document = await renderedAs(`${artifact.uid} ${artifact.revision} maven ${version.version}`, () =>
+    read(exchange, async ({ tx }) => snapshotText(path, version, await filesOf(tx, artifact.uid))),
   );
-  if (path.sum !== undefined)
-    return sendText(exchange, createHash(path.sum).update(document.plain).digest("hex"), TEXT);
-  const headers = { ...CACHING, "content-type": XML, etag: document.etag };
-  if (matchesEtag(exchange.req.headers["if-none-match"], document.etag))
-    return send(exchange, 304, headers, Buffer.alloc(0));
-  send(exchange, 200, headers, document.plain);
+  sendDocument(exchange, document, path.sum);
+}
+
+/** Answers with a document that was rendered, or one of its sums. */
+export function sendDocument(exchange: LibraryExchange, { plain, etag }: Rendered, sum: Sum | undefined): void {
+  if (sum !== undefined) return sendText(exchange, createHash(sum).update(plain).digest("hex"), TEXT);
+  const headers = { ...CACHING, "content-type": XML, etag };
+  const isKnown = matchesEtag(exchange.req.headers["if-none-match"], etag);
+  send(exchange, isKnown ? 304 : 200, headers, isKnown ? Buffer.alloc(0) : plain);
 }
 
 function snapshotText(

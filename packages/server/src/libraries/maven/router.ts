@@ -2,8 +2,9 @@ import { authenticate } from "../http/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
 import type { Protocol } from "../http/router.ts";
 import { deploy } from "./deploy.ts";
+import { sendMetadata } from "./folder.ts";
 import { mavenPathOf } from "./paths.ts";
-import { sendContent, sendMetadata } from "./read.ts";
+import { sendContent, sendSnapshotMetadata } from "./read.ts";
 
 /** Maven repositories below `/maven/<group path>/-/`. Source: Maven, "repository layout" and "repository metadata". */
 export const mavenProtocol: Protocol = {
@@ -15,7 +16,8 @@ export const mavenProtocol: Protocol = {
     verb(isRead ? `${path.kind.replace("-", "_")}_get` : "put");
     await authenticate(exchange, path.group[0] ?? "");
     if (!isRead) return await deploy(exchange, path);
-    return path.kind === "file" ? await sendContent(exchange, path) : await sendMetadata(exchange, path);
+    if (path.kind === "file") return await sendContent(exchange, path);
+    return path.kind === "metadata" ? await sendMetadata(exchange, path) : await sendSnapshotMetadata(exchange, path);
   },
   errorBody: (message) => ({ contentType: "text/plain; charset=utf-8", text: `${message}\n` }),
 };

@@ -1,9 +1,17 @@
 import { filesOf, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
+import { groupFor } from "../http/groups.ts";
 import { sendJson } from "../http/send.ts";
-import { attestationsIn } from "./attestations.ts";
-import { packageFor } from "./read.ts";
+import { requireOpen } from "../policies/check.ts";
+import { upstreamOf } from "../upstreams/settings.ts";
+import { type Attestation, attestationsIn } from "./attestations.ts";
+import { findPackage, type FoundPackage } from "./found.ts";
+import type { Manifest } from "./manifest.ts";
+import { factsOf, offerFacts } from "./offered.ts";
+import { offeredAttestations, offeredKeys } from "./upstream-attestations.ts";
+import { tarballName } from "./names.ts";
+import { offeredFile } from "./upstream-tarball.ts";
 
 /** What the path of attestations begins with; `<name>@<version>` follows. */
 export const ATTESTATIONS = "npm/v1/attestations/";
@@ -16,12 +24,45 @@ export async function sendAttestations(
 ): Promise<void> {
   const cut = spec.lastIndexOf("@");
   const [name, version] = [spec.slice(0, cut), spec.slice(cut + 1)];
-  const attestations = await read(exchange, async (call) => {
-    const artifact = await packageFor(call, exchange, { group, name });
-    const row = await versionNamed(call.tx, artifact.uid, version);
-    const files = row === undefined ? [] : await filesOf(call.tx, artifact.uid);
-    return files.filter((file) => file.version === row?.uid).flatMap((file) => attestationsIn(file.metadata));
-  });
+  const found = await findPackage(exchange, { group, name });
+  const attestations = (await keptOf(exchange, found, version)) ?? (await offeredBy(exchange, found, version));
   if (attestations.length === 0) throw libraryError(404, `Not found: attestations of ${spec}`);
   sendJson(exchange, 200, { attestations }, { "cache-control": "private, no-cache" });
+}
+
+/** Those of a version that is kept; undefined for one that is not. */
+async function keptOf(
+  exchange: LibraryExchange,
+  { artifact, gate }: FoundPackage,
+  version: string,
+): Promise<Attestation[] | undefined> {
+  if (artifact === undefined) return undefined;
+  const kept = await read(exchange, async ({ tx }) => {
+    const row = await versionNamed(tx, artifact.uid, version);
+    return row && { row, files: await filesOf(tx, artifact.uid) };
+  });
+  if (kept === undefined) return undefined;
+  const { row, files } = kept;
+  requireOpen(exchange, gate, factsOf(row, JSON.parse(row.metadata) as Manifest));
+  return files.filter((file) => file.version === row.uid).flatMap((file) => attestationsIn(file.metadata));
+}
+
+/** Those of a version that the upstream offers. */
+async function offeredBy(exchange: LibraryExchange, found: FoundPackage, version: string): Promise<Attestation[]> {
+  const { name, settings, gate } = found;
+  if (settings === undefined) return [];
+  const { offered } = await offeredFile(exchange, found, tarballName(name, version));
+  requireOpen(exchange, gate, offerFacts(version, offered));
+  return await offeredAttestations(exchange, settings, `${name}@${version}`);
+}
+
+/** GET of the keys with which the upstream signs versions. Those that are published here are not signed. */
+export async function sendKeys(exchange: LibraryExchange, path: readonly string[]): Promise<void> {
+  const { ecosystem } = exchange;
+  const settings = await read(exchange, async (call) =>
+    upstreamOf(call, await groupFor(call, path, ecosystem.read), ecosystem),
+  );
+  const keys = settings && (await offeredKeys(exchange, settings));
+  if (keys === undefined) throw libraryError(404, "Not found: keys that versions are signed with");
+  sendJson(exchange, 200, keys, { "cache-control": "private, no-cache" });
 }

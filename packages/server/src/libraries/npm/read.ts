@@ -1,46 +1,36 @@
 import { valid } from "semver";
 import { matchesEtag } from "../../lib/etags.ts";
-import type { Call } from "../../core/call.ts";
-import type { Row } from "../../store/index.ts";
-import { artifactNamed } from "../artifacts/names.ts";
 import { renderedAs } from "../artifacts/rendered.ts";
 import { fileNamed, filesOf, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
-import { groupFor } from "../http/groups.ts";
 import { send, sendFile, sendJson } from "../http/send.ts";
-import { stateOf } from "./manifest.ts";
-import { type Form, manifestsOf, packumentJson, packumentKey } from "./packument.ts";
-
-interface Named {
-  group: readonly string[];
-  name: string;
-}
+import { noteBlocked, requireOpen } from "../policies/check.ts";
+import { findPackage, type FoundPackage, knownPackage, type Named } from "./found.ts";
+import type { Manifest } from "./manifest.ts";
+import { factsOf, manifestAt, offeredOf, offerFacts } from "./offered.ts";
+import { type Form, packumentKey, packumentOf } from "./packument.ts";
+import { manifestsOf } from "./rows.ts";
+import { fetchTarball } from "./upstream-tarball.ts";
 
 const ABBREVIATED_TYPE = "application/vnd.npm.install-v1+json";
-
-/** The package that a path names. Throws 403 and 404. */
-export async function packageFor(
-  call: Call,
-  { ecosystem }: LibraryExchange,
-  { group: path, name }: Named,
-): Promise<Row<"artifacts">> {
-  const group = await groupFor(call, path, ecosystem.read);
-  const artifact = await artifactNamed(call.tx, { group, ecosystem, normalized: name });
-  if (artifact === undefined) throw libraryError(404, `Not found: ${name}`);
-  return artifact;
-}
 
 /** GET of a package: its packument, in the form that the client accepts. */
 export async function sendPackument(exchange: LibraryExchange, named: Named): Promise<void> {
   const { accept = "", "if-none-match": known, "accept-encoding": encodings = "" } = exchange.req.headers;
   const form: Form = accept.includes(ABBREVIATED_TYPE) ? "abbreviated" : "full";
   const url = urlOf(exchange, named.group.join("/"));
-  const artifact = await read(exchange, (call) => packageFor(call, exchange, named));
-  const packument = await renderedAs(packumentKey(artifact, form, url), () =>
-    // Read again, so that the package and its versions are of one moment.
-    read(exchange, async (call) => packumentJson(call.tx, await packageFor(call, exchange, named), form, url)),
+  const found = await findPackage(exchange, named);
+  const packument = await renderedAs(
+    packumentKey(found, form, url),
+    async () => {
+      const offered = await offeredOf(exchange, found, url);
+      const { nextMs: untilMs, blocked } = offered;
+      return { text: JSON.stringify(packumentOf(offered, form)), untilMs, blocked };
+    },
+    exchange.callData.nowMs,
   );
+  noteBlocked(exchange, found.gate, packument.blocked);
   const headers: Record<string, string> = {
     "content-type": form === "full" ? "application/json" : ABBREVIATED_TYPE,
     "cache-control": "private, no-cache",
@@ -57,27 +47,63 @@ export async function sendVersion(
   exchange: LibraryExchange,
   { ref, ...named }: Named & { ref: string },
 ): Promise<void> {
-  const manifest = await read(exchange, async (call) => {
-    const artifact = await packageFor(call, exchange, named);
-    const { tags } = stateOf(artifact.state);
-    const version = valid(ref) ?? (Object.hasOwn(tags, ref) ? tags[ref] : undefined) ?? ref;
-    const row = await versionNamed(call.tx, artifact.uid, version);
-    if (row === undefined) throw libraryError(404, `version not found: ${ref}`);
-    const files = await filesOf(call.tx, artifact.uid);
-    return manifestsOf(artifact, { versions: [row], files }, urlOf(exchange, named.group.join("/")))[0]?.[1];
-  });
+  const found = await findPackage(exchange, named);
+  const url = urlOf(exchange, named.group.join("/"));
+  const manifest = await manifestNamed(exchange, found, ref, url);
+  if (manifest === undefined) throw libraryError(404, `version not found: ${ref}`);
   sendJson(exchange, 200, manifest, { "cache-control": "private, no-cache" });
 }
 
-/** GET and HEAD of a tarball, whole or a range of it. */
+async function manifestNamed(
+  exchange: LibraryExchange,
+  found: FoundPackage,
+  ref: string,
+  url: string,
+): Promise<Manifest | undefined> {
+  const { artifact, gate, name, document } = found;
+  const number = valid(ref);
+  if (number === null) {
+    const { tags, versions, blocked } = await offeredOf(exchange, found, url);
+    if (ref === "latest") noteBlocked(exchange, gate, blocked);
+    const tagged = Object.hasOwn(tags, ref) ? tags[ref] : undefined;
+    return versions.find(({ version }) => version === tagged)?.manifest;
+  }
+  const kept = await read(exchange, async ({ tx }) => {
+    const row = artifact && (await versionNamed(tx, artifact.uid, number));
+    if (artifact === undefined || row === undefined) return undefined;
+    const files = await filesOf(tx, artifact.uid);
+    return { row, manifest: manifestsOf(artifact, { versions: [row], files }, url)[0]?.[1] ?? {} };
+  });
+  if (kept !== undefined) {
+    requireOpen(exchange, gate, factsOf(kept.row, kept.manifest));
+    return kept.manifest;
+  }
+  // With what the group has removed of it left out.
+  const offers = (await document?.value())?.versions ?? {};
+  const offered = Object.hasOwn(offers, number) ? offers[number] : undefined;
+  if (offered === undefined) return undefined;
+  requireOpen(exchange, gate, offerFacts(number, offered));
+  if (found.settings?.isMerged !== true) return manifestAt(url, name, offered);
+  return (await offeredOf(exchange, found, url)).versions.find(({ version }) => version === number)?.manifest;
+}
+
+/** GET and HEAD of a tarball, whole or a range of it. The first GET has it come from the upstream. */
 export async function sendTarball(
   exchange: LibraryExchange,
   { file, ...named }: Named & { file: string },
 ): Promise<void> {
-  const found = await read(exchange, async (call) => {
-    const artifact = await packageFor(call, exchange, named);
-    return await fileNamed(call.tx, artifact.uid, file);
-  });
-  if (found === undefined) throw libraryError(404, `Not found: ${file}`);
-  await sendFile(exchange, { file: found.file, contentType: "application/octet-stream" });
+  const lookUp = () =>
+    read(exchange, async (call) => {
+      const known = await knownPackage(call, exchange, named);
+      const { artifact } = known;
+      return { known, kept: artifact && (await fileNamed(call.tx, artifact.uid, file)) };
+    });
+  let { known, kept } = await lookUp();
+  if (kept === undefined && known.settings !== undefined) {
+    await fetchTarball(exchange, await findPackage(exchange, named), file);
+    ({ known, kept } = await lookUp());
+  } else if (kept?.version !== undefined && known.gate.mode !== "none")
+    requireOpen(exchange, known.gate, factsOf(kept.version, JSON.parse(kept.version.metadata) as Manifest));
+  if (kept === undefined) throw libraryError(404, `Not found: ${file}`);
+  await sendFile(exchange, { file: kept.file, contentType: "application/octet-stream" });
 }

@@ -2,7 +2,7 @@ import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { sendJson } from "../http/send.ts";
-import { ATTESTATIONS, sendAttestations } from "./attestations-read.ts";
+import { ATTESTATIONS, sendAttestations, sendKeys } from "./attestations-read.ts";
 import { answerAudit } from "./audit.ts";
 import { sendSearch } from "./search.ts";
 
@@ -44,6 +44,7 @@ export async function answerRegistry(exchange: LibraryExchange, path: OfRegistry
     return await answerAudit(exchange, await allowed());
   if (path.rest.startsWith(ATTESTATIONS) && isRead)
     return await sendAttestations(exchange, path.group, path.rest.slice(ATTESTATIONS.length));
+  if (path.rest === "npm/v1/keys" && isRead) return await sendKeys(exchange, path.group);
   if (path.rest === "v1/search" && isRead) return await sendSearch(exchange, await allowed());
   throw libraryError(404, `Not found: -/${path.rest.slice(0, 100)}`);
 }

@@ -1,12 +1,13 @@
 import { wholeBodyOf } from "../../oci/index.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { sendJson } from "../http/send.ts";
+import { noteBlocked } from "../policies/check.ts";
 import { tagNpm } from "./commands.ts";
 import { requireTag } from "./document.ts";
-import { stateOf } from "./manifest.ts";
-import { packageFor } from "./read.ts";
+import { findPackage } from "./found.ts";
+import { offeredOf } from "./offered.ts";
 
 interface OfTags {
   group: readonly string[];
@@ -18,8 +19,10 @@ const MAX_BODY_BYTES = 4_096;
 
 /** GET of the tags of a package: an object of versions. */
 export async function sendTags(exchange: LibraryExchange, named: OfTags): Promise<void> {
-  const { state } = await read(exchange, (call) => packageFor(call, exchange, named));
-  sendJson(exchange, 200, stateOf(state).tags, { "cache-control": "private, no-cache" });
+  const found = await findPackage(exchange, named);
+  const { tags, blocked } = await offeredOf(exchange, found, urlOf(exchange, named.group.join("/")));
+  noteBlocked(exchange, found.gate, blocked);
+  sendJson(exchange, 200, tags, { "cache-control": "private, no-cache" });
 }
 
 /** PUT or POST of a tag, whose body is a version as JSON, and DELETE of one. */

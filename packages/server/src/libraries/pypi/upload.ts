@@ -5,6 +5,7 @@ import type { NewFile } from "../artifacts/write.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryDeps, type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
+import { rangesOf } from "../http/ranges.ts";
 import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import { send } from "../http/send.ts";
 import { uploadPypi, type UploadInput } from "./commands.ts";
@@ -123,19 +124,10 @@ async function record(
 
 /** The METADATA of a wheel. Throws 400 when it has none, or one of another project or version. */
 async function metadataOf({ blobs }: LibraryDeps, blob: StoredBlob, { normalized, version }: Target): Promise<Buffer> {
-  const readRange = async (start: number, end: number): Promise<Buffer> => {
-    const chunks: Uint8Array[] = [];
-    if (end > start)
-      await blobs.read(blob.digest, blob.generation, { start, end: end - 1 }, async (chunk) => {
-        // The store uses its buffer again.
-        chunks.push(Buffer.from(chunk));
-      });
-    return Buffer.concat(chunks);
-  };
   const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Buffer;
   try {
-    found = await wheelMetadata(readRange, blob.size, normalized);
+    found = await wheelMetadata(rangesOf(blobs, blob), blob.size, normalized);
   } catch (error) {
     if (error instanceof WheelError) throw libraryError(400, `Invalid argument: content: ${error.message}`);
     throw error;

@@ -79,6 +79,21 @@ const BODIES: Readonly<Record<string, object>> = {
   },
   "ScannersService.UpdateScanner": { disabled: true },
   "ScannersService.CheckScanner": {},
+  "ArtifactPoliciesService.CreateArtifactPolicy": {
+    ecosystem: "ECOSYSTEM_JAVASCRIPT",
+    mode: "POLICY_MODE_ENFORCE",
+    cooldown: "604800s",
+    blockedPurls: ["pkg:npm/left-pad@1.3.0"],
+    allowedPurls: ["pkg:npm/%40acme/*"],
+    deniedLicenses: ["AGPL-*"],
+  },
+  "ArtifactPoliciesService.UpdateArtifactPolicy": { mode: "POLICY_MODE_ENFORCE" },
+  "UpstreamsService.CreateUpstream": {
+    ecosystem: "ECOSYSTEM_JAVASCRIPT",
+    url: "https://registry.npmjs.org",
+    reservedNames: ["@acme/*"],
+  },
+  "UpstreamsService.UpdateUpstream": { reservedNames: ["@acme/*", "acme-*"] },
   "ScansService.ScanImage": { digest: DIGEST },
   "AdvisoriesService.UpdateAdvisoryEvent": { reviewState: "REVIEW_STATE_APPROVED" },
 };

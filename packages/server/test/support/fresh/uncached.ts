@@ -4,6 +4,7 @@ import { openBase } from "../../../src/boot/base.ts";
 import { handlersOf } from "../../../src/boot/handlers.ts";
 import { createHealth } from "../../../src/boot/health.ts";
 import { preflight } from "../../../src/boot/preflight.ts";
+import { openLibraries } from "../../../src/boot/libraries.ts";
 import { openRegistry } from "../../../src/boot/registry.ts";
 import { createShutdown, type Shutdown } from "../../../src/boot/shutdown.ts";
 import { openStorage } from "../../../src/boot/storage.ts";
@@ -68,8 +69,9 @@ export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
     const api = openApi(config, fresh, parts, { clock: systemClock, log }, own);
     const options = { clock: systemClock, log, pulled: () => {} };
     const { registry } = openRegistry(config, fresh, parts, api, options, own);
+    const libraries = openLibraries(config, fresh, parts, { clock: systemClock, log }, own);
     router.open(
-      handlersOf(config, fresh, api, registry, {
+      handlersOf(config, fresh, api, registry, libraries, {
         clock: systemClock,
         log,
         mayReadMetrics: checked.mayReadMetrics,

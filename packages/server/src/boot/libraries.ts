@@ -1,0 +1,32 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/index.ts";
+import type { Clock } from "../lib/clock.ts";
+import { openUpstreams, type Upstreams } from "../libraries/index.ts";
+import type { Base } from "./base.ts";
+import type { Shutdown } from "./shutdown.ts";
+import type { Storage } from "./storage.ts";
+
+/** What the protocols of libraries need beside the registry's dependencies. */
+export interface OpenedLibraries {
+  upstreams: Upstreams;
+}
+
+export function openLibraries(
+  config: Config,
+  { observation, secrets }: Base,
+  { blobs, transactor }: Storage,
+  { clock, log }: { clock: Clock; log: Logger },
+  shutdown: Shutdown,
+): OpenedLibraries {
+  const upstreams = openUpstreams({
+    transactor,
+    blobs,
+    secrets,
+    clock,
+    config,
+    log,
+    metrics: observation.libraries,
+  });
+  shutdown.at("mirroring", () => upstreams.close());
+  return { upstreams };
+}

@@ -1,0 +1,45 @@
+import type { CommandWriter } from "../../core/transactor.ts";
+import { systemCall } from "../../core/system-call.ts";
+import { type Database, statement } from "../../store/index.ts";
+import { BLOCKS_PER_TRANSACTION, expireBlocks } from "./commands.ts";
+
+export interface BlockRetentionDeps {
+  writer: CommandWriter;
+  reader: Database;
+  clock: { nowMs(): number };
+  /** How long an entry is kept after its last request, in milliseconds. */
+  retentionMs: number;
+}
+
+const selectNext = statement<{ organization: string }>(
+  "select organization from artifact_blocks where organization > ? order by organization limit 1",
+  ["text"],
+);
+
+/**
+ * Removes what was blocked longer ago than the retention, and more than an organization may have, in several
+ * transactions. Returns how many. `signal` stops it between two transactions.
+ */
+export async function blockRetention(
+  { writer, reader, clock, retentionMs }: BlockRetentionDeps,
+  signal: AbortSignal,
+): Promise<{ removed: number }> {
+  const nowMs = clock.nowMs();
+  let removed = 0;
+  for (
+    let organization = (await selectNext(reader, ""))[0]?.organization;
+    organization !== undefined;
+    organization = (await selectNext(reader, organization))[0]?.organization
+  ) {
+    let last: number;
+    do {
+      signal.throwIfAborted();
+      ({ removed: last } = await writer.write(expireBlocks, systemCall(nowMs), {
+        organization,
+        beforeMs: nowMs - retentionMs,
+      }));
+      removed += last;
+    } while (last === BLOCKS_PER_TRANSACTION);
+  }
+  return { removed };
+}

@@ -1,0 +1,61 @@
+import { MoorageError } from "../../errors.ts";
+import type { Row } from "../../store/index.ts";
+import { ORIGIN } from "../artifacts/names.ts";
+import type { LibraryExchange } from "../http/exchange.ts";
+import type { VersionFacts } from "../policies/gate.ts";
+import type { UpstreamSettings } from "../upstreams/settings.ts";
+import type { Release } from "./pom-facts.ts";
+import { inheritedLicense, type KeptMetadata, type UpstreamPom, upstreamPom } from "./upstream-poms.ts";
+
+type VersionRow = Pick<Row<"artifact_versions">, "version" | "origin" | "publish_time" | "metadata">;
+
+/** Where a release is judged: the uid of the group, and the upstream, if one is asked for the artifact. */
+export interface JudgedPlace {
+  group: string;
+  settings: UpstreamSettings | undefined;
+}
+
+/** What a release is judged by of which only its row is looked at, as in metadata, which have hundreds of them. */
+export function listedFacts({ version, origin, publish_time: publishMs, metadata }: VersionRow): VersionFacts {
+  const { license = null, parent = null } = JSON.parse(metadata) as KeptMetadata;
+  return { version, origin, publishMs, license: license === "" && parent !== null ? null : license };
+}
+
+/**
+ * What a release that is kept is judged by. The upstream is asked for its POM where nobody has read that, and for
+ * those of its parents: when it does not answer, nothing is known of the licence.
+ */
+export async function keptFacts(
+  exchange: LibraryExchange,
+  { group, settings }: JudgedPlace,
+  release: Release,
+  row: VersionRow,
+): Promise<VersionFacts> {
+  const facts = listedFacts(row);
+  if (row.origin !== ORIGIN.upstream) return facts;
+  const { license, parent = null } = JSON.parse(row.metadata) as KeptMetadata;
+  try {
+    const pom =
+      license === undefined ? settings && (await upstreamPom(exchange, settings, release)) : { license, parent };
+    return pom === undefined ? facts : { ...facts, license: await inheritedLicense(exchange, group, pom) };
+  } catch (error) {
+    if (error instanceof MoorageError) return facts;
+    throw error;
+  }
+}
+
+/**
+ * What a release of the upstream is judged by that is not kept. `seenMs`: a time at which it was there, where one is
+ * known. `pom` is undefined for a release without. Throws 502 and 503.
+ */
+export async function upstreamFacts(
+  exchange: LibraryExchange,
+  { group, settings }: JudgedPlace & { settings: UpstreamSettings },
+  release: Release,
+  seenMs: number | undefined,
+): Promise<{ facts: VersionFacts; pom: UpstreamPom | undefined }> {
+  const pom = await upstreamPom(exchange, settings, release);
+  const license = pom === undefined ? "" : await inheritedLicense(exchange, group, pom);
+  const publishMs = pom?.publishMs ?? seenMs ?? exchange.callData.nowMs;
+  return { pom, facts: { version: release.version, origin: ORIGIN.upstream, publishMs, license } };
+}

@@ -1,0 +1,48 @@
+import correct from "spdx-correct";
+import type { PomLicense } from "./pom.ts";
+
+/** By what stands in a URL, those of which POMs often have no usual name. */
+const BY_URL: readonly (readonly [RegExp, string])[] = [
+  [/apache\.org\/licenses\/LICENSE-2\.0/i, "Apache-2.0"],
+  [/opensource\.org\/licenses?\/mit/i, "MIT"],
+  [/eclipse\.org\/(legal\/epl-2\.0|org\/documents\/epl-2\.0)/i, "EPL-2.0"],
+  [/eclipse\.org\/(legal\/epl-v10|org\/documents\/epl-v10)/i, "EPL-1.0"],
+];
+/** By their names, those that would be taken for another one. */
+const BY_NAME: readonly (readonly [RegExp, string])[] = [
+  [/\bBSD\b.*\b3\b|\b3\b.*\bBSD\b|\b(new|revised|modified) BSD\b/i, "BSD-3-Clause"],
+  [/\bCDDL\s*\+\s*GPL/i, "CDDL-1.1 OR GPL-2.0-only WITH Classpath-exception-2.0"],
+  [/\bGPL.*\bclasspath\b|\bGeneral Public License.*\bclasspath\b/i, "GPL-2.0-only WITH Classpath-exception-2.0"],
+];
+/** Licences are guessed by their words alone: `mpl` is also a part of "example". */
+const WORDS =
+  /\b(apache|asl|mit|bsd|[la]?gpl|gplv\d|general public|mpl|mozilla|epl|eclipse|edl|cddl|isc|cc0|unlicense|boost|artistic|zlib|eupl|upl|python|ruby|bouncy castle)\b/i;
+const MAX_CHARS = 200;
+
+/**
+ * The licence of a project as one text: empty for none. Of several the user has the choice, as Maven's POM reference
+ * says: they are joined to an expression of SPDX, in which one without an id there is a LicenseRef.
+ */
+export function licenseOf(licenses: readonly PomLicense[]): string {
+  const named = licenses.filter(({ name, url }) => name !== "" || url !== "");
+  const [first] = named;
+  if (first === undefined) return "";
+  if (named.length === 1) return idOf(first) ?? textOf(first);
+  return [...new Set(named.map((one) => idOf(one) ?? referenceOf(one)))].join(" OR ");
+}
+
+function idOf(license: PomLicense): string | undefined {
+  const [, known] =
+    BY_NAME.find(([pattern]) => pattern.test(license.name)) ??
+    BY_URL.find(([pattern]) => pattern.test(license.url)) ??
+    [];
+  return known ?? (WORDS.test(license.name) ? (correct(license.name) ?? undefined) : undefined);
+}
+
+function textOf({ name, url }: PomLicense): string {
+  return (name === "" ? url : name).slice(0, MAX_CHARS);
+}
+
+function referenceOf(license: PomLicense): string {
+  return `LicenseRef-${textOf(license).replaceAll(/[^A-Za-z0-9.]+/g, "-")}`;
+}

@@ -1,0 +1,39 @@
+import { licenseOf } from "./licenses.ts";
+import { type Coordinates, isPathName, nameOf } from "./paths.ts";
+import { pomOf } from "./pom.ts";
+
+/** The coordinates of one version. */
+export interface Release extends Coordinates {
+  version: string;
+}
+
+/** What of a POM is kept with a version that came from an upstream. */
+export interface PomFacts {
+  description: string;
+  /** As `licenseOf` has it: empty where the POM itself names none. */
+  license: string;
+  /** Whose licence holds where it names none; null without a parent. */
+  parent: Release | null;
+}
+
+const MAX_REASON_CHARS = 256;
+
+/**
+ * Reads the POM of a release of an upstream. Throws an Error with the reason for what is no POM, or is that of another
+ * artifact. Coordinates with expressions in them, such as `${revision}`, are not compared.
+ */
+export function pomFacts(text: string, release: Release): PomFacts {
+  const pom = pomOf(text);
+  if (pom === undefined) throw new Error("the POM is not well-formed XML whose root is project");
+  for (const key of ["groupId", "artifactId", "version"] as const)
+    if (pom[key] !== release[key] && pom[key] !== "" && !pom[key].includes("${"))
+      throw new Error(
+        `the POM of ${nameOf(release)}:${release.version} is that of ${nameOf(pom)}:${pom.version}`.slice(
+          0,
+          MAX_REASON_CHARS,
+        ),
+      );
+  const { parent } = pom;
+  const isPlain = parent !== undefined && Object.values(parent).every(isPathName);
+  return { description: pom.summary, license: licenseOf(pom.licenses), parent: isPlain ? parent : null };
+}

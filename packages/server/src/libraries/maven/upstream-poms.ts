@@ -1,0 +1,72 @@
+import { artifactNamed } from "../artifacts/names.ts";
+import { versionNamed } from "../artifacts/visible.ts";
+import { type LibraryExchange, read } from "../http/exchange.ts";
+import type { DocumentAdapter } from "../upstreams/documents.ts";
+import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
+import { nameOf } from "./paths.ts";
+import type { PomFacts, Release } from "./pom-facts.ts";
+import { lastModifiedMs, pomPathOf, urlOf } from "./upstream-paths.ts";
+
+/** The most bytes of a POM. */
+export const MAX_POM_BYTES = 4 * 1024 * 1024;
+
+/**
+ * What a POM of an upstream says, and when it was put there, in milliseconds since 1970; null where that is not said.
+ */
+export interface UpstreamPom extends PomFacts {
+  publishMs: number | null;
+}
+
+/** What `artifact_versions.metadata` has of a version of an upstream: nothing when its POM did not come first. */
+export type KeptMetadata = Partial<Pick<PomFacts, "license" | "parent">>;
+
+/** A POM of a release does not change. */
+const FRESH_MS = 365 * 24 * 3_600_000;
+/** A project has a parent, which has that of its company or foundation. */
+const MAX_PARENTS = 6;
+
+/** What the upstream's POM of a release says; undefined when it has none. Throws 502 and 503. */
+export async function upstreamPom(
+  { deps }: LibraryExchange,
+  settings: UpstreamSettings,
+  release: Release,
+): Promise<UpstreamPom | undefined> {
+  const path = pomPathOf(release);
+  const adapter: DocumentAdapter<UpstreamPom> = {
+    url: urlOf(settings, path),
+    accept: "*/*",
+    maxBytes: MAX_POM_BYTES,
+    freshMs: FRESH_MS,
+    parse: async (bytes, { headers, nowMs }) => {
+      const { pomFacts } = await import("./pom-facts.ts");
+      return { ...pomFacts(bytes.toString(), release), publishMs: lastModifiedMs(headers, nowMs) ?? null };
+    },
+  };
+  const found = await deps.upstreams.documents.of(settings, path, adapter);
+  return await found?.value();
+}
+
+/**
+ * The licence that a POM names, or else the one of its parent, or of that one's. Empty when none of them names one, or
+ * there is nobody to ask for a parent. Throws 502 and 503.
+ */
+export async function inheritedLicense(
+  exchange: LibraryExchange,
+  group: string,
+  { license, parent }: Pick<PomFacts, "license" | "parent">,
+  depth = 0,
+): Promise<string> {
+  if (license !== "" || parent === null || depth === MAX_PARENTS) return license;
+  const { ecosystem } = exchange;
+  const { settings, kept } = await read(exchange, async (call) => {
+    const name = { group, ecosystem, normalized: nameOf(parent) };
+    const artifact = await artifactNamed(call.tx, name);
+    const version = artifact && (await versionNamed(call.tx, artifact.uid, parent.version));
+    return { settings: await upstreamFor(call, name), kept: version && (JSON.parse(version.metadata) as KeptMetadata) };
+  });
+  const above =
+    kept?.license === undefined
+      ? settings && (await upstreamPom(exchange, settings, parent))
+      : { license: kept.license, parent: kept.parent ?? null };
+  return above === undefined ? "" : await inheritedLicense(exchange, group, above, depth + 1);
+}

@@ -1,0 +1,37 @@
+import type { LibraryExchange } from "../http/exchange.ts";
+import { blockedError, wholeBlockedError } from "./errors.ts";
+import type { BlockedVersion, Gate, Shown, VersionFacts } from "./gate.ts";
+
+/**
+ * For a file or a version that a client asks for by its URL: notes what is against the version, and in `enforce` throws
+ * 403 with the reason.
+ */
+export function requireOpen(exchange: LibraryExchange, gate: Gate, facts: VersionFacts): void {
+  if (gate.mode === "none") return;
+  const verdict = gate.verdictOn(facts);
+  if (verdict === undefined) return;
+  noteBlocked(exchange, gate, { version: facts.version, verdict });
+  if (gate.mode === "enforce") throw blockedError(gate.artifact.name, facts.version, verdict);
+}
+
+/** For a document: throws 409 when an artifact has versions and none of them may be shown, which is noted. */
+export function requireSome(exchange: LibraryExchange, gate: Gate, { visible, hidden }: Shown<unknown>): void {
+  const last = hidden.at(-1);
+  if (visible.length > 0 || last === undefined) return;
+  noteBlocked(exchange, gate, last);
+  throw wholeBlockedError(gate.artifact.name, hidden);
+}
+
+/**
+ * Notes a version that a client did not get, or in `preview` would not have got, for the list of blocks: of a document
+ * the one that would be its latest, on every request, those that are answered from memory too.
+ */
+export function noteBlocked(
+  { deps, callData }: LibraryExchange,
+  { mode, artifact }: Gate,
+  blocked: BlockedVersion | undefined,
+): void {
+  if (blocked === undefined || mode === "none") return;
+  const { group, ecosystem, name } = artifact;
+  deps.blocks.note(callData, { group, ecosystem: ecosystem.number, name, ...blocked, mode });
+}

@@ -1,0 +1,63 @@
+import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { DurationSchema } from "@bufbuild/protobuf/wkt";
+import { PolicyMode, UnknownLicense } from "@moorage/api/messages";
+import { createLru } from "../../lib/lru.ts";
+import type { Row } from "../../store/index.ts";
+import { ecosystemOf } from "../ecosystems.ts";
+import type { LicenseRules } from "./licenses.ts";
+import { packageName, type PurlRule, purlRule } from "./purl-rules.ts";
+
+/** A policy as gates ask it. */
+export interface CompiledPolicy {
+  mode: "preview" | "enforce";
+  /** In milliseconds; 0 for none. */
+  cooldownMs: number;
+  blocksMalware: boolean;
+  licenses: LicenseRules;
+  /** The package URLs that name this artifact, by its normalized name. */
+  rulesOf(normalized: string): NamedRules;
+}
+
+/** The package URLs of a policy that name one artifact. */
+export interface NamedRules {
+  blocked: readonly PurlRule[];
+  allowed: readonly PurlRule[];
+}
+
+const MAX_NAMES = 2_000;
+
+/** Prepares a policy of which `policyViolations` found nothing. */
+export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
+  const { key } = ecosystemOf(row.ecosystem);
+  const [blocked, allowed] = [rulesIn(row.blocked_purls), rulesIn(row.allowed_purls)];
+  const named = createLru<string, NamedRules>(MAX_NAMES);
+  const { seconds, nanos } = fromJson(DurationSchema, JSON.parse(row.cooldown ?? '"0s"') as JsonValue);
+  function rulesIn(texts: string): PurlRule[] {
+    return textsIn(texts).map((text) => purlRule(key, text));
+  }
+  return {
+    mode: row.mode === PolicyMode.ENFORCE ? "enforce" : "preview",
+    cooldownMs: Number(seconds) * 1000 + Math.ceil(nanos / 1_000_000),
+    blocksMalware: row.block_malware === 1,
+    licenses: {
+      allowed: textsIn(row.allowed_licenses),
+      denied: textsIn(row.denied_licenses),
+      blocksUnknown: row.unknown_license === UnknownLicense.BLOCK,
+    },
+    rulesOf(normalized) {
+      const known = named.get(normalized);
+      if (known !== undefined) return known;
+      const name = packageName(key, normalized);
+      const found = {
+        blocked: blocked.filter((rule) => rule.matchesName(name)),
+        allowed: allowed.filter((rule) => rule.matchesName(name)),
+      };
+      named.set(normalized, found);
+      return found;
+    },
+  };
+}
+
+function textsIn(json: string): string[] {
+  return JSON.parse(json) as string[];
+}

@@ -1,0 +1,201 @@
+import type { Call } from "../../core/call.ts";
+import { command } from "../../core/command.ts";
+import { libraryError } from "../http/errors.ts";
+import { noteChange } from "../artifacts/events.ts";
+import { type ArtifactName, isTaken, ORIGIN } from "../artifacts/names.ts";
+import { fileNamed, versionNamed } from "../artifacts/visible.ts";
+import {
+  addFile,
+  addVersion,
+  type NewFile,
+  type NewVersion,
+  settleArtifact,
+  takeArtifact,
+} from "../artifacts/write.ts";
+import { ecosystemOf } from "../ecosystems.ts";
+
+/** What is found out anew when it is lost. */
+const AGAIN = { isolation: "read committed", durability: "deferred", wakesDelivery: false } as const;
+
+/** A document of an upstream: see the table `upstream_documents`. */
+export interface KeptDocument {
+  upstream: string;
+  name: string;
+  url: string;
+  revision: string;
+  etag: string;
+  lastModified: string;
+  size: number;
+  content: Uint8Array;
+}
+
+/** Stores what an upstream says, in place of what it said before. */
+export const keepDocument = command(
+  "libraries.keepDocument",
+  async (call: Call, { upstream, name, lastModified, content, ...rest }: KeptDocument): Promise<void> => {
+    const row = {
+      ...rest,
+      status: 200,
+      last_modified: lastModified,
+      content: Buffer.from(content),
+      fetch_time: call.nowMs,
+      check_time: call.nowMs,
+    };
+    await call.tx
+      .insertInto("upstream_documents")
+      .values({ upstream, name, ...row })
+      .onConflict((conflict) => conflict.columns(["upstream", "name"]).doUpdateSet(row))
+      .execute();
+  },
+  AGAIN,
+);
+
+/** Notes that a document is still what the upstream says, or with `isMissing` that the upstream has it no longer. */
+export const checkDocument = command(
+  "libraries.checkDocument",
+  async (
+    call: Call,
+    { upstream, name, isMissing }: Pick<KeptDocument, "upstream" | "name"> & { isMissing: boolean },
+  ): Promise<void> => {
+    await call.tx
+      .updateTable("upstream_documents")
+      .set({ check_time: call.nowMs, ...(isMissing && { status: 404 }) })
+      .where("upstream", "=", upstream)
+      .where("name", "=", name)
+      .execute();
+  },
+  AGAIN,
+);
+
+/** Notes how an upstream answered last. `error`: empty when it did as it should. */
+export const noteUpstream = command(
+  "libraries.noteUpstream",
+  async (call: Call, { uid, url, error }: { uid: string; url: string; error: string }): Promise<void> => {
+    await call.tx
+      .updateTable("upstreams")
+      .set(
+        error === ""
+          ? { last_error: "", last_error_time: null, last_success_time: call.nowMs }
+          : { last_error: error, last_error_time: call.nowMs },
+      )
+      .where("uid", "=", uid)
+      .where("url", "in", [url, `${url}/`])
+      .execute();
+  },
+  AGAIN,
+);
+
+/** Takes the right to fetch something, for the whole installation; false while another process has it. */
+export const claimFetch = command(
+  "libraries.claimFetch",
+  async (
+    call: Call,
+    { id, holder, holdMs }: { id: string; holder: string; holdMs: number },
+  ): Promise<{ claimed: boolean }> => {
+    const row = { holder, hold_until: call.agreedMs + holdMs };
+    const { numInsertedOrUpdatedRows: written } = await call.tx
+      .insertInto("upstream_fetches")
+      .values({ id, ...row })
+      .onConflict((conflict) =>
+        conflict.column("id").doUpdateSet(row).where("upstream_fetches.hold_until", "<=", call.agreedMs),
+      )
+      .executeTakeFirst();
+    return { claimed: (written ?? 0n) > 0n };
+  },
+  AGAIN,
+);
+
+/** Gives that right back. */
+export const releaseFetch = command(
+  "libraries.releaseFetch",
+  async (call: Call, { id, holder }: { id: string; holder: string }): Promise<void> => {
+    await call.tx.deleteFrom("upstream_fetches").where("id", "=", id).where("holder", "=", holder).execute();
+  },
+  AGAIN,
+);
+
+/** A file that came from an upstream, whose content is in the blob store. */
+export interface FetchedFile extends Omit<ArtifactName, "ecosystem"> {
+  /** The number of the ecosystem. */
+  ecosystem: number;
+  /** As its publisher writes it. */
+  name: string;
+  /** Whether the group has published something under the name: see UpstreamSettings. */
+  isMerged: boolean;
+  /** The version that it is of, which is made when there is none; undefined for a file of the artifact as a whole. */
+  version?: Omit<NewVersion, "origin">;
+  /** Whether it is no release: such a version is not the latest when there is another. */
+  isPrerelease?: boolean;
+  file: NewFile;
+}
+
+/**
+ * Keeps a file of an upstream. What is kept already stays as it is, so that of two processes that fetched the same the
+ * first one's counts. Throws 404 when the name has become the group's own meanwhile, or the number is that of a version
+ * that the group has removed. The generations are those that `keepFiles` wants.
+ */
+export const keepFetchedFile = command(
+  "libraries.keepFetchedFile",
+  async (call: Call, input: FetchedFile): Promise<{ generations: string[] }> => {
+    const { group, normalized, name, isMerged, version, isPrerelease = false, file } = input;
+    const ecosystem = ecosystemOf(input.ecosystem);
+    if (!isMerged && (await isTaken(call.tx, { group, ecosystem, normalized })))
+      throw libraryError(404, `Not found: ${name} of the upstream: the name is the group's own`);
+    const artifact = await takeArtifact(call, { group, ecosystem, normalized }, name);
+    const kept = await fileNamed(call.tx, artifact.uid, file.name);
+    // The content that was stored a second time is not needed.
+    if (kept !== undefined) return { generations: [await generationOf(call, kept.file.digest, file)] };
+    const found = version === undefined ? undefined : await versionNamed(call.tx, artifact.uid, version.version);
+    if (found?.origin === ORIGIN.published)
+      throw libraryError(404, `Not found: ${file.name}: ${found.version} of ${name} is the group's own`);
+    const row = found ?? (version && (await addVersion(call, artifact, { ...version, origin: ORIGIN.upstream })));
+    const { generation } = await addFile(call, artifact, row?.uid ?? "", file);
+    const latest =
+      artifact.latest_version === "" ? undefined : await versionNamed(call.tx, artifact.uid, artifact.latest_version);
+    const isLatest =
+      row !== undefined && !isMerged && (latest === undefined || (!isPrerelease && row.sort_key > latest.sort_key));
+    await settleArtifact(call, artifact, {
+      ...(row !== undefined && { version: row.uid }),
+      ...(isLatest && { latestVersion: row.version, description: row.description }),
+    });
+    await noteChange(call, artifact, { what: "fetched", version: row?.version ?? "", files: [file.name] });
+    return { generations: [generation] };
+  },
+);
+
+async function generationOf({ tx }: Call, kept: string, { digest }: NewFile): Promise<string> {
+  if (kept !== digest) return "";
+  const row = await tx.selectFrom("blobs").select("generation").where("digest", "=", digest).executeTakeFirst();
+  return row?.generation ?? "";
+}
+
+/** Removes documents that no upstream needs any more, or that nobody has asked for since `beforeMs`. Answers how many. */
+export const removeUnusedDocuments = command(
+  "libraries.removeUnusedDocuments",
+  async (call: Call, { beforeMs, limit }: { beforeMs: number; limit: number }): Promise<{ removed: number }> => {
+    const { tx } = call;
+    const rows = await tx
+      .selectFrom("upstream_documents as d")
+      .leftJoin("upstreams as u", "u.uid", "d.upstream")
+      .select(["d.upstream", "d.name"])
+      .where((where) => where.or([where("u.uid", "is", null), where("d.check_time", "<", beforeMs)]))
+      .limit(limit)
+      .execute();
+    for (const { upstream, name } of rows)
+      await tx.deleteFrom("upstream_documents").where("upstream", "=", upstream).where("name", "=", name).execute();
+    await tx.deleteFrom("upstream_fetches").where("hold_until", "<", call.agreedMs).execute();
+    return { removed: rows.length };
+  },
+  AGAIN,
+);
+
+/** The commands of upstreams. */
+export const upstreamCommands = [
+  keepDocument,
+  checkDocument,
+  noteUpstream,
+  claimFetch,
+  releaseFetch,
+  keepFetchedFile,
+  removeUnusedDocuments,
+] as const;

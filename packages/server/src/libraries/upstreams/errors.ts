@@ -1,0 +1,32 @@
+import { FetchError } from "../../lib/guarded-fetch.ts";
+import { libraryError } from "../http/errors.ts";
+
+/**
+ * Why an upstream could not be used. `unreachable`: it does not answer, or asks to come back later, so that another
+ * attempt may succeed; `refused`: it denies access, or this server must not reach it; `wrong`: what it answers is not
+ * what it should be.
+ */
+export type UpstreamFailureKind = "unreachable" | "refused" | "wrong";
+
+/** A failed request to an upstream. The message is for people, in one line, and contains no credentials. */
+export class UpstreamFailure extends Error {
+  readonly kind: UpstreamFailureKind;
+
+  constructor(kind: UpstreamFailureKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
+
+/** Turns an error of the guarded fetch into a failure. Returns any other error as it is. */
+export function asFailure(error: unknown): unknown {
+  if (!(error instanceof FetchError)) return error;
+  return error.kind === "refused"
+    ? new UpstreamFailure("wrong", `the server does not fetch that: ${error.message}`, error)
+    : new UpstreamFailure("unreachable", "it cannot be reached in time, or broke off", error);
+}
+
+/** What clients are answered: 503, which they repeat, for what another attempt may get, and 502 for the rest. */
+export function failureAnswer({ kind, message }: UpstreamFailure): Error {
+  return libraryError(kind === "unreachable" ? 503 : 502, `The upstream has failed: ${message}`);
+}
