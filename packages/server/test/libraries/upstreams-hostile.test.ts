@@ -1,37 +1,43 @@
 // What an upstream of npm packages must not be able to do: to clients, to what is kept, and to the server.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";
+import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { npmPath } from "../support/npm.ts";
 import { type NpmRegistry, startNpmRegistry, tarballPath } from "../support/npm-registry.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 
-const SETTINGS = {
-  MOORAGE_ALLOW_PRIVATE_NETWORK: "1",
-  MOORAGE_UPSTREAM_TIMEOUT: "1s",
-  MOORAGE_UPSTREAM_FILE_TIMEOUT: "2s",
-  MOORAGE_MAX_LIBRARY_FILE_BYTES: "1048576",
-};
+const SETTINGS = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1", MOORAGE_MAX_LIBRARY_FILE_BYTES: "1048576" };
+const IMPATIENT = { ...SETTINGS, MOORAGE_UPSTREAM_TIMEOUT: "1s", MOORAGE_UPSTREAM_FILE_TIMEOUT: "2s" };
+let patient: Platform;
 let platform: Platform;
 let upstream: NpmRegistry;
 let group = { uid: "", path: "" };
 let uid = "";
 let count = 0;
 before(async () => {
-  platform = await startPlatform(SETTINGS);
+  patient = await startPlatform(SETTINGS);
+  platform = patient;
 });
-after(() => platform.close());
+after(() => patient.close());
 beforeEach(async (t) => {
   upstream = await startNpmRegistry(t as Parameters<typeof startNpmRegistry>[0]);
+  await use(patient);
+});
+
+/** Has a new group with the upstream on this platform. */
+async function use(chosen: Platform): Promise<void> {
+  platform = chosen;
   const name = `hostile-${(count += 1)}`;
   group = { uid: (await platform.group(platform.organization, { name })).uid, path: `acme/${name}` };
   ({ uid } = await platform.ok("POST", `/libraries/v2/upstreams/${group.uid}`, {
     ecosystem: "ECOSYSTEM_JAVASCRIPT",
     url: upstream.url,
   }));
-});
+}
 
 async function get(path: string): Promise<Answer> {
   return await platform.call("GET", path, { token: await platform.token() });
@@ -42,13 +48,19 @@ const tarball = (name: string, version: string): Promise<Answer> =>
 const lastError = async (): Promise<string> =>
   String((await platform.ok("GET", `/libraries/v2/upstreams/${uid}`))["lastError"] ?? "");
 
-async function kept(): Promise<{ artifacts: number; uploads: number }> {
+/** What there is of artifacts of the group, and how many files the server has in all. */
+async function kept(): Promise<{ artifacts: number; files: number }> {
   const rows = await platform.reader.selectFrom("artifacts").select("uid").where("parent", "=", group.uid).execute();
-  return { artifacts: rows.length, uploads: 0 };
+  const folder = join(String(platform.settings["MOORAGE_DATA_DIR"]), "blobs");
+  const files = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
+  return { artifacts: rows.length, files: files.filter((entry) => entry.isFile()).length };
 }
 
 test("a tarball that is not what the packument says is not kept, and not given", async () => {
-  const other = (): object => ({ integrity: `sha512-${createHash("sha512").update("other").digest("base64")}` });
+  const before = await kept();
+  const other = (): Record<string, unknown> => ({
+    integrity: `sha512-${createHash("sha512").update("other").digest("base64")}`,
+  });
   upstream.publish("lies", "1.0.0", { dist: other() });
   upstream.publish("lies", "1.1.0", { dist: { integrity: undefined, shasum: "0".repeat(40) } });
   upstream.publish("lies", "1.2.0", { dist: { integrity: undefined, shasum: undefined } });
@@ -59,11 +71,12 @@ test("a tarball that is not what the packument says is not kept, and not given",
   }
   assert.deepEqual(Object.keys((await packument("lies")).body["versions"] as object), ["1.0.0", "1.1.0"]);
   assert.equal((await tarball("lies", "1.2.0")).status, 404, "what cannot be checked is not offered");
-  assert.deepEqual(await kept(), { artifacts: 0, uploads: 0 });
+  assert.deepEqual(await kept(), before);
   assert.match(await lastError(), /another sha1/);
 });
 
 test("documents that are of another package, none, too large, encoded or broken off are a 502 with the reason", async () => {
+  const before = await kept();
   const large = (res: ServerResponse): void => {
     res.writeHead(200);
     const chunk = Buffer.alloc(1 << 20, " ");
@@ -101,10 +114,13 @@ test("documents that are of another package, none, too large, encoded or broken 
     assert.deepEqual([name, status], [name, 502], String(body["error"]));
     assert.match(String(body["error"]), reason, name);
   }
-  assert.deepEqual(await kept(), { artifacts: 0, uploads: 0 });
+  assert.deepEqual(await kept(), before);
 });
 
-test("an upstream that is silent, slow or endless ends in time, and is left in peace after some failures", async () => {
+test("an upstream that is silent, slow or endless ends in time, and is left in peace after some failures", async (t) => {
+  const impatient = await startPlatform(IMPATIENT);
+  t.after(() => impatient.close());
+  await use(impatient);
   const drip = (res: ServerResponse): void => {
     res.writeHead(200);
     const timer = setInterval(() => res.write(" "), 50);

@@ -31,6 +31,7 @@ import {
   SubscriptionsService,
   TagsService,
   TermsService,
+  UpstreamsService,
   VersionsService,
 } from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
@@ -70,6 +71,7 @@ export const REST_SERVICES = [
   FindingsService,
   ArtifactPoliciesService,
   BlocksService,
+  UpstreamsService,
   ScannersService,
   ScansService,
   AdvisoryExportsService,

@@ -41,6 +41,7 @@ import {
   SubscriptionsService,
   TagsService,
   TermsService,
+  UpstreamsService,
   VersionsService,
 } from "@moorage/api";
 import { parentOf } from "../../src/lib/uid.ts";
@@ -325,8 +326,8 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   });
   add(artifacts.listArtifactVersions, async () => ({ artifactId: await artifact() }));
   add(artifacts.getArtifactCount, () => ({}));
+  // A group has one policy and one upstream for each ecosystem.
   const policies = ArtifactPoliciesService.method;
-  // A group has one policy for each ecosystem.
   const free = async (): Promise<string> => (await platform.group(group)).uid;
   const policy = async (): Promise<string> =>
     (await platform.ok("POST", `/libraries/v2/artifactPolicies/${await free()}`, { ecosystem: "ECOSYSTEM_PYTHON" }))
@@ -343,6 +344,21 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   }));
   add(policies.deleteArtifactPolicy, async () => ({ uid: await policy() }));
   add(BlocksService.method.listBlocks, () => everywhere);
+  const upstreams = UpstreamsService.method;
+  const url = "https://registry.example.com";
+  const upstream = async (): Promise<string> =>
+    (await platform.ok("POST", `/libraries/v2/upstreams/${await free()}`, { ecosystem: "ECOSYSTEM_PYTHON", url })).uid;
+  add(upstreams.getUpstream, async () => ({ uid: await upstream() }));
+  add(upstreams.listUpstreams, () => everywhere);
+  add(upstreams.createUpstream, async () => ({
+    parent: await free(),
+    upstream: { ecosystem: Ecosystem.JAVASCRIPT, url },
+  }));
+  add(upstreams.updateUpstream, async () => ({
+    upstream: { uid: await upstream(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
+  add(upstreams.deleteUpstream, async () => ({ uid: await upstream() }));
   for (const method of OperationsService.methods) add(method, () => ({}));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(EolTagsService.method.listEolTags, () => everywhere);

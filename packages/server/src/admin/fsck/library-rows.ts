@@ -68,4 +68,19 @@ export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
     show: ["parent", "name", "version"],
     repair: remove("removed_versions", ["parent", "ecosystem", "name", "version"]),
   },
+  {
+    kind: "upstream-without-group",
+    meaning: "an upstream belongs to a group that is gone",
+    find: "select u.uid from upstreams as u where not exists (select 1 from groups as g where g.uid = u.parent)",
+    show: ["uid"],
+    repair: remove("upstreams", ["uid"]),
+  },
+  {
+    kind: "upstream-document-without-upstream",
+    meaning: "what an upstream that is gone has said is kept: a job removes it within about an hour",
+    find: "select d.upstream, d.name from upstream_documents as d where not exists (select 1 from upstreams as u where u.uid = d.upstream)",
+    show: ["upstream", "name"],
+    repair: remove("upstream_documents", ["upstream", "name"]),
+    notice: true,
+  },
 ];

@@ -104,27 +104,25 @@ function emitBlock(call: Call, uid: string, block: NotedBlock): void {
   });
 }
 
-/** The most rows that an organization has; the oldest ones beyond are removed. */
-export const MAX_BLOCKS = 50_000;
-
 const removeOld = statement<{ uid: string }>(
   `delete from artifact_blocks where uid in (select uid from artifact_blocks where organization = ? and last_time < ? order by last_time, uid limit ${BLOCKS_PER_TRANSACTION}) returning uid`,
 );
 const selectLast = statement<{ last_time: number }>(
-  `select last_time from artifact_blocks where organization = ? order by last_time desc limit 1 offset ${MAX_BLOCKS}`,
+  `select last_time from artifact_blocks where organization = ? order by last_time desc limit 1 offset ?`,
+  ["text", "bigint"],
 );
 
 /**
- * Removes entries of an organization whose last request was before the time, and the oldest ones beyond MAX_BLOCKS; at
- * most `BLOCKS_PER_TRANSACTION`. `removed`: how many.
+ * Removes entries of an organization whose last request was before the time, and the oldest ones when it has more than
+ * `maxRows`; at most `BLOCKS_PER_TRANSACTION`. `removed`: how many.
  */
 export const expireBlocks = command(
   "libraries.expireBlocks",
   async (
     call: Call,
-    { organization, beforeMs }: { organization: string; beforeMs: number },
+    { organization, beforeMs, maxRows }: { organization: string; beforeMs: number; maxRows: number },
   ): Promise<{ removed: number }> => {
-    const [last] = await selectLast(call.tx, organization);
+    const [last] = await selectLast(call.tx, organization, maxRows);
     const untilMs = last === undefined ? beforeMs : Math.max(beforeMs, Number(last.last_time) + 1);
     return { removed: (await removeOld(call.tx, organization, untilMs)).length };
   },

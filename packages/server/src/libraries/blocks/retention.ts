@@ -9,7 +9,11 @@ export interface BlockRetentionDeps {
   clock: { nowMs(): number };
   /** How long an entry is kept after its last request, in milliseconds. */
   retentionMs: number;
+  /** The most entries that an organization keeps. Defaults to 50,000. */
+  maxRows?: number;
 }
+
+const MAX_ROWS = 50_000;
 
 const selectNext = statement<{ organization: string }>(
   "select organization from artifact_blocks where organization > ? order by organization limit 1",
@@ -21,7 +25,7 @@ const selectNext = statement<{ organization: string }>(
  * transactions. Returns how many. `signal` stops it between two transactions.
  */
 export async function blockRetention(
-  { writer, reader, clock, retentionMs }: BlockRetentionDeps,
+  { writer, reader, clock, retentionMs, maxRows = MAX_ROWS }: BlockRetentionDeps,
   signal: AbortSignal,
 ): Promise<{ removed: number }> {
   const nowMs = clock.nowMs();
@@ -37,6 +41,7 @@ export async function blockRetention(
       ({ removed: last } = await writer.write(expireBlocks, systemCall(nowMs), {
         organization,
         beforeMs: nowMs - retentionMs,
+        maxRows,
       }));
       removed += last;
     } while (last === BLOCKS_PER_TRANSACTION);

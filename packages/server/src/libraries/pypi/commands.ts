@@ -4,12 +4,13 @@ import { pypiKey } from "../../lib/versions/index.ts";
 import { recordBlob } from "../../oci/index.ts";
 import type { Row } from "../../store/index.ts";
 import { noteChange } from "../artifacts/events.ts";
+import { ORIGIN } from "../artifacts/names.ts";
 import { fileNamed, versionNamed, versionsOf } from "../artifacts/visible.ts";
 import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from "../artifacts/write.ts";
 import { ECOSYSTEMS } from "../ecosystems.ts";
 import { libraryError } from "../http/errors.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
-import { newestOf } from "./versions.ts";
+import { cudaOf, newestOf } from "./versions.ts";
 
 export interface UploadInput extends PublishTarget {
   /** As its publisher writes it. */
@@ -37,8 +38,14 @@ export const uploadPypi = publishCommand(
     const known = await fileNamed(call.tx, artifact.uid, file.name);
     if (known !== undefined && known.file.digest !== file.digest) throw isThere(file.name);
     if (known !== undefined) return { generations: await generationsOf(call, [file, metadataFile]) };
+    const there = await versionNamed(call.tx, artifact.uid, version);
+    if (there?.origin === ORIGIN.upstream)
+      throw libraryError(
+        409,
+        `Already exists: version ${version} of ${name} is here from the upstream, and never changes`,
+      );
     const row =
-      (await versionNamed(call.tx, artifact.uid, version)) ??
+      there ??
       (await addVersion(call, artifact, {
         version,
         sortKey: pypiKey(version),
@@ -57,11 +64,6 @@ export const uploadPypi = publishCommand(
     return { generations };
   },
 );
-
-/** The version of CUDA that a version was built for, as digits: 121 of `2.4.0+cu121`, as PyTorch names its builds. */
-function cudaOf(version: string): string {
-  return /\+(?:.*\.)?cu(\d{2,4})(?:\.|$)/.exec(version)?.[1] ?? "";
-}
 
 async function generationsOf(call: Call, files: readonly (NewFile | undefined)[]): Promise<string[]> {
   const generations: string[] = [];

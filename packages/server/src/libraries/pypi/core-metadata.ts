@@ -4,8 +4,13 @@ export interface CoreMetadata {
   version: string;
   summary: string;
   requiresPython: string;
+  /** As it is written: an SPDX expression, or the name of a license; empty when it says none. */
+  license: string;
 }
 
+/** A licence field that is the text of the licence is not a name of it. */
+const MAX_LICENSE_CHARS = 200;
+const LICENSE_CLASSIFIER = /^License\s*::\s*(?:.*::\s*)?(\S.*)$/;
 const FIELD = /^([A-Za-z0-9-]+):[ \t]*(.*)$/;
 
 /**
@@ -14,12 +19,15 @@ const FIELD = /^([A-Za-z0-9-]+):[ \t]*(.*)$/;
  */
 export function coreMetadata(text: string): CoreMetadata {
   const fields = new Map<string, string>();
+  const classified = new Set<string>();
   let last = "";
   for (const line of text.split(/\r?\n/)) {
     if (line === "") break;
     const [, name, value] = FIELD.exec(line) ?? [];
     if (name !== undefined && value !== undefined) {
       last = name.toLowerCase();
+      const [, license] = (last === "classifier" && LICENSE_CLASSIFIER.exec(value.trim())) || [];
+      if (license !== undefined && license !== "OSI Approved") classified.add(license);
       // Of a field that stands there twice, and may not, the first counts.
       if (!fields.has(last)) fields.set(last, value.trim());
       else last = "";
@@ -33,5 +41,13 @@ export function coreMetadata(text: string): CoreMetadata {
     version: one("version"),
     summary: one("summary"),
     requiresPython: one("requires-python"),
+    license: licenseOf(one("license-expression"), one("license"), [...classified]),
   };
+}
+
+/** Of several classifiers none says whether all of them hold or one of them. */
+function licenseOf(expression: string, license: string, classified: readonly string[]): string {
+  if (expression !== "") return expression.slice(0, MAX_LICENSE_CHARS);
+  if (license !== "" && license.length <= MAX_LICENSE_CHARS && license.toUpperCase() !== "UNKNOWN") return license;
+  return classified.join(", ").slice(0, MAX_LICENSE_CHARS);
 }

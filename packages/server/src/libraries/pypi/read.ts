@@ -1,18 +1,20 @@
 import { responseSink } from "../../oci/index.ts";
 import { matchesEtag } from "../../lib/etags.ts";
-import type { Call } from "../../core/call.ts";
-import { type Row, statement } from "../../store/index.ts";
-import { artifactNamed } from "../artifacts/names.ts";
-import { renderedAs } from "../artifacts/rendered.ts";
-import { fileNamed, filesOf, versionsOf } from "../artifacts/visible.ts";
+import { statement } from "../../store/index.ts";
+import { type Made, renderedAs } from "../artifacts/rendered.ts";
+import { fileNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { send, sendFile } from "../http/send.ts";
-import { normalizedName } from "./names.ts";
-import { type SimpleFile, simpleFormOf, simpleIndexParts, simpleProject } from "./simple-pages.ts";
+import { noteBlocked, requireOpen, requireSome } from "../policies/check.ts";
+import { type BlockedVersion, type Gate, type Shown, shown } from "../policies/gate.ts";
+import { type FoundProject, knownProject, listedIn, type Named, offeredIn } from "./found.ts";
+import { BESIDE, factsOf, isChanged, type OfferedFile } from "./offered.ts";
+import { type SimpleForm, simpleFormOf, simpleIndexParts, simpleProject } from "./simple-pages.ts";
+import { fetchListed, PROVENANCE_TYPE } from "./upstream-files.ts";
+import { newestOf } from "./versions.ts";
 
-const METADATA_ENDING = ".metadata";
 const NAMES_PER_READ = 5_000;
 const CACHING = { "cache-control": "private, no-cache", vary: "accept, accept-encoding, authorization" };
 
@@ -21,29 +23,50 @@ export function redirect(exchange: LibraryExchange, location: string): void {
   send(exchange, 301, { location, "content-type": "text/plain; charset=utf-8" }, Buffer.from(`See ${location}\n`));
 }
 
-/** GET of a project's page. */
-export async function sendProject(
-  exchange: LibraryExchange,
-  { group: path, project }: { group: readonly string[]; project: string },
-): Promise<void> {
+/** GET of a project's page: what is here and what the upstream lists, without what is blocked. */
+export async function sendProject(exchange: LibraryExchange, named: Named): Promise<void> {
   const { form, mediaType } = wantedForm(exchange);
-  const { accept: _, "if-none-match": known, "accept-encoding": encodings = "" } = exchange.req.headers;
-  const artifact = await read(exchange, (call) => projectFor(call, exchange, path, project));
-  const page = await renderedAs(`${artifact.uid} ${artifact.revision} simple ${form}`, async () => {
-    const { versions, files } = await read(exchange, async ({ tx }) => ({
-      versions: await versionsOf(tx, artifact.uid),
-      files: await filesOf(tx, artifact.uid),
-    }));
-    return simpleProject(form, {
-      name: artifact.normalized,
-      versions: versions.map(({ version }) => version),
-      files: simpleFiles(versions, files),
-    });
-  });
+  const { "if-none-match": known, "accept-encoding": encodings = "" } = exchange.req.headers;
+  const project = await read(exchange, (call) => knownProject(call, exchange, named));
+  const found = await listedIn(exchange, project);
+  const page = await renderedAs(pageKey(found, form), () => madePage(exchange, found, form), exchange.callData.nowMs);
+  noteBlocked(exchange, found.gate, page.blocked);
   const headers = { ...CACHING, "content-type": mediaType, etag: page.etag };
   if (matchesEtag(known, page.etag)) return send(exchange, 304, headers, Buffer.alloc(0));
   if (!/\bgzip\b/.test(String(encodings))) return send(exchange, 200, headers, page.plain);
   send(exchange, 200, { ...headers, "content-encoding": "gzip" }, page.gzipped);
+}
+
+function pageKey({ group, normalized, artifact, document, gate }: FoundProject, form: SimpleForm): string {
+  const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
+  return `pypi ${group} ${normalized} ${ofGroup} ${document?.revision ?? ""} ${form} ${gate.key}`;
+}
+
+async function madePage(exchange: LibraryExchange, found: FoundProject, form: SimpleForm): Promise<Made> {
+  const { gate, normalized: name, group } = found;
+  const offered = await offeredIn(exchange, found);
+  for (const file of offered)
+    if (isChanged(file)) exchange.deps.upstreams.changed({ ecosystem: "pypi", group, name, version: file.version });
+  const judged = shown(gate, offered, ({ facts }) => facts);
+  requireSome(exchange, gate, judged);
+  const versions = [...new Set(judged.visible.map(({ version }) => version))];
+  return {
+    text: simpleProject(form, { name, versions, files: judged.visible }),
+    untilMs: judged.nextMs,
+    blocked: latestBlocked(gate, offered, judged),
+  };
+}
+
+/** The version that pip would choose, were it not blocked. */
+function latestBlocked(
+  gate: Gate,
+  offered: readonly OfferedFile[],
+  { hidden }: Shown<OfferedFile>,
+): BlockedVersion | undefined {
+  if (hidden.length === 0) return undefined;
+  const latest = newestOf(offered)?.version;
+  const open = newestOf(offered.filter(({ facts }) => gate.verdictOn(facts) === undefined))?.version;
+  return latest === open ? undefined : hidden.findLast(({ version }) => version === latest);
 }
 
 function wantedForm(exchange: LibraryExchange): NonNullable<ReturnType<typeof simpleFormOf>> {
@@ -53,55 +76,26 @@ function wantedForm(exchange: LibraryExchange): NonNullable<ReturnType<typeof si
   return wanted;
 }
 
-async function projectFor(
-  call: Call,
-  { ecosystem }: LibraryExchange,
-  path: readonly string[],
-  project: string,
-): Promise<Row<"artifacts">> {
-  const group = await groupFor(call, path, ecosystem.read);
-  const artifact = await artifactNamed(call.tx, { group, ecosystem, normalized: normalizedName(project) });
-  if (artifact === undefined) throw libraryError(404, `Not found: project ${project}`);
-  return artifact;
-}
-
-/** The files in the order of their versions. */
-function simpleFiles(
-  versions: readonly Row<"artifact_versions">[],
-  files: readonly Row<"artifact_files">[],
-): SimpleFile[] {
-  const byName = new Map(files.map((file) => [file.name, file]));
-  const byVersion = Map.groupBy(files, ({ version }) => version);
-  return versions.flatMap(({ uid, yanked }) =>
-    (byVersion.get(uid) ?? [])
-      .filter(({ name }) => !name.endsWith(METADATA_ENDING))
-      .map((file) => ({
-        filename: file.name,
-        sha256: hexOf(file.digest),
-        sizeBytes: file.size,
-        uploadTimeMs: file.create_time,
-        requiresPython: (JSON.parse(file.metadata) as { requiresPython?: string }).requiresPython ?? "",
-        metadataSha256: hexOf(byName.get(file.name + METADATA_ENDING)?.digest ?? ""),
-        yanked: yanked ?? undefined,
-      })),
-  );
-}
-
-function hexOf(digest: string): string {
-  return digest.slice(digest.indexOf(":") + 1);
-}
-
-/** GET and HEAD of a file or of a wheel's metadata, whole or a range of it. */
+/** GET and HEAD of a file, or of metadata or provenance beside one, whole or a range of it. */
 export async function sendDistribution(
   exchange: LibraryExchange,
-  { group: path, project, file }: { group: readonly string[]; project: string; file: string },
+  { file, ...named }: Named & { file: string },
 ): Promise<void> {
-  const found = await read(exchange, async (call) => {
-    const artifact = await projectFor(call, exchange, path, project);
-    return await fileNamed(call.tx, artifact.uid, file);
-  });
-  if (found === undefined) throw libraryError(404, `Not found: ${file}`);
-  await sendFile(exchange, { file: found.file, contentType: "application/octet-stream" });
+  const keptFile = () =>
+    read(exchange, async (call) => {
+      const known = await knownProject(call, exchange, named);
+      return { known, kept: known.artifact && (await fileNamed(call.tx, known.artifact.uid, file)) };
+    });
+  let { known, kept } = await keptFile();
+  if (kept === undefined) {
+    await fetchListed(exchange, known, file);
+    ({ known, kept } = await keptFile());
+  }
+  if (kept === undefined) throw libraryError(404, `Not found: ${file}`);
+  // Also of a file that has just come: only now is its license known.
+  requireOpen(exchange, known.gate, factsOf(kept));
+  const contentType = file.endsWith(BESIDE.provenance) ? PROVENANCE_TYPE : "application/octet-stream";
+  await sendFile(exchange, { file: kept.file, contentType });
 }
 
 const selectNames = statement<{ normalized: string }>(

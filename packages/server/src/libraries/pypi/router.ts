@@ -2,7 +2,7 @@ import { authenticate } from "../http/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
 import { urlOf } from "../http/exchange.ts";
 import type { Protocol } from "../http/router.ts";
-import { normalizedName } from "./names.ts";
+import { isProjectName, normalizedName } from "./names.ts";
 import { pypiPathOf } from "./paths.ts";
 import { redirect, sendDistribution, sendIndex, sendProject } from "./read.ts";
 import { upload } from "./upload.ts";
@@ -24,6 +24,7 @@ export const pypiProtocol: Protocol = {
       case "index":
         return path.slash ? await sendIndex(exchange, path) : redirect(exchange, `${base}/simple/`);
       case "project": {
+        if (!isProjectName(path.project)) throw libraryError(404, `Not found: project ${path.project}`);
         const name = normalizedName(path.project);
         if (path.slash && name === path.project) return await sendProject(exchange, path);
         return redirect(exchange, `${base}/simple/${encodeURIComponent(name)}/`);

@@ -23,11 +23,11 @@ test("the form is the one that the client wants most", () => {
 
 const FILE: SimpleFile = {
   filename: "a-1.0+x-py3-none-any.whl",
-  sha256: "ab".repeat(32),
+  sums: { sha256: "ab".repeat(32) },
   sizeBytes: 5,
   uploadTimeMs: 0,
   requiresPython: '>=3.8,<"4"',
-  metadataSha256: "cd".repeat(32),
+  metadata: "cd".repeat(32),
   yanked: "<script>alert(1)</script>",
 };
 
@@ -45,19 +45,42 @@ test("JSON says the same, with sizes and times", () => {
   assert.deepEqual(files[0], {
     filename: FILE.filename,
     url: "a-1.0%2Bx-py3-none-any.whl",
-    hashes: { sha256: FILE.sha256 },
+    hashes: FILE.sums,
     "requires-python": FILE.requiresPython,
     size: 5,
     "upload-time": "1970-01-01T00:00:00.000Z",
     yanked: FILE.yanked,
-    "core-metadata": { sha256: FILE.metadataSha256 },
-    "dist-info-metadata": { sha256: FILE.metadataSha256 },
+    "core-metadata": { sha256: FILE.metadata },
+    "dist-info-metadata": { sha256: FILE.metadata },
     provenance: null,
   });
   // Yanked without a reason.
   assert.equal(
     JSON.parse(simpleProject("json", { name: "a", versions: [], files: [{ ...FILE, yanked: "" }] })).files[0].yanked,
     true,
+  );
+});
+
+test("what an upstream does not say is left out, and no version is claimed that asks for it", () => {
+  const file = {
+    ...FILE,
+    sums: { md5: "0".repeat(32) },
+    sizeBytes: undefined,
+    uploadTimeMs: undefined,
+    metadata: true,
+  } as const;
+  const page = JSON.parse(simpleProject("json", { name: "a", versions: ["1.0"], files: [file] }));
+  assert.equal(page.meta["api-version"], "1.0");
+  const [said] = page.files;
+  assert.deepEqual(
+    [said.hashes, said["core-metadata"], "size" in said, "upload-time" in said],
+    [file.sums, true, false, false],
+  );
+  const html = simpleProject("html", { name: "a", versions: ["1.0"], files: [file] });
+  assert.ok(html.includes(`.whl#md5=${file.sums.md5}"`) && html.includes('data-core-metadata="true"'), html);
+  assert.ok(
+    simpleProject("html", { name: "a", versions: [], files: [{ ...file, sums: {} }] }).includes('.whl" '),
+    "no sum",
   );
 });
 

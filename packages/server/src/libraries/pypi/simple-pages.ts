@@ -1,16 +1,19 @@
+import type { Sums } from "./upstream-page.ts";
+
 // The pages of the simple repository API, in HTML and in JSON. Sources: PEP 503, 592, 658, 691, 700, 714, 740.
 
 /** A file as the page of its project lists it. */
 export interface SimpleFile {
   filename: string;
-  /** Lower-case hexadecimal. */
-  sha256: string;
-  sizeBytes: number;
-  uploadTimeMs: number;
+  /** None of a file of an upstream that says none, until the file is here. */
+  sums: Sums;
+  /** Undefined of a file of an upstream that does not say it. */
+  sizeBytes: number | undefined;
+  uploadTimeMs: number | undefined;
   /** The versions of Python that it is for, as a version specifier; empty when it does not say. */
   requiresPython: string;
-  /** The SHA-256 of its core metadata, which is served beside it; empty when it is not. */
-  metadataSha256: string;
+  /** The SHA-256 of its core metadata, which are served beside it; true when it is not known, undefined when they are not. */
+  metadata: string | true | undefined;
   /** Why the file should not be chosen, which may be empty; undefined when it may be. Source: PEP 592. */
   yanked: string | undefined;
   /** Where its provenance is served, relative to the page; undefined when there is none. Source: PEP 740. */
@@ -29,6 +32,8 @@ export interface SimpleProject {
 export type SimpleForm = "json" | "html";
 
 const API_VERSION = "1.3";
+/** That of pages with files whose size is not known, which all later versions ask for. Source: PEP 700. */
+const API_VERSION_WITHOUT_SIZES = "1.0";
 const MEDIA_TYPES: readonly [string, SimpleForm, string][] = [
   ["application/vnd.pypi.simple.v1+json", "json", "application/vnd.pypi.simple.v1+json"],
   ["application/vnd.pypi.simple.latest+json", "json", "application/vnd.pypi.simple.v1+json"],
@@ -91,20 +96,23 @@ export function simpleIndexParts(form: SimpleForm): SimpleIndexParts {
 
 /** The page of a project: its versions and files. */
 export function simpleProject(form: SimpleForm, { name, versions, files }: SimpleProject): string {
-  if (form === "json")
-    return JSON.stringify({ meta: { "api-version": API_VERSION }, name, versions, files: files.map(jsonFile) });
+  if (form === "json") {
+    const hasSizes = files.every(({ sizeBytes }) => sizeBytes !== undefined);
+    const meta = { "api-version": hasSizes ? API_VERSION : API_VERSION_WITHOUT_SIZES };
+    return JSON.stringify({ meta, name, versions, files: files.map(jsonFile) });
+  }
   return htmlPage(`Links for ${name}`, files.map(htmlFile));
 }
 
 function jsonFile(file: SimpleFile): Record<string, unknown> {
-  const metadata = file.metadataSha256 === "" ? false : { sha256: file.metadataSha256 };
+  const metadata = file.metadata === undefined ? false : file.metadata === true ? true : { sha256: file.metadata };
   return {
     filename: file.filename,
     url: encodeURIComponent(file.filename),
-    hashes: { sha256: file.sha256 },
+    hashes: file.sums,
     ...(file.requiresPython !== "" && { "requires-python": file.requiresPython }),
-    size: file.sizeBytes,
-    "upload-time": new Date(file.uploadTimeMs).toISOString(),
+    ...(file.sizeBytes !== undefined && { size: file.sizeBytes }),
+    ...(file.uploadTimeMs !== undefined && { "upload-time": new Date(file.uploadTimeMs).toISOString() }),
     yanked: file.yanked === undefined ? false : file.yanked === "" ? true : file.yanked,
     // Clients from before PEP 714 know it by the older name.
     "core-metadata": metadata,
@@ -113,12 +121,18 @@ function jsonFile(file: SimpleFile): Record<string, unknown> {
   };
 }
 
+/** A link has one sum: that which all clients know before others. */
+const LINKED_SUMS = ["sha256", "sha512", "sha1", "md5"] as const;
+
 function htmlFile(file: SimpleFile): string {
-  const attributes = [`href="${escaped(encodeURIComponent(file.filename))}#sha256=${file.sha256}"`];
+  const sum = LINKED_SUMS.find((name) => file.sums[name] !== undefined);
+  const fragment = sum === undefined ? "" : `#${sum}=${file.sums[sum] ?? ""}`;
+  const attributes = [`href="${escaped(encodeURIComponent(file.filename))}${fragment}"`];
   if (file.requiresPython !== "") attributes.push(`data-requires-python="${escaped(file.requiresPython)}"`);
-  if (file.metadataSha256 !== "")
-    for (const name of ["data-core-metadata", "data-dist-info-metadata"])
-      attributes.push(`${name}="sha256=${file.metadataSha256}"`);
+  if (file.metadata !== undefined) {
+    const value = file.metadata === true ? "true" : `sha256=${file.metadata}`;
+    attributes.push(`data-core-metadata="${value}"`, `data-dist-info-metadata="${value}"`);
+  }
   if (file.yanked !== undefined) attributes.push(`data-yanked="${escaped(file.yanked)}"`);
   if (file.provenance !== undefined) attributes.push(`data-provenance="${escaped(file.provenance)}"`);
   return `<a ${attributes.join(" ")}>${escaped(file.filename)}</a>`;

@@ -17,6 +17,8 @@ export interface ListedFile {
   sizeBytes?: number;
   /** When it was uploaded, in milliseconds since 1970. Source: PEP 700. */
   uploadMs?: number;
+  /** When it was first listed to us, of a file without an upload time. */
+  seenMs?: number;
   /** Source: PEP 503. */
   requiresPython?: string;
   /** Why it should not be chosen, which may be empty. Source: PEP 592. */
@@ -30,6 +32,23 @@ export interface ListedFile {
 /** A project as its upstream lists it. */
 export interface ListedProject {
   files: readonly ListedFile[];
+}
+
+/**
+ * The project, in which each file without an upload time has the time at which it was first seen: `nowMs`, but for
+ * files that `previous` has, which is how the upstream listed the project before.
+ */
+export function withTimesSeen(
+  { files }: ListedProject,
+  previous: ListedProject | undefined,
+  nowMs: number,
+): ListedProject {
+  const seen = new Map(previous?.files.map(({ name, seenMs }) => [name, seenMs]));
+  return {
+    files: files.map((file) =>
+      file.uploadMs === undefined ? { ...file, seenMs: seen.get(file.name) ?? nowMs } : file,
+    ),
+  };
 }
 
 /** The page of an upstream, as it arrived. */

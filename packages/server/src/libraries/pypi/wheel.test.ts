@@ -24,7 +24,20 @@ test("the metadata of a wheel is read byte for byte", async () => {
     version: "1.0",
     summary: "First",
     requiresPython: ">=3.8, <4",
+    license: "",
   });
+});
+
+test("a license is an expression, a short field, or a classifier, in this order", () => {
+  const said = (...lines: string[]): string =>
+    coreMetadata(["Name: a", ...lines, "", "License: MIT"].join("\n")).license;
+  const mit = "Classifier: License :: OSI Approved :: MIT License";
+  assert.equal(said(mit, "License: BSD", "License-Expression: MIT OR Apache-2.0"), "MIT OR Apache-2.0");
+  assert.equal(said(mit, "License: BSD"), "BSD");
+  assert.equal(said("License: UNKNOWN", "Classifier: License :: OSI Approved", mit), "MIT License");
+  assert.equal(said(`License: Permission is\n hereby granted ${"x".repeat(200)}`, mit), "MIT License");
+  assert.equal(said(mit, "Classifier: License :: Public Domain"), "MIT License, Public Domain");
+  assert.equal(said(), "");
 });
 
 test("what is no wheel of the project is rejected with the reason", async () => {

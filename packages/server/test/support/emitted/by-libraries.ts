@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { npmPath, publishDocument, publishNpm } from "../npm.ts";
+import { startNpmRegistry, tarballPath } from "../npm-registry.ts";
 import type { EmittedEvent, EventFixture } from "./events.ts";
 
 /** Tests that publishing, changing and removing versions of libraries emits events. */
@@ -31,5 +32,19 @@ export function librariesEmit({ platform, actor, emitted, ask }: EventFixture): 
       ["libraries.version.removed.v1", "1.0.0", "", ""],
     ]);
     assert.deepEqual(one?.actor, actor);
+  });
+  test("the first request for a file of an upstream emits that it was fetched", async (t) => {
+    const registry = await startNpmRegistry(t);
+    registry.publish("left", "1.0.0");
+    const { uid: group } = await platform.group(platform.organization, { name: "fetching" });
+    const body = { ecosystem: "ECOSYSTEM_JAVASCRIPT", url: registry.url };
+    await emitted(() => platform.ok("POST", `/libraries/v2/upstreams/${group}`, body));
+    const path = `/npm/acme/fetching${tarballPath("left", "1.0.0")}`;
+    const [event, ...more] = await emitted(() => ask("GET", path));
+    assert.deepEqual(more, []);
+    assert.deepEqual([event?.type, event?.group, event?.actor], ["libraries.version.fetched.v1", group, actor]);
+    const { name, version, files } = event?.body as Record<string, unknown>;
+    assert.deepEqual([name, version, files], ["left", "1.0.0", ["left-1.0.0.tgz"]]);
+    assert.deepEqual(await emitted(() => ask("GET", path)), []);
   });
 }

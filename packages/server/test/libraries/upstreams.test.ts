@@ -1,0 +1,199 @@
+// Upstreams of groups as resources: fields, rights, what depends on them, and how they are kept.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { SILENT } from "../../src/admin/progress.ts";
+import { checkInstallation, exportInstallation, importInstallation, loadConfig } from "../../src/index.ts";
+import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
+import { startInstallation, temporaryFolder } from "../support/installation.ts";
+import { startNpmRegistry, tarballPath } from "../support/npm-registry.ts";
+import { type Answer, blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
+
+const PATH = "/libraries/v2/upstreams";
+const NPM = { ecosystem: "ECOSYSTEM_JAVASCRIPT", url: "https://registry.npmjs.org" };
+let platform: Platform;
+before(async () => {
+  platform = await startPlatform();
+});
+after(() => platform.close());
+
+const team = async (): Promise<string> => (await platform.group(platform.organization)).uid;
+const ask = async (method: string, path: string, body?: object, token?: string): Promise<Answer> =>
+  await platform.call(method, path, { token: token ?? (await platform.token()), body });
+
+test("a group has one upstream for each ecosystem, which keeps it from being deleted", async () => {
+  const group = await team();
+  const made = await platform.ok("POST", `${PATH}/${group}`, {
+    ...NPM,
+    reservedNames: ["@acme/*"],
+    password: "secret",
+  });
+  const { uid, createTime, updateTime, ...fields } = made;
+  assert.ok(uid.startsWith(`${group}/`) && createTime === updateTime);
+  assert.deepEqual(fields, {
+    ...NPM,
+    description: "",
+    username: "",
+    reservedNames: ["@acme/*"],
+    mergedNames: [],
+    disabled: false,
+    lastError: "",
+  });
+  assert.deepEqual(await platform.ok("GET", `${PATH}/${uid}`), made);
+  const again = await ask("POST", `${PATH}/${group}`, { ...NPM, url: "https://other.example.com" });
+  assert.equal(again.status, 409);
+  await platform.ok("POST", `${PATH}/${group}`, { ecosystem: "ECOSYSTEM_PYTHON", url: "https://pypi.org/simple" });
+  const list = await platform.ok<Json>("GET", `${PATH}?uidp.childrenOf=${group}&ecosystem=ECOSYSTEM_JAVASCRIPT`);
+  assert.deepEqual([list.totalCount, list["upstreams"]], ["1", [made]]);
+  const all = await platform.ok<Json>("GET", `${PATH}?uidp.childrenOf=${group}&orderBy=ecosystem`);
+  assert.deepEqual(
+    (all["upstreams"] as Json[]).map(({ ecosystem }) => ecosystem),
+    ["ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVASCRIPT"],
+  );
+  const kept = await ask("DELETE", `/iam/v2/groups/${group}`);
+  assert.match(kept.text, /still has upstreams: 2/);
+  await platform.ok("DELETE", `${PATH}/${uid}`);
+  assert.equal((await ask("GET", `${PATH}/${uid}`)).status, 404);
+});
+
+test("what is wrong with an upstream is said of each field, and nothing is made", async () => {
+  const group = await team();
+  const wrong = async (fields: object): Promise<string[]> => {
+    const answer = await ask("POST", `${PATH}/${group}`, { ...NPM, ...fields });
+    assert.equal(answer.status, 400, answer.text);
+    return blamed(answer);
+  };
+  assert.deepEqual(await wrong({ ecosystem: undefined }), ["ecosystem"]);
+  assert.deepEqual(await wrong({ description: "d".repeat(4_097), url: "nonsense" }), ["description", "url"]);
+  for (const url of [
+    "",
+    "http://registry.example.com",
+    "https://127.0.0.1/",
+    "https://[::1]/",
+    "https://10.0.0.1",
+    "https://user:password@registry.example.com",
+    "https://registry.example.com/?x=1",
+    "https://registry.example.com/#x",
+    "ftp://registry.example.com",
+  ])
+    assert.deepEqual(await wrong({ url }), ["url"], url);
+  assert.deepEqual(await wrong({ username: "robot" }), ["password"]);
+  assert.deepEqual(await wrong({ username: "a:b", password: "x y" }), ["username", "password"]);
+  assert.deepEqual(await wrong({ reservedNames: ["ok", "", "a b"], mergedNames: ["ä"] }), [
+    "reservedNames[1]",
+    "reservedNames[2]",
+    "mergedNames[0]",
+  ]);
+  assert.deepEqual(await wrong({ mergedNames: Array.from({ length: 201 }, (_, at) => `a${at}`) }), ["mergedNames"]);
+  assert.equal((await platform.ok<Json>("GET", `${PATH}?uidp.childrenOf=${group}`)).totalCount, "0");
+});
+
+test("an update changes what its mask names, never the ecosystem, and keeps a password only for its registry", async () => {
+  const group = await team();
+  const { uid } = await platform.ok("POST", `${PATH}/${group}`, { ...NPM, username: "robot", password: "hunter2" });
+  const sealed = async (): Promise<string> =>
+    (
+      await platform.reader
+        .selectFrom("upstreams")
+        .select("credential")
+        .where("uid", "=", uid)
+        .executeTakeFirstOrThrow()
+    ).credential;
+  const before = await sealed();
+  assert.ok(before !== "" && !before.includes("hunter2"));
+  const immutable = await ask("PATCH", `${PATH}/${uid}?updateMask=ecosystem`, { ecosystem: "ECOSYSTEM_JAVA" });
+  assert.deepEqual([immutable.status, blamed(immutable)], [400, ["updateMask"]]);
+  const changed = await platform.ok("PATCH", `${PATH}/${uid}`, { disabled: true, mergedNames: ["left-pad"] });
+  assert.deepEqual([changed["disabled"], changed["mergedNames"], changed["username"]], [true, ["left-pad"], "robot"]);
+  assert.equal(await sealed(), before);
+  const moved = await ask("PATCH", `${PATH}/${uid}`, { url: "https://elsewhere.example.com" });
+  assert.deepEqual([moved.status, blamed(moved)], [400, ["password"]]);
+  assert.equal(await sealed(), before, "nothing was written");
+  await platform.ok("PATCH", `${PATH}/${uid}`, { url: "https://elsewhere.example.com", password: "other" });
+  assert.notEqual(await sealed(), before);
+});
+
+test("editors change upstreams, viewers see them, pull tokens and strangers do not", async () => {
+  const group = await team();
+  const { uid } = await platform.ok("POST", `${PATH}/${group}`, NPM);
+  const as = async (role?: string): Promise<string> => platform.token(await platform.identity(group, role));
+  const [editor, viewer, puller, stranger] = [
+    await as("editor"),
+    await as("viewer"),
+    await as("registry.pull"),
+    await as(),
+  ];
+  const change = (token: string): Promise<Answer> => ask("PATCH", `${PATH}/${uid}`, { description: "x" }, token);
+  const statuses = async (token: string): Promise<number[]> => [
+    (await ask("GET", `${PATH}/${uid}`, undefined, token)).status,
+    (await change(token)).status,
+    (await ask("POST", `${PATH}/${group}`, { ...NPM, ecosystem: "ECOSYSTEM_JAVA" }, token)).status,
+  ];
+  assert.deepEqual(await statuses(editor), [200, 200, 200]);
+  assert.deepEqual(await statuses(viewer), [200, 403, 403]);
+  assert.deepEqual(await statuses(puller), [404, 404, 403]);
+  assert.deepEqual(await statuses(stranger), [404, 404, 404]);
+});
+
+test("an export has upstreams, their passwords and what came from them; fsck finds what belongs to nothing", async (t) => {
+  const registry = await startNpmRegistry(t);
+  registry.publish("left", "1.0.0");
+  const env = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
+  const origin = await startInstallation(t, env);
+  const { organization } = origin.bootstrap;
+  await origin.api("POST", `${PATH}/${organization.uid}`, { ...NPM, url: registry.url, password: "hunter2" });
+  const get = (url: string, token: string, path: string): Promise<Response> =>
+    fetch(`${url}/npm/acme${path}`, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal((await get(origin.url, origin.registry, tarballPath("left", "1.0.0"))).status, 200);
+  await origin.close();
+  const out = join(temporaryFolder(t), "out");
+  await exportInstallation(origin.config, out, SILENT);
+  const dataDir = temporaryFolder(t);
+  t.after(() => dropDatabase(dataDir));
+  const config = loadConfig({ MOORAGE_DATA_DIR: dataDir, ...(await databaseEnv(dataDir)) });
+  await importInstallation(config, out, SILENT);
+  const there = await startInstallation(t, env, dataDir);
+  const asked = registry.asked.length;
+  assert.equal((await get(there.url, there.registry, tarballPath("left", "1.0.0"))).status, 200);
+  assert.equal((await get(there.url, there.registry, "/left")).status, 200);
+  assert.equal(registry.asked.length, asked, "the document has come along, too");
+  assert.equal((await get(there.url, there.registry, "/other")).status, 404);
+  assert.equal(registry.asked.at(-1)?.headers.authorization, "Bearer hunter2");
+  await there.close();
+
+  const check = async (repair: boolean): Promise<string[]> =>
+    (await checkInstallation(config, { repair, deep: true }, SILENT)).findings.map(
+      ({ kind, left }) => `${kind} ${left}`,
+    );
+  assert.deepEqual(await check(false), []);
+  const { db, close } = await openTestStore(dataDir);
+  t.after(close);
+  const gone = "0".repeat(40);
+  await db
+    .updateTable("upstreams")
+    .set({ uid: `${gone}/0000000000000000`, parent: gone })
+    .execute();
+  assert.deepEqual(await check(false), ["upstream-without-group 1", "upstream-document-without-upstream 1"]);
+  await check(true);
+  assert.deepEqual(await check(false), []);
+});
+
+test("where private addresses are not allowed, an upstream there is not asked, whoever wrote it down", async (t) => {
+  const registry = await startNpmRegistry(t);
+  const group = await team();
+  const { uid } = await platform.ok("POST", `${PATH}/${group}`, NPM);
+  const name = String((await platform.ok("GET", `/iam/v2/groups/${group}`))["name"]);
+  const addresses = [
+    registry.url,
+    registry.url.replace("http:", "https:"),
+    "https://localhost:9",
+    "https://169.254.169.254",
+  ];
+  for (const url of addresses) {
+    await platform.transact((tx) => tx.updateTable("upstreams").set({ url }).where("uid", "=", uid).execute());
+    const answer = await ask("GET", `/npm/acme/${name}/left`);
+    assert.equal(answer.status, 502, `${url}: ${answer.text}`);
+    assert.match(answer.text, /does not fetch that/);
+  }
+  assert.deepEqual(registry.asked, []);
+});
