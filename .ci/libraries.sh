@@ -5,17 +5,25 @@
 # Exit status 77: a client is not available on this machine (a line says which, and why); the checks of the others have passed.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
-ALL="npm pnpm yarn bun pip uv poetry maven"
+ALL="npm pnpm yarn bun pip uv poetry python_upstream maven maven_upstream"
 # shellcheck disable=SC2086 # one word for each client
 [ $# -gt 0 ] || set -- $ALL
 # shellcheck source=.ci/server.sh
 . "$ROOT/.ci/server.sh"
 # shellcheck source=.ci/clients/checks.sh
 . "$ROOT/.ci/clients/checks.sh"
+# shellcheck source=.ci/clients/python-upstream.sh
+. "$ROOT/.ci/clients/python-upstream.sh"
+# shellcheck source=.ci/clients/maven-upstream.sh
+. "$ROOT/.ci/clients/maven-upstream.sh"
 
 # shellcheck source=.ci/clients/library-programs.sh
 . "$ROOT/.ci/clients/library-programs.sh"
+prepare_python_upstream
+prepare_maven_upstream
 
+# Upstreams are on loopback.
+export MOORAGE_ALLOW_PRIVATE_NETWORK=1
 start_server
 ORG=$(bootstrap organization.name)
 PUSH=$(moorage push-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)

@@ -20,6 +20,7 @@ import { eventSection } from "./rows-events.ts";
 import { feedPeaks, feedSection } from "./rows-feeds.ts";
 import { deltaPeak, findingsSection, type ImagesServer, imagesServer } from "./rows-findings.ts";
 import { librariesSection } from "./rows-libraries.ts";
+import { libraryUpstreamSection } from "./rows-library-upstreams.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushesReadSection, pushSection } from "./rows-push.ts";
 import { pullSection } from "./rows-pulls.ts";
@@ -185,8 +186,10 @@ async function runEngine(
       async () => pushesReadSection(bench),
       async () => catalogSection(bench),
       async () => findingsSection(bench, findings),
-      () => librariesSection(bench, "npm", (close) => closers.push(close)),
-      () => librariesSection(bench, "pypi", (close) => closers.push(close)),
+      ...(["npm", "pypi"] as const).flatMap((client) => [
+        () => librariesSection(bench, client, (close) => closers.push(close)),
+        () => libraryUpstreamSection(bench, client, (close) => closers.push(close)),
+      ]),
       ...(engine === "SQLite"
         ? [
             () => pullEventSection(bench),

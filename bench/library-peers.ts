@@ -91,7 +91,7 @@ export async function startDevpi(
   const index =
     upstream === undefined
       ? { type: "stage", bases: [], volatile: false, ...(!authenticated && { acl_upload: [":ANONYMOUS:"] }) }
-      : { type: "mirror", mirror_url: upstream };
+      : { type: "mirror", mirror_url: upstream, mirror_no_project_list: true };
   const made = await send(asRoot, "PUT", peer.base, json(index));
   await made.body?.cancel();
   return authenticated ? asRoot : peer;

@@ -19,10 +19,10 @@ import { say } from "./say.ts";
 export const CONNECTIONS = 16;
 const WARM_GOAL = 3;
 const DOCUMENTS = { npm: "packument", pypi: "simple page" } as const;
-const THINGS = { npm: "packages", pypi: "projects" } as const;
+export const THINGS = { npm: "packages", pypi: "projects" } as const;
 
 type Starter = (folder: string, options: { upstream?: string; name?: string }) => Promise<LibraryPeer | undefined>;
-export const PEERS: Readonly<Record<Client, Starter>> = { npm: startVerdaccio, pypi: startDevpi };
+const PEERS: Readonly<Record<Client, Starter>> = { npm: startVerdaccio, pypi: startDevpi };
 
 /**
  * Packages that were published: what clients ask of them, at Moorage and at the peer on the same core. Undefined where a

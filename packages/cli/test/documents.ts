@@ -93,6 +93,7 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     others: { PROVIDER_URL: provider("ci-provider.ts") },
   },
   "security-data.md": { settings: { MOORAGE_VEX_REFERRERS: "1" } },
+  "libraries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/deliveries.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/subscriptions.md": { settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" } },
   "api/terms.md": {

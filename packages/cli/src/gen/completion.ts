@@ -637,7 +637,7 @@ export const OPTIONS: readonly string[] = [
   "{\"names\":[\"--scan-timeout\"],\"help\":\"How long a scanner may take for an image, and how long the token lives with whi…\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--scan-retry\"],\"help\":\"Delays between failed attempts to have an image scanned, comma-separated\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--vex-referrers\"],\"help\":\"1 attaches to each image that a tag points to what is said about vulnerabilitie…\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
-  "{\"names\":[\"--audit-retention\"],\"help\":\"How long entries of the audit log are kept\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
+  "{\"names\":[\"--audit-retention\"],\"help\":\"How long entries of the audit log, and of what policies of libraries block, are…\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--events-prefix\"],\"help\":\"Prefix of the types of events\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--events-retention\"],\"help\":\"How long events, and deliveries that have ended, are kept\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"--events-retry\"],\"help\":\"Delays between failed attempts to deliver an event, comma-separated\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",

@@ -303,7 +303,7 @@ export const TABLE = {
     duration({ maxMs: 3650 * DAY_MS }),
     "MOORAGE_AUDIT_RETENTION",
     "400d",
-    "How long entries of the audit log are kept; at most 3650d.",
+    "How long entries of the audit log, and of what policies of libraries block, are kept; at most 3650d.",
   ),
   eventsPrefix: setting(domain, "MOORAGE_EVENTS_PREFIX", "dev.moorage", "Prefix of the types of events."),
   /**

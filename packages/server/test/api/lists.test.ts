@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { addArtifact, removeArtifact } from "../support/artifacts.ts";
+import { addBlock, removeBlock } from "../support/policies.ts";
 import { ADVISORIES, newAdvisory } from "../support/advisories.ts";
 import { blamed, DIGEST, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 
@@ -129,6 +130,14 @@ before(async () => {
           })
         ).uid,
       remove: (uid) => removeArtifact(platform, uid),
+    },
+    {
+      path: "/libraries/v2/blocks",
+      plural: "blocks",
+      fields: ["lastTime", "firstTime", "name", "count", "uid"],
+      scope: () => group,
+      make: (at) => addBlock(platform, group, { name: `artifact-${(at * 7) % 101}-${at}`, count: at % 3 }),
+      remove: (uid) => removeBlock(platform, uid),
     },
   ];
   for (const list of lists) for (let at = 0; at < MADE; at++) await list.make(at);
@@ -345,7 +354,7 @@ test("after three days a page token restarts its list from the beginning, withou
 test("while records are created and deleted, pages lose no record that stays and repeat none", () =>
   each(async (list) => {
     for (const order of list.fields.includes("name")
-      ? ["name", `${list.fields.includes("createTime") ? "createTime" : "updateTime"} desc`]
+      ? ["name", `${["createTime", "updateTime", "lastTime"].find((field) => list.fields.includes(field))} desc`]
       : ["createTime", "uid desc"]) {
       const stay = (await rows(get(list, { ...scoped(list), page_size: 200 }), list.plural)).map(({ uid }) => uid);
       const passing: string[] = [];

@@ -105,7 +105,7 @@ test("parameters that the server demands are required, and page sizes have their
         const needsGroup = operations["get"]?.parameters.some(
           (each) => each.name === "group" && each.required === true,
         );
-        const needsEcosystem = path.startsWith("/libraries/v2/");
+        const needsEcosystem = path.startsWith("/libraries/v2/artifacts");
         const query = `${name}=${value}${needsGroup === true ? `&group=${group}` : ""}${needsEcosystem ? "&ecosystems=ECOSYSTEM_JAVA" : ""}`;
         const answer = await platform.call("GET", `${path}?${query}`, { token });
         const refused = answer.status === 400 && blamed(answer).includes(name);

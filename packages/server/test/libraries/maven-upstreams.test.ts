@@ -129,6 +129,9 @@ test("a name of the group is never asked of the upstream, nor one that is reserv
     "com/own/lib/1.0/lib-1.0-sources.jar",
     "com/acme/secret/9.9/secret-9.9.pom",
     "com/acme/secret/maven-metadata.xml",
+    "com/acme/maven-metadata.xml",
+    "com/acme/deep/maven-metadata.xml",
+    "maven-metadata.xml",
     "com/acme/deep/secret/9.9/secret-9.9.jar.sha1",
   ])
     assert.equal((await get(path)).status, 404, path);

@@ -204,12 +204,12 @@ test("disabled and deleted upstreams are not asked; what came from them stays", 
   await kept();
   await platform.ok("DELETE", `/libraries/v2/upstreams/${uid}`);
   await kept();
-  const { size_bytes: size } = await platform.reader
-    .selectFrom("artifacts")
-    .select("size_bytes")
-    .where("parent", "=", group.uid)
-    .executeTakeFirstOrThrow();
-  assert.equal(size, bytes.length, "its size is counted");
+  const { storage } = await platform.ok<{ storage: Record<string, string>[] }>(
+    "GET",
+    `/registry/v2/storage?uidp.descendantsOf=${group.uid}`,
+  );
+  const { libraries, libraryBytes } = storage.find(({ groupUid }) => groupUid === group.uid) ?? {};
+  assert.deepEqual([libraries, libraryBytes], ["1", String(bytes.length)], "its size is counted");
 });
 
 test("a version that the upstream changes or takes back stays as it came", async () => {
@@ -228,6 +228,25 @@ test("a version that the upstream changes or takes back stays as it came", async
   platform.clock.offsetMs += 301_000;
   assert.deepEqual(versionsOf(await packument("left")), ["1.0.0"]);
   assert.equal((await tarball("left", "1.0.0")).status, 200);
+});
+
+test("what is removed of an upstream's package comes again, and its tags stay the upstream's", async () => {
+  await setUpstream();
+  for (const version of ["1.0.0", "1.1.0"]) upstream.publish("left", version);
+  for (const version of ["1.0.0", "1.1.0"]) assert.equal((await tarball("left", version)).status, 200);
+  const { body } = await packument("left");
+  const { "1.0.0": _, ...rest } = body["versions"] as Record<string, object>;
+  const path = `${npmPath(group.path, "left")}/-rev/${String(body["_rev"])}`;
+  const token = await platform.token();
+  assert.equal((await platform.call("PUT", path, { token, body: { ...body, versions: rest } })).status, 200);
+  assert.equal((await tarball("left", "1.0.0")).status, 200);
+  assert.equal(upstream.count(tarballPath("left", "1.0.0")), 2);
+  upstream.publish("left", "2.0.0");
+  platform.clock.offsetMs += 301_000;
+  assert.deepEqual((await packument("left")).body["dist-tags"], { latest: "2.0.0" });
+  for (const version of ["1.0.0", "1.1.0", "2.0.0"]) delete upstream.packages.get("left")?.versions[version];
+  platform.clock.offsetMs += 301_000;
+  assert.deepEqual(versionsOf(await packument("left")), ["1.0.0", "1.1.0"]);
 });
 
 test("attestations and keys of the upstream are kept and served", async () => {

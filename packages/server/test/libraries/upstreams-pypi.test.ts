@@ -131,6 +131,9 @@ test("when the upstream is gone, its page and what came from it stay, and the re
   for (const wheel of [kept, other]) index.publish("left", wheel);
   assert.equal(await sumOf("left", kept.filename), sha256(kept.bytes));
   assert.equal((await get(`left/${kept.filename}.metadata`)).status, 200);
+  const yanked = sdistOf({ name: "yanked", version: "0.1" });
+  index.publish("yanked", { ...yanked, yanked: "broken" });
+  assert.equal(await sumOf("yanked", yanked.filename), sha256(yanked.bytes));
   const before = await filesOf("left");
   await index.stop();
   later(3_600_000);
@@ -143,6 +146,7 @@ test("when the upstream is gone, its page and what came from it stay, and the re
 
   await platform.ok("PATCH", `/libraries/v2/upstreams/${uid}`, { disabled: true });
   assert.deepEqual(await namesOf("left"), [kept.filename], "disabled: what is here");
+  assert.deepEqual((await filesOf("yanked"))[0]?.["yanked"], "broken", "as its upstream said last");
   await platform.ok("DELETE", `/libraries/v2/upstreams/${uid}`);
   const [file] = await filesOf("left");
   assert.deepEqual(
@@ -218,6 +222,8 @@ test("what is not what the index says is 502, and nothing of it stays", async ()
   index.publish("left", { ...cut, sha256: sha256(cut.bytes) });
   index.publish("left", { ...beside, metadataSha256: "1".repeat(64) });
   index.publish("left", { ...foreign, bytes: wheelOf({ name: "right", version: "4.0" }).bytes });
+  const renumbered = "left-5.0-py3-none-any.whl";
+  index.publish("left", { filename: renumbered, bytes: wheelOf({ name: "left", version: "6.0" }).bytes });
   index.intercept = (req, res) => {
     if (req.url !== `/files/${cut.filename}`) return false;
     res.end(Buffer.concat([cut.bytes, Buffer.from("more")]));
@@ -228,6 +234,7 @@ test("what is not what the index says is 502, and nothing of it stays", async ()
     [cut.filename, /bytes/],
     [`${beside.filename}.metadata`, /another sha256/],
     [foreign.filename, /left-…|of right 4\.0/],
+    [renumbered, /of left 6\.0/],
   ];
   for (const [file, reason] of cases) {
     const answer = await get(`left/${file}`);
@@ -235,7 +242,7 @@ test("what is not what the index says is 502, and nothing of it stays", async ()
     assert.match(answer.text, reason, file);
   }
   assert.deepEqual(await artifacts(), []);
-  assert.equal((await filesOf("left")).length, 4);
+  assert.equal((await filesOf("left")).length, 5);
 });
 
 test("when the upstream changes a file, ours stays, with its sum, and it is still said to be yanked", async () => {
@@ -323,6 +330,9 @@ test("names that lead elsewhere are asked of nobody", async () => {
     `${"a".repeat(200)}/`,
   ])
     assert.equal((await get(path)).status, 404, path);
+  for (const path of ["..%2fleft/left-1.0.tar.gz", "%2e%2e/left-1.0.tar.gz", "l%D0%B5ft/left-1.0.tar.gz.metadata"])
+    assert.equal((await get(path)).status, 404, path);
+  assert.deepEqual(index.asked, []);
   index.publish("left", wheelOf({ name: "left", version: "1.0" }));
   for (const file of ["..%2f..%2fetc%2fpasswd", "left-1.0%00.tar.gz", "..%2fleft-1.0.tar.gz.metadata", ".metadata"])
     assert.equal((await get(`left/${file}`)).status, 404, file);
@@ -364,6 +374,19 @@ test("files that are too young are in no page, and are 403 by URL, until they op
   later(5 * DAY_MS + 1_000);
   assert.deepEqual(await namesOf("left"), [old.filename, young.filename]);
   assert.equal(await sumOf("left", young.filename), sha256(young.bytes));
+});
+
+test("what was fetched before there was a policy is judged, too, each file by its own time", async () => {
+  await setUpstream();
+  const at = (daysAgo: number): string => new Date(platform.clock.nowMs() - daysAgo * DAY_MS).toISOString();
+  const [old, added] = [wheelOf({ name: "left", version: "1.0" }), sdistOf({ name: "left", version: "1.0" })];
+  index.publish("left", { ...old, uploadTime: at(30) });
+  index.publish("left", { ...added, uploadTime: at(1) });
+  for (const file of [old, added]) assert.equal(await sumOf("left", file.filename), sha256(file.bytes));
+  await newPolicy(platform, group.uid, { ecosystem: "ECOSYSTEM_PYTHON", cooldown: "604800s" });
+  assert.deepEqual(await namesOf("left"), [old.filename]);
+  assert.equal(await sumOf("left", added.filename), 403);
+  assert.equal(await sumOf("left", old.filename), sha256(old.bytes));
 });
 
 test("a file whose index says no time is as young as it is known here", async () => {

@@ -1,3 +1,5 @@
+import { BlockReason, PolicyMode } from "@moorage/api";
+import { newUid, organizationOf } from "../../src/lib/uid.ts";
 import { ECOSYSTEMS, type EcosystemKey } from "../../src/libraries/ecosystems.ts";
 import { type Gate, gateFor } from "../../src/libraries/policies/gate.ts";
 import type { Json, Platform } from "./platform.ts";
@@ -17,4 +19,36 @@ export function gateOf(platform: Platform, group: string, name: string, key: Eco
     { tx: platform.reader, nowMs: platform.clock.nowMs() },
     { group, ecosystem: ECOSYSTEMS[key], normalized: name, name },
   );
+}
+
+/** A row of the list of blocks, as if somebody had asked for the version. Answers its uid. */
+export async function addBlock(
+  { transact, owner: identity, clock }: Platform,
+  group: string,
+  { name, count }: { name: string; count: number },
+): Promise<string> {
+  const uid = newUid(group);
+  const row = {
+    uid,
+    parent: group,
+    organization: organizationOf(group),
+    ecosystem: ECOSYSTEMS.npm.number,
+    name,
+    version: "1.0.0",
+    identity,
+    reason: BlockReason.PURL,
+    detail: "",
+    mode: PolicyMode.ENFORCE,
+    count,
+    first_time: clock.nowMs(),
+    last_time: clock.nowMs(),
+    open_time: null,
+  };
+  await transact((tx) => tx.insertInto("artifact_blocks").values(row).execute());
+  return uid;
+}
+
+/** Removes it. */
+export async function removeBlock({ transact }: Platform, uid: string): Promise<void> {
+  await transact((tx) => tx.deleteFrom("artifact_blocks").where("uid", "=", uid).execute());
 }

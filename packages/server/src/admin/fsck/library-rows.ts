@@ -83,4 +83,18 @@ export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
     repair: remove("upstream_documents", ["upstream", "name"]),
     notice: true,
   },
+  {
+    kind: "artifact-policy-without-group",
+    meaning: "a policy of libraries belongs to a group that is gone",
+    find: "select p.uid from artifact_policies as p where not exists (select 1 from groups as g where g.uid = p.parent)",
+    show: ["uid"],
+    repair: remove("artifact_policies", ["uid"]),
+  },
+  {
+    kind: "artifact-block-without-group",
+    meaning: "a version was blocked in a group that is gone",
+    find: "select b.uid from artifact_blocks as b where not exists (select 1 from groups as g where g.uid = b.parent)",
+    show: ["uid"],
+    repair: remove("artifact_blocks", ["uid"]),
+  },
 ];

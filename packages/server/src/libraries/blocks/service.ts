@@ -8,7 +8,7 @@ const LIST = storedListOf(
   {
     method: BlocksService.method.listBlocks,
     table: "artifact_blocks",
-    defaultOrder: "last_time desc",
+    defaultOrder: "lastTime desc",
     orderBy: sortable("last_time", "first_time", "name", "count", "uid"),
   },
   layoutOf(BlockSchema),

@@ -52,10 +52,10 @@ export async function upstreamFacts(
   exchange: LibraryExchange,
   { group, settings }: JudgedPlace & { settings: UpstreamSettings },
   release: Release,
-  seenMs: number | undefined,
+  seenMs: () => Promise<number | undefined>,
 ): Promise<{ facts: VersionFacts; pom: UpstreamPom | undefined }> {
   const pom = await upstreamPom(exchange, settings, release);
   const license = pom === undefined ? "" : await inheritedLicense(exchange, group, pom);
-  const publishMs = pom?.publishMs ?? seenMs ?? exchange.callData.nowMs;
+  const publishMs = pom?.publishMs ?? (await seenMs()) ?? exchange.callData.nowMs;
   return { pom, facts: { version: release.version, origin: ORIGIN.upstream, publishMs, license } };
 }

@@ -1,3 +1,4 @@
+import type { Call } from "../../core/call.ts";
 import { MoorageError } from "../../errors.ts";
 import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
@@ -35,21 +36,7 @@ interface Folder {
 
 /** GET and HEAD of the metadata in a folder, of an artifact, a groupId, or both, or of one of its sums. */
 export async function sendMetadata(exchange: LibraryExchange, path: FolderPath): Promise<void> {
-  const folder = await read(exchange, async (call): Promise<Folder> => {
-    const { ecosystem } = exchange;
-    const group = await groupFor(call, path.group, ecosystem.read);
-    const name = nameOf(path);
-    const named = { group, ecosystem, normalized: name };
-    const groupId = [path.groupId, path.artifactId].filter((part) => part !== "").join(".");
-    return {
-      group,
-      groupId,
-      artifact: await artifactNamed(call.tx, named),
-      plugins: await pluginsOf(call.tx, { group, ecosystem, groupId }),
-      gate: await gateFor(call, { ...named, name }),
-      settings: await upstreamFor(call, named),
-    };
-  });
+  const folder = await read(exchange, (call) => find(call, exchange, path));
   const listing = await listingOf(exchange, path, folder);
   const listed = await listing?.value();
   const plugins = mergedPlugins(folder.plugins, await foreignPlugins(exchange, folder, listed?.plugins ?? []));
@@ -65,6 +52,24 @@ export async function sendMetadata(exchange: LibraryExchange, path: FolderPath):
   );
   noteBlocked(exchange, gate, rendered.blocked);
   sendDocument(exchange, rendered, path.sum);
+}
+
+async function find(call: Call, { ecosystem }: LibraryExchange, path: FolderPath): Promise<Folder> {
+  const group = await groupFor(call, path.group, ecosystem.read);
+  const name = nameOf(path);
+  const named = { group, ecosystem, normalized: name };
+  const groupId = [path.groupId, path.artifactId].filter((part) => part !== "").join(".");
+  if (groupId === "") throw libraryError(404, "Not found: a Maven repository has no metadata of its own");
+  // Nobody is asked for a folder of a groupId that is reserved for the group either.
+  const isAsked = (await upstreamFor(call, { group, ecosystem, normalized: `${groupId}:` })) !== undefined;
+  return {
+    group,
+    groupId,
+    artifact: await artifactNamed(call.tx, named),
+    plugins: await pluginsOf(call.tx, { group, ecosystem, groupId }),
+    gate: await gateFor(call, { ...named, name }),
+    settings: isAsked ? await upstreamFor(call, named) : undefined,
+  };
 }
 
 type Listing = UpstreamDocument<UpstreamMetadata>;

@@ -76,9 +76,10 @@ async function judge(
     requireOpen(exchange, gate, await keptFacts(exchange, place, path, version));
     return undefined;
   }
-  const listing = await (await upstreamListing(exchange, settings, path))?.value();
-  const [, seenMs] = listing?.versions.find(([listed]) => listed === path.version) ?? [];
-  const { facts, pom } = await upstreamFacts(exchange, place, path, seenMs);
+  const { facts, pom } = await upstreamFacts(exchange, place, path, async () => {
+    const listing = await (await upstreamListing(exchange, settings, path))?.value();
+    return listing?.versions.find(([listed]) => listed === path.version)?.[1];
+  });
   requireOpen(exchange, gate, facts);
   return pom;
 }

@@ -18,8 +18,8 @@ export function urlOf({ url }: { url: string }, path: string): string {
 }
 
 /**
- * When a file was put there, by its header, in milliseconds since 1970; undefined where that says nothing. A time to come
- * is now.
+ * When a file was put there, by its header, in milliseconds since 1970; undefined where that says nothing. A time to
+ * come is now.
  */
 export function lastModifiedMs(
   headers: Readonly<Record<string, string | string[] | undefined>>,

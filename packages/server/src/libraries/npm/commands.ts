@@ -6,7 +6,7 @@ import { semverKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 import { ECOSYSTEMS, REMOVE } from "../ecosystems.ts";
 import { noteChange } from "../artifacts/events.ts";
-import { artifactNamed } from "../artifacts/names.ts";
+import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
 import { versionNamed, versionsOf } from "../artifacts/visible.ts";
 import {
   addFile,
@@ -147,14 +147,17 @@ export const unpublishNpm = command(
     for (const row of removed) await removeVersion(call, artifact, row);
     const state = stateOf(artifact.state);
     const numbers = new Set(kept.map(({ version }) => version));
+    // The tags of what is only of an upstream are the upstream's, which are not to be held fast here.
+    const isOwn = kept.some(({ origin }) => origin === ORIGIN.published);
     const tags = Object.fromEntries(
-      Object.entries({ ...state.tags, ...input.tags }).filter(([, version]) => numbers.has(version)),
+      Object.entries({ ...state.tags, ...(isOwn && input.tags) }).filter(([, version]) => numbers.has(version)),
     );
-    tags["latest"] ??= newestOf(kept);
-    const latest = kept.find(({ version }) => version === tags["latest"]);
+    if (isOwn) tags["latest"] ??= newestOf(kept);
+    const latestVersion = tags["latest"] ?? newestOf(kept);
+    const latest = kept.find(({ version }) => version === latestVersion);
     await settleArtifact(call, artifact, {
       state: JSON.stringify({ ...state, tags }),
-      latestVersion: tags["latest"],
+      latestVersion,
       description: latest?.description ?? "",
     });
   },

@@ -3,6 +3,7 @@ import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
 import { filesOf, removedOf, versionsOf } from "../artifacts/visible.ts";
+import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { requireSome } from "../policies/check.ts";
 import { type BlockedVersion, shown, type VersionFacts } from "../policies/gate.ts";
@@ -48,6 +49,8 @@ export async function offeredOf(exchange: LibraryExchange, found: FoundPackage, 
   });
   const { artifact } = rows;
   const all = versionsIn(exchange, found, rows, offer, url);
+  // An upstream goes on naming a package of which everything was taken back.
+  if (all.length === 0) throw libraryError(404, `Not found: ${name}`);
   const judged = shown(gate, all, ({ facts }) => facts);
   requireSome(exchange, gate, judged);
   const state = stateOf(artifact?.state ?? "{}");

@@ -9,7 +9,10 @@ export function blockedError(name: string, version: string, verdict: Verdict): E
   return blocked(403, `${name}@${version} ${reasonOf(verdict)}`);
 }
 
-/** The error of a package of which every version is blocked: 409 with the reason of the latest, and when the first opens. */
+/**
+ * The error of a package of which every version is blocked: 409 with the reason of the latest, and when the first one
+ * opens.
+ */
 export function wholeBlockedError(name: string, hidden: readonly BlockedVersion[]): Error {
   const last = hidden.at(-1);
   const opening = hidden.flatMap(({ verdict }) => verdict.opensMs ?? []);

@@ -22,7 +22,10 @@ export interface VersionFacts {
   origin: number;
   /** When it was published, in milliseconds since 1970, or first seen here where its upstream does not say. */
   publishMs: number | undefined;
-  /** As its metadata has it; undefined or empty where that has none. Null: nobody has looked, so licenses say nothing. */
+  /**
+   * As its metadata has it; undefined or empty where that has none. Null: nobody has looked, so that rules about
+   * licenses say nothing.
+   */
   license: string | undefined | null;
 }
 

@@ -35,8 +35,8 @@ export function packageName(ecosystem: EcosystemKey, normalized: string): Packag
 }
 
 /**
- * Reads a package URL of a policy: of a package, of one version, or of a range of them in the qualifier `vers`. A `*` in
- * name or namespace stands for any characters. Throws PurlRuleError. Source: package-url, "known qualifiers".
+ * Reads a package URL of a policy: of a package, of one version, or of a range of them in the qualifier `vers`. A `*`
+ * in a name or namespace stands for any characters. Throws PurlRuleError. Source: package-url, "known qualifiers".
  */
 export function purlRule(ecosystem: EcosystemKey, text: string): PurlRule {
   if (text.length > MAX_LENGTH) throw new PurlRuleError(`must have at most ${MAX_LENGTH} characters`);

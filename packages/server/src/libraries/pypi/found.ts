@@ -54,7 +54,10 @@ function noProject(project: string): Error {
   return libraryError(404, `Not found: project ${project}`);
 }
 
-/** The project with what its upstream lists. Throws 404; 502 and 503 when the upstream fails and nothing is kept of it. */
+/**
+ * The project with what its upstream lists. Throws 404, and 502 and 503 when the upstream fails and nothing is kept of
+ * it.
+ */
 export async function listedIn(exchange: LibraryExchange, known: KnownProject): Promise<FoundProject> {
   const document = await documentOf(exchange, known);
   if (document === undefined && known.artifact === undefined) throw noProject(known.normalized);
@@ -76,17 +79,17 @@ async function documentOf(
 }
 
 /** Pages with some ten thousand files, which the largest projects have, are a few megabytes. */
-const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 function pageAdapter({ url }: UpstreamSettings, project: string): DocumentAdapter<ListedProject> {
   return {
     url: `${url}/${encodeURIComponent(project)}/`,
     accept: ACCEPTED,
     maxBytes: MAX_PAGE_BYTES,
-    parse(bytes, { headers, url: answered, nowMs, previous }) {
+    async parse(bytes, { headers, url: answered, nowMs, previous }) {
       const contentType = headers["content-type"];
       const page = { bytes, contentType: typeof contentType === "string" ? contentType : "", url: answered };
-      return withTimesSeen(listedProject(page, project), previous, nowMs);
+      return withTimesSeen(await listedProject(page, project), previous, nowMs);
     },
   };
 }
@@ -107,5 +110,5 @@ export async function offeredIn(
       removed: settings?.isMerged === true ? await removedOf(tx, name) : new Set<string>(),
     };
   });
-  return offeredFiles(kept, listed);
+  return await offeredFiles(kept, listed);
 }

@@ -1,4 +1,5 @@
 import { pypiKey } from "../../lib/versions/index.ts";
+import { createTurns } from "../../lib/turns.ts";
 import type { Row } from "../../store/index.ts";
 import { ORIGIN } from "../artifacts/names.ts";
 import type { VisibleFile } from "../artifacts/visible.ts";
@@ -30,14 +31,16 @@ export interface KeptRows {
 
 /** What is kept of a file of an upstream beside its content, as JSON in `artifact_files.metadata`. */
 export interface FileMetadata {
-  requiresPython?: string;
+  requiresPython?: string | undefined;
+  /** Why it should not be chosen, as its upstream said when it was fetched. */
+  yanked?: string | undefined;
   /** When its upstream got it, in milliseconds since 1970. */
-  uploadMs?: number;
+  uploadMs?: number | undefined;
   /** When it was first listed to us, of a file without an upload time. */
-  seenMs?: number;
+  seenMs?: number | undefined;
   /** Of core metadata: the version that they are of, and the license that they say, which may be empty. */
-  version?: string;
-  license?: string;
+  version?: string | undefined;
+  license?: string | undefined;
 }
 
 /** What is kept of a version, as JSON in `artifact_versions.metadata`. */
@@ -47,11 +50,14 @@ export interface VersionMetadata {
 }
 
 /**
- * The distributions of a project, in the order of their versions: those that are here, and those that its upstream lists
- * beside them. A file that is here stays as it is, whatever the upstream says of it later, but for being yanked; and a
- * version that was published here has no files of an upstream.
+ * The distributions of a project, in the order of their versions: those that are here, and those that its upstream
+ * lists beside them. A file that is here stays as it is, whatever the upstream says of it later, but for being yanked;
+ * and a version that was published here has no files of an upstream.
  */
-export function offeredFiles({ versions, files, removed }: KeptRows, listed: readonly ListedFile[]): OfferedFile[] {
+export async function offeredFiles(
+  { versions, files, removed }: KeptRows,
+  listed: readonly ListedFile[],
+): Promise<OfferedFile[]> {
   const rows = new Map(files.map((file) => [file.name, file]));
   const listedByName = new Map(listed.map((file) => [file.name, file]));
   const byUid = new Map(versions.map((version) => [version.uid, version]));
@@ -63,12 +69,16 @@ export function offeredFiles({ versions, files, removed }: KeptRows, listed: rea
     return [keptFile(file, version, { rows, listed: known, licenses })];
   });
   const own = new Set(versions.flatMap((row) => (row.origin === ORIGIN.published ? [row.sort_key] : [])));
-  const keys = new Map(listed.map(({ version }) => [version, pypiKey(version)]));
+  const keys = new Map(versions.map(({ version, sort_key: key }) => [version, key]));
+  const turn = createTurns();
+  for (const { version } of listed) {
+    if (!keys.has(version)) keys.set(version, pypiKey(version));
+    await turn();
+  }
   const isHere = new Set(kept.map(({ filename }) => filename));
   const others = listed
     .filter(({ name, version }) => !isHere.has(name) && !own.has(keys.get(version) ?? "") && !removed.has(version))
     .map((file) => listedOnly(file, rows, licenses));
-  for (const { version, sort_key: key } of versions) keys.set(version, key);
   // Within a version in the order of names: a page is the same whether a file of it is here or not.
   return [...kept, ...others]
     .map((file) => ({ file, key: keys.get(file.version) ?? "" }))
@@ -125,7 +135,7 @@ function keptFile(
     uploadTimeMs: isOwn ? file.create_time : said.uploadMs,
     requiresPython: said.requiresPython ?? "",
     metadata: metadataOf(file.name, rows, listed),
-    yanked: listed === undefined ? (yanked ?? undefined) : listed.yanked,
+    yanked: listed === undefined ? (yanked ?? said.yanked) : listed.yanked,
     provenance: provenanceOf(file.name, rows, listed),
     facts: {
       version,
@@ -165,8 +175,8 @@ function provenanceOf(name: string, rows: Beside["rows"], listed: ListedFile | u
 }
 
 /**
- * What is judged of a row: a distribution, which has its version, or what stands beside one that is not here, which says
- * of which version it is.
+ * What is judged of a row: a distribution, which has its version, or what stands beside one that is not here, which
+ * says of which version it is.
  */
 export function factsOf({ file, version: row }: VisibleFile): VersionFacts {
   const said = JSON.parse(file.metadata) as FileMetadata;

@@ -12,7 +12,7 @@ export interface SimpleFile {
   uploadTimeMs: number | undefined;
   /** The versions of Python that it is for, as a version specifier; empty when it does not say. */
   requiresPython: string;
-  /** The SHA-256 of its core metadata, which are served beside it; true when it is not known, undefined when they are not. */
+  /** The SHA-256 of its core metadata, which are beside it; true when it is not known, undefined without any. */
   metadata: string | true | undefined;
   /** Why the file should not be chosen, which may be empty; undefined when it may be. Source: PEP 592. */
   yanked: string | undefined;

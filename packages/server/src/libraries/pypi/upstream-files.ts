@@ -27,8 +27,9 @@ const MAX_SUMMARY_CHARS = 512;
 export const PROVENANCE_TYPE = "application/vnd.pypi.integrity.v1+json";
 
 /**
- * Gets a file that the upstream lists, or the metadata or provenance beside it, checks it and keeps it, once. Throws 403
- * for one that is blocked, 404 for one that is not listed, or is here by now, and 502 and 503 when the upstream fails.
+ * Gets a file that the upstream lists, or the metadata or provenance beside it, checks it and keeps it, once. Throws
+ * 403 for one that is blocked, 404 for one that is not listed, or is here by now, and 502 and 503 when the upstream
+ * fails.
  */
 export async function fetchListed(exchange: LibraryExchange, known: KnownProject, name: string): Promise<void> {
   const { settings, gate, normalized } = known;
@@ -124,11 +125,11 @@ async function write(
   { known: { group, normalized }, settings, listed, name, ending, said }: Fetched,
   { stored, received: { md5, sha1, sha512 } }: { stored: StoredBlob; received: ReceivedFile },
 ): Promise<{ generations: string[] }> {
-  const { version, uploadMs, seenMs, requiresPython } = listed;
+  const { version, uploadMs, seenMs, requiresPython, yanked } = listed;
   const metadata: FileMetadata = {
-    ...(uploadMs !== undefined && { uploadMs }),
-    ...(seenMs !== undefined && { seenMs }),
-    ...(ending === "" ? requiresPython !== undefined && { requiresPython } : { version }),
+    uploadMs,
+    seenMs,
+    ...(ending === "" ? { requiresPython, yanked } : { version }),
     ...(ending === BESIDE.metadata && { license: said?.license ?? "" }),
   };
   const input = {

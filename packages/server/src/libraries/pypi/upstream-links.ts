@@ -1,4 +1,7 @@
 import { Parser } from "htmlparser2";
+import { createTurns } from "../../lib/turns.ts";
+
+const PIECE_BYTES = 64 * 1024;
 
 /** What a page says of a file, unchecked, by the names of the JSON form. */
 export type Entry = Readonly<Record<string, unknown>>;
@@ -8,7 +11,10 @@ export type Entry = Readonly<Record<string, unknown>>;
  * the fragments of the links; a file's name is the last segment of its link, as pip reads it. Sources: PEP 503, 592,
  * 629, 658, 714, 740.
  */
-export function linksOf(bytes: Uint8Array, url: string): { entries: readonly Entry[]; version: string | undefined } {
+export async function linksOf(
+  bytes: Uint8Array,
+  url: string,
+): Promise<{ entries: readonly Entry[]; version: string | undefined }> {
   const entries: Entry[] = [];
   let base = url;
   let version: string | undefined;
@@ -20,7 +26,13 @@ export function linksOf(bytes: Uint8Array, url: string): { entries: readonly Ent
       else if (tag === "meta" && attributes["name"] === "pypi:repository-version") version = attributes["content"];
     },
   });
-  parser.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  const turn = createTurns();
+  const decoder = new TextDecoder();
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    parser.write(decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true }));
+    await turn();
+  }
+  parser.end();
   return { entries, version };
 }
 

@@ -9,8 +9,8 @@ const page = (text: string, contentType: string) => ({ bytes: Buffer.from(text),
 const json = (value: object) => page(JSON.stringify(value), "application/vnd.pypi.simple.v1+json");
 const html = (text: string) => page(text, "text/html; charset=utf-8");
 
-test("a page in JSON says files, sums, times, sizes and what else clients choose by", () => {
-  const { files } = listedProject(
+test("a page in JSON says files, sums, times, sizes and what else clients choose by", async () => {
+  const { files } = await listedProject(
     json({
       meta: { "api-version": "1.4" },
       name: "My.Project",
@@ -53,8 +53,8 @@ test("a page in JSON says files, sums, times, sizes and what else clients choose
   ]);
 });
 
-test("a page in HTML says the same, as browsers and pip read it", () => {
-  const { files } = listedProject(
+test("a page in HTML says the same, as browsers and pip read it", async () => {
+  const { files } = await listedProject(
     html(`<!DOCTYPE html><meta name=pypi:repository-version content="1.0"><base href="/mirror/">
       <!-- <a href="my_project-0.1.tar.gz">hidden</a> -->
       <a HREF='my_project-1.0.tar.gz#sha256=${SUM}' data-requires-python="&gt;=3.8,&#60;4" data-yanked>text</a><br>
@@ -92,14 +92,14 @@ test("a page in HTML says the same, as browsers and pip read it", () => {
   ]);
 });
 
-test("what is no file of the project is left out", () => {
+test("what is no file of the project is left out", async () => {
   const entry = (filename: unknown, more: object = {}) => ({
     filename,
     url: "https://files.example.com/x",
     hashes: { sha256: SUM },
     ...more,
   });
-  const { files } = listedProject(
+  const { files } = await listedProject(
     json({
       files: [
         entry("other-1.0.tar.gz"),
@@ -123,7 +123,7 @@ test("what is no file of the project is left out", () => {
   ]);
 });
 
-test("an answer that is no page of the project is rejected with the reason", () => {
+test("an answer that is no page of the project is rejected with the reason", async () => {
   const cases: [ReturnType<typeof page>, RegExp][] = [
     [json({ name: "other", files: [] }), /of another project/],
     [json({ meta: { "api-version": "2.0" }, name: "my-project", files: [] }), /version 2\.0/],
@@ -135,5 +135,5 @@ test("an answer that is no page of the project is rejected with the reason", () 
     [page("hello", "text/plain"), /text\/plain/],
     [page("hello", ""), /of no type/],
   ];
-  for (const [given, reason] of cases) assert.throws(() => listedProject(given, "my-project"), reason, String(reason));
+  for (const [given, reason] of cases) await assert.rejects(listedProject(given, "my-project"), reason, String(reason));
 });

@@ -1,6 +1,7 @@
 import { isObject, parseJson } from "../../lib/json.ts";
 import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { normalizedName } from "./names.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { type Entry, linksOf } from "./upstream-links.ts";
 
 /** The sums of a file that its index says, in lower-case hexadecimal. */
@@ -75,22 +76,24 @@ const MAX_URL_CHARS = 4_000;
  * wheels or source distributions of this project, and those with a sum that is none: what could be served of them
  * could not be checked. Throws an Error that says why the page is not one of this project. Sources: PEP 503, 691.
  */
-export function listedProject(page: UpstreamPage, project: string): ListedProject {
+export async function listedProject(page: UpstreamPage, project: string): Promise<ListedProject> {
   const [type = ""] = page.contentType.toLowerCase().split(";");
-  const entries = entriesOf(page, type.trim(), project);
+  const entries = await entriesOf(page, type.trim(), project);
+  const turn = createTurns();
   const files = new Map<string, ListedFile>();
   for (const entry of entries) {
     const file = listedFile(entry, page.url, project);
     // Of two files with one name the first counts, as clients take it.
     if (file !== undefined && !files.has(file.name)) files.set(file.name, file);
+    await turn();
   }
   return { files: [...files.values()] };
 }
 
-function entriesOf(page: UpstreamPage, type: string, project: string): readonly Entry[] {
+async function entriesOf(page: UpstreamPage, type: string, project: string): Promise<readonly Entry[]> {
   if (/[+/]json$/.test(type)) return jsonEntries(page, project);
   if (!/[+/]html$/.test(type)) throw new Error(`the answer is ${type || "of no type"}, not a page of files`);
-  const { entries, version } = linksOf(page.bytes, page.url);
+  const { entries, version } = await linksOf(page.bytes, page.url);
   requireVersion(version);
   return entries;
 }

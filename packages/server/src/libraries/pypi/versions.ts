@@ -2,9 +2,9 @@ import { parse } from "@renovatebot/pep440";
 import { isVersion } from "../../lib/versions/index.ts";
 
 /**
- * What pip chooses when no version is asked for: of those that are not yanked the newest release, or where there is none
- * the newest pre-release. `offered`: the earliest first. Undefined when all are yanked. Sources: PEP 440, "handling of
- * pre-releases"; PEP 592.
+ * What pip chooses when no version is asked for: of those that are not yanked the newest release, or where there is
+ * none the newest pre-release. `offered`: the earliest first. Undefined when all are yanked. Sources: PEP 440,
+ * "handling of pre-releases"; PEP 592.
  */
 export function newestOf<T extends { version: string; yanked?: string | null | undefined }>(
   offered: readonly T[],

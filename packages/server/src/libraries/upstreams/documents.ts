@@ -209,8 +209,7 @@ export function createDocuments(
         error,
       );
     }
-    const json = JSON.stringify(value);
-    const text = Buffer.from(json);
+    const text = Buffer.from(JSON.stringify(value));
     const revision = createHash("sha256").update(text).digest("base64url").slice(0, 22);
     const [etag, lastModified] = [headerOf(answer, "etag"), headerOf(answer, "last-modified")];
     await transactor.write(
@@ -227,8 +226,7 @@ export function createDocuments(
         content: await compress(text),
       },
     );
-    // As others read it, so that nothing depends on who has fetched it.
-    values.set(`${idOf(settings, name)} ${revision}`, { value: JSON.parse(json), size: text.length });
+    values.set(`${idOf(settings, name)} ${revision}`, { value, size: text.length });
     return { isMissing: false, revision, etag, lastModified, fetchedMs: nowMs, freshUntilMs: nowMs + freshMs };
   };
 

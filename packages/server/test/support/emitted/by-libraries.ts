@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { npmPath, publishDocument, publishNpm } from "../npm.ts";
 import { startNpmRegistry, tarballPath } from "../npm-registry.ts";
 import type { EmittedEvent, EventFixture } from "./events.ts";
@@ -46,5 +47,39 @@ export function librariesEmit({ platform, actor, emitted, ask }: EventFixture): 
     const { name, version, files } = event?.body as Record<string, unknown>;
     assert.deepEqual([name, version, files], ["left", "1.0.0", ["left-1.0.0.tgz"]]);
     assert.deepEqual(await emitted(() => ask("GET", path)), []);
+  });
+  test("the first request for a version that a policy blocks emits that it was blocked", async () => {
+    const { uid: group } = await platform.group(platform.organization, { name: "blocking" });
+    const path = npmPath("acme/blocking", "left");
+    await emitted(() => publishNpm(platform, "acme/blocking", "left", "1.0.0"));
+    const body = { ecosystem: "ECOSYSTEM_JAVASCRIPT", mode: "POLICY_MODE_ENFORCE", blockedPurls: ["pkg:npm/left"] };
+    await emitted(() => platform.ok("POST", `/libraries/v2/artifactPolicies/${group}`, body));
+    const token = await platform.token();
+    /** Asks for the file, and waits until the list of blocks has that many requests. */
+    const request = async (count: number): Promise<void> => {
+      const { status } = await platform.call("GET", `${path}/-/left-1.0.0.tgz`, { token });
+      assert.equal(status, 403);
+      for (let listed = 0; listed < count; await wait(50)) {
+        const list = `/libraries/v2/blocks?uidp.children_of=${group}`;
+        const { blocks } = await platform.ok<{ blocks: { count: number }[] }>("GET", list);
+        listed = blocks[0]?.count ?? 0;
+      }
+    };
+    const [event, ...more] = await emitted(() => request(1));
+    assert.deepEqual(more, []);
+    assert.deepEqual([event?.type, event?.group, event?.actor], ["libraries.version.blocked.v1", group, actor]);
+    const { when: _, remote_address: __, user_agent: ___, ...rest } = event?.body as Record<string, unknown>;
+    assert.deepEqual(rest, {
+      group,
+      ecosystem: "npm",
+      name: "left",
+      version: "1.0.0",
+      identity: actor.subject,
+      reason: "purl",
+      detail: "pkg:npm/left",
+      mode: "enforce",
+      opens: "",
+    });
+    assert.deepEqual(await emitted(() => request(2)), []);
   });
 }
