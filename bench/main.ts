@@ -55,6 +55,7 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     engine: { type: "string", default: "both" },
     tags: { type: "string" },
+    artifacts: { type: "string" },
     sources: { type: "boolean", default: false },
     rounds: { type: "string" },
     "round-ms": { type: "string" },
@@ -71,6 +72,7 @@ const tags = Math.max(FEW_TAGS, whole("tags", values.tags, base.tags));
 const sizes: Sizes = {
   ...base,
   tags,
+  artifacts: whole("artifacts", values.artifacts, base.artifacts),
   rounds: whole("rounds", values.rounds, base.rounds),
   roundMs: whole("round-ms", values["round-ms"], base.roundMs),
 };

@@ -9,6 +9,7 @@ import { type Bench, count, get, overHttp, type Row, type Section } from "./rows
 import { artifactName, artifactVersion, FEW_ARTIFACTS, versionedName } from "./seed-artifacts.ts";
 
 const PAGE = 50;
+const FEW = 20;
 const CALLERS = 16;
 const ECOSYSTEM = "ECOSYSTEM_JAVASCRIPT";
 
@@ -89,44 +90,49 @@ function whats(): What[] {
       const found = await api<{ artifacts: { uid: string }[] }>(
         moorage.platform,
         "GET",
-        `/libraries/v2/artifacts?ecosystems=${ECOSYSTEM}&uidp.descendants_of=${place.uid}&name=${versionedName(place.artifacts)}`,
+        `/libraries/v2/artifacts?ecosystems=${ECOSYSTEM}&uidp.descendants_of=${place.uid}&query=${versionedName(place.artifacts)}`,
       );
       const uid = found.artifacts[0]?.uid ?? "";
       const parameters = await rest(moorage, uid);
       const path = (index: number): string => spelled(uid, index).replaceAll("/", "%2F");
       return Array.from(
         { length: SPELLINGS },
-        (_, index) => `/libraries/v2/artifacts/${path(index)}/versions?page_size=${PAGE - 30}${parameters}`,
+        (_, index) => `/libraries/v2/artifacts/${path(index)}/versions?page_size=${FEW}${parameters}`,
       );
     },
   });
   const middle = ({ artifacts }: Place): number => artifacts >> 1;
-  const another = (place: Place): number[] =>
-    Array.from({ length: SPELLINGS }, (_, index) => (index * 7_919) % place.artifacts);
+  // A hundred of them, from the first to the last, so that as many documents are made.
+  const another = ({ artifacts }: Place): number[] =>
+    Array.from({ length: SPELLINGS }, (_, index) => (index % FEW_ARTIFACTS) * Math.floor(artifacts / FEW_ARTIFACTS));
+  const spelledOften = (text: string, index: number): string => spelled(text, Math.floor(index / FEW_ARTIFACTS));
   return [
     listed(`list, first ${PAGE}`, () => ""),
-    listed(`list, ${PAGE - 30} from the middle by token`, async ({ platform }, place) => {
-      const base = `/libraries/v2/artifacts?ecosystems=${ECOSYSTEM}&uidp.descendants_of=${place.uid}&page_size=${PAGE - 30}`;
+    listed(`list, ${FEW} from the middle by token`, async ({ platform }, place) => {
+      const base = `/libraries/v2/artifacts?ecosystems=${ECOSYSTEM}&uidp.descendants_of=${place.uid}&page_size=${FEW}`;
       const { nextPageToken } = await api<{ nextPageToken: string }>(
         platform,
         "GET",
-        `${base}&skip=${middle(place) - 20}`,
+        `${base}&skip=${middle(place) - FEW}`,
       );
-      return `&page_size=${PAGE - 30}&page_token=${encodeURIComponent(nextPageToken)}`;
+      return `&page_size=${FEW}&page_token=${encodeURIComponent(nextPageToken)}`;
     }),
-    listed("list, filter by name", (_, place) => `&name=${artifactName(middle(place))}`),
     listed("list, search for a name", (_, place) => `&query=${artifactName(middle(place))}`),
-    versions(`versions, newest ${PAGE - 30}`, () => ""),
+    versions(`versions, newest ${FEW}`, () => ""),
     {
       title: "packument, another each time,",
       of: "artifacts",
-      paths: (_, place) => another(place).map((index) => `/npm/${place.name}/${artifactName(index)}`),
+      paths: (_, place) =>
+        another(place).map((index, at) => `/npm/${place.name}/${spelledOften(artifactName(index), at)}`),
     },
     {
       title: "a version's document, another each time,",
       of: "versions",
       paths: (_, place) =>
-        another(place).map((index) => `/npm/${place.name}/${versionedName(place.artifacts)}/${artifactVersion(index)}`),
+        another(place).map((index, at) => {
+          const name = spelledOften(versionedName(place.artifacts), at);
+          return `/npm/${place.name}/${name}/${artifactVersion(index)}`;
+        }),
     },
   ];
 }
