@@ -43,6 +43,7 @@ check_python_upstream() {
   # pypiserver says no times: what came from it is as young as it is here.
   api POST "/libraries/v2/artifactPolicies/$GROUP" '{"ecosystem": "ECOSYSTEM_PYTHON", "mode": "POLICY_MODE_ENFORCE"}' >/dev/null
   refused "pip: with a cooldown it is not found" "No matching distribution" "$PY/pip" install --no-cache-dir --index-url "$SIMPLE" --target third requests
+  refused "pip: and says why, when it is asked for more" "every version of requests is blocked" "$PY/pip" install -vv --no-cache-dir --index-url "$SIMPLE" --target third requests
   refused "pip: and by URL the reason is shown" "requests@2.32.5 is too young" "$PY/pip" download --no-cache-dir --no-deps -d files "${SIMPLE}requests/requests-2.32.5-py3-none-any.whl"
   refused "uv: and the same by the lock file" "403" env UV_CACHE_DIR="$PWD/cache2" bash -c "rm -rf app/.venv && '$PY/uv' sync --locked --project app"
 

@@ -13,7 +13,7 @@ export interface OpenedLibraries {
 
 export function openLibraries(
   config: Config,
-  { observation, secrets }: Base,
+  { observation, secrets, store }: Base,
   { blobs, transactor }: Storage,
   { clock, log }: { clock: Clock; log: Logger },
   shutdown: Shutdown,
@@ -26,6 +26,8 @@ export function openLibraries(
     config,
     log,
     metrics: observation.libraries,
+    // A data folder is that of one process, or of its workers.
+    isShared: store.engine === "postgres" || config.workers > 1,
   });
   shutdown.at("mirroring", () => upstreams.close());
   return { upstreams };

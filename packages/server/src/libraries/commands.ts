@@ -5,4 +5,10 @@ import { pypiCommands } from "./pypi/commands.ts";
 import { upstreamCommands } from "./upstreams/commands.ts";
 
 /** All commands of libraries. */
-export const libraryCommands = [...npmCommands, ...pypiCommands, ...mavenCommands, ...blockCommands, ...upstreamCommands] as const;
+export const libraryCommands = [
+  ...npmCommands,
+  ...pypiCommands,
+  ...mavenCommands,
+  ...blockCommands,
+  ...upstreamCommands,
+] as const;

@@ -68,8 +68,8 @@ export interface LibraryTables {
    */
   removed_versions: { parent: string; ecosystem: number; name: string; version: string; create_time: number };
   /**
-   * The upstreams of the group `parent`, one an ecosystem. `credential`: the password, sealed; empty for none. The names
-   * are patterns, as JSON lists.
+   * The upstreams of the group `parent`, one an ecosystem. `credential`: the password, sealed; empty for none. The
+   * names are patterns, as JSON lists.
    */
   upstreams: {
     uid: string;

@@ -156,6 +156,8 @@ test("a record of malware that comes today blocks what was there yesterday", asy
   put("stolen", ["1.0.0", 30], ["1.0.1", 20]);
   assert.equal(latestIn(await packument("stolen")), "1.0.1");
   assert.equal((await tarball("stolen", "1.0.1")).status, 200);
+  // In memory as it is now, after the file has come.
+  assert.equal(latestIn(await packument("stolen")), "1.0.1");
   const affected = [{ package: { ecosystem: "npm", name: "stolen" }, versions: ["1.0.1"] }];
   await putRecords(platform, "osv", "osv", [osvOf("MAL-2026-99", { affected })]);
   assert.deepEqual(versionsIn(await packument("stolen")), ["1.0.0"]);
@@ -175,6 +177,13 @@ test("licenses are judged in metadata and by URL; what has none is as the policy
   assert.deepEqual(errorOf(await tarball("licensed", "1.2.0")), [
     403,
     "Blocked: licensed@1.2.0 has the license GPL-2.0-only, which is not allowed",
+  ]);
+  // What an upstream writes there may be anything.
+  put("licensed", ["1.4.0", 30, `a\nb${"c".repeat(100_000)}`]);
+  platform.clock.offsetMs = 600_000;
+  assert.deepEqual(errorOf(await tarball("licensed", "1.4.0")), [
+    403,
+    `Blocked: licensed@1.4.0 has the license a b${"c".repeat(97)}, which is not allowed`,
   ]);
   assert.deepEqual(errorOf(await tarball("licensed", "1.3.0")), [403, "Blocked: licensed@1.3.0 has no known license"]);
 });

@@ -48,7 +48,7 @@ test("npm installs through the upstream, and from the lock file when the upstrea
     files: { "index.js": "module.exports = require('left') + ' right';" },
   });
   upstream.publish("left", "1.1.0-beta.1");
-  upstream.packages.get("left")!["dist-tags"]["latest"] = "1.0.0";
+  Object.assign(upstream.packages.get("left")?.["dist-tags"] ?? {}, { latest: "1.0.0" });
   const token = await platform.token();
   const registry = `${platform.url}/npm/${group.path}/`;
   const npm = openNpm(t, registry, (place) => `${place}:_authToken=${token}`);
@@ -165,6 +165,26 @@ test("a name that the group has published is never asked for, also after all its
   await publishNpm(platform, group.path, "patched", "1.0.1");
   assert.deepEqual(versionsOf(await packument("patched")), ["1.0.1", "9.9.9"], "unless the group wants both");
   assert.equal((await tarball("patched", "9.9.9")).status, 200);
+});
+
+test("a name that the group publishes while a file of it is on its way from the upstream is the group's", async () => {
+  await setUpstream();
+  const bytes = upstream.publish("left", "9.9.9");
+  const path = tarballPath("left", "9.9.9");
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  upstream.answers.set(path, (_, res) => {
+    isAsked();
+    void mayEnd.then(() => res.end(bytes));
+  });
+  const late = tarball("left", "9.9.9");
+  await asked;
+  assert.equal((await publishNpm(platform, group.path, "left", "1.0.0")).status, 201);
+  end();
+  const { status, text } = await late;
+  assert.equal(status, 404, text);
+  assert.match(text, /the name is the group's own/);
+  assert.deepEqual(versionsOf(await packument("left")), ["1.0.0"]);
 });
 
 test("a version of the group counts before one of the upstream, and one it removed is nobody's", async () => {

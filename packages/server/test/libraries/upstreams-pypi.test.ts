@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { newPolicy } from "../support/policies.ts";
 import { type Answer, type Platform, rows, startPlatform } from "../support/platform.ts";
 import { sdistOf, uploadPypi, wheelOf } from "../support/pypi.ts";
@@ -69,7 +70,7 @@ function artifacts(): Promise<Record<string, unknown>[]> {
 
 test("a page is the upstream's with our URLs, and a file comes once, with its metadata and provenance", async () => {
   await setUpstream();
-  const wheel = wheelOf({ name: "left", version: "1.0", lines: ["License-Expression: MIT"], summary: "Turns left" });
+  const wheel = wheelOf({ name: "Left", version: "1.0", lines: ["License-Expression: MIT"], summary: "Turns left" });
   const sdist = sdistOf({ name: "left", version: "0.9" });
   index.publish("left", { ...wheel, requiresPython: ">=3.8", provenance: '{"version": 1}', yanked: "broken" });
   index.publish("left", { ...sdist, uploadTime: "2019-02-03T04:05:06.123456Z" });
@@ -117,7 +118,7 @@ test("a page is the upstream's with our URLs, and a file comes once, with its me
     assert.equal(index.count(`/files/${file}`), 1);
   }
   const [artifact] = await artifacts();
-  assert.deepEqual([artifact?.["name"], artifact?.["versionCount"], artifact?.["latestVersion"]], ["left", 2, "1.0"]);
+  assert.deepEqual([artifact?.["name"], artifact?.["versionCount"], artifact?.["latestVersion"]], ["Left", 2, "1.0"]);
   assert.equal(artifact?.["description"], "Turns left");
   assert.equal((await get("left/left-2.0.tar.gz")).status, 404);
   assert.equal((await get(`left/${sdist.filename}.metadata`)).status, 404, "the upstream lists none");
@@ -406,6 +407,51 @@ test("a file whose index says no time is as young as it is known here", async ()
   assert.equal(await sumOf("left", first.filename), sha256(first.bytes));
   later(4 * DAY_MS);
   assert.deepEqual(await namesOf("left"), [first.filename, second.filename]);
+});
+
+test("in a preview everything is given, and each request is noted once", async () => {
+  await setUpstream();
+  await newPolicy(platform, group.uid, {
+    ecosystem: "ECOSYSTEM_PYTHON",
+    mode: "POLICY_MODE_PREVIEW",
+    deniedLicenses: ["GPL-*"],
+  });
+  const [old, young] = ["1.0", "2.0"].map((version) =>
+    wheelOf({ name: "left", version, lines: ["License-Expression: GPL-3.0-only"] }),
+  );
+  assert.ok(old && young);
+  index.publish("left", old);
+  index.publish("left", { ...young, uploadTime: new Date(platform.clock.nowMs() - DAY_MS).toISOString() });
+  assert.deepEqual(await namesOf("left"), [old.filename, young.filename]);
+  for (const file of [old, young]) assert.equal(await sumOf("left", file.filename), sha256(file.bytes));
+  const noted = async (): Promise<unknown[]> =>
+    (await rows(platform.ok("GET", `/libraries/v2/blocks?uidp.children_of=${group.uid}`), "blocks"))
+      .map((block) => [block["version"], block["reason"], Number(block["count"])])
+      .toSorted();
+  const expected = [
+    ["1.0", "BLOCK_REASON_LICENSE", 1],
+    ["2.0", "BLOCK_REASON_COOLDOWN", 2],
+  ];
+  for (let attempt = 0; attempt < 100 && (await noted()).length < expected.length; attempt += 1) await wait(50);
+  assert.deepEqual(await noted(), expected, "the page, whose latest would be another, and the files");
+});
+
+test("rules for package URLs hold for versions of the group and of the upstream", async () => {
+  await setUpstream({ mergedNames: ["left"] });
+  const own = { name: "left", version: "1.0" };
+  assert.equal((await uploadPypi(platform, group.path, { ...own, ...wheelOf(own) })).status, 200);
+  const others = ["2.0", "3.0"].map((version) => wheelOf({ name: "left", version }));
+  for (const file of others)
+    index.publish("left", { ...file, uploadTime: new Date(platform.clock.nowMs()).toISOString() });
+  await newPolicy(platform, group.uid, {
+    ecosystem: "ECOSYSTEM_PYTHON",
+    blockedPurls: ["pkg:pypi/left@1.0"],
+    allowedPurls: ["pkg:pypi/left@3.0"],
+  });
+  assert.deepEqual(await namesOf("left"), [others[1]?.filename]);
+  assert.equal(await sumOf("left", wheelOf(own).filename), 403);
+  assert.equal(await sumOf("left", others[0]?.filename ?? ""), 403);
+  assert.equal(await sumOf("left", others[1]?.filename ?? ""), sha256(others[1]?.bytes ?? ""));
 });
 
 test("a license is known with the metadata, and then hides the version", async () => {

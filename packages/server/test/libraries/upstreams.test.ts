@@ -3,7 +3,19 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { SILENT } from "../../src/admin/progress.ts";
-import { checkInstallation, exportInstallation, importInstallation, loadConfig } from "../../src/index.ts";
+import {
+  checkInstallation,
+  exportInstallation,
+  importInstallation,
+  loadConfig,
+  readBootstrap,
+} from "../../src/index.ts";
+import { clockOf } from "../../src/lib/clock.ts";
+import { createSecrets } from "../../src/lib/secrets.ts";
+import { newUid } from "../../src/lib/uid.ts";
+import { credentialPlace, resealUpstreams } from "../../src/libraries/upstreams/credentials.ts";
+import { removeUnusedUpstreamDocuments } from "../../src/libraries/index.ts";
+import { openComposition } from "../support/composition.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { startNpmRegistry, tarballPath } from "../support/npm-registry.ts";
@@ -113,6 +125,20 @@ test("an update changes what its mask names, never the ecosystem, and keeps a pa
   assert.notEqual(await sealed(), before);
 });
 
+test("a password is sealed for its upstream, and again when there is a new key", async () => {
+  const { uid } = await platform.ok("POST", `${PATH}/${await team()}`, NPM);
+  const [newKey, oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const sealed = createSecrets([oldKey]).seal("of old", credentialPlace(uid));
+  const again = await platform.transact(async (tx) => {
+    await tx.updateTable("upstreams").set({ credential: "" }).where("uid", "!=", uid).execute();
+    await tx.updateTable("upstreams").set({ credential: sealed }).where("uid", "=", uid).execute();
+    await resealUpstreams(tx, createSecrets([newKey, oldKey]));
+    return await tx.selectFrom("upstreams").select("credential").where("uid", "=", uid).executeTakeFirstOrThrow();
+  });
+  assert.equal(createSecrets([newKey]).open(again.credential, credentialPlace(uid)), "of old");
+  assert.throws(() => createSecrets([newKey]).open(again.credential, credentialPlace(`${uid}0`)));
+});
+
 test("editors change upstreams, viewers see them, pull tokens and strangers do not", async () => {
   const group = await team();
   const { uid } = await platform.ok("POST", `${PATH}/${group}`, NPM);
@@ -176,6 +202,61 @@ test("an export has upstreams, their passwords and what came from them; fsck fin
   assert.deepEqual(await check(false), ["upstream-without-group 1", "upstream-document-without-upstream 1"]);
   await check(true);
   assert.deepEqual(await check(false), []);
+});
+
+test("what an upstream that is gone has said is removed, and what nobody has asked for in 90 days", async (t) => {
+  const registry = await startNpmRegistry(t);
+  const names = ["left", "right"];
+  for (const name of names) registry.publish(name, "1.0.0");
+  const folder = temporaryFolder(t);
+  t.after(() => dropDatabase(folder));
+  const clock = { offsetMs: 0, nowMs: () => Date.now() + clock.offsetMs };
+  await using server = await openComposition(folder, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" }, { clock });
+  const { bootstrap, transactor, access, config, db } = { ...server, bootstrap: readBootstrap(folder) };
+  const row = (parent: string) => ({
+    uid: newUid(parent),
+    parent,
+    ecosystem: 3,
+    description: "",
+    url: registry.url,
+    username: "",
+    credential: "",
+    reserved_names: "[]",
+    merged_names: "[]",
+    disabled: 0,
+    last_success_time: null,
+    last_error: "",
+    last_error_time: null,
+    create_time: 0,
+    update_time: 0,
+  });
+  const upstream = row(bootstrap.organization.uid);
+  await db.insertInto("upstreams").values(upstream).execute();
+  const get = async (name: string): Promise<number> => {
+    const { token } = await access.tokens.mint({
+      type: "access",
+      identity: bootstrap.identity.uid,
+      audiences: [config.registryAudience],
+      ttlMs: 60_000,
+      nowMs: clock.nowMs(),
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${config.registryUrl}/npm/acme/${name}`, { headers });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const kept = async (): Promise<string[]> =>
+    (await db.selectFrom("upstream_documents").select("name").orderBy("name").execute()).map(({ name }) => name);
+  const clean = (): Promise<{ documents: number }> =>
+    removeUnusedUpstreamDocuments({ transactor, clock: clockOf(clock.nowMs) }, AbortSignal.timeout(60_000));
+  for (const name of names) assert.equal(await get(name), 200);
+  assert.deepEqual([await clean(), await kept()], [{ documents: 0 }, names]);
+  clock.offsetMs += 89 * 86_400_000;
+  assert.equal(await get("left"), 200);
+  clock.offsetMs += 2 * 86_400_000;
+  assert.deepEqual([await clean(), await kept()], [{ documents: 1 }, ["left"]]);
+  await db.deleteFrom("upstreams").execute();
+  assert.deepEqual([await clean(), await kept()], [{ documents: 1 }, []]);
 });
 
 test("where private addresses are not allowed, an upstream there is not asked, whoever wrote it down", async (t) => {

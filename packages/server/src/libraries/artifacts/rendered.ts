@@ -26,8 +26,8 @@ const compress = promisify(gzip);
 
 /**
  * The document with this key, from memory or as `make` writes it. The key has the artifact's revision, which every
- * change of the artifact ends: each process makes a document once, whatever the number of versions. `nowMs`: the time of
- * the request, of documents that are good until some time.
+ * change of the artifact ends: each process makes a document once, whatever the number of versions. `nowMs`: the time
+ * of the request, of documents that are good until some time.
  */
 export async function renderedAs(key: string, make: () => Promise<string | Made>, nowMs = 0): Promise<Rendered> {
   const known = rendered.get(key);

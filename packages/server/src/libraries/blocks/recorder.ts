@@ -52,7 +52,8 @@ export function createBlockRecorder({ writer, clock, log, metrics }: BlockRecord
   };
   const flush = async (): Promise<void> => {
     while (waiting.size > 0) {
-      const blocks = [...waiting.values()];
+      // In one order, so that two processes that write the same rows wait for each other and do not lock each other.
+      const blocks = [...waiting].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, block]) => block);
       waiting = new Map();
       for (let at = 0; at < blocks.length; at += BLOCKS_PER_TRANSACTION)
         await write(blocks.slice(at, at + BLOCKS_PER_TRANSACTION));

@@ -17,7 +17,7 @@ import { type OfferedVersion, sumsOf } from "./upstream-document.ts";
 
 const MAX_DESCRIPTION_CHARS = 4_096;
 
-/** The version that an upstream offers, by the name of its tarball here. Throws 404, also for one the group has removed. */
+/** The version that an upstream offers, by the name of its tarball here. Throws 404, also for one that was removed. */
 export async function offeredFile(
   exchange: LibraryExchange,
   { group, name, document, settings }: FoundPackage,

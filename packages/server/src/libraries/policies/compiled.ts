@@ -4,7 +4,7 @@ import { PolicyMode, UnknownLicense } from "@moorage/api/messages";
 import { createLru } from "../../lib/lru.ts";
 import type { Row } from "../../store/index.ts";
 import { ecosystemOf } from "../ecosystems.ts";
-import type { LicenseRules } from "./licenses.ts";
+import { isAgainst, type LicenseRules } from "./licenses.ts";
 import { packageName, type PurlRule, purlRule } from "./purl-rules.ts";
 
 /** A policy as gates ask it. */
@@ -13,7 +13,8 @@ export interface CompiledPolicy {
   /** In milliseconds; 0 for none. */
   cooldownMs: number;
   blocksMalware: boolean;
-  licenses: LicenseRules;
+  /** Whether a license, empty for none, is against the rules. */
+  isAgainst(license: string): boolean;
   /** The package URLs that name this artifact, by its normalized name. */
   rulesOf(normalized: string): NamedRules;
 }
@@ -25,12 +26,21 @@ export interface NamedRules {
 }
 
 const MAX_NAMES = 2_000;
+const MAX_LICENSES = 1_000;
+const MAX_LICENSE_CHARS = 300;
 
 /** Prepares a policy of which `policyViolations` found nothing. */
 export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
   const { key } = ecosystemOf(row.ecosystem);
   const [blocked, allowed] = [rulesIn(row.blocked_purls), rulesIn(row.allowed_purls)];
   const named = createLru<string, NamedRules>(MAX_NAMES);
+  const licenses: LicenseRules = {
+    allowed: textsIn(row.allowed_licenses),
+    denied: textsIn(row.denied_licenses),
+    blocksUnknown: row.unknown_license === UnknownLicense.BLOCK,
+  };
+  // The thousands of versions of a document have few licenses among them.
+  const judged = createLru<string, boolean>(MAX_LICENSES);
   const { seconds, nanos } = fromJson(DurationSchema, JSON.parse(row.cooldown ?? '"0s"') as JsonValue);
   function rulesIn(texts: string): PurlRule[] {
     return textsIn(texts).map((text) => purlRule(key, text));
@@ -39,10 +49,12 @@ export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
     mode: row.mode === PolicyMode.ENFORCE ? "enforce" : "preview",
     cooldownMs: Number(seconds) * 1000 + Math.ceil(nanos / 1_000_000),
     blocksMalware: row.block_malware === 1,
-    licenses: {
-      allowed: textsIn(row.allowed_licenses),
-      denied: textsIn(row.denied_licenses),
-      blocksUnknown: row.unknown_license === UnknownLicense.BLOCK,
+    isAgainst(license) {
+      const known = judged.get(license);
+      if (known !== undefined) return known;
+      const found = isAgainst(license, licenses);
+      if (license.length <= MAX_LICENSE_CHARS) judged.set(license, found);
+      return found;
     },
     rulesOf(normalized) {
       const known = named.get(normalized);

@@ -5,7 +5,6 @@ import { libraryMalware, type LibraryMalware } from "../../security/index.ts";
 import { type ArtifactName, ORIGIN } from "../artifacts/names.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
 import type { CompiledPolicy, NamedRules } from "./compiled.ts";
-import { isAgainst } from "./licenses.ts";
 import { policyFor } from "./nearest.ts";
 import { packageName } from "./purl-rules.ts";
 
@@ -85,7 +84,7 @@ function verdictOn(
   { version, origin, publishMs, license }: VersionFacts,
   { policy, rules, malware, nowMs }: Judged,
 ): Verdict | undefined {
-  const { cooldownMs, licenses } = policy;
+  const { cooldownMs } = policy;
   const blocked = rules.blocked.find((rule) => rule.matchesVersion(version));
   if (blocked !== undefined) return { reason: "purl", detail: blocked.text, opensMs: undefined };
   // What a group publishes is its own concern.
@@ -95,12 +94,19 @@ function verdictOn(
   if (record !== undefined && !allowed.some(({ isExact }) => isExact))
     return { reason: "malware", detail: record, opensMs: undefined };
   if (allowed.length > 0) return undefined;
-  if (license !== null && isAgainst(license ?? "", licenses))
-    return { reason: "license", detail: license ?? "", opensMs: undefined };
+  if (license !== null && policy.isAgainst(license ?? ""))
+    return { reason: "license", detail: lineOf(license ?? ""), opensMs: undefined };
   if (cooldownMs === 0) return undefined;
   if (publishMs === undefined) return { reason: "cooldown", detail: "", opensMs: undefined };
   const opensMs = publishMs + cooldownMs;
   return opensMs <= nowMs ? undefined : { reason: "cooldown", detail: `published at ${isoTime(publishMs)}`, opensMs };
+}
+
+const MAX_DETAIL_CHARS = 100;
+
+/** A text of an upstream as part of a message, which is one line. */
+function lineOf(text: string): string {
+  return text.slice(0, MAX_DETAIL_CHARS).replaceAll(/\s+/g, " ").trim();
 }
 
 function hashOf(text: string): string {

@@ -61,10 +61,11 @@ function matches(pattern: string, license: string): boolean {
 }
 
 function expressionOf(license: string): Info | "unknown" {
+  if (license.length > MAX_CHARS) return "unknown";
   const text = license.trim();
   const found = known.get(text);
   if (found !== undefined) return found;
-  const read = text.length > MAX_CHARS ? "unknown" : (parsed(text) ?? parsed(guessed(text)) ?? "unknown");
+  const read = parsed(text) ?? parsed(guessed(text)) ?? "unknown";
   known.set(text, read);
   return read;
 }

@@ -87,13 +87,14 @@ export async function sendDistribution(
       return { known, kept: known.artifact && (await fileNamed(call.tx, known.artifact.uid, file)) };
     });
   let { known, kept } = await keptFile();
+  let isNoted = false;
   if (kept === undefined) {
-    await fetchListed(exchange, known, file);
+    ({ isNoted } = await fetchListed(exchange, known, file));
     ({ known, kept } = await keptFile());
   }
   if (kept === undefined) throw libraryError(404, `Not found: ${file}`);
-  // Also of a file that has just come: only now is its license known.
-  requireOpen(exchange, known.gate, factsOf(kept));
+  // Also of a file that has just come: only now is its license known. Each request is noted once.
+  if (!isNoted) requireOpen(exchange, known.gate, factsOf(kept));
   const contentType = file.endsWith(BESIDE.provenance) ? PROVENANCE_TYPE : "application/octet-stream";
   await sendFile(exchange, { file: kept.file, contentType });
 }

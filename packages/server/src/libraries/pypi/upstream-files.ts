@@ -26,12 +26,17 @@ const MAX_SUMMARY_CHARS = 512;
 /** Source: PyPI, "Integrity API". */
 export const PROVENANCE_TYPE = "application/vnd.pypi.integrity.v1+json";
 
+/** Whether something is against a file that was given all the same, in a preview, and was noted. */
+export interface Judged {
+  isNoted: boolean;
+}
+
 /**
  * Gets a file that the upstream lists, or the metadata or provenance beside it, checks it and keeps it, once. Throws
  * 403 for one that is blocked, 404 for one that is not listed, or is here by now, and 502 and 503 when the upstream
  * fails.
  */
-export async function fetchListed(exchange: LibraryExchange, known: KnownProject, name: string): Promise<void> {
+export async function fetchListed(exchange: LibraryExchange, known: KnownProject, name: string): Promise<Judged> {
   const { settings, gate, normalized } = known;
   const missing = libraryError(404, `Not found: ${name}`);
   if (settings === undefined) throw missing;
@@ -55,6 +60,7 @@ export async function fetchListed(exchange: LibraryExchange, known: KnownProject
     },
   });
   if (!isThere) throw libraryError(404, `Not found: ${name}: the upstream lists it and does not have it`);
+  return { isNoted: gate.verdictOn(facts) !== undefined };
 }
 
 type Wanted = Omit<WantedFile, "key" | "isKept" | "keep">;
@@ -136,7 +142,8 @@ async function write(
     group,
     ecosystem: ecosystem.number,
     normalized,
-    name: normalized,
+    // As its publisher writes it, which is what the catalogue shows.
+    name: said !== undefined && normalizedName(said.name) === normalized ? said.name : normalized,
     isMerged: settings.isMerged,
     isPrerelease: isPreRelease(version),
     ...(ending === "" && { version: newVersion(listed, said) }),

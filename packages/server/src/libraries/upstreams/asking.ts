@@ -37,16 +37,26 @@ interface Standing {
   waiting: number;
   error: string;
   notedMs: number | undefined;
+  /** The last note; it never rejects. */
+  written: Promise<void>;
 }
 
-export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps): Asking {
+/** `closing`: what fails because the server ends says nothing about an upstream. */
+export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps, closing: AbortSignal): Asking {
   const standings = createLru<string, Standing>(MAX_UPSTREAMS);
   const semaphores = { document: createSemaphores(CONCURRENCY.document), file: createSemaphores(CONCURRENCY.file) };
   const writes = new Set<Promise<void>>();
   const standingOf = ({ uid, url }: UpstreamSettings): Standing => {
     // Another URL is another registry.
     const key = `${uid} ${url}`;
-    const found = standings.get(key) ?? { failures: 0, untilMs: 0, waiting: 0, error: "", notedMs: undefined };
+    const found = standings.get(key) ?? {
+      failures: 0,
+      untilMs: 0,
+      waiting: 0,
+      error: "",
+      notedMs: undefined,
+      written: Promise.resolve(),
+    };
     standings.set(key, found);
     return found;
   };
@@ -56,11 +66,14 @@ export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps):
     const isOld = standing.notedMs === undefined || nowMs - standing.notedMs >= NOTE_EVERY_MS;
     if (error === standing.error && !isOld) return;
     Object.assign(standing, { error, notedMs: nowMs });
-    const write = transactor
-      .write(noteUpstream, systemCallNow(clock), { uid, url, error })
+    const data = systemCallNow(clock);
+    // One after the other, so that the last one stays.
+    const write = standing.written
+      .then(() => transactor.write(noteUpstream, data, { uid, url, error }))
       .catch((err: unknown) => log.error({ err, upstream: uid }, "the state of an upstream was not written"))
       .finally(() => writes.delete(write));
     writes.add(write);
+    standing.written = write;
   };
   return {
     async ask(settings, kind, work) {
@@ -83,7 +96,7 @@ export function createAsking({ transactor, clock, metrics, log }: UpstreamDeps):
             note(standing, settings, "");
             return answer;
           } catch (error) {
-            if (!(error instanceof UpstreamFailure)) throw error;
+            if (!(error instanceof UpstreamFailure) || closing.aborted) throw error;
             metrics.asked(ecosystem.key, kind, error.kind);
             if (error.kind === "unreachable") {
               standing.failures += 1;

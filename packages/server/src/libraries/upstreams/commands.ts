@@ -169,7 +169,7 @@ async function generationOf({ tx }: Call, kept: string, { digest }: NewFile): Pr
   return row?.generation ?? "";
 }
 
-/** Removes documents that no upstream needs any more, or that nobody has asked for since `beforeMs`. Answers how many. */
+/** Removes documents that no upstream needs any more, or that nobody has asked for since `beforeMs`: says how many. */
 export const removeUnusedDocuments = command(
   "libraries.removeUnusedDocuments",
   async (call: Call, { beforeMs, limit }: { beforeMs: number; limit: number }): Promise<{ removed: number }> => {

@@ -12,6 +12,8 @@ export interface UpstreamDeps {
   secrets: Secrets;
   clock: Clock;
   metrics: LibraryMetrics;
+  /** Whether other processes may serve the same installation. */
+  isShared: boolean;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
   config: Pick<
     Config,

@@ -11,7 +11,7 @@ import type { createUpstreamClient, UpstreamAnswer } from "./client.ts";
 import { checkDocument, keepDocument } from "./commands.ts";
 import type { UpstreamDeps } from "./deps.ts";
 import { asFailure, failureAnswer, UpstreamFailure } from "./errors.ts";
-import type { createOnce } from "./once.ts";
+import type { OnceRunner } from "./once.ts";
 import type { UpstreamSettings } from "./settings.ts";
 
 /** What the parsing of a document gets beside its bytes. */
@@ -112,7 +112,7 @@ export function createDocuments(
   deps: UpstreamDeps,
   request: ReturnType<typeof createUpstreamClient>,
   asking: Asking,
-  once: ReturnType<typeof createOnce>,
+  once: OnceRunner,
   closing: AbortSignal,
 ): Documents {
   const { transactor, clock, config, metrics } = deps;

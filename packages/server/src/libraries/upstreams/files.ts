@@ -6,7 +6,7 @@ import type { Asking } from "./asking.ts";
 import type { createUpstreamClient, UpstreamAnswer } from "./client.ts";
 import type { UpstreamDeps } from "./deps.ts";
 import { asFailure, failureAnswer, UpstreamFailure } from "./errors.ts";
-import type { createOnce } from "./once.ts";
+import type { OnceRunner } from "./once.ts";
 import type { UpstreamSettings } from "./settings.ts";
 
 /** The sums that a file must have, in hex; what is left out is not known. */
@@ -46,8 +46,8 @@ export interface Files {
    */
   fetch(settings: UpstreamSettings, wanted: WantedFile): Promise<boolean>;
   /**
-   * The bytes of something small, such as a file of sums, of which nothing is kept. Undefined when the upstream does not
-   * have it. Throws as `fetch` does.
+   * The bytes of something small, such as a file of sums, of which nothing is kept. Undefined when the upstream does
+   * not have it. Throws as `fetch` does.
    */
   small(settings: UpstreamSettings, url: string, maxBytes: number): Promise<SmallFile | undefined>;
 }
@@ -66,7 +66,7 @@ export function createFiles(
   deps: UpstreamDeps,
   request: ReturnType<typeof createUpstreamClient>,
   asking: Asking,
-  once: ReturnType<typeof createOnce>,
+  once: OnceRunner,
   closing: AbortSignal,
 ): Files {
   const { config, metrics, clock, blobs } = deps;

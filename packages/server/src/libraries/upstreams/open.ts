@@ -31,7 +31,7 @@ export function openUpstreams(deps: UpstreamDeps): Upstreams {
   });
   const closing = new AbortController();
   const request = createUpstreamClient(client, secrets);
-  const asking = createAsking(deps);
+  const asking = createAsking(deps, closing.signal);
   const once = createOnce(deps);
   return {
     documents: createDocuments(deps, request, asking, once, closing.signal),
@@ -43,7 +43,7 @@ export function openUpstreams(deps: UpstreamDeps): Upstreams {
     async close() {
       closing.abort();
       await client.close();
-      await asking.settled();
+      await Promise.all([asking.settled(), once.settled()]);
     },
   };
 }

@@ -51,8 +51,8 @@ export type Upstream = Message<"moorage.libraries.v2.Upstream"> & {
 
   /**
    * The registry, such as https://registry.npmjs.org, https://pypi.org/simple or https://repo.maven.apache.org/maven2:
-   * an https URL without user name, query and fragment. http and private addresses only where the server is set to allow
-   * them.
+   * an https URL without user name, query and fragment. http and private addresses only where the server is set to
+   * allow them.
    *
    * @generated from field: string url = 4;
    */
