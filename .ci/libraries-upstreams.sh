@@ -127,7 +127,7 @@ from_pip() {
   for file in files/*; do printf '%s --hash=sha256:%s\n' "$(basename "$file" | sed 's/_/-/; s/-\([0-9][^-]*\)-.*/==\1/')" "$(sha256sum "$file" | cut -d' ' -f1)"; done >requirements.txt
   # devpi does not say when files were uploaded: they count from when they were seen first.
   refused "pip: under a cooldown nothing is installed that was seen first now" "No matching distribution" "$PY/pip" install --no-cache-dir --index-url "$(index "$ORG/cool")" --target cool idna
-  same "pip: which is told the reason" "$(curl -s -m 20 -o "$WORK/out.log" -w '%{http_code}' "$(index "$ORG/cool")idna/")" 409
+  same "pip: which is answered with the reason" "$(curl -s -m 20 -o "$WORK/out.log" -w '%{http_code}' "$(index "$ORG/cool")idna/")" 409
   says "pip: in one line" "every version of idna is blocked: .* is too young"
 }
 locked_pip() {

@@ -2,8 +2,8 @@
 //
 //   node .ci/upstreams.ts FOLDER TARBALLS MAVEN
 //
-// verdaccio, with the npm tarballs of that folder published to it; devpi-server, empty; a Maven repository that is a folder.
-// Prints one line of JSON with their URLs, and ends them all on SIGTERM.
+// verdaccio, with the npm tarballs of that folder published to it; devpi-server, empty; a Maven repository that is a
+// folder. Prints one line of JSON with their URLs, and ends them all on SIGTERM.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

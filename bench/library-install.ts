@@ -93,8 +93,8 @@ interface Page {
 }
 
 /**
- * The paths that a client asks for, once it has the document at this path: the tarball of the latest version; or the last
- * wheel, and before it its metadata where they are beside it.
+ * The paths that a client asks for, once it has the document at this path: the tarball of the latest version; or the
+ * last wheel, and before it its metadata where they are beside it.
  */
 export function installPaths(client: "npm" | "pypi", document: string, text: string): string[] {
   const pathOf = (url: string): string => new URL(url, `http://127.0.0.1${document}`).pathname;

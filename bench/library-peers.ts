@@ -23,8 +23,8 @@ export interface LibraryPeer extends Registry {
 }
 
 /**
- * `upstream`: the URL of a registry that is asked for what is not there. `authenticated`: it serves those alone who have the
- * peer's credentials.
+ * `upstream`: the URL of a registry that is asked for what is not there. `authenticated`: it serves those alone
+ * who have the peer's credentials.
  */
 export interface LibraryPeerOptions {
   name?: string;

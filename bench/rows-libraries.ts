@@ -25,8 +25,8 @@ type Starter = (folder: string, options: { upstream?: string; name?: string }) =
 const PEERS: Readonly<Record<Client, Starter>> = { npm: startVerdaccio, pypi: startDevpi };
 
 /**
- * Packages that were published: what clients ask of them, at Moorage and at the peer on the same core. Undefined where a
- * peer is missing.
+ * Packages that were published: what clients ask of them, at Moorage and at the peer on the same core. Undefined where
+ * a peer is missing.
  */
 export async function librariesSection(
   bench: Bench,

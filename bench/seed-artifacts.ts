@@ -21,8 +21,8 @@ export function artifactVersion(index: number): string {
 }
 
 /**
- * `artifacts` libraries of npm in the organization with a version each, a hundred in the small one, and in each one that
- * has as many versions as there are libraries.
+ * `artifacts` libraries of npm in the organization with a version each, a hundred in the small one, and in each one
+ * that has as many versions as there are libraries.
  */
 export function artifactStatements(
   { organization, small }: { organization: string; small: string },

@@ -5,7 +5,7 @@ import type { Database } from "../../store/index.ts";
 import type { LibraryExchange } from "./exchange.ts";
 
 /** A whole answer with status 200 to a GET. The body has one character for each byte. */
-export interface KeptAnswer {
+export interface CachedAnswer {
   /** What it counts as in metrics. */
   verb: string;
   headers: Readonly<Record<string, string>> & { etag: string };
@@ -25,7 +25,7 @@ export function createLibraryCache(
   reader: Database,
   isStillGood: ResponseCacheOptions["isStillGood"],
   { upstreamTtlMs }: { upstreamTtlMs: number },
-): ResponseCache<KeptAnswer> {
+): ResponseCache<CachedAnswer> {
   return createResponseCache(reader, {
     isStillGood,
     maxAgeMs: Math.min(MAX_AGE_MS, upstreamTtlMs),
@@ -41,13 +41,13 @@ function keyOf({ headers, method, url }: Request): string | undefined {
   return `${url} ${encodings} ${accept} ${authorization}`;
 }
 
-/** The kept answer to the same request; undefined when it must be worked on. */
-export function keptAnswer({ req, steps, callData }: LibraryExchange): KeptAnswer | undefined {
+/** The cached answer to the same request; undefined when it must be worked on. */
+export function cachedAnswer({ req, steps, callData }: LibraryExchange): CachedAnswer | undefined {
   return steps.cached(keyOf(req), callData.nowMs)?.answer;
 }
 
 /** Keeps an answer with an ETag for the same request, unless it was noted as one that is recorded each time. */
-export function keepAnswer(
+export function cacheAnswer(
   { req, steps, verb, isRecorded = false }: LibraryExchange,
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
@@ -59,6 +59,6 @@ export function keepAnswer(
 }
 
 /** Whether the client has the answer already. */
-export function isKnown({ req }: Pick<LibraryExchange, "req">, { headers }: KeptAnswer): boolean {
+export function isKnown({ req }: Pick<LibraryExchange, "req">, { headers }: CachedAnswer): boolean {
   return matchesEtag(req.headers["if-none-match"], headers.etag);
 }

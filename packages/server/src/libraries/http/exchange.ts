@@ -12,7 +12,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { BlockRecorder } from "../blocks/recorder.ts";
 import type { Upstreams } from "../upstreams/open.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
-import type { KeptAnswer } from "./cached.ts";
+import type { CachedAnswer } from "./cached.ts";
 
 /** The settings of the protocols of libraries. */
 export interface LibraryConfig extends Pick<
@@ -36,7 +36,7 @@ export interface LibraryDeps {
   /** What groups get from the registries of others. */
   upstreams: Pick<Upstreams, "documents" | "files" | "changed">;
   /** The response cache of GETs. */
-  answers: ResponseCache<KeptAnswer>;
+  answers: ResponseCache<CachedAnswer>;
   /** Records rejected requests. */
   auditor: Pick<Auditor, "note">;
   /** Records what policies block. */
@@ -55,7 +55,7 @@ export interface LibraryExchange {
   res: Response;
   data: RequestData;
   deps: LibraryDeps;
-  steps: RequestSteps<KeptAnswer>;
+  steps: RequestSteps<CachedAnswer>;
   /** What is asked for, as metrics name it; empty until that is known. */
   verb: string;
   /** Each answer to this request is recorded, so that it must be worked on each time. Defaults to no. */

@@ -6,10 +6,10 @@ import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
 import { mavenProtocol } from "../maven/router.ts";
 import { npmProtocol } from "../npm/router.ts";
 import { pypiProtocol } from "../pypi/router.ts";
-import { keptAnswer } from "./cached.ts";
+import { cachedAnswer } from "./cached.ts";
 import { libraryAnswer, libraryError } from "./errors.ts";
 import { type LibraryDeps, type LibraryExchange, openExchange } from "./exchange.ts";
-import { send, sendKept } from "./send.ts";
+import { send, sendCached } from "./send.ts";
 
 /** What an ecosystem's part of the server answers. */
 export interface Protocol {
@@ -52,10 +52,10 @@ export function libraryHandler(deps: LibraryDeps): LibraryHandler {
       };
       try {
         exchange.steps.admit();
-        const kept = keptAnswer(exchange);
-        if (kept !== undefined) {
-          verb(kept.verb);
-          return sendKept(exchange, kept);
+        const cached = cachedAnswer(exchange);
+        if (cached !== undefined) {
+          verb(cached.verb);
+          return sendCached(exchange, cached);
         }
         exchange.segments = texts.map(decoded);
         await PROTOCOLS[key]?.answer(exchange, verb);

@@ -4,7 +4,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { parseRange, responseSink } from "../../oci/index.ts";
 import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
 import type { Row } from "../../store/index.ts";
-import { isKnown, keepAnswer, type KeptAnswer } from "./cached.ts";
+import { isKnown, cacheAnswer, type CachedAnswer } from "./cached.ts";
 import type { LibraryExchange } from "./exchange.ts";
 import { libraryError } from "./errors.ts";
 
@@ -19,7 +19,7 @@ export function send(
   body: Uint8Array | string,
 ): void {
   const { req, res, data } = exchange;
-  if (status === 200 && typeof body !== "string") keepAnswer(exchange, headers, body);
+  if (status === 200 && typeof body !== "string") cacheAnswer(exchange, headers, body);
   res.statusCode = status;
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader("x-content-type-options", "nosniff");
@@ -33,9 +33,9 @@ export function send(
 }
 
 /** Answers as the same request was answered before. */
-export function sendKept(exchange: LibraryExchange, kept: KeptAnswer): void {
-  if (isKnown(exchange, kept)) send(exchange, 304, kept.headers, "");
-  else send(exchange, 200, kept.headers, kept.body);
+export function sendCached(exchange: LibraryExchange, cached: CachedAnswer): void {
+  if (isKnown(exchange, cached)) send(exchange, 304, cached.headers, "");
+  else send(exchange, 200, cached.headers, cached.body);
 }
 
 export function sendJson(
