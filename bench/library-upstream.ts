@@ -1,5 +1,6 @@
 // A registry of npm and an index of Python projects in one, which has any package with a name of the benchmark: what
-// others are behind when they have nothing yet. Reads its port as JSON from standard input, and answers until it is stopped.
+// others are behind when they have nothing yet. Reads its port as JSON from standard input, and answers until it is
+// stopped.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { LATEST, manifestOf, npmTarball, versionsOf, wheel } from "./library-fixtures.ts";
