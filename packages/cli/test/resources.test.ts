@@ -96,7 +96,7 @@ function wordsOf(noun: string, method: MethodSpec): string[] {
     .flatMap((field) => {
       const flag =
         field.name === "url"
-          ? "--scanner-url"
+          ? `--${noun.replace(/s$/, "")}-url`
           : `--${field.name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       if (field.type === "message" && field.repeated !== true) return [];
       return [flag, field.ref === undefined ? sampleOf(field.type, field.values) : UID];
