@@ -17,19 +17,8 @@ ALL="npm pnpm yarn bun pip uv poetry python_upstream maven maven_upstream gradle
 # shellcheck source=.ci/clients/maven-upstream.sh
 . "$ROOT/.ci/clients/maven-upstream.sh"
 
-BUILT=$ROOT/build/tools/libraries
-MISSING=()
-missing() { echo "libraries: $1: not run: $2"; MISSING+=("$1"); }
-mkdir -p "$BUILT"
-# Installed from the package registries once, at pinned versions.
-if [ ! -x "$BUILT/node_modules/.bin/pnpm" ]; then
-  echo '{"private": true, "allowScripts": {"bun": true, "pnpm": true, "yarn": true}}' >"$BUILT/package.json"
-  npm install --silent --no-audit --no-fund --prefix "$BUILT" pnpm@12.21.0 yarn@1.22.22 bun@1.4.5 >"$BUILT/npm.log" 2>&1 || true
-fi
-if [ ! -x "$BUILT/python/bin/twine" ] && command -v python3 >/dev/null; then
-  { python3 -m venv "$BUILT/python" && "$BUILT/python/bin/pip" install -q twine==7.0.0 uv==0.13.9 poetry==2.5.1 build==1.6.1 setuptools wheel; } >"$BUILT/python.log" 2>&1 || true
-fi
-PY=$BUILT/python/bin
+# shellcheck source=.ci/clients/library-programs.sh
+. "$ROOT/.ci/clients/library-programs.sh"
 prepare_python_upstream
 prepare_maven_upstream
 
@@ -39,10 +28,7 @@ start_server
 ORG=$(bootstrap organization.name)
 PUSH=$(moorage push-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)
 PULL=$(moorage pull-token create --data-dir "$DATA" --group "$ORG" --name ci --json | json password)
-# No settings of this machine.
-export HOME="$WORK/home" XDG_CACHE_HOME="$WORK/cache" XDG_CONFIG_HOME="$WORK/config" PIP_CONFIG_FILE=/dev/null PIP_DISABLE_PIP_VERSION_CHECK=1
-unset PIP_INDEX_URL UV_INDEX_URL UV_DEFAULT_INDEX npm_config_registry NPM_CONFIG_REGISTRY
-mkdir -p "$HOME"
+own_settings
 
 # npmrc PASSWORD: the configuration of a folder's npm, pnpm, yarn and bun.
 npmrc() { printf 'registry=%s/npm/%s/\n//%s/npm/%s/:_authToken=%s\n' "$URL" "$ORG" "$HOST" "$ORG" "$1" >.npmrc; }

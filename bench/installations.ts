@@ -21,6 +21,7 @@ export interface Amounts {
   repos: number;
   tagged: number[];
   images?: number;
+  artifacts?: number;
 }
 
 // Files that determine the content of a fresh database.
@@ -28,13 +29,17 @@ const SOURCES = [
   "./seed-sql.ts",
   "./seed-sqlite.ts",
   "./seed-images.ts",
+  "./seed-artifacts.ts",
   "../packages/server/src/store/migrations.ts",
   "../packages/server/src/installation/bootstrap.ts",
 ];
 const SEED_TIMEOUT_MS = 600_000;
 const MAX_GROUPS = 100;
 
-function planOf({ organization, publicOrganization }: Moorage, { repos, tagged, images }: Amounts): SeedPlan {
+function planOf(
+  { organization, publicOrganization }: Moorage,
+  { repos, tagged, images, artifacts }: Amounts,
+): SeedPlan {
   return {
     organization: organization.uid,
     small: publicOrganization.uid,
@@ -42,11 +47,14 @@ function planOf({ organization, publicOrganization }: Moorage, { repos, tagged, 
     groups: Math.min(MAX_GROUPS, Math.ceil(repos / 10)),
     tagged,
     ...(images !== undefined && { images }),
+    ...(artifacts !== undefined && { artifacts }),
   };
 }
 
-const described = ({ repos, images }: Amounts): string =>
-  images === undefined ? `${repos.toLocaleString("en")} repos` : `${images.toLocaleString("en")} images`;
+const described = ({ repos, images, artifacts }: Amounts): string => {
+  if (artifacts !== undefined) return `${artifacts.toLocaleString("en")} libraries`;
+  return images === undefined ? `${repos.toLocaleString("en")} repos` : `${images.toLocaleString("en")} images`;
+};
 
 /** Starts and stops the server once, so that the installation is initialized before rows are added. */
 async function firstStart(place: Place): Promise<Moorage> {
@@ -65,8 +73,9 @@ export async function sqliteInstallation(
 ): Promise<Installation> {
   const schema = createHash("sha256");
   for (const source of SOURCES) schema.update(readFileSync(new URL(source, import.meta.url)));
-  const prefix =
-    amounts.images === undefined ? `seed-${amounts.repos}-${amounts.tagged.join("-")}-` : `images-${amounts.images}-`;
+  const { images, artifacts } = amounts;
+  const ofRepos = images === undefined ? `seed-${amounts.repos}-${amounts.tagged.join("-")}-` : `images-${images}-`;
+  const prefix = artifacts === undefined ? ofRepos : `libraries-${artifacts}-`;
   const folder = join(cacheFolder, prefix + schema.digest("hex").slice(0, 12));
   if (!existsSync(folder)) {
     for (const stale of readdirSync(cacheFolder).filter((entry) => entry.startsWith(prefix)))
@@ -82,7 +91,7 @@ export async function sqliteInstallation(
       rmSync(making, { recursive: true, force: true });
     }
   }
-  const dataDir = join(scratch, `sqlite-${amounts.repos}`);
+  const dataDir = join(scratch, `sqlite-${artifacts === undefined ? "" : "libraries-"}${amounts.repos}`);
   cpSync(folder, dataDir, { recursive: true });
   return { place: { launcher, dataDir, env: {} }, repos: amounts.repos, engine: "SQLite" };
 }

@@ -55,13 +55,15 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const HEAD_END_NUMBER = HEAD_END.readUInt32BE();
 const CHUNKED_END = Buffer.from("\r\n0\r\n\r\n");
 const TWO = 0x32;
+const EMPTY = Buffer.alloc(0);
 // Responses in progress at the end are waited for, so that they do not affect the next row.
 const DRAIN_TIMEOUT_MS = 10_000;
 
-/** Runs connections for the time, then until no request is in progress. */
+/** Runs connections for the time, or until `end`, then until no request is in progress. */
 export async function measure(
   durationMs: number,
-  open: (counts: Counts, fail: (error: Error) => void) => Socket[],
+  open: (counts: Counts, fail: (error: Error) => void) => Pick<Socket, "destroy">[],
+  end?: Promise<void>,
 ): Promise<LoadResult> {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const { promise: idle, resolve } = Promise.withResolvers<void>();
@@ -84,7 +86,7 @@ export async function measure(
       timers.push(setTimeout(done, ms));
     });
   try {
-    await Promise.race([failed, after(durationMs)]);
+    await Promise.race([failed, after(durationMs), ...(end === undefined ? [] : [end])]);
     counts.isOver = true;
     if (counts.underWay > 0) await Promise.race([failed, idle, after(DRAIN_TIMEOUT_MS)]);
     const elapsedMs = performance.now() - began;
@@ -154,13 +156,22 @@ export function runHttp(load: Load): Promise<LoadResult> {
   );
 }
 
-function open(port: number, request: () => Buffer, counts: Counts, fail: (error: Error) => void): Socket {
+function open(
+  port: number,
+  request: () => Buffer,
+  counts: Counts,
+  fail: (error: Error) => void,
+): Pick<Socket, "destroy"> {
   // Bytes of the current response that have not arrived; -1: its head has not been read, -2: it is chunked, without a
   // length.
   let owed = -1;
   let head = Buffer.alloc(0);
   let shape: Shape | undefined;
   let sentMs = 0;
+  // The end of what has arrived of a response without a length.
+  let tail = EMPTY;
+  // The server closes the connection after this response: the next request needs another one.
+  let closes = false;
   const next = (): void => {
     owed = -1;
     counts.underWay += 1;
@@ -185,7 +196,8 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
     }
     if (owed === -2 && text.startsWith("HTTP/1.1 204")) owed = 0;
     shape = undefined;
-    if (!declared || !isGood) return;
+    closes = /^connection: *close/im.test(text);
+    if (!declared || !isGood || closes) return;
     // Including the end of the line, so that a longer number does not match.
     const lengthText = Buffer.from(view.subarray(declared.index, declared.index + declared[0].length + 2));
     shape = { headEnd: end, total, lengthAt: declared.index, lengthText };
@@ -215,20 +227,33 @@ function open(port: number, request: () => Buffer, counts: Counts, fail: (error:
         readHead(view);
       }
     }
-    if (owed === 0 || (owed === -2 && view.subarray(-CHUNKED_END.length).equals(CHUNKED_END))) {
+    if (owed === -2) tail = Buffer.concat([tail, view.subarray(-CHUNKED_END.length)]).subarray(-CHUNKED_END.length);
+    if (owed === 0 || (owed === -2 && tail.equals(CHUNKED_END))) {
+      tail = EMPTY;
       counts.times.push(performance.now() - sentMs);
-      if (answered(counts)) next();
+      if (!answered(counts)) return true;
+      if (closes) again();
+      else next();
     }
     return true;
   };
-  const socket = connect({
-    port,
-    host: "127.0.0.1",
-    noDelay: true,
-    onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive },
-  });
-  socket.on("connect", next);
-  socket.on("error", fail);
-  socket.on("close", () => fail(new Error("the server closed a connection")));
-  return socket;
+  const begin = (): Socket => {
+    const made = connect({
+      port,
+      host: "127.0.0.1",
+      noDelay: true,
+      onread: { buffer: new Uint8Array(RECEIVE_BYTES), callback: receive },
+    });
+    made.on("connect", next);
+    made.on("error", (error) => made === socket && fail(error));
+    made.on("close", () => made === socket && !closes && fail(new Error("the server closed a connection")));
+    return made;
+  };
+  const again = (): void => {
+    const ended = socket;
+    socket = begin();
+    ended.destroy();
+  };
+  let socket = begin();
+  return { destroy: () => socket.destroy() };
 }

@@ -4,6 +4,7 @@ import { type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Transfer, transfer, type TransferResult } from "./blob.ts";
+import { type InstallLoad, runInstall } from "./library-install.ts";
 import { type GrpcLoad, runGrpc } from "./grpc-load.ts";
 import { type Load, type LoadResult, runHttp } from "./load.ts";
 import { LOAD_CORE, start } from "./processes.ts";
@@ -24,6 +25,7 @@ type LoaderRequest =
   | { kind: "grpc"; load: GrpcLoad }
   | { kind: "blob"; load: Transfer }
   | { kind: "push"; load: PushLoad }
+  | { kind: "install"; load: InstallLoad }
   | { kind: "mixed"; load: MixedLoad };
 type LoaderResult = LoadResult | TransferResult | MixedResult;
 type LoaderAnswer = { result: LoaderResult } | { failure: string };
@@ -33,6 +35,7 @@ export interface Loader {
   grpc(load: GrpcLoad): Promise<LoadResult>;
   blob(load: Transfer): Promise<TransferResult>;
   push(load: PushLoad): Promise<LoadResult>;
+  install(load: InstallLoad): Promise<LoadResult>;
   mixed(load: MixedLoad): Promise<MixedResult>;
 }
 
@@ -71,6 +74,7 @@ export function openLoader(core: number = LOAD_CORE): Loader {
     grpc: (load) => ask({ kind: "grpc", load }),
     blob: (load) => ask({ kind: "blob", load }),
     push: (load) => ask({ kind: "push", load }),
+    install: (load) => ask({ kind: "install", load }),
     mixed: (load) => ask({ kind: "mixed", load }),
   };
 }
@@ -85,6 +89,8 @@ async function perform(request: LoaderRequest): Promise<LoaderResult> {
       return transfer(request.load);
     case "push":
       return runPush(request.load);
+    case "install":
+      return runInstall(request.load);
     case "mixed": {
       const [readers, push] = await Promise.all([runHttp(request.load.readers), runPush(request.load.push)]);
       return { readers, push };

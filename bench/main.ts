@@ -31,6 +31,7 @@ const FULL: Sizes = {
   feedRecords: 6_000,
   images: 100_000,
   deltaRecords: 1_000,
+  artifacts: 1_000_000,
   connections: 64,
 };
 const QUICK: Sizes = {
@@ -44,6 +45,7 @@ const QUICK: Sizes = {
   feedRecords: 1_000,
   images: 2_000,
   deltaRecords: 100,
+  artifacts: 10_000,
   connections: 64,
 };
 
@@ -53,6 +55,7 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     engine: { type: "string", default: "both" },
     tags: { type: "string" },
+    artifacts: { type: "string" },
     sources: { type: "boolean", default: false },
     rounds: { type: "string" },
     "round-ms": { type: "string" },
@@ -69,6 +72,7 @@ const tags = Math.max(FEW_TAGS, whole("tags", values.tags, base.tags));
 const sizes: Sizes = {
   ...base,
   tags,
+  artifacts: whole("artifacts", values.artifacts, base.artifacts),
   rounds: whole("rounds", values.rounds, base.rounds),
   roundMs: whole("round-ms", values["round-ms"], base.roundMs),
 };
@@ -77,7 +81,7 @@ const began = performance.now();
 const cacheFolder = join(BUILD, "bench");
 mkdirSync(cacheFolder, { recursive: true });
 const scratch = mkdtempSync(join(cacheFolder, "run-"));
-for (const copy of ["logged", "silent", "unread", "images"]) mkdirSync(join(scratch, copy));
+for (const copy of ["logged", "silent", "unread", "images", "libraries"]) mkdirSync(join(scratch, copy));
 const cleanups: Part["cleanups"] = [];
 const loader = openLoader();
 const versions: Record<string, string> = {};

@@ -63,7 +63,7 @@ async function seedDatabase(client: pg.Client, plan: SeedPlan): Promise<void> {
   await client.query("set synchronous_commit = off");
   const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
     `select indexname, indexdef from pg_indexes
-      where tablename in ('repos', 'tags', 'tag_history', 'packages', 'image_packages', 'package_keys', 'package_findings')
+      where tablename in ('repos', 'tags', 'tag_history', 'packages', 'image_packages', 'package_keys', 'package_findings', 'artifacts', 'artifact_words', 'artifact_versions')
         and schemaname = 'public' and indexname not like '%\\_pkey'`,
   );
   await client.query("begin");

@@ -12,9 +12,9 @@ export const FEW_TAGS = 100;
 const PAGE = 20;
 // An index over a million rows has a level or two more than one over a hundred, and does not fit into the processor's
 // caches.
-const FLAT_GOAL = 0.8;
+export const FLAT_GOAL = 0.8;
 // More spellings of a query, and more seconds, than the response cache can hold.
-const SPELLINGS = 6_000;
+export const SPELLINGS = 6_000;
 const SECONDS = 30_000;
 
 /** The repo of a row: it has so many tags, and the first tag has as many records. */
@@ -32,7 +32,7 @@ interface What {
 }
 
 /** The same text, percent-encoded in another way for each index: the response cache uses the path as it was sent. */
-function spelled(text: string, index: number): string {
+export function spelled(text: string, index: number): string {
   return Array.from(text, (letter, at) => ((index >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(
     "",
   );

@@ -68,6 +68,8 @@ export interface Sizes {
   /** Images with findings, and how many records of the feed change at a time: at most a fifth as many. */
   images: number;
   deltaRecords: number;
+  /** Libraries, and versions of one of them. */
+  artifacts: number;
   connections: number;
 }
 

@@ -1,4 +1,5 @@
 // The rows that a million pushes would have created, in SQL for both SQLite and PostgreSQL.
+import { artifactStatements } from "./seed-artifacts.ts";
 import { imageStatements } from "./seed-images.ts";
 
 export interface SeedPlan {
@@ -11,6 +12,8 @@ export interface SeedPlan {
   tagged: number[];
   /** Images in the repos, with packages and findings. */
   images?: number;
+  /** Libraries, and versions of one of them. */
+  artifacts?: number;
 }
 
 /** SQL expressions that differ between the engines. */
@@ -82,7 +85,7 @@ const REPO_COLUMNS =
   "(uid, parent, name, description, catalog_tier, bundles, readme, aliases, active_tags, sync_config, create_time, update_time)";
 
 export function seedStatements(
-  { organization, small, repos, groups, tagged, images }: SeedPlan,
+  { organization, small, repos, groups, tagged, images, artifacts }: SeedPlan,
   dialect: SeedDialect,
 ): string[] {
   const { series, hex, pad, bytes } = dialect;
@@ -128,6 +131,7 @@ export function seedStatements(
       select m.parent, m.digest, '${MANIFEST_TYPE}', ${bytes("m.text")}, length(m.text), '', '', '{}', ${EPOCH_MS}
         from (select parent, digest, ${manifestText("uid")} as text from tags where name < '${tagName(MANIFESTS)}') as m`,
     ...(images === undefined ? [] : imageStatements(organization, images, manifestText, dialect)),
+    ...(artifacts === undefined ? [] : artifactStatements({ organization, small }, artifacts, dialect)),
     `insert into counters (kind, ancestor, n) select 'tags', parent, count(*) from tags where true group by parent ${upsert}`,
     `insert into counters (kind, ancestor, n) select 'tags', '${organization}', count(*) from tags where true ${upsert}`,
     `drop table bench_groups`,

@@ -6,7 +6,7 @@ import type { Config } from "../config/index.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { Code } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { libraryHandler } from "../libraries/index.ts";
+import { createLibraryCache, libraryHandler } from "../libraries/index.ts";
 import { mcpEndpoints } from "../mcp/index.ts";
 import { mergeSnapshots, METRICS_CONTENT_TYPE } from "../observe/index.ts";
 import { registryHandler, type RegistryDeps, tokenEndpoint } from "../oci/index.ts";
@@ -83,6 +83,7 @@ export function handlersOf(
       blobs: registry.blobs,
       authenticate: access.authenticate,
       credentials: access,
+      answers: createLibraryCache(reader, access.tokens.isStillGood, config),
       auditor,
       blocks,
       config,

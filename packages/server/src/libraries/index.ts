@@ -7,6 +7,7 @@ export { artifactPoliciesService } from "./policies/service.ts";
 export { writeWords } from "./artifacts/words.ts";
 export { libraryFindingsService } from "./findings/service.ts";
 export { libraryCommands } from "./commands.ts";
+export { createLibraryCache } from "./http/cached.ts";
 export { type LibraryDeps } from "./http/exchange.ts";
 export { libraryHandler } from "./http/router.ts";
 export { resealUpstreams } from "./upstreams/credentials.ts";

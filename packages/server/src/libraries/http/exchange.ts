@@ -4,6 +4,7 @@ import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import { ANONYMOUS, type Call, type Caller, type CallData } from "../../core/call.ts";
 import type { Request, RequestData, Response } from "../../core/http.ts";
+import type { ResponseCache } from "../../core/response-cache.ts";
 import { RequestSteps } from "../../core/request-steps.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Awaitable } from "../../lib/awaitable.ts";
@@ -11,6 +12,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { BlockRecorder } from "../blocks/recorder.ts";
 import type { Upstreams } from "../upstreams/open.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
+import type { CachedAnswer } from "./cached.ts";
 
 /** The settings of the protocols of libraries. */
 export interface LibraryConfig
@@ -33,6 +35,8 @@ export interface LibraryDeps {
   };
   /** What groups get from the registries of others. */
   upstreams: Pick<Upstreams, "documents" | "files" | "changed">;
+  /** The response cache of GETs. */
+  answers: ResponseCache<CachedAnswer>;
   /** Records rejected requests. */
   auditor: Pick<Auditor, "note">;
   /** Records what policies block. */
@@ -51,7 +55,11 @@ export interface LibraryExchange {
   res: Response;
   data: RequestData;
   deps: LibraryDeps;
-  steps: RequestSteps<never>;
+  steps: RequestSteps<CachedAnswer>;
+  /** What is asked for, as metrics name it; empty until that is known. */
+  verb: string;
+  /** Each answer to this request is recorded, so that it must be worked on each time. Defaults to no. */
+  isRecorded?: boolean;
   ecosystem: EcosystemRules;
   /** The segments of the path after `/npm/`, `/pypi/` or `/maven/`, percent-decoded. */
   segments: readonly string[];
@@ -75,7 +83,17 @@ export function openExchange(
     remoteAddress: data.remoteAddress,
     userAgent: req.headers["user-agent"] ?? "",
   };
-  return { req, res, data, deps, ...place, steps: new RequestSteps<never>(data), caller: ANONYMOUS, callData };
+  return {
+    req,
+    res,
+    data,
+    deps,
+    ...place,
+    steps: new RequestSteps(data, deps.answers),
+    verb: "",
+    caller: ANONYMOUS,
+    callData,
+  };
 }
 
 /** Runs the work on a reader, as the exchange's caller. */

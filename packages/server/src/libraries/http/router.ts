@@ -6,9 +6,10 @@ import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
 import { mavenProtocol } from "../maven/router.ts";
 import { npmProtocol } from "../npm/router.ts";
 import { pypiProtocol } from "../pypi/router.ts";
+import { cachedAnswer } from "./cached.ts";
 import { libraryAnswer, libraryError } from "./errors.ts";
 import { type LibraryDeps, type LibraryExchange, openExchange } from "./exchange.ts";
-import { send } from "./send.ts";
+import { send, sendCached } from "./send.ts";
 
 /** What an ecosystem's part of the server answers. */
 export interface Protocol {
@@ -45,9 +46,17 @@ export function libraryHandler(deps: LibraryDeps): LibraryHandler {
         segments: texts,
         query: new URLSearchParams(cut < 0 ? "" : url.slice(cut + 1)),
       });
-      const verb = (name: string): void => data.observed?.beginVerb(`${key}_${name}`);
+      const verb = (name: string): void => {
+        exchange.verb = name;
+        data.observed?.beginVerb(`${key}_${name}`);
+      };
       try {
         exchange.steps.admit();
+        const cached = cachedAnswer(exchange);
+        if (cached !== undefined) {
+          verb(cached.verb);
+          return sendCached(exchange, cached);
+        }
         exchange.segments = texts.map(decoded);
         await PROTOCOLS[key]?.answer(exchange, verb);
       } catch (error) {

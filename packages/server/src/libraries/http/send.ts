@@ -1,18 +1,25 @@
 import { matchesEtag } from "../../lib/etags.ts";
+import { createLru } from "../../lib/lru.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { parseRange, redirectUrl, responseSink } from "../../oci/index.ts";
 import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
 import type { Row } from "../../store/index.ts";
+import { isKnown, cacheAnswer, type CachedAnswer } from "./cached.ts";
 import type { LibraryExchange } from "./exchange.ts";
 import { libraryError } from "./errors.ts";
 
-/** Answers with a body in memory. A HEAD request gets its length alone, 304 no body. */
+/**
+ * Answers with a body in memory; a text has one character for each byte. A HEAD request gets its length alone, 304 no
+ * body.
+ */
 export function send(
-  { req, res, data }: LibraryExchange,
+  exchange: LibraryExchange,
   status: number,
   headers: Readonly<Record<string, string>>,
-  body: Uint8Array,
+  body: Uint8Array | string,
 ): void {
+  const { req, res, data } = exchange;
+  if (status === 200 && typeof body !== "string") cacheAnswer(exchange, headers, body);
   res.statusCode = status;
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader("x-content-type-options", "nosniff");
@@ -20,7 +27,15 @@ export function send(
   res.setHeader("content-length", body.length);
   if (req.method === "HEAD") return void res.end();
   if (data.observed !== undefined) data.observed.sentBytes += body.length;
-  res.end(body);
+  // Node sends headers and body in one write when the body is a text, and in two when it is bytes.
+  if (typeof body === "string") res.end(body, "latin1");
+  else res.end(body);
+}
+
+/** Answers as the same request was answered before. */
+export function sendCached(exchange: LibraryExchange, cached: CachedAnswer): void {
+  if (isKnown(exchange, cached)) send(exchange, 304, cached.headers, "");
+  else send(exchange, 200, cached.headers, cached.body);
 }
 
 export function sendJson(
@@ -31,6 +46,13 @@ export function sendJson(
 ): void {
   send(exchange, status, { "content-type": "application/json", ...headers }, Buffer.from(JSON.stringify(body)));
 }
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+/**
+ * Small files that were sent, by their digests: content never changes, and what many installations ask for is read from
+ * the disk once.
+ */
+const contents = createLru<string, Uint8Array>(CACHE_BYTES, (content) => content.length);
 
 /** What of a file is sent. */
 export interface SentFile {
@@ -89,7 +111,9 @@ export async function sendFile(
   }
   try {
     if (size <= SMALL_BLOB_BYTES) {
-      const content = await deps.blobs.readWhole(digest, stored.generation);
+      const content = contents.get(digest) ?? (await deps.blobs.readWhole(digest, stored.generation));
+      contents.set(digest, content);
+      if (range === "whole") return send(exchange, 200, all, content);
       begin();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
       return void res.end(content.subarray(part.start, part.end + 1));

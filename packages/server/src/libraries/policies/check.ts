@@ -27,11 +27,13 @@ export function requireSome(exchange: LibraryExchange, gate: Gate, { visible, hi
  * the one that would be its latest, on every request, those that are answered from memory too.
  */
 export function noteBlocked(
-  { deps, callData }: LibraryExchange,
+  exchange: LibraryExchange,
   { mode, artifact }: Gate,
   blocked: BlockedVersion | undefined,
 ): void {
   if (blocked === undefined || mode === "none") return;
+  const { deps, callData } = exchange;
+  exchange.isRecorded = true;
   const { group, ecosystem, name } = artifact;
   deps.blocks.note(callData, { group, ecosystem: ecosystem.number, name, ...blocked, mode });
 }
