@@ -17,6 +17,8 @@ import { AccessService } from "../gen/moorage/iam/v2/access_pb.ts";
 import { CapabilitiesService } from "../gen/moorage/iam/v2/capabilities_pb.ts";
 import { SessionsService } from "../gen/moorage/iam/v2/sessions_pb.ts";
 import { ArtifactPoliciesService } from "../gen/moorage/libraries/v2/artifact_policies_pb.ts";
+import { LibraryFindingsService } from "../gen/moorage/libraries/v2/library_findings_pb.ts";
+import { UpstreamsService } from "../gen/moorage/libraries/v2/upstreams_pb.ts";
 import { BlocksService } from "../gen/moorage/libraries/v2/blocks_pb.ts";
 import { ArtifactsService } from "../gen/moorage/libraries/v2/artifacts_pb.ts";
 import { OperationsService } from "../gen/moorage/operations/v2/operations_pb.ts";
@@ -55,6 +57,7 @@ export const SERVICES = {
   identities: IdentitiesService,
   identityProviders: IdentityProvidersService,
   images: ImagesService,
+  libraryFindings: LibraryFindingsService,
   access: AccessService,
   capabilities: CapabilitiesService,
   sessions: SessionsService,
@@ -72,5 +75,6 @@ export const SERVICES = {
   subscriptions: SubscriptionsService,
   tags: TagsService,
   terms: TermsService,
+  upstreams: UpstreamsService,
   versions: VersionsService,
 } as const;
