@@ -158,3 +158,22 @@ test("a preview hides nothing", async (t) => {
   assert.deepEqual(versionsIn(await get(METADATA)), ["1.0"]);
   assert.equal((await get(fileOf("1.0"))).status, 200);
 });
+
+test("no other spelling of a groupId leads to what is blocked, or reserved, under the right one", async (t) => {
+  const { upstream, get, put, seen } = await world(t, { cooldown: "604800s", blockedPurls: ["pkg:maven/org.up/evil"] });
+  upstream.release("org.up", "evil", "1.0");
+  upstream.release("org.up", "app", "1.0", { publishMs: ago(30) });
+  assert.equal((await get(fileOf("1.0", "jar", "evil"))).status, 403);
+  assert.equal((await get(fileOf("1.0"))).status, 200);
+  const asked = seen().length;
+  for (const groupId of ["org..up", "org./up", "org/.up", ".org/up", "org/up.", "org...up"]) {
+    for (const ending of ["jar", "pom", "jar.sha1"]) {
+      const answer = await get(`${groupId}/evil/1.0/evil-1.0.${ending}`);
+      assert.equal(answer.status, 400, `${groupId} ${ending}: ${answer.text}`);
+    }
+    assert.equal((await get(`${groupId}/evil/maven-metadata.xml`)).status, 400, groupId);
+    assert.equal((await put(`${groupId}/own/1.0/own-1.0.jar`, "own")).status, 400, groupId);
+  }
+  assert.equal(seen().length, asked, "nobody was asked");
+  assert.equal((await get("org.up/app/1.0/app-1.0.jar")).status, 200, "a groupId in one folder is the same");
+});

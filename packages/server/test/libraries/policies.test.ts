@@ -250,6 +250,15 @@ test("a record of malware blocks the versions that it affects, and only an exact
   assert.equal(reasonOf(await gateOf(platform, off, "evil"), "1.2.0"), undefined);
 });
 
+test("a record of malware blocks an old package of npm that has upper-case letters, and no other of its letters", async () => {
+  const group = await team();
+  await newPolicy(platform, group, { cooldown: "0s" });
+  const affected = [{ package: { ecosystem: "npm", name: "EvilStream" }, versions: ["1.0.0"] }];
+  await putRecords(platform, "osv", "osv", [osvOf("MAL-2026-31", { affected })]);
+  assert.equal(reasonOf(await gateOf(platform, group, "EvilStream"), "1.0.0"), "malware");
+  assert.equal(reasonOf(await gateOf(platform, group, "evilstream"), "1.0.0"), undefined);
+});
+
 test("the key of a gate changes with the rules and with nothing else", async () => {
   const group = await team();
   const { uid } = await newPolicy(platform, group, {});

@@ -187,6 +187,43 @@ test("a name that the group publishes while a file of it is on its way from the 
   assert.deepEqual(versionsOf(await packument("left")), ["1.0.0"]);
 });
 
+test("what is on its way from an upstream that is deleted meanwhile, with its group, is not kept", async () => {
+  const { uid } = await setUpstream();
+  const bytes = upstream.publish("late", "1.0.0");
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  upstream.answers.set(tarballPath("late", "1.0.0"), (_, res) => {
+    isAsked();
+    void mayEnd.then(() => res.end(bytes));
+  });
+  const late = tarball("late", "1.0.0");
+  await asked;
+  await platform.ok("DELETE", `/libraries/v2/upstreams/${uid}`);
+  await platform.ok("DELETE", `/iam/v2/groups/${group.uid}`);
+  end();
+  const { status, text } = await late;
+  assert.equal(status, 404, text);
+  const kept = await platform.reader.selectFrom("artifacts").select("name").where("parent", "=", group.uid).execute();
+  assert.deepEqual(kept, []);
+});
+
+test("a name that is reserved while a file of it is on its way from the upstream is the group's", async () => {
+  const { uid } = await setUpstream();
+  const bytes = upstream.publish("@own/late", "1.0.0");
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  upstream.answers.set(tarballPath("@own/late", "1.0.0"), (_, res) => {
+    isAsked();
+    void mayEnd.then(() => res.end(bytes));
+  });
+  const late = tarball("@own/late", "1.0.0");
+  await asked;
+  await platform.ok("PATCH", `/libraries/v2/upstreams/${uid}`, { reservedNames: ["@own/*"] });
+  end();
+  assert.equal((await late).status, 404);
+  assert.equal((await packument("@own/late")).status, 404);
+});
+
 test("a version of the group counts before one of the upstream, and one it removed is nobody's", async () => {
   await setUpstream({ mergedNames: ["patched"] });
   upstream.publish("patched", "1.0.0", { manifest: { description: "theirs" } });

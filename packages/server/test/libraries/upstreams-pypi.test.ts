@@ -202,6 +202,21 @@ test("a name of the group is never asked for, in any spelling, unless it is merg
   assert.equal(await sumOf("taken-name", "taken_name-1.0.0.tar.gz"), 404);
 });
 
+test("a version that the group has removed comes from the upstream in no spelling of its number", async () => {
+  await setUpstream({ mergedNames: ["left"] });
+  const own = { name: "left", version: "1.0" };
+  assert.equal((await uploadPypi(platform, group.path, { ...own, ...wheelOf(own) })).status, 200);
+  const [same, other] = ["1.0.0", "2.0"].map((version) => wheelOf({ name: "left", version }));
+  for (const file of [same, other]) if (file !== undefined) index.publish("left", file);
+  assert.deepEqual(await namesOf("left"), [wheelOf(own).filename, other?.filename]);
+  const [artifact] = await artifacts();
+  const path = `/libraries/v2/artifacts/${encodeURIComponent(String(artifact?.["uid"]))}/versions`;
+  const [version] = await rows(platform.ok("GET", path), "artifactVersions");
+  await platform.ok("DELETE", `/libraries/v2/artifactVersions/${String(version?.["uid"])}`);
+  assert.deepEqual(await namesOf("left"), [other?.filename]);
+  assert.equal(await sumOf("left", same?.filename ?? ""), 404);
+});
+
 test("a version that is here from the upstream is not published again by the group", async () => {
   await setUpstream();
   const wheel = { name: "left", version: "1.0" };
@@ -474,4 +489,23 @@ test("a license is known with the metadata, and then hides the version", async (
   assert.equal(index.count(`/files/${denied.filename}`), 0, "its metadata have said it");
   assert.equal(await sumOf("left", free.filename), sha256(free.bytes));
   assert.deepEqual(await namesOf("left"), [free.filename]);
+});
+
+test("a source distribution that names no license opens no wheel of its version that names a denied one", async () => {
+  await setUpstream();
+  await newPolicy(platform, group.uid, {
+    ecosystem: "ECOSYSTEM_PYTHON",
+    cooldown: "0s",
+    deniedLicenses: ["AGPL-3.0*"],
+  });
+  const sources = sdistOf({ name: "left", version: "1.0" });
+  const wheel = wheelOf({ name: "left", version: "1.0", lines: ["License-Expression: AGPL-3.0-only"] });
+  for (const file of [sources, wheel]) index.publish("left", file);
+  assert.equal(await sumOf("left", sources.filename), sha256(sources.bytes));
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const answer = await get(`left/${wheel.filename}`);
+    assert.equal(answer.status, 403, answer.text);
+    assert.match(answer.text, /AGPL-3\.0/);
+  }
+  assert.deepEqual(await namesOf("left"), [sources.filename]);
 });

@@ -23,15 +23,30 @@ export interface Rendered extends Omit<Made, "text"> {
 const CACHE_BYTES = 64 * 1024 * 1024;
 const rendered = createLru<string, Rendered>(CACHE_BYTES, ({ plain, gzipped }) => plain.length + gzipped.length);
 const compress = promisify(gzip);
+const underWay = new Map<string, Promise<Rendered>>();
 
 /**
  * The document with this key, from memory or as `make` writes it. The key has the artifact's revision, which every
- * change of the artifact ends: each process makes a document once, whatever the number of versions. `nowMs`: the time
- * of the request, of documents that are good until some time.
+ * change of the artifact ends: each process makes a document once, whatever the number of versions and of requests at
+ * the time. What `make` throws is of its own request alone. `nowMs`: the time of the request, of documents that are
+ * good until some time.
  */
 export async function renderedAs(key: string, make: () => Promise<string | Made>, nowMs = 0): Promise<Rendered> {
+  const isGood = ({ untilMs }: Rendered): boolean => untilMs === undefined || nowMs < untilMs;
   const known = rendered.get(key);
-  if (known !== undefined && (known.untilMs === undefined || nowMs < known.untilMs)) return known;
+  if (known !== undefined && isGood(known)) return known;
+  // A large one takes some times its size while it is made: not for each of those who wait for it.
+  const running = underWay.get(key);
+  const shared = running && (await running.catch(() => undefined));
+  if (shared !== undefined && isGood(shared)) return shared;
+  const started = render(key, make).finally(() => {
+    if (underWay.get(key) === started) underWay.delete(key);
+  });
+  underWay.set(key, started);
+  return await started;
+}
+
+async function render(key: string, make: () => Promise<string | Made>): Promise<Rendered> {
   const made = await make();
   const { text, ...rest }: Made = typeof made === "string" ? { text: made } : made;
   const plain = Buffer.from(text);

@@ -45,6 +45,8 @@ export function mavenPathOf(segments: readonly string[]): MavenPath {
   const common = { group, ...(sum !== undefined && { sum }) };
   const folders = parts.slice(0, -1);
   for (const folder of folders) if (!ID.test(folder) || /^\.+$/.test(folder)) throw unknown(folder);
+  // `com..acme` would be the folder of `com.acme` in an upstream, and no rule about that name would hold for it.
+  for (const folder of folders.slice(0, -1)) if (/^\.|\.\.|\.$/.test(folder)) throw unknown(folder);
   if (last === METADATA) {
     const version = folders.at(-1) ?? "";
     if (folders.length >= 3 && version.endsWith(SNAPSHOT))

@@ -91,7 +91,7 @@ async function fetchAlone(exchange: LibraryExchange, wanted: WantedRelease): Pro
 
 /** What is kept of a file, and of its release when it is the first one of it. */
 function fetchedFile(
-  { group, settings: { isMerged }, path }: WantedRelease,
+  { group, path }: WantedRelease,
   {
     blob,
     received: { md5, sha1, sha512 },
@@ -107,7 +107,6 @@ function fetchedFile(
     ecosystem,
     normalized: nameOf(path),
     name: nameOf(path),
-    isMerged,
     version: {
       version,
       sortKey: mavenKey(version),

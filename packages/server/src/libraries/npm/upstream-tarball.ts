@@ -69,7 +69,6 @@ export async function fetchTarball(exchange: LibraryExchange, found: FoundPackag
           ecosystem: ecosystem.number,
           normalized: name,
           name,
-          isMerged: settings.isMerged,
           isPrerelease: prerelease(version) !== null,
           version: {
             version,

@@ -3,10 +3,10 @@ import type { Call } from "../../core/call.ts";
 import { isoTime } from "../../lib/timestamps.ts";
 import { libraryMalware, type LibraryMalware } from "../../security/index.ts";
 import { type ArtifactName, ORIGIN } from "../artifacts/names.ts";
+import { libraryOf } from "../artifacts/purls.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
 import type { CompiledPolicy, NamedRules } from "./compiled.ts";
 import { policyFor } from "./nearest.ts";
-import { packageName } from "./purl-rules.ts";
 
 /** An artifact as its policy is asked for. `name`: as its publisher writes it. */
 export interface JudgedArtifact extends ArtifactName {
@@ -61,7 +61,7 @@ export async function gateFor({ tx, nowMs }: Pick<Call, "tx" | "nowMs">, artifac
   if (found === undefined) return { artifact, mode: "none", key: "", verdictOn: () => undefined };
   const { policy, hash } = found;
   const malware = policy.blocksMalware
-    ? await libraryMalware(tx, { type: ecosystem.key, ...packageName(ecosystem.key, normalized) })
+    ? await libraryMalware(tx, libraryOf({ ecosystem: ecosystem.number, normalized }))
     : undefined;
   const rules = policy.rulesOf(normalized);
   return {

@@ -38,14 +38,18 @@ export interface FileMetadata {
   uploadMs?: number | undefined;
   /** When it was first listed to us, of a file without an upload time. */
   seenMs?: number | undefined;
-  /** Of core metadata: the version that they are of, and the license that they say, which may be empty. */
+  /** Of core metadata: the version that they are of. */
   version?: string | undefined;
+  /** As the core metadata in the file have it, or it is, which may be empty. */
   license?: string | undefined;
 }
 
 /** What is kept of a version, as JSON in `artifact_versions.metadata`. */
 export interface VersionMetadata {
-  /** As the core metadata of its first file have it, which may be empty; undefined where nobody has looked. */
+  /**
+   * As the core metadata of its first file have it, which may be empty; undefined where nobody has looked. Another file
+   * of it may say another one.
+   */
   license?: string;
 }
 
@@ -70,14 +74,17 @@ export async function offeredFiles(
   });
   const own = new Set(versions.flatMap((row) => (row.origin === ORIGIN.published ? [row.sort_key] : [])));
   const keys = new Map(versions.map(({ version, sort_key: key }) => [version, key]));
+  const gone = new Set([...removed].map((version) => pypiKey(version)));
   const turn = createTurns();
   for (const { version } of listed) {
     if (!keys.has(version)) keys.set(version, pypiKey(version));
     await turn();
   }
   const isHere = new Set(kept.map(({ filename }) => filename));
+  // `1.0` and `1.0.0` are one version. Source: PEP 440.
+  const isOwn = (key: string): boolean => own.has(key) || gone.has(key);
   const others = listed
-    .filter(({ name, version }) => !isHere.has(name) && !own.has(keys.get(version) ?? "") && !removed.has(version))
+    .filter(({ name, version }) => !isHere.has(name) && !isOwn(keys.get(version) ?? ""))
     .map((file) => listedOnly(file, rows, licenses));
   // Within a version in the order of names: a page is the same whether a file of it is here or not.
   return [...kept, ...others]
@@ -107,7 +114,8 @@ function licensesOf(versions: KeptRows["versions"], files: KeptRows["files"]): L
   }
   for (const { version, metadata } of versions) {
     const { license } = JSON.parse(metadata) as VersionMetadata;
-    if (license !== undefined) licenses.set(version, license);
+    // A source distribution may have no metadata, and says less then than what stands beside a wheel.
+    if (license !== undefined && (license !== "" || !licenses.has(version))) licenses.set(version, license);
   }
   return licenses;
 }
@@ -141,7 +149,7 @@ function keptFile(
       version,
       origin,
       publishMs: said.uploadMs ?? said.seenMs ?? publishedMs,
-      license: licenses.get(version) ?? null,
+      license: said.license ?? licenses.get(version) ?? null,
     },
   };
 }
@@ -180,7 +188,9 @@ function provenanceOf(name: string, rows: Beside["rows"], listed: ListedFile | u
  */
 export function factsOf({ file, version: row }: VisibleFile): VersionFacts {
   const said = JSON.parse(file.metadata) as FileMetadata;
-  const { license } = (row === undefined ? said : JSON.parse(row.metadata)) as VersionMetadata;
+  const { license } = (
+    row === undefined || said.license !== undefined ? said : JSON.parse(row.metadata)
+  ) as VersionMetadata;
   return {
     version: row?.version ?? said.version ?? "",
     origin: row?.origin ?? ORIGIN.upstream,

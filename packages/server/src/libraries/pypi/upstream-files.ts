@@ -10,7 +10,6 @@ import type { ReceivedFile } from "../http/receive.ts";
 import { requireOpen } from "../policies/check.ts";
 import { keepFetchedFile } from "../upstreams/commands.ts";
 import type { WantedFile } from "../upstreams/files.ts";
-import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { coreMetadata, type CoreMetadata } from "./core-metadata.ts";
 import { normalizedVersion } from "./filenames.ts";
 import { type KnownProject, listedIn, offeredIn } from "./found.ts";
@@ -54,7 +53,7 @@ export async function fetchListed(exchange: LibraryExchange, known: KnownProject
     isKept: () => isKept(exchange, known, name),
     keep: async (stored, received) => {
       const said = await metadataIn(exchange, stored, { listed, ending, normalized });
-      return await write(exchange, { known, settings, listed, name, ending, said }, { stored, received });
+      return await write(exchange, { known, listed, name, ending, said }, { stored, received });
     },
   });
   if (!isThere) throw libraryError(404, `Not found: ${name}: the upstream lists it and does not have it`);
@@ -119,7 +118,6 @@ async function metadataIn(
 
 interface Fetched {
   known: KnownProject;
-  settings: UpstreamSettings;
   listed: ListedFile;
   name: string;
   ending: string;
@@ -129,7 +127,7 @@ interface Fetched {
 /** Records the file. What stands beside a distribution makes no version of it: a resolver looks at many. */
 async function write(
   { deps, ecosystem, callData }: LibraryExchange,
-  { known: { group, normalized }, settings, listed, name, ending, said }: Fetched,
+  { known: { group, normalized }, listed, name, ending, said }: Fetched,
   { stored, received: { md5, sha1, sha512 } }: { stored: StoredBlob; received: ReceivedFile },
 ): Promise<{ generations: string[] }> {
   const { version, uploadMs, seenMs, requiresPython, yanked } = listed;
@@ -137,7 +135,7 @@ async function write(
     uploadMs,
     seenMs,
     ...(ending === "" ? { requiresPython, yanked } : { version }),
-    ...(ending === BESIDE.metadata && { license: said?.license ?? "" }),
+    ...(ending !== BESIDE.provenance && said !== undefined && { license: said.license }),
   };
   const input = {
     group,
@@ -145,7 +143,6 @@ async function write(
     normalized,
     // As its publisher writes it, which is what the catalogue shows.
     name: said !== undefined && normalizedName(said.name) === normalized ? said.name : normalized,
-    isMerged: settings.isMerged,
     isPrerelease: isPreRelease(version),
     ...(ending === "" && { version: newVersion(listed, said) }),
     file: { ...stored, name, md5, sha1, sha512, metadata: JSON.stringify(metadata) },

@@ -2,7 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { libraryError } from "../http/errors.ts";
 import { noteChange } from "../artifacts/events.ts";
-import { type ArtifactName, isTaken, ORIGIN } from "../artifacts/names.ts";
+import { type ArtifactName, ORIGIN } from "../artifacts/names.ts";
 import { fileNamed, versionNamed } from "../artifacts/visible.ts";
 import {
   addFile,
@@ -13,6 +13,7 @@ import {
   takeArtifact,
 } from "../artifacts/write.ts";
 import { ecosystemOf } from "../ecosystems.ts";
+import { upstreamFor } from "./settings.ts";
 
 /** What is found out anew when it is lost. */
 const AGAIN = { isolation: "read committed", durability: "deferred", wakesDelivery: false } as const;
@@ -120,8 +121,6 @@ export interface FetchedFile extends Omit<ArtifactName, "ecosystem"> {
   ecosystem: number;
   /** As its publisher writes it. */
   name: string;
-  /** Whether the group has published something under the name: see UpstreamSettings. */
-  isMerged: boolean;
   /** The version that it is of, which is made when there is none; undefined for a file of the artifact as a whole. */
   version?: Omit<NewVersion, "origin">;
   /** Whether it is no release: such a version is not the latest when there is another. */
@@ -131,16 +130,18 @@ export interface FetchedFile extends Omit<ArtifactName, "ecosystem"> {
 
 /**
  * Keeps a file of an upstream. What is kept already stays as it is, so that of two processes that fetched the same the
- * first one's counts. Throws 404 when the name has become the group's own meanwhile, or the number is that of a version
- * that the group has removed. The generations are those that `keepFiles` wants.
+ * first one's counts. Throws 404 when nobody is asked for the name any more: it has become the group's own meanwhile,
+ * or the group or its upstream is gone; and when the number is that of a version that the group has removed. The
+ * generations are those that `keepFiles` wants.
  */
 export const keepFetchedFile = command(
   "libraries.keepFetchedFile",
   async (call: Call, input: FetchedFile): Promise<{ generations: string[] }> => {
-    const { group, normalized, name, isMerged, version, isPrerelease = false, file } = input;
+    const { group, normalized, name, version, isPrerelease = false, file } = input;
     const ecosystem = ecosystemOf(input.ecosystem);
-    if (!isMerged && (await isTaken(call.tx, { group, ecosystem, normalized })))
-      throw libraryError(404, `Not found: ${name} of the upstream: the name is the group's own`);
+    const settings = await upstreamFor(call, { group, ecosystem, normalized });
+    if (settings === undefined)
+      throw libraryError(404, `Not found: ${name} of the upstream: the name is the group's own, or nobody is asked`);
     const artifact = await takeArtifact(call, { group, ecosystem, normalized }, name);
     const kept = await fileNamed(call.tx, artifact.uid, file.name);
     // The content that was stored a second time is not needed.
@@ -153,7 +154,9 @@ export const keepFetchedFile = command(
     const latest =
       artifact.latest_version === "" ? undefined : await versionNamed(call.tx, artifact.uid, artifact.latest_version);
     const isLatest =
-      row !== undefined && !isMerged && (latest === undefined || (!isPrerelease && row.sort_key > latest.sort_key));
+      row !== undefined &&
+      !settings.isMerged &&
+      (latest === undefined || (!isPrerelease && row.sort_key > latest.sort_key));
     await settleArtifact(call, artifact, {
       ...(row !== undefined && { version: row.uid }),
       ...(isLatest && { latestVersion: row.version, description: row.description }),

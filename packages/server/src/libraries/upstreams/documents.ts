@@ -135,17 +135,24 @@ export function createDocuments(
       freshUntilMs: row.check_time + (isMissing ? MISSING_MS : freshMs),
     };
   };
+  const unpacking = new Map<string, Promise<unknown>>();
   const valueOf = async <T>(settings: UpstreamSettings, name: string, revision: string): Promise<T> => {
-    const id = idOf(settings, name);
-    const found = values.get(`${id} ${revision}`);
+    const id = `${idOf(settings, name)} ${revision}`;
+    const found = values.get(id);
     if (found !== undefined) return found.value as T;
+    // One that is too large to be in memory is unpacked once for all who want it at the time.
+    const running = unpacking.get(id) ?? unpacked(settings, name).finally(() => unpacking.delete(id));
+    unpacking.set(id, running);
+    return (await running) as T;
+  };
+  const unpacked = async (settings: UpstreamSettings, name: string): Promise<unknown> => {
     const [row] = await transactor.read(systemCallNow(clock), ({ tx }) =>
       selectContent(tx, settings.uid, name, settings.url),
     );
     if (row === undefined) throw failureAnswer(new UpstreamFailure("unreachable", "what it said was just removed"));
     // It is JSON that an adapter made.
-    const value = JSON.parse((await decompress(row.content)).toString()) as T;
-    values.set(`${id} ${row.revision}`, { value, size: row.size });
+    const value: unknown = JSON.parse((await decompress(row.content)).toString());
+    values.set(`${idOf(settings, name)} ${row.revision}`, { value, size: row.size });
     return value;
   };
   const shown = <T>(settings: UpstreamSettings, name: string, found: Known): UpstreamDocument<T> | undefined =>
