@@ -110,7 +110,7 @@ test("documents that are of another package, none, too large, encoded or broken 
       (res) => void res.writeHead(200, { "content-length": "100000000" }).write("{"),
     ],
     ["packed", /encoded/, (res) => void res.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("{}"))],
-    ["forbidden", /does not let us read \(403\)/, (res) => void res.writeHead(403).end()],
+    ["forbidden", /does not let us read \(403\); the upstream has no password/, (res) => void res.writeHead(403).end()],
     ["teapot", /answered 418/, (res) => void res.writeHead(418).end()],
     ["around", /redirects more than 5 times/, (res) => void res.writeHead(302, { location: "/around" }).end()],
     ["nowhere", /redirects to what is no URL/, (res) => void res.writeHead(302, { location: "http://[" }).end()],
@@ -124,6 +124,24 @@ test("documents that are of another package, none, too large, encoded or broken 
     assert.match(String(body["error"]), reason, name);
   }
   assert.deepEqual(await kept(), before);
+});
+
+test("the reason says what is wrong with the URL or the password of an upstream", async () => {
+  const { port } = new URL(upstream.url);
+  upstream.answers.set("/private", (_, res) => void res.writeHead(401).end());
+  const cases: [number, RegExp, Record<string, string>][] = [
+    [503, /the host name of its URL is not found$/, { url: "http://registry.invalid" }],
+    [503, /nothing listens at the host and port of its URL$/, { url: "http://127.0.0.1:1" }],
+    [503, /does not speak TLS as it should \((?:EPROTO|ERR_SSL_\w+)\)$/, { url: `https://127.0.0.1:${port}` }],
+    [502, /\(401\); check the upstream's user name and password$/, { url: upstream.url, password: "secret" }],
+  ];
+  for (const [status, reason, fields] of cases) {
+    await platform.ok("PATCH", `/libraries/v2/upstreams/${uid}`, fields);
+    const answer = await packument("private");
+    assert.match(String(answer.body["error"]), reason);
+    assert.equal(answer.status, status);
+    await showsError(reason);
+  }
 });
 
 test("an upstream that is silent, slow or endless ends in time, and is left in peace after some failures", async (t) => {

@@ -47,7 +47,7 @@ export function createUpstreamClient(
       if (status === 200 || status === 304 || status === 404 || status === 410) return { ...answer, url: url.href };
       answer.discard();
       const location = answer.headers["location"];
-      if (status < 300 || status >= 400 || typeof location !== "string") throw failureOf(status, own);
+      if (status < 300 || status >= 400 || typeof location !== "string") throw failureOf(status, own, authorization !== undefined);
       if (steps === MAX_REDIRECTS) throw new UpstreamFailure("wrong", `it redirects more than ${MAX_REDIRECTS} times`);
       url = URL.parse(location, url.href);
       if (url === null) throw new UpstreamFailure("wrong", "it redirects to what is no URL");
@@ -63,12 +63,12 @@ function authorizationOf({ uid, username, credential }: UpstreamSettings, secret
   return username === "" ? `Bearer ${password}` : `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
-function failureOf(status: number, own: boolean): UpstreamFailure {
-  if (status === 401 || status === 403)
-    return new UpstreamFailure(
-      "refused",
-      own ? `it does not let us read (${status})` : `the place that it names does not let us read (${status})`,
-    );
+function failureOf(status: number, own: boolean, hasPassword: boolean): UpstreamFailure {
+  if (status === 401 || status === 403) {
+    const who = own ? "it" : "the place that it names";
+    const whatToDo = hasPassword ? "check the upstream's user name and password" : "the upstream has no password";
+    return new UpstreamFailure("refused", `${who} does not let us read (${status})${own ? `; ${whatToDo}` : ""}`);
+  }
   return status === 408 || status === 429 || status >= 500
     ? new UpstreamFailure("unreachable", `it answered ${status}`)
     : new UpstreamFailure("wrong", `it answered ${status}`);

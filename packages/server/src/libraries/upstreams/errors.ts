@@ -23,7 +23,17 @@ export function asFailure(error: unknown): unknown {
   if (!(error instanceof FetchError)) return error;
   return error.kind === "refused"
     ? new UpstreamFailure("wrong", `the server does not fetch that: ${error.message}`, error)
-    : new UpstreamFailure("unreachable", "it cannot be reached in time, or broke off", error);
+    : new UpstreamFailure("unreachable", unreachableReason(error), error);
+}
+
+/** What people can mend, by the codes of Node, OpenSSL and undici. All others share one reason. */
+function unreachableReason({ cause }: FetchError): string {
+  const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the host name of its URL is not found";
+  if (code === "ECONNREFUSED") return "nothing listens at the host and port of its URL";
+  if (/^CERT_|^ERR_TLS_CERT|_CERT(?:$|_)|^UNABLE_TO_/.test(code)) return `its certificate is not trusted (${code})`;
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_")) return `it does not speak TLS as it should (${code})`;
+  return "it cannot be reached in time, or broke off";
 }
 
 /** What clients are answered: 503, which they repeat, for what another attempt may get, and 502 for the rest. */
