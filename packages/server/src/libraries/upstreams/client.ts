@@ -47,7 +47,8 @@ export function createUpstreamClient(
       if (status === 200 || status === 304 || status === 404 || status === 410) return { ...answer, url: url.href };
       answer.discard();
       const location = answer.headers["location"];
-      if (status < 300 || status >= 400 || typeof location !== "string") throw failureOf(status, own, authorization !== undefined);
+      if (status < 300 || status >= 400 || typeof location !== "string")
+        throw failureOf(status, own, authorization !== undefined);
       if (steps === MAX_REDIRECTS) throw new UpstreamFailure("wrong", `it redirects more than ${MAX_REDIRECTS} times`);
       url = URL.parse(location, url.href);
       if (url === null) throw new UpstreamFailure("wrong", "it redirects to what is no URL");
