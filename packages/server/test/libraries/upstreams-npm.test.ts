@@ -244,6 +244,25 @@ test("a version of the group counts before one of the upstream, and one it remov
   assert.equal((await get(`${npmPath(group.path, "patched")}/1.0.0`)).status, 404);
 });
 
+test("a version that the group removes with its package is in no packument that was in memory before", async () => {
+  await setUpstream({ mergedNames: ["patched"] });
+  upstream.publish("patched", "1.0.0");
+  upstream.publish("patched", "2.0.0");
+  upstream.publish("patched", "3.0.0");
+  assert.deepEqual(versionsOf(await packument("patched")), ["1.0.0", "2.0.0", "3.0.0"]);
+  for (const [version, left] of [
+    ["1.0.0", ["2.0.0", "3.0.0"]],
+    ["2.0.0", ["3.0.0"]],
+  ] as const) {
+    await publishNpm(platform, group.path, "patched", version);
+    const rev = String((await packument("patched")).body["_rev"]);
+    const path = `${npmPath(group.path, "patched")}/-rev/${rev}`;
+    assert.equal((await platform.call("DELETE", path, { token: await platform.token() })).status, 200);
+    assert.deepEqual(versionsOf(await packument("patched")), left);
+    assert.equal((await tarball("patched", version)).status, 404);
+  }
+});
+
 test("disabled and deleted upstreams are not asked; what came from them stays", async () => {
   const { uid } = await setUpstream();
   const bytes = upstream.publish("left", "1.0.0");

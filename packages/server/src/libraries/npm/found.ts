@@ -2,6 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
+import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
@@ -24,6 +25,8 @@ export interface KnownPackage {
   gate: Gate;
   /** The upstream that is asked for it; undefined when nobody is. */
   settings: UpstreamSettings | undefined;
+  /** How many versions the group has removed under a name that it merges: those of the upstream are not served. */
+  removed: number;
 }
 
 /** The same, with what the upstream says. */
@@ -38,7 +41,9 @@ export async function knownPackage(call: Call, { ecosystem }: LibraryExchange, n
   const artifact = await artifactNamed(call.tx, { group, ecosystem, normalized: name });
   const settings = await askedFor(call, { group, ecosystem, normalized: name });
   if (artifact === undefined && settings === undefined) throw libraryError(404, `Not found: ${name}`);
-  return { group, name, artifact, settings, gate: await gateFor(call, { group, ecosystem, normalized: name, name }) };
+  const removed = settings?.isMerged === true ? await removedOf(call.tx, { group, ecosystem, normalized: name }) : null;
+  const gate = await gateFor(call, { group, ecosystem, normalized: name, name });
+  return { group, name, artifact, settings, removed: removed?.size ?? 0, gate };
 }
 
 /** Nobody is asked for a name that differs from one of the group in upper-case letters alone. */

@@ -8,9 +8,14 @@ import type { Offered } from "./offered.ts";
 export type Form = "full" | "abbreviated";
 
 /** By what a packument is kept in memory. `url`: that of the group's packages. */
-export function packumentKey({ group, name, artifact, document, gate }: FoundPackage, form: Form, url: string): string {
+export function packumentKey(
+  { group, name, artifact, document, removed, gate }: FoundPackage,
+  form: Form,
+  url: string,
+): string {
   const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
-  return `npm ${group} ${name} ${ofGroup} ${document?.revision ?? ""} ${form} ${url} ${gate.key}`;
+  // Without an artifact no revision says what was removed with it.
+  return `npm ${group} ${name} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${url} ${gate.key}`;
 }
 
 /** The revision of a package, which clients send back to change it. */

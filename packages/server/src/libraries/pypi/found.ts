@@ -28,6 +28,8 @@ export interface KnownProject {
   gate: Gate;
   /** The upstream that is asked for it; undefined when nobody is. */
   settings: UpstreamSettings | undefined;
+  /** How many versions the group has removed under a name that it merges: those of the upstream are not served. */
+  removed: number;
 }
 
 /** The same, with what the upstream lists. */
@@ -47,7 +49,9 @@ export async function knownProject(
   const name = { group, ecosystem, normalized };
   const [artifact, settings] = [await artifactNamed(call.tx, name), await upstreamFor(call, name)];
   if (artifact === undefined && settings === undefined) throw noProject(project);
-  return { group, normalized, artifact, settings, gate: await gateFor(call, { ...name, name: normalized }) };
+  const removed = settings?.isMerged === true ? await removedOf(call.tx, name) : null;
+  const gate = await gateFor(call, { ...name, name: normalized });
+  return { group, normalized, artifact, settings, removed: removed?.size ?? 0, gate };
 }
 
 function noProject(project: string): Error {

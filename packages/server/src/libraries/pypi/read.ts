@@ -37,9 +37,10 @@ export async function sendProject(exchange: LibraryExchange, named: Named): Prom
   send(exchange, 200, { ...headers, "content-encoding": "gzip" }, page.gzipped);
 }
 
-function pageKey({ group, normalized, artifact, document, gate }: FoundProject, form: SimpleForm): string {
+function pageKey({ group, normalized, artifact, document, removed, gate }: FoundProject, form: SimpleForm): string {
   const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
-  return `pypi ${group} ${normalized} ${ofGroup} ${document?.revision ?? ""} ${form} ${gate.key}`;
+  // Without an artifact no revision says what was removed with it.
+  return `pypi ${group} ${normalized} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${gate.key}`;
 }
 
 async function madePage(exchange: LibraryExchange, found: FoundProject, form: SimpleForm): Promise<Made> {
