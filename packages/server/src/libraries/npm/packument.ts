@@ -14,7 +14,7 @@ export function packumentKey(
   url: string,
 ): string {
   const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
-  // Without an artifact no revision tells what was removed with it.
+  // Without an artifact no revision says what was removed with it.
   return `npm ${group} ${name} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${url} ${gate.key}`;
 }
 

@@ -28,7 +28,7 @@ export interface KnownProject {
   gate: Gate;
   /** The upstream that is asked for it; undefined when nobody is. */
   settings: UpstreamSettings | undefined;
-  /** How many versions the group has removed under a name that it merges: what the upstream has of these is not served. */
+  /** How many versions the group has removed under a name that it merges: those of the upstream are not served. */
   removed: number;
 }
 

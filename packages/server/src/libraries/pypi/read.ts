@@ -39,7 +39,7 @@ export async function sendProject(exchange: LibraryExchange, named: Named): Prom
 
 function pageKey({ group, normalized, artifact, document, removed, gate }: FoundProject, form: SimpleForm): string {
   const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
-  // Without an artifact no revision tells what was removed with it.
+  // Without an artifact no revision says what was removed with it.
   return `pypi ${group} ${normalized} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${gate.key}`;
 }
 
