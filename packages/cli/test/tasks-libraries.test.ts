@@ -58,10 +58,16 @@ acme/web:1.0  linux/arm64  1.1.0    TIME
     "acme/app:2.0\nacme/app:2.0\n",
   );
   assert.equal((await images("hello", "--limit", "1")).artifactImages.length, 1);
+  const listed = (await ok("libraries", "list", "--query", "hello", "-o", "name")).trim();
+  assert.deepEqual(listed.split("\n"), ["acme:hello", "acme:hello-again"]);
+  assert.deepEqual(await images("acme:hello@1.2.0"), await images("hello@1.2.0"));
   const none = await run(["libraries", "images", "hello@1.3.0"]);
   assert.deepEqual([none.code, none.stdout, none.stderr], [0, "", "no artifact images\n"]);
   for (const [code, ...args] of [
     [3, "images", "hell"],
+    [3, "images", "acme:hell"],
+    [3, "images", "nowhere:hello"],
+    [3, "images", `hello${"-again".repeat(20)}`],
     [3, "images", "hello", "--ecosystem", "pypi"],
     [2, "images", "hello@"],
     [3, "findings", "hell@1.0.0"],

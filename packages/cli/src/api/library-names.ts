@@ -10,7 +10,7 @@ import type { JsonObject } from "./rest.ts";
 
 const LOOKED_AT = 5000;
 /** The longest beginning of a name that servers search for. */
-const MAX_SEARCHED = 64;
+export const MAX_SEARCHED = 64;
 
 /** `group:name`, or the name alone. A name may have colons itself, as those of Maven have. */
 export async function findLibrary(lookup: Lookup, text: string): Promise<string> {

@@ -53,13 +53,18 @@ function isSwitch({ type, repeated }: FieldSpec): boolean {
   return type === "bool" && repeated !== true;
 }
 
+/** Whether a request must name kinds of which a command line that names none means all. */
+export function standsForAll({ type, repeated, required }: FieldSpec): boolean {
+  return type === "enum" && repeated === true && required === true;
+}
+
 function optionFor(long: string, field: FieldSpec, isTop: boolean): Option {
   const { type, repeated, help, values, required } = field;
   const shown =
     values !== undefined && values.length > 0 && values.length <= MOST_SHOWN
       ? `; one of ${values.map((value) => shortValue(value, field)).join(", ")}`
       : "";
-  const words = `${help.replace(/\.$/, "")}${shown}${repeated === true || type === "map" ? " (repeatable)" : ""}${required === true && isTop ? " (required)" : ""}`;
+  const words = `${help.replace(/\.$/, "")}${shown}${repeated === true || type === "map" ? " (repeatable)" : ""}${standsForAll(field) ? "; all unless given" : required === true && isTop ? " (required)" : ""}`;
   if (isSwitch(field)) return new Option(long, words);
   const option = new Option(`${long} <${placeholder(field)}>`, words);
   if (field.ref !== undefined) completes(option, field.ref);

@@ -4,7 +4,7 @@ import type { Names } from "../api/names.ts";
 import type { CallOptions, Json, JsonObject, Query, RestClient } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
-import { type FieldFlag, valueOf } from "./flags.ts";
+import { type FieldFlag, standsForAll, valueOf } from "./flags.ts";
 import type { ArgumentSpec, FieldSpec, MethodSpec } from "./spec.ts";
 
 /** A call that is ready to be made. */
@@ -37,7 +37,10 @@ export async function prepare(server: Server, method: MethodSpec, given: Given):
   const mask = new Set(Object.keys(content).filter((name) => isWritable(method.flags, name)));
   for (const { flag, path, field, attribute } of given.flags) {
     const value = given.values[attribute];
-    if (value === undefined) continue;
+    if (value === undefined) {
+      if (method.kind === "list" && standsForAll(field)) put(content, path, [...(field.values ?? [])]);
+      continue;
+    }
     put(content, path, await jsonOf(server, flag, field, value));
     mask.add(path.join("."));
   }

@@ -19,7 +19,7 @@ export const LIBRARY_TASKS: Tasks = {
   },
 };
 
-const FORM = "left-pad, @acme/ui@1.2.0, flask or org.example:app@1.0";
+const FORM = "left-pad, @acme/ui@1.2.0, org.example:app@1.0, or acme/team:flask of that group";
 
 function addImages(noun: Command): void {
   const command = noun
