@@ -6,25 +6,57 @@ import { plain } from "../printable.ts";
 import { below, findGroup } from "./group-path.ts";
 import { KINDS } from "./name-kinds.ts";
 import { type Lookup, onlyOne, throwMissing } from "./name-results.ts";
-import type { JsonObject } from "./rest.ts";
+import type { JsonObject, RestClient } from "./rest.ts";
 
 const LOOKED_AT = 5000;
 /** The longest beginning of a name that servers search for. */
-export const MAX_SEARCHED = 64;
+const MAX_SEARCHED = 64;
 
-/** `group:name`, or the name alone. A name may have colons itself, as those of Maven have. */
-export async function findLibrary(lookup: Lookup, text: string): Promise<string> {
+/** The libraries that a text calls. */
+export interface CalledLibraries {
+  /** The name, without the group before it. */
+  name: string;
+  /** The uid of that group; undefined for all groups. */
+  parent: string | undefined;
+  found: JsonObject[];
+}
+
+/**
+ * Looks libraries up: `group:name` those of the group, a name alone those of all groups. A name may have colons itself,
+ * as those of Maven have. `ecosystems`: only these, as the API names them. Defaults to all.
+ */
+export async function librariesCalled(
+  rest: RestClient,
+  text: string,
+  ecosystems?: readonly string[],
+): Promise<CalledLibraries> {
   const { path, field, query } = KINDS.library;
   const colon = text.indexOf(":");
-  const group = colon > 0 ? await findGroup(lookup.rest, text.slice(0, colon)) : undefined;
+  const group = colon > 0 ? await findGroup(rest, text.slice(0, colon)) : undefined;
   const parent = group !== undefined && "uid" in group ? group.uid : undefined;
   const name = parent === undefined ? text : text.slice(colon + 1);
-  const place = parent === undefined ? {} : below(parent);
-  const asked = { ...query, ...place, query: [...name].slice(0, MAX_SEARCHED).join("") };
+  const asked = {
+    ...query,
+    ...(ecosystems && { ecosystems }),
+    ...(parent !== undefined && below(parent)),
+    query: [...name].slice(0, MAX_SEARCHED).join(""),
+  };
   const found: JsonObject[] = [];
-  for await (const item of lookup.rest.list(path, field, { query: asked, pageSize: 200, limit: LOOKED_AT }))
-    if (item["name"] === name) found.push(item);
-  return onlyOne(lookup, "library", text, found, () => throwMissing(lookup, "library", text, { parent, name }));
+  for await (const item of rest.list(path, field, { query: asked, pageSize: 200, limit: LOOKED_AT }))
+    if (isNamed(item, name)) found.push(item);
+  return { name, parent, found };
+}
+
+function isNamed({ name, ecosystem }: JsonObject, text: string): boolean {
+  // Python compares names so: PEP 503.
+  const folded = (each: string): string => each.toLowerCase().replaceAll(/[-_.]+/g, "-");
+  return name === text || (ecosystem === "ECOSYSTEM_PYTHON" && folded(String(name)) === folded(text));
+}
+
+/** The uid of the one library that a text calls. Throws Failure: not found with near names, or several of that name. */
+export async function findLibrary(lookup: Lookup, text: string): Promise<string> {
+  const { found, ...wanted } = await librariesCalled(lookup.rest, text);
+  return onlyOne(lookup, "library", text, found, () => throwMissing(lookup, "library", text, wanted));
 }
 
 /** A library, `@`, and the version. Throws Failure with the versions that are near. */

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checkInstallation, exportInstallation, importInstallation, loadConfig } from "../../src/index.ts";
+import { exportInstallation, importInstallation, loadConfig } from "../../src/index.ts";
 import { SILENT } from "../../src/admin/progress.ts";
+import { foundBy } from "../support/fsck.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
 import { NOTHING, startCollecting } from "../support/garbage-collection.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
@@ -96,10 +97,7 @@ test("an export has libraries with their content, and fsck finds what is wrong w
   const there = await startInstallation(t, {}, dataDir);
   assert.equal((await asking(there.url, there.registry)(tarballPath("kept"))).status, 200);
   await there.close();
-  const check = async (repair: boolean): Promise<string[]> =>
-    (await checkInstallation(config, { repair, deep: true }, SILENT)).findings.map(
-      ({ kind, left }) => `${kind} ${left}`,
-    );
+  const check = (repair: boolean): Promise<string[]> => foundBy(config, { repair });
   assert.deepEqual(await check(false), []);
   const { db, close } = await openTestStore(dataDir);
   t.after(close);

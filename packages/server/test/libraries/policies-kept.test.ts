@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { SILENT } from "../../src/admin/progress.ts";
-import { checkInstallation, exportInstallation, importInstallation, loadConfig } from "../../src/index.ts";
+import { exportInstallation, importInstallation, loadConfig } from "../../src/index.ts";
+import { foundBy } from "../support/fsck.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
 import { publishDocument } from "../support/npm.ts";
@@ -61,10 +62,7 @@ test("what was noted is written when a server stops, and an export has it with t
   assert.equal(await askFor(there, "acme"), 403);
   await there.close();
 
-  const check = async (repair: boolean): Promise<string[]> =>
-    (await checkInstallation(config, { repair, deep: true }, SILENT)).findings.map(
-      ({ kind, left }) => `${kind} ${left}`,
-    );
+  const check = (repair: boolean): Promise<string[]> => foundBy(config, { repair });
   assert.deepEqual(await check(false), []);
   const { db, close } = await openTestStore(dataDir);
   t.after(close);

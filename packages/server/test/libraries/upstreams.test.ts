@@ -3,18 +3,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { SILENT } from "../../src/admin/progress.ts";
-import {
-  checkInstallation,
-  exportInstallation,
-  importInstallation,
-  loadConfig,
-  readBootstrap,
-} from "../../src/index.ts";
+import { exportInstallation, importInstallation, loadConfig, readBootstrap } from "../../src/index.ts";
 import { clockOf } from "../../src/lib/clock.ts";
 import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import { credentialPlace, resealUpstreams } from "../../src/libraries/upstreams/credentials.ts";
 import { removeUnusedUpstreamDocuments } from "../../src/libraries/index.ts";
+import { foundBy } from "../support/fsck.ts";
 import { openComposition } from "../support/composition.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
@@ -187,10 +182,7 @@ test("an export has upstreams, their passwords and what came from them; fsck fin
   assert.equal(registry.asked.at(-1)?.headers.authorization, "Bearer hunter2");
   await there.close();
 
-  const check = async (repair: boolean): Promise<string[]> =>
-    (await checkInstallation(config, { repair, deep: true }, SILENT)).findings.map(
-      ({ kind, left }) => `${kind} ${left}`,
-    );
+  const check = (repair: boolean): Promise<string[]> => foundBy(config, { repair });
   assert.deepEqual(await check(false), []);
   const { db, close } = await openTestStore(dataDir);
   t.after(close);

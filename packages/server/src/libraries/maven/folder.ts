@@ -1,5 +1,4 @@
 import type { Call } from "../../core/call.ts";
-import { MoorageError } from "../../errors.ts";
 import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
@@ -11,6 +10,7 @@ import { groupFor } from "../http/groups.ts";
 import { noteBlocked, requireSome } from "../policies/check.ts";
 import { type Gate, gateFor, shown } from "../policies/gate.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
+import { unlessKept } from "../upstreams/errors.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { listedFacts } from "./facts.ts";
 import { folderMetadata } from "./metadata.ts";
@@ -81,12 +81,9 @@ async function listingOf(
   { settings, artifact, plugins }: Folder,
 ): Promise<Listing | undefined> {
   if (settings === undefined) return undefined;
-  try {
-    return await upstreamListing(exchange, settings, path);
-  } catch (error) {
-    if (error instanceof MoorageError && (artifact !== undefined || plugins.length > 0)) return undefined;
-    throw error;
-  }
+  return await unlessKept(artifact !== undefined || plugins.length > 0, () =>
+    upstreamListing(exchange, settings, path),
+  );
 }
 
 /** Those plugins of the upstream that are not the group's own, nor reserved for it. */

@@ -1,4 +1,4 @@
-import correct from "spdx-correct";
+import { usualLicense } from "../policies/licenses.ts";
 import type { PomLicense } from "./pom.ts";
 
 /** By what stands in a URL, those of which POMs often have no usual name. */
@@ -14,9 +14,6 @@ const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/\bCDDL\s*\+\s*GPL/i, "CDDL-1.1 OR GPL-2.0-only WITH Classpath-exception-2.0"],
   [/\bGPL.*\bclasspath\b|\bGeneral Public License.*\bclasspath\b/i, "GPL-2.0-only WITH Classpath-exception-2.0"],
 ];
-/** Licences are guessed by their words alone: `mpl` is also a part of "example". */
-const WORDS =
-  /\b(apache|asl|mit|bsd|[la]?gpl|gplv\d|general public|mpl|mozilla|epl|eclipse|edl|cddl|isc|cc0|unlicense|boost|artistic|zlib|eupl|upl|python|ruby|bouncy castle)\b/i;
 const MAX_CHARS = 200;
 
 /**
@@ -36,7 +33,7 @@ function idOf(license: PomLicense): string | undefined {
     BY_NAME.find(([pattern]) => pattern.test(license.name)) ??
     BY_URL.find(([pattern]) => pattern.test(license.url)) ??
     [];
-  return known ?? (WORDS.test(license.name) ? (correct(license.name) ?? undefined) : undefined);
+  return known ?? usualLicense(license.name);
 }
 
 function textOf({ name, url }: PomLicense): string {

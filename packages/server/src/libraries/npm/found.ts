@@ -1,13 +1,10 @@
 import type { Call } from "../../core/call.ts";
-import { Code, MoorageError } from "../../errors.ts";
-import type { Row } from "../../store/index.ts";
-import { artifactNamed } from "../artifacts/names.ts";
-import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { type Gate, gateFor } from "../policies/gate.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
+import { unlessKept } from "../upstreams/errors.ts";
+import { knownName, type KnownName } from "../upstreams/known.ts";
 import { upstreamFor, type UpstreamSettings } from "../upstreams/settings.ts";
 import { isUpstreamName, type NpmOffer, offerAdapter } from "./upstream-document.ts";
 
@@ -18,15 +15,8 @@ export interface Named {
 }
 
 /** What is known of a package before its versions are read. */
-export interface KnownPackage {
-  group: string;
+export interface KnownPackage extends KnownName {
   name: string;
-  artifact: Row<"artifacts"> | undefined;
-  gate: Gate;
-  /** The upstream that is asked for it; undefined when nobody is. */
-  settings: UpstreamSettings | undefined;
-  /** How many versions the group has removed under a name that it merges: those of the upstream are not served. */
-  removed: number;
 }
 
 /** The same, with what the upstream says. */
@@ -38,12 +28,10 @@ export interface FoundPackage extends KnownPackage {
 export async function knownPackage(call: Call, { ecosystem }: LibraryExchange, named: Named): Promise<KnownPackage> {
   const { name } = named;
   const group = await groupFor(call, named.group, ecosystem.read);
-  const artifact = await artifactNamed(call.tx, { group, ecosystem, normalized: name });
   const settings = await askedFor(call, { group, ecosystem, normalized: name });
-  if (artifact === undefined && settings === undefined) throw libraryError(404, `Not found: ${name}`);
-  const removed = settings?.isMerged === true ? await removedOf(call.tx, { group, ecosystem, normalized: name }) : null;
-  const gate = await gateFor(call, { group, ecosystem, normalized: name, name });
-  return { group, name, artifact, settings, removed: removed?.size ?? 0, gate };
+  const known = await knownName(call, { group, ecosystem, normalized: name, name }, settings);
+  if (known === undefined) throw libraryError(404, `Not found: ${name}`);
+  return { ...known, name };
 }
 
 /** Nobody is asked for a name that differs from one of the group in upper-case letters alone. */
@@ -69,10 +57,6 @@ async function documentOf(
   { name, settings, artifact }: KnownPackage,
 ): Promise<UpstreamDocument<NpmOffer> | undefined> {
   if (settings === undefined) return undefined;
-  try {
-    return await exchange.deps.upstreams.documents.of(settings, name, offerAdapter(settings, name));
-  } catch (error) {
-    if (artifact === undefined || !(error instanceof MoorageError) || error.code !== Code.Unavailable) throw error;
-    return undefined;
-  }
+  const { documents } = exchange.deps.upstreams;
+  return await unlessKept(artifact !== undefined, () => documents.of(settings, name, offerAdapter(settings, name)));
 }

@@ -1,5 +1,4 @@
 import { prerelease } from "semver";
-import { Code, MoorageError } from "../../errors.ts";
 import { semverKey } from "../../lib/versions/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed, removedOf } from "../artifacts/visible.ts";
@@ -7,6 +6,7 @@ import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { requireOpen } from "../policies/check.ts";
 import { keepFetchedFile } from "../upstreams/commands.ts";
+import { unlessKept } from "../upstreams/errors.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { offeredAttestations } from "./upstream-attestations.ts";
 import type { FoundPackage } from "./found.ts";
@@ -91,10 +91,5 @@ async function attestationsOf(
   settings: UpstreamSettings,
   spec: string,
 ): ReturnType<typeof offeredAttestations> {
-  try {
-    return await offeredAttestations(exchange, settings, spec);
-  } catch (error) {
-    if (!(error instanceof MoorageError) || error.code !== Code.Unavailable) throw error;
-    return [];
-  }
+  return (await unlessKept(true, () => offeredAttestations(exchange, settings, spec))) ?? [];
 }

@@ -65,7 +65,7 @@ function expressionOf(license: string): Info | "unknown" {
   const text = license.trim();
   const found = known.get(text);
   if (found !== undefined) return found;
-  const read = parsed(text) ?? parsed(guessed(text)) ?? "unknown";
+  const read = parsed(text) ?? parsed(usualLicense(text) ?? "") ?? "unknown";
   known.set(text, read);
   return read;
 }
@@ -74,11 +74,12 @@ function expressionOf(license: string): Info | "unknown" {
 const NO_LICENSE = /^unlicensed$/i;
 // Guessing goes by parts of words, too: without one of these, "Example License" would be the MPL.
 const NAMES_ONE =
-  /\b(?:apache|asl|mit|bsd|isc|[la]?gpl(?:v?[0-9.]+)?|gnu|mpl|mozilla|epl|eclipse|cddl|unlicense|zlib|artistic|cc0|psf|python software)\b/i;
+  /\b(?:apache|asl|mit|bsd|isc|[la]?gpl(?:v?[0-9.]+)?|gnu|general public|mpl|mozilla|epl|eclipse|edl|cddl|unlicense|boost|zlib|artistic|cc0|eupl|upl|psf|python|ruby|bouncy castle)\b/i;
 
-function guessed(text: string): string {
-  if (NO_LICENSE.test(text) || text.includes("://") || !NAMES_ONE.test(text)) return "";
-  return correct(text) ?? "";
+/** The SPDX id of the license that a text usually means; undefined where it names none. */
+export function usualLicense(text: string): string | undefined {
+  if (NO_LICENSE.test(text) || text.includes("://") || !NAMES_ONE.test(text)) return undefined;
+  return correct(text) ?? undefined;
 }
 
 function parsed(text: string): Info | undefined {

@@ -1,6 +1,7 @@
 import { PackageURL } from "packageurl-js";
 import { compareVersions, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
 import { parseVersionRange, VersionRangeError } from "../../lib/versions/vers.ts";
+import { type Wildcard, wildcard } from "../../lib/wildcard.ts";
 import type { EcosystemKey } from "../ecosystems.ts";
 import { normalizedName } from "../pypi/names.ts";
 
@@ -47,12 +48,12 @@ export function purlRule(ecosystem: EcosystemKey, text: string): PurlRule {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new PurlRuleError(`must have no qualifier but vers, not ${unknown}`);
   const named = comparable(ecosystem, { namespace: given.namespace ?? "", name: given.name });
-  const namespace = wildcard(named.namespace);
-  const name = wildcard(named.name);
+  const namespace = namePattern(named.namespace);
+  const name = namePattern(named.name);
   const versions = versionsOf(ecosystem, version ?? "", vers ?? "");
   return {
     text,
-    isExact: versions.isExact && !namespace.hasStar && !name.hasStar,
+    isExact: versions.isExact && namespace.stars === 0 && name.stars === 0,
     matchesName: (of) => namespace.matches(of.namespace) && name.matches(of.name),
     matchesVersion: versions.matches,
   };
@@ -111,23 +112,8 @@ function versionsOf(
   };
 }
 
-/** A text in which `*` stands for any characters. The time to match is that of a few searches. */
-function wildcard(pattern: string): { hasStar: boolean; matches: (text: string) => boolean } {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length > MAX_STARS) throw new PurlRuleError(`must have at most ${MAX_STARS} times * in a name`);
-  const last = rest.pop();
-  if (last === undefined) return { hasStar: false, matches: (text) => text === pattern };
-  return {
-    hasStar: true,
-    matches(text) {
-      if (!text.startsWith(first)) return false;
-      let at = first.length;
-      for (const part of rest) {
-        const found = text.indexOf(part, at);
-        if (found < 0) return false;
-        at = found + part.length;
-      }
-      return text.length - last.length >= at && text.endsWith(last);
-    },
-  };
+function namePattern(text: string): Wildcard {
+  const pattern = wildcard(text);
+  if (pattern.stars > MAX_STARS) throw new PurlRuleError(`must have at most ${MAX_STARS} times * in a name`);
+  return pattern;
 }

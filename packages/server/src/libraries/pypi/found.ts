@@ -1,13 +1,12 @@
 import type { Call } from "../../core/call.ts";
-import { Code, MoorageError } from "../../errors.ts";
-import type { Row } from "../../store/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { filesOf, removedOf, versionsOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { type Gate, gateFor } from "../policies/gate.ts";
 import type { DocumentAdapter, UpstreamDocument } from "../upstreams/documents.ts";
+import { unlessKept } from "../upstreams/errors.ts";
+import { knownName, type KnownName } from "../upstreams/known.ts";
 import { upstreamFor, type UpstreamSettings } from "../upstreams/settings.ts";
 import { isProjectName, normalizedName } from "./names.ts";
 import { type OfferedFile, offeredFiles } from "./offered.ts";
@@ -20,16 +19,8 @@ export interface Named {
 }
 
 /** What is known of a project before its files are read. */
-export interface KnownProject {
-  /** The uid of the group. */
-  group: string;
+export interface KnownProject extends KnownName {
   normalized: string;
-  artifact: Row<"artifacts"> | undefined;
-  gate: Gate;
-  /** The upstream that is asked for it; undefined when nobody is. */
-  settings: UpstreamSettings | undefined;
-  /** How many versions the group has removed under a name that it merges: those of the upstream are not served. */
-  removed: number;
 }
 
 /** The same, with what the upstream lists. */
@@ -47,11 +38,9 @@ export async function knownProject(
   if (!isProjectName(project)) throw noProject(project);
   const normalized = normalizedName(project);
   const name = { group, ecosystem, normalized };
-  const [artifact, settings] = [await artifactNamed(call.tx, name), await upstreamFor(call, name)];
-  if (artifact === undefined && settings === undefined) throw noProject(project);
-  const removed = settings?.isMerged === true ? await removedOf(call.tx, name) : null;
-  const gate = await gateFor(call, { ...name, name: normalized });
-  return { group, normalized, artifact, settings, removed: removed?.size ?? 0, gate };
+  const known = await knownName(call, { ...name, name: normalized }, await upstreamFor(call, name));
+  if (known === undefined) throw noProject(project);
+  return { ...known, normalized };
 }
 
 function noProject(project: string): Error {
@@ -74,12 +63,10 @@ async function documentOf(
   { normalized, settings, artifact }: KnownProject,
 ): Promise<UpstreamDocument<ListedProject> | undefined> {
   if (settings === undefined) return undefined;
-  try {
-    return await deps.upstreams.documents.of(settings, normalized, pageAdapter(settings, normalized));
-  } catch (error) {
-    if (artifact === undefined || !(error instanceof MoorageError) || error.code !== Code.Unavailable) throw error;
-    return undefined;
-  }
+  const { documents } = deps.upstreams;
+  return await unlessKept(artifact !== undefined, () =>
+    documents.of(settings, normalized, pageAdapter(settings, normalized)),
+  );
 }
 
 /** Pages with some ten thousand files, which the largest projects have, are a few megabytes. */

@@ -1,4 +1,5 @@
 import { FetchError } from "../../lib/guarded-fetch.ts";
+import { Code, MoorageError } from "../../errors.ts";
 import { libraryError } from "../http/errors.ts";
 
 /**
@@ -39,4 +40,17 @@ function unreachableReason({ cause }: FetchError): string {
 /** What clients are answered: 503, which they repeat, for what another attempt may get, and 502 for the rest. */
 export function failureAnswer({ kind, message }: UpstreamFailure): Error {
   return libraryError(kind === "unreachable" ? 503 : 502, `The upstream has failed: ${message}`);
+}
+
+/**
+ * What is asked of an upstream; undefined when it fails, if what is kept is enough to go on without it. Any other error
+ * is thrown.
+ */
+export async function unlessKept<T>(isKept: boolean, ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isKept || !(error instanceof MoorageError) || error.code !== Code.Unavailable) throw error;
+    return undefined;
+  }
 }

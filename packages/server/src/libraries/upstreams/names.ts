@@ -1,3 +1,4 @@
+import { wildcard } from "../../lib/wildcard.ts";
 import type { EcosystemKey } from "../ecosystems.ts";
 
 /** The most patterns that an upstream has of a kind. */
@@ -18,27 +19,12 @@ export function isNamedBy(patterns: readonly string[], name: string, ecosystem: 
   const text = spelled(name, ecosystem);
   return patterns.some((given) => {
     const pattern = spelled(given, ecosystem);
-    if (matches(pattern, text)) return true;
-    return ecosystem === "maven" && pattern.endsWith(".*") && matches(`${pattern.slice(0, -2)}:*`, text);
+    if (wildcard(pattern).matches(text)) return true;
+    return ecosystem === "maven" && pattern.endsWith(".*") && wildcard(`${pattern.slice(0, -2)}:*`).matches(text);
   });
 }
 
 function spelled(text: string, ecosystem: EcosystemKey): string {
   const lower = text.toLowerCase();
   return ecosystem === "pypi" ? lower.replaceAll(/[-_.]+/g, "-") : lower;
-}
-
-/** Each part is looked for after the one before: no backtracking, whatever the pattern. */
-function matches(pattern: string, text: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) return text === pattern;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }
