@@ -36,6 +36,19 @@ test("images that hold a library, and findings of libraries, by their names", { 
     });
     assert.equal(answer.status, 201);
   }
+  const form = new FormData();
+  for (const [field, value] of Object.entries({ ":action": "file_upload", name: "Hello_Py", version: "1.0" }))
+    form.set(field, value);
+  form.set("content", new Blob(["a source distribution"]), "hello_py-1.0.tar.gz");
+  const uploaded = await fetch(`${url}/pypi/acme/legacy/`, {
+    method: "POST",
+    body: form,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  assert.equal(uploaded.status, 200);
+  // Python takes these for one name.
+  for (const name of ["hello-py", "acme:hello_py"])
+    assert.equal(await ok("libraries", "get", name, "-o", "jsonpath=$.name"), "Hello_Py\n");
   await push("acme/web:1.0", 1);
   await push("acme/app:1.0", 1);
   await push("acme/app:2.0", 2);
@@ -59,7 +72,7 @@ acme/web:1.0  linux/arm64  1.1.0    TIME
   );
   assert.equal((await images("hello", "--limit", "1")).artifactImages.length, 1);
   const listed = (await ok("libraries", "list", "--query", "hello", "-o", "name")).trim();
-  assert.deepEqual(listed.split("\n"), ["acme:hello", "acme:hello-again"]);
+  assert.deepEqual(listed.split("\n"), ["acme:Hello_Py", "acme:hello", "acme:hello-again"]);
   assert.deepEqual(await images("acme:hello@1.2.0"), await images("hello@1.2.0"));
   const none = await run(["libraries", "images", "hello@1.3.0"]);
   assert.deepEqual([none.code, none.stdout, none.stderr], [0, "", "no artifact images\n"]);

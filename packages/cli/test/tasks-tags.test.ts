@@ -6,7 +6,7 @@ type Moves = { moves: { time: string; digest: string; previousDigest: string; re
 type Tags = { tags: { name: string; digest: string }[] };
 
 test("the history of a tag, what differs in it, and what it was at a time", { timeout: 300_000 }, async (t) => {
-  const { host, url, ok, fails, json, push, api } = await openStage(t);
+  const { host, url, ok, run, fails, json, push, api } = await openStage(t);
   await push("acme/team/app:1.0", 1);
   await push("acme/team/app:1.0", 2);
   await push("acme/team/other:1.0", 3);
@@ -39,6 +39,8 @@ test("the history of a tag, what differs in it, and what it was at a time", { ti
   );
   const paged = await json<Moves>("tags", "history", "acme/team/app:1.0", "--page-size", "1");
   assert.deepEqual(paged.moves, moves);
+  const asked = await run(["tags", "history", "acme/team/app:1.0", "--page-size", "1", "--debug"]);
+  assert.match(asked.stderr, /\/moves\?\S*page_?[sS]ize=1\b/);
   assert.deepEqual(await fails("tags", "history", "acme/team/app"), [
     2,
     "moorage: acme/team/app: name a tag, as acme/team/app:latest",
