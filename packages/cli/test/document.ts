@@ -95,7 +95,7 @@ export async function play(blocks: readonly Block[], { name, folder, env, timeou
   writeFileSync(path, `${script.join("\n")}\n`);
   const child = spawn("bash", ["-eEu", path], {
     cwd: folder,
-    env: environment(env),
+    env: withoutNpmSettings(env),
     stdio: ["ignore", "ignore", "pipe"],
     detached: true,
   });
@@ -115,6 +115,12 @@ export async function play(blocks: readonly Block[], { name, folder, env, timeou
     .map((_, index) => join(out, String(index)))
     .map((file) => (existsSync(file) ? readFileSync(file, "utf8") : ""));
   return { code, timedOut, printed, messages };
+}
+
+// `npm test` hands its user's settings on as variables, which would decide what npm does in a document.
+function withoutNpmSettings(env: Stage["env"]): NodeJS.ProcessEnv {
+  const all = Object.entries(environment(env));
+  return Object.fromEntries(all.filter(([name]) => name in env || !name.toLowerCase().startsWith("npm_config_")));
 }
 
 function killGroup(pid: number | undefined): void {

@@ -148,6 +148,8 @@ async function setStage(t: TestContext, name: string): Promise<Stage> {
     // npx must not ask the registry for a command that is not installed.
     npm_config_offline: "true",
     npm_config_update_notifier: "false",
+    // Nor does it read its user's settings.
+    npm_config_userconfig: join(folder, "scratch", "no-npmrc"),
   };
   for (const [variable, start] of Object.entries(others)) env[variable] = await start(t, folder);
   return { name, folder, env, timeoutMs };

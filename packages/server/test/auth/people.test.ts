@@ -4,6 +4,7 @@ import { IdentitiesService } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
 import { openBrowser } from "../support/browser.ts";
 import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
+import { until } from "../support/mirror.ts";
 import { addProvider, openPeopleProvider } from "../support/people-provider.ts";
 import { type Answer, type Json, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
@@ -172,8 +173,13 @@ test("who removes a person ends its tokens, refresh tokens, pull tokens and push
     new Set(entries.map(String)),
     new Set([mine.idp, hers.uid, pushing.uid].map((resource) => `${resource},${ada.uid}`)),
   );
-  const events = await get(`/events/v2/events?group=${mine.uid}&page_size=200`, mine.owner);
-  const gone = (events.body["events"] as Json[]).filter(({ type }) => String(type).endsWith("iam.identity.deleted.v1"));
+  // Events are numbered, and seen, shortly after what they tell of.
+  const gone = await until(async () => {
+    const events = await get(`/events/v2/events?group=${mine.uid}&page_size=200`, mine.owner);
+    const deleted = ({ type }: Json): boolean => String(type).endsWith("iam.identity.deleted.v1");
+    const found = (events.body["events"] as Json[]).filter(deleted);
+    return found.length > 2 && found;
+  });
   assert.deepEqual(gone.map(({ subject }) => subject).sort(), [ada.uid, hers.uid, pushing.uid].sort());
   assert.notEqual((await signIn(mine.idp, "ada")).uid, ada.uid, "who may still sign in at the provider begins anew");
 });
