@@ -152,6 +152,27 @@ test("a name that is merged has the versions of both, of which those of the grou
   assert.match(answer.text, /came from the upstream/);
 });
 
+test("a version that the group has removed of a name that it merges is nobody's any more", async (t) => {
+  const { upstream, get, put } = await world(t, { mergedNames: ["org.up:removed"] });
+  for (const version of ["1.0", "2.0", "3.0"]) upstream.release("org.up", "removed", version);
+  const path = (version: string): string => `org/up/removed/${version}/removed-${version}`;
+  for (const version of ["1.0", "2.0"])
+    assert.equal((await put(`${path(version)}.pom`, pomText("org.up", "removed", version))).status, 201);
+  const of = (query: string): string => `/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=${query}`;
+  const [artifact] = await rows(platform.ok("GET", of("org.up:removed")), "artifacts");
+  const uid = encodeURIComponent(String(artifact?.["uid"]));
+  const versions = await rows(platform.ok("GET", `/libraries/v2/artifacts/${uid}/versions`), "artifactVersions");
+  const second = versions.find(({ version }) => version === "2.0");
+  await platform.ok("DELETE", `/libraries/v2/artifactVersions/${encodeURIComponent(String(second?.["uid"]))}`);
+  const metadata = "org/up/removed/maven-metadata.xml";
+  assert.deepEqual(versionsIn(await get(metadata)), ["1.0", "3.0"]);
+  for (const file of ["pom", "jar", "jar.sha1"])
+    assert.equal((await get(`${path("2.0")}.${file}`)).status, 404, file);
+  assert.equal((await get(`${path("3.0")}.jar`)).text, "jar of removed 3.0");
+  await platform.ok("DELETE", `/libraries/v2/artifacts/${uid}`);
+  for (const version of ["1.0", "2.0"]) assert.equal((await get(`${path(version)}.jar`)).status, 404, version);
+});
+
 test("a file with another sum than the upstream says is 502, and nothing of it is kept", async (t) => {
   const { upstream, get } = await world(t);
   for (const algorithm of ["md5", "sha1", "sha256", "sha512"]) {

@@ -3,7 +3,7 @@ import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
 import { type Made, renderedAs } from "../artifacts/rendered.ts";
-import { versionsOf } from "../artifacts/visible.ts";
+import { removedOf, versionsOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
@@ -32,19 +32,23 @@ interface Folder {
   plugins: Plugin[];
   gate: Gate;
   settings: UpstreamSettings | undefined;
+  /** Versions that the group has removed under a name that it merges: those of the upstream are not served. */
+  removed: ReadonlySet<string>;
 }
 
 /** GET and HEAD of the metadata in a folder, of an artifact, a groupId, or both, or of one of its sums. */
 export async function sendMetadata(exchange: LibraryExchange, path: FolderPath): Promise<void> {
   const folder = await read(exchange, (call) => find(call, exchange, path));
   const listing = await listingOf(exchange, path, folder);
-  const listed = await listing?.value();
+  const listed = withoutRemoved(await listing?.value(), folder.removed);
   const plugins = mergedPlugins(folder.plugins, await foreignPlugins(exchange, folder, listed?.plugins ?? []));
   const { artifact, gate, groupId } = folder;
   const isArtifact = artifact !== undefined || (listed?.versions.length ?? 0) > 0;
   if (!isArtifact && plugins.length === 0)
     throw libraryError(404, `Not found: ${nameOf(path)}, and plugins of ${groupId}`);
-  const key = [artifact?.uid, artifact?.revision, folder.settings?.uid, listing?.revision, gate.key];
+  // Without an artifact no revision says what was removed with it.
+  const { settings, removed } = folder;
+  const key = [artifact?.uid, artifact?.revision, settings?.uid, listing?.revision, removed.size, gate.key];
   const rendered = await renderedAs(
     `maven ${key.join(" ")} ${nameOf(path)} ${JSON.stringify(plugins)}`,
     () => make(exchange, path, folder, { listing, listed, plugins }),
@@ -62,14 +66,24 @@ async function find(call: Call, { ecosystem }: LibraryExchange, path: FolderPath
   if (groupId === "") throw libraryError(404, "Not found: a Maven repository has no metadata of its own");
   // Nobody is asked for a folder of a groupId that is reserved for the group either.
   const isAsked = (await upstreamFor(call, { group, ecosystem, normalized: `${groupId}:` })) !== undefined;
+  const settings = isAsked ? await upstreamFor(call, named) : undefined;
   return {
     group,
     groupId,
     artifact: await artifactNamed(call.tx, named),
     plugins: await pluginsOf(call.tx, { group, ecosystem, groupId }),
     gate: await gateFor(call, { ...named, name }),
-    settings: isAsked ? await upstreamFor(call, named) : undefined,
+    settings,
+    removed: settings?.isMerged === true ? await removedOf(call.tx, named) : new Set(),
   };
+}
+
+function withoutRemoved(
+  listed: UpstreamMetadata | undefined,
+  removed: ReadonlySet<string>,
+): UpstreamMetadata | undefined {
+  if (listed === undefined || removed.size === 0) return listed;
+  return { ...listed, versions: listed.versions.filter(([version]) => !removed.has(version)) };
 }
 
 type Listing = UpstreamDocument<UpstreamMetadata>;

@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
-import { fileNamed, versionNamed } from "../artifacts/visible.ts";
+import { fileNamed, removedOf, versionNamed } from "../artifacts/visible.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { requireOpen } from "../policies/check.ts";
@@ -54,12 +54,15 @@ async function find(call: Call, { ecosystem }: LibraryExchange, path: FilePath):
   const version = artifact && (await versionNamed(call.tx, artifact.uid, path.version));
   // Snapshots come from the group alone, and so do files of its own releases.
   const isOwn = isSnapshot(path.version) || version?.origin === ORIGIN.published;
+  const settings = isOwn ? undefined : await upstreamFor(call, named);
+  // Nobody gets a version that the group has removed, from anywhere.
+  const isRemoved = settings?.isMerged === true && (await removedOf(call.tx, named)).has(path.version);
   return {
     group,
     gate: await gateFor(call, { ...named, name }),
     file: file?.file,
     version,
-    settings: isOwn ? undefined : await upstreamFor(call, named),
+    settings: isRemoved ? undefined : settings,
   };
 }
 
