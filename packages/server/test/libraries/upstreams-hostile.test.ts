@@ -101,7 +101,7 @@ test("documents that are of another package, none, too large, encoded or broken 
   };
   const cases: [string, RegExp, (res: ServerResponse) => void][] = [
     ["another", /that of another package/, (res) => void res.end(JSON.stringify({ name: "else", versions: {} }))],
-    ["nonsense", /JSON/, (res) => void res.end("<html>")],
+    ["nonsense", /its document of nonsense: is not JSON$/, (res) => void res.end("<html>")],
     ["null", /is no object/, (res) => void res.end("null")],
     ["large", /more than 67108864 bytes/, large],
     [

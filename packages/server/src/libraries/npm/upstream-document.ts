@@ -39,7 +39,7 @@ export function offerAdapter({ url }: UpstreamSettings, name: string): DocumentA
     url: `${url}/${name.replace("/", "%2f")}`,
     accept: "application/json",
     parse(bytes, { nowMs, previous }) {
-      const document: unknown = JSON.parse(bytes.toString());
+      const document = jsonOf(bytes);
       if (!isRecord(document)) throw new Error("is no object");
       if (document["name"] !== name) throw new Error("is that of another package");
       const time = isRecord(document["time"]) ? document["time"] : {};
@@ -62,6 +62,14 @@ export function offerAdapter({ url }: UpstreamSettings, name: string): DocumentA
       };
     },
   };
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (cause) {
+    throw new Error("is not JSON", { cause });
+  }
 }
 
 function timeOf(text: unknown): number | undefined {
