@@ -49,6 +49,16 @@ test("images that hold a library, and findings of libraries, by their names", { 
   // Python takes these for one name.
   for (const name of ["hello-py", "acme:hello_py"])
     assert.equal(await ok("libraries", "get", name, "-o", "jsonpath=$.name"), "Hello_Py\n");
+  for (const [ecosystem, cooldown] of [
+    ["javascript", "86400s"],
+    ["python", "172800s"],
+  ] as const)
+    await ok("policies", "create", "acme", "--ecosystem", ecosystem, "--mode", "preview", "--cooldown", cooldown);
+  for (const [name, cooldown] of [
+    ["acme:javascript", "86400s"],
+    ["acme:Python", "172800s"],
+  ] as const)
+    assert.equal(await ok("policies", "get", name, "-o", "jsonpath=$.cooldown"), `${cooldown}\n`);
   await push("acme/web:1.0", 1);
   await push("acme/app:1.0", 1);
   await push("acme/app:2.0", 2);
