@@ -83,7 +83,7 @@ export function handlersOf(
       blobs: registry.blobs,
       authenticate: access.authenticate,
       credentials: access,
-      answers: createLibraryCache(reader, access.tokens.isStillGood, config),
+      answers: createLibraryCache(reader, access.tokens.isStillGood),
       auditor,
       blocks,
       config,

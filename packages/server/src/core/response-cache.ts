@@ -25,11 +25,13 @@ export interface CachedResponse<A> {
   atMs: number;
 }
 
-export interface ResponseCacheOptions {
+export interface ResponseCacheOptions<A = unknown> {
   /** Whether the token of this caller is valid at this time as well. */
   isStillGood(caller: Caller, nowMs: number): boolean;
   /** How long an entry is valid when nothing changes, in milliseconds. */
   maxAgeMs: number;
+  /** Until when this answer is valid when nothing changes, in milliseconds since 1970. Defaults to `maxAgeMs`. */
+  untilMs?(answer: A): number;
   /** The memory that an entry takes beside its answer and its key, in bytes. */
   entryBytes: number;
 }
@@ -38,16 +40,15 @@ const CACHE_BYTES = 32 * 1024 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Makes a response cache. `reader` sees what is committed and never writes. */
-export function createResponseCache<A>(reader: Database, options: ResponseCacheOptions): ResponseCache<A> {
-  const { isStillGood, maxAgeMs, entryBytes } = options;
+export function createResponseCache<A>(reader: Database, options: ResponseCacheOptions<A>): ResponseCache<A> {
+  const { isStillGood, maxAgeMs, untilMs = () => Infinity, entryBytes } = options;
   const cached = createSnapshotCache<CachedResponse<A> & { bytes: number }>(reader, CACHE_BYTES, ({ bytes }) => bytes);
   return {
     snapshot: cached.snapshot,
     get(key, nowMs) {
       const known = cached.get(key);
-      return known !== undefined && Math.abs(nowMs - known.atMs) < maxAgeMs && isStillGood(known.caller, nowMs)
-        ? known
-        : undefined;
+      if (known === undefined || Math.abs(nowMs - known.atMs) >= maxAgeMs || nowMs >= untilMs(known.answer)) return;
+      return isStillGood(known.caller, nowMs) ? known : undefined;
     },
     keep(snapshot, key, bytes, make) {
       if (snapshot === undefined || bytes > MAX_ANSWER_BYTES) return;

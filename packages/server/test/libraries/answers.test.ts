@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { npmPath, publishNpm } from "../support/npm.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
+import { newPolicy } from "../support/policies.ts";
 
 let platform: Platform;
 let token = "";
@@ -54,4 +55,13 @@ test("whoever may not see a package is not answered with what somebody else was"
   await asked();
   const answer = await platform.call("GET", PATH, {});
   assert.equal(answer.status, 401);
+});
+
+test("a file that was cached is refused when a policy blocks it", async () => {
+  const get = (): Promise<Answer> => platform.call("GET", `${PATH}/-/asked-1.0.0.tgz`, { token });
+  for (let time = 0; time < 3; time += 1) assert.equal((await get()).status, 200);
+  const { uid } = await newPolicy(platform, platform.organization, { blockedPurls: ["pkg:npm/asked@1.0.0"] });
+  assert.equal((await get()).status, 403);
+  await platform.ok("DELETE", `/libraries/v2/artifactPolicies/${uid}`);
+  assert.equal((await get()).status, 200);
 });

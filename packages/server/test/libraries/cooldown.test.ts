@@ -104,6 +104,27 @@ test("it opens when the clock passes that time, also in a document that is in me
   assert.equal((await tarball("ripe", "1.1.0")).status, 200);
 });
 
+test("it opens in a cached answer too, where nobody is asked any more", async () => {
+  await begin({ mode: "POLICY_MODE_PREVIEW" });
+  put("cached", ["1.0.0", 30], ["1.0.1", 2], ["1.1.0", 20]);
+  for (const version of ["1.0.0", "1.0.1", "1.1.0"]) assert.equal((await tarball("cached", version)).status, 200);
+  const { upstreams } = await platform.ok<{ upstreams: { uid: string }[] }>(
+    "GET",
+    `/libraries/v2/upstreams?uidp.children_of=${group}`,
+  );
+  await platform.ok("DELETE", `/libraries/v2/upstreams/${upstreams[0]?.uid}`);
+  await platform.ok("PATCH", `/libraries/v2/artifactPolicies/${policy}`, {
+    mode: "POLICY_MODE_ENFORCE",
+    cooldown: "259200s",
+  });
+  platform.clock.offsetMs = DAY_MS - 20_000;
+  const token = await platform.token();
+  const shown = async (): Promise<string[]> => versionsIn(await get(npmPath(path, "cached"), ABBREVIATED, token));
+  for (let time = 0; time < 3; time += 1) assert.deepEqual(await shown(), ["1.0.0", "1.1.0"]);
+  platform.clock.offsetMs = DAY_MS + 5_000;
+  assert.deepEqual(await shown(), ["1.0.0", "1.0.1", "1.1.0"]);
+});
+
 test("a package of which every version is blocked is answered with 409 and the reason", async () => {
   await begin({});
   put("new", ["1.0.0", 1], ["1.0.1", 0]);

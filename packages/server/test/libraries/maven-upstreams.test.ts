@@ -166,8 +166,7 @@ test("a version that the group has removed of a name that it merges is nobody's 
   await platform.ok("DELETE", `/libraries/v2/artifactVersions/${encodeURIComponent(String(second?.["uid"]))}`);
   const metadata = "org/up/removed/maven-metadata.xml";
   assert.deepEqual(versionsIn(await get(metadata)), ["1.0", "3.0"]);
-  for (const file of ["pom", "jar", "jar.sha1"])
-    assert.equal((await get(`${path("2.0")}.${file}`)).status, 404, file);
+  for (const file of ["pom", "jar", "jar.sha1"]) assert.equal((await get(`${path("2.0")}.${file}`)).status, 404, file);
   assert.equal((await get(`${path("3.0")}.jar`)).text, "jar of removed 3.0");
   await platform.ok("DELETE", `/libraries/v2/artifacts/${uid}`);
   for (const version of ["1.0", "2.0"]) assert.equal((await get(`${path(version)}.jar`)).status, 404, version);

@@ -10,25 +10,28 @@ export interface CachedAnswer {
   verb: string;
   headers: Readonly<Record<string, string>> & { etag: string };
   body: string;
+  /** Until when it is valid when nothing is committed, in milliseconds since 1970. */
+  untilMs: number;
 }
 
 // The size of an entry beside its body and its key; the key holds a token.
 const ENTRY_BYTES = 1_500;
-// What is shown depends on the time as well: on cooldowns that end, and on upstreams that are asked again.
-const MAX_AGE_MS = 1_000;
+const MAX_AGE_MS = 60_000;
+// What is shown may depend on the time as well: on cooldowns that end, and on upstreams that are asked again.
+const TIMED_MS = 1_000;
 
 /**
  * Makes the response cache of what clients of libraries get. An answer stays valid while nothing is committed on which
- * it may depend, for a second at most.
+ * it may depend: for a minute at most, and for a second where it depends on the time.
  */
 export function createLibraryCache(
   reader: Database,
   isStillGood: ResponseCacheOptions["isStillGood"],
-  { upstreamTtlMs }: { upstreamTtlMs: number },
 ): ResponseCache<CachedAnswer> {
-  return createResponseCache(reader, {
+  return createResponseCache<CachedAnswer>(reader, {
     isStillGood,
-    maxAgeMs: Math.min(MAX_AGE_MS, upstreamTtlMs),
+    maxAgeMs: MAX_AGE_MS,
+    untilMs: (answer) => answer.untilMs,
     entryBytes: ENTRY_BYTES,
   });
 }
@@ -48,14 +51,15 @@ export function cachedAnswer({ req, steps, callData }: LibraryExchange): CachedA
 
 /** Keeps an answer with an ETag for the same request, unless it was noted as one that is recorded each time. */
 export function cacheAnswer(
-  { req, steps, verb, isRecorded = false }: LibraryExchange,
+  { req, steps, verb, isRecorded = false, callData, deps, goodUntilMs }: LibraryExchange,
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
 ): void {
   const { etag } = headers;
   if (req.method !== "GET" || etag === undefined || isRecorded) return;
   const text = (): string => Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-  steps.keep(body.length, () => ({ verb, headers: { ...headers, etag }, body: text() }));
+  const untilMs = goodUntilMs ?? callData.nowMs + Math.min(TIMED_MS, deps.config.upstreamTtlMs);
+  steps.keep(body.length, () => ({ verb, headers: { ...headers, etag }, body: text(), untilMs }));
 }
 
 /** Whether the client has the answer already. */

@@ -17,7 +17,10 @@ import type { CachedAnswer } from "./cached.ts";
 /** The settings of the protocols of libraries. */
 export interface LibraryConfig
   extends
-    Pick<Config, "baseUrl" | "registryUrl" | "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes">,
+    Pick<
+      Config,
+      "baseUrl" | "registryUrl" | "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes" | "upstreamTtlMs"
+    >,
     Partial<Pick<Config, "blobsRedirectTtlMs">> {
   /** How long a client may send or take nothing before its connection is closed. Defaults to one minute. */
   idleTimeoutMs?: number;
@@ -60,6 +63,11 @@ export interface LibraryExchange {
   verb: string;
   /** Each answer to this request is recorded, so that it must be worked on each time. Defaults to no. */
   isRecorded?: boolean;
+  /**
+   * Until when the answer to the same request is the same if nothing is committed, in milliseconds since 1970. Set by
+   * what depends on the time neither by a cooldown that goes on nor by an upstream; otherwise undefined.
+   */
+  goodUntilMs?: number;
   ecosystem: EcosystemRules;
   /** The segments of the path after `/npm/`, `/pypi/` or `/maven/`, percent-decoded. */
   segments: readonly string[];

@@ -113,6 +113,8 @@ export async function sendFile(
     if (size <= SMALL_BLOB_BYTES) {
       const content = contents.get(digest) ?? (await deps.blobs.readWhole(digest, stored.generation));
       contents.set(digest, content);
+      // Its content never changes, and a version that is open stays open until somebody changes something.
+      exchange.goodUntilMs = Infinity;
       if (range === "whole") return send(exchange, 200, all, content);
       begin();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;

@@ -31,6 +31,7 @@ export async function sendPackument(exchange: LibraryExchange, named: Named): Pr
     exchange.callData.nowMs,
   );
   noteBlocked(exchange, found.gate, packument.blocked);
+  if (found.settings === undefined) exchange.goodUntilMs = packument.untilMs ?? Infinity;
   const headers: Record<string, string> = {
     "content-type": form === "full" ? "application/json" : ABBREVIATED_TYPE,
     "cache-control": "private, no-cache",

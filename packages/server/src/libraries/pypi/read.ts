@@ -31,6 +31,7 @@ export async function sendProject(exchange: LibraryExchange, named: Named): Prom
   const found = await listedIn(exchange, project);
   const page = await renderedAs(pageKey(found, form), () => madePage(exchange, found, form), exchange.callData.nowMs);
   noteBlocked(exchange, found.gate, page.blocked);
+  if (found.settings === undefined) exchange.goodUntilMs = page.untilMs ?? Infinity;
   const headers = { ...CACHING, "content-type": mediaType, etag: page.etag };
   if (matchesEtag(known, page.etag)) return send(exchange, 304, headers, Buffer.alloc(0));
   if (!/\bgzip\b/.test(String(encodings))) return send(exchange, 200, headers, page.plain);
