@@ -7,7 +7,7 @@ import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient, router } from "./app/router.ts";
 
-// After the first page: nothing is said before.
+// After the first page: what is said before is shown then.
 const Toasts = lazy(() => import("./ui/toasts.tsx").then(({ Toasts: component }) => ({ default: component })));
 
 const root = document.getElementById("root");

@@ -1,16 +1,29 @@
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
+import { useEffect } from "react";
 import styles from "./toasts.module.css";
 
+type Said = { title: string; description?: string };
+
 const manager = Toast.createToastManager();
+/** What was said before `Toasts` could show it; undefined from then on. */
+let early: Said[] | undefined = [];
 
 /** Says that something was done, or that something that went on in the background went wrong. */
 export function say(title: string, description?: string): void {
-  manager.add({ title, ...(description !== undefined && { description }) });
+  const said: Said = { title, ...(description !== undefined && { description }) };
+  if (early === undefined) manager.add(said);
+  else early.push(said);
 }
 
 /** Shows what `say` says, for a few seconds each. */
 export function Toasts() {
+  // After the effects of the provider, with which it has subscribed to the manager.
+  useEffect(() => {
+    const waiting = early ?? [];
+    early = undefined;
+    for (const said of waiting) manager.add(said);
+  }, []);
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>
