@@ -1,5 +1,6 @@
 // `npm test`: every test of the repository on SQLite, and on a fresh PostgreSQL those that depend on the engine.
-// `npm run test:all` (--all): everything on both, in the long versions; --rest runs only what that adds to `npm test`.
+// `npm run test:all` (--all): everything on both, in the long versions; --rest runs only what that adds to `npm test`,
+// and --part=1/2 only every other of the files on PostgreSQL, --part=2/2 the others.
 //
 //   npm test -- oci/blobs webhooks          the test files whose path contains one of the words, on both engines
 //   npm test -- --test-name-pattern=history   options are those of Node's test runner
@@ -9,7 +10,7 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";
-import { type Engine, type Extent, planOf, type Unit } from "./test/plan.ts";
+import { type Engine, type Extent, partOf, planOf, type Unit } from "./test/plan.ts";
 import { failedIn, newTotals, print, printTotals } from "./test/print.ts";
 import { type Outcome, runUnit } from "./test/unit.ts";
 
@@ -18,7 +19,8 @@ const startMs = performance.now();
 const given = process.argv.slice(2);
 // `npm run test:all -- --rest` gives both.
 const extent: Extent = given.includes("--rest") ? "rest" : given.includes("--all") ? "all" : "quick";
-const options = given.filter((each) => each.startsWith("-") && each !== "--all" && each !== "--rest");
+const [part = "1/1"] = given.flatMap((each) => /^--part=(.*)/.exec(each)?.[1] ?? []);
+const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|rest|part=.*)$/.test(each));
 const words = given.filter((each) => !each.startsWith("-"));
 const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
 // Tests wait for a good part of their time: for a process to start, for a lease to expire.
@@ -27,7 +29,7 @@ const concurrency = Number(process.env.MOORAGE_TEST_CONCURRENCY ?? availablePara
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 
-const units = planOf({ root, words, engines, extent });
+const units = planOf({ root, words, engines, extent, part: partOf(part) });
 if (units.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import test from "node:test";
-import { DEPENDS_ON_ENGINE, type Extent, FIRST, planOf, TAKES_LONG, type Unit } from "./plan.ts";
+import { DEPENDS_ON_ENGINE, type Extent, FIRST, partOf, planOf, TAKES_LONG, type Unit } from "./plan.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const plan = (extent: Extent, ...words: string[]): Unit[] =>
@@ -21,6 +21,21 @@ test("npm test runs every file that does not take long on SQLite, once; test:all
   );
   assert.deepEqual(new Set([...quick, ...rest]), new Set(all));
   assert.ok(rest.length > 0 && rest.length < all.length);
+});
+
+test("the parts of the files on PostgreSQL are the whole together, and each has all files on SQLite", () => {
+  const whole = runsOf(plan("rest"));
+  const parts = ["1/2", "2/2"].map((text) =>
+    runsOf(planOf({ root, words: [], engines: ["sqlite", "postgres"], extent: "rest", part: partOf(text) })),
+  );
+  const on = (engine: string, runs: readonly string[] = []): string[] =>
+    runs.filter((run) => run.startsWith(`${engine} `)).toSorted();
+  assert.deepEqual(on("postgres", parts.flat()), on("postgres", whole));
+  for (const part of parts) {
+    assert.deepEqual(on("sqlite", part), on("sqlite", whole));
+    assert.ok(on("postgres", part).length * 2 <= on("postgres", whole).length + 1);
+  }
+  for (const text of ["", "0/2", "3/2", "1", "x/2"]) assert.throws(() => partOf(text), /--part=.*: must be as 1\/2/);
 });
 
 test("every part of a path in the plan matches an existing file", () => {

@@ -81,16 +81,31 @@ const OWN_PROCESS = [
 /** More files in one process would keep more servers open than its memory allows. */
 const SHARE = { pure: 40, servers: 6 };
 
+/** One of `of` parts, which together are the whole; the first is 1. */
+export interface Part {
+  n: number;
+  of: number;
+}
+
 export interface Wanted {
   root: string;
   /** Only files whose path contains one of these words; all files without words. */
   words: readonly string[];
   engines: readonly Engine[];
   extent: Extent;
+  /** Which part of the files on PostgreSQL; defaults to all of them. */
+  part?: Part;
+}
+
+/** The part that `--part=<n>/<of>` names. Throws when it names none. */
+export function partOf(text: string): Part {
+  const [, n = 0, of = 0] = (/^(\d)\/(\d)$/.exec(text) ?? []).map(Number);
+  if (n < 1 || n > of) throw new Error(`--part=${text}: must be as 1/2, the first of two parts`);
+  return { n, of };
 }
 
 /** The processes to run, those that take longest first. */
-export function planOf({ root, words, engines, extent }: Wanted): Unit[] {
+export function planOf({ root, words, engines, extent, part = { n: 1, of: 1 } }: Wanted): Unit[] {
   const files = globSync(FILES, { cwd: root })
     .filter((path) => !path.includes("node_modules"))
     .filter((path) => (words.length === 0 ? !path.startsWith(IN_BROWSER) : words.some((word) => path.includes(word))))
@@ -109,7 +124,8 @@ export function planOf({ root, words, engines, extent }: Wanted): Unit[] {
       if (extent === "quick") return isQuick(path, engine);
       return extent === "all" || isLong(path) || !isQuick(path, engine);
     });
-    return unitsOf(engine, here, (path) => OWN_PROCESS.some((pattern) => pattern.test(textOf(path))));
+    const mine = engine === "postgres" ? here.filter((_, at) => at % part.of === part.n - 1) : here;
+    return unitsOf(engine, mine, (path) => OWN_PROCESS.some((pattern) => pattern.test(textOf(path))));
   });
   const rank = ({ files }: Unit): number => {
     const at = FIRST.findIndex((part) => files[0]?.includes(part));
