@@ -11,6 +11,20 @@ export function durationMs(text: string): number | undefined {
   return sum;
 }
 
+const UNITS = Object.entries(UNIT_MS).toSorted(([, one], [, other]) => other - one);
+
+/** A duration as `durationMs` reads it, in the largest units that give it whole: `7d`, `1d12h`; `0s` for none. */
+export function durationText(ms: number): string {
+  let rest = Math.round(ms);
+  let text = "";
+  for (const [unit, size] of UNITS) {
+    const n = Math.floor(rest / size);
+    rest -= n * size;
+    if (n > 0) text += `${n}${unit}`;
+  }
+  return text === "" ? "0s" : text;
+}
+
 /** The duration of a flag in milliseconds. Throws a UsageFailure that names the flag. */
 export function durationOfFlag(flag: string, text: string): number {
   const ms = durationMs(text);

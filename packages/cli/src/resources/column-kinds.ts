@@ -1,5 +1,6 @@
 // Columns of fields: what a path such as `role.name` has in an item, as a cell.
 import { isUid, type Kind, parentOf } from "../api/name-kinds.ts";
+import { durationMs, durationText } from "../command/duration.ts";
 import type { Json, JsonObject } from "../api/rest.ts";
 import type { PathOf } from "../api/uid-paths.ts";
 import type { Colour } from "../output/colour.ts";
@@ -58,6 +59,19 @@ export function digest(header: string, path: string, extra: Extra = {}): Column 
 /** A column of a number of bytes. */
 export function bytes(header: string, path: string, extra: Extra = {}): Column {
   return { ...count(header, path, extra), kind: "bytes" };
+}
+
+/** A column of a duration: `7d` for `604800s`. */
+export function duration(header: string, path: string, extra: Extra = {}): Column {
+  return {
+    header,
+    value(item) {
+      const said = textAt(item, path);
+      const ms = durationMs(said);
+      return ms === undefined ? said : durationText(ms);
+    },
+    ...extra,
+  };
 }
 
 /** A column that says yes where a field is true. */

@@ -173,7 +173,7 @@ test("who removes a person ends its tokens, refresh tokens, pull tokens and push
     new Set(entries.map(String)),
     new Set([mine.idp, hers.uid, pushing.uid].map((resource) => `${resource},${ada.uid}`)),
   );
-  // Events are numbered, and seen, shortly after what they tell of.
+  // Events are numbered, and seen, shortly after their change is committed.
   const gone = await until(async () => {
     const events = await get(`/events/v2/events?group=${mine.uid}&page_size=200`, mine.owner);
     const deleted = ({ type }: Json): boolean => String(type).endsWith("iam.identity.deleted.v1");
