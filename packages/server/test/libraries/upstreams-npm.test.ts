@@ -116,6 +116,20 @@ test("the packument is the upstream's with our URLs; what is asked once is not a
   assert.equal(upstream.count("/nothing"), 1, "that there is nothing is known for a minute");
 });
 
+test("a cached answer lasts no longer than what the upstream said", async () => {
+  await setUpstream();
+  upstream.publish("cached", "1.0.0");
+  await packument("cached");
+  platform.clock.offsetMs += 290_000;
+  const token = await platform.token();
+  const shown = async (): Promise<string[]> =>
+    versionsOf(await platform.call("GET", npmPath(group.path, "cached"), { token }));
+  upstream.publish("cached", "1.1.0");
+  for (let time = 0; time < 3; time += 1) assert.deepEqual(await shown(), ["1.0.0"]);
+  platform.clock.offsetMs += 15_000;
+  assert.deepEqual(await shown(), ["1.0.0", "1.1.0"]);
+});
+
 test("20 clients that want the same at first are served by one fetch of each", async () => {
   await setUpstream();
   const bytes = upstream.publish("left", "1.0.0");

@@ -17,12 +17,12 @@ export interface CachedAnswer {
 // The size of an entry beside its body and its key; the key holds a token.
 const ENTRY_BYTES = 1_500;
 const MAX_AGE_MS = 60_000;
-// What is shown may depend on the time as well: on cooldowns that end, and on upstreams that are asked again.
-const TIMED_MS = 1_000;
+// What is shown may depend on the time as well, such as when an upstream is asked again.
+const UNKNOWN_MS = 1_000;
 
 /**
  * Makes the response cache of what clients of libraries get. An answer stays valid while nothing is committed on which
- * it may depend: for a minute at most, and for a second where it depends on the time.
+ * it may depend: for a minute at most, and for a second where nobody knows for how long.
  */
 export function createLibraryCache(
   reader: Database,
@@ -58,7 +58,9 @@ export function cacheAnswer(
   const { etag } = headers;
   if (req.method !== "GET" || etag === undefined || isRecorded) return;
   const text = (): string => Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-  const untilMs = goodUntilMs ?? callData.nowMs + Math.min(TIMED_MS, deps.config.upstreamTtlMs);
+  const { nowMs } = callData;
+  const isSaid = goodUntilMs !== undefined && goodUntilMs > nowMs;
+  const untilMs = isSaid ? goodUntilMs : nowMs + Math.min(UNKNOWN_MS, deps.config.upstreamTtlMs);
   steps.keep(body.length, () => ({ verb, headers: { ...headers, etag }, body: text(), untilMs }));
 }
 

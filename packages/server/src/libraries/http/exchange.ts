@@ -64,10 +64,10 @@ export interface LibraryExchange {
   /** Each answer to this request is recorded, so that it must be worked on each time. Defaults to no. */
   isRecorded?: boolean;
   /**
-   * Until when the answer to the same request is the same if nothing is committed, in milliseconds since 1970. Set by
-   * what depends on the time neither by a cooldown that goes on nor by an upstream; otherwise undefined.
+   * Until when the answer to the same request is the same if nothing is committed, in milliseconds since 1970. Undefined
+   * and the past: nobody knows.
    */
-  goodUntilMs?: number;
+  goodUntilMs?: number | undefined;
   ecosystem: EcosystemRules;
   /** The segments of the path after `/npm/`, `/pypi/` or `/maven/`, percent-decoded. */
   segments: readonly string[];

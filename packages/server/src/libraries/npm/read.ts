@@ -6,6 +6,7 @@ import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
 import { send, sendFile, sendJson } from "../http/send.ts";
 import { noteBlocked, requireOpen } from "../policies/check.ts";
+import { goodUntilMs } from "../upstreams/known.ts";
 import { findPackage, type FoundPackage, knownPackage, type Named } from "./found.ts";
 import type { Manifest } from "./manifest.ts";
 import { factsOf, manifestAt, offeredOf, offerFacts } from "./offered.ts";
@@ -31,7 +32,7 @@ export async function sendPackument(exchange: LibraryExchange, named: Named): Pr
     exchange.callData.nowMs,
   );
   noteBlocked(exchange, found.gate, packument.blocked);
-  if (found.settings === undefined) exchange.goodUntilMs = packument.untilMs ?? Infinity;
+  exchange.goodUntilMs = goodUntilMs(found, packument);
   const headers: Record<string, string> = {
     "content-type": form === "full" ? "application/json" : ABBREVIATED_TYPE,
     "cache-control": "private, no-cache",

@@ -9,6 +9,7 @@ import { groupFor } from "../http/groups.ts";
 import { send, sendFile } from "../http/send.ts";
 import { noteBlocked, requireOpen, requireSome } from "../policies/check.ts";
 import { type BlockedVersion, type Gate, type Shown, shown } from "../policies/gate.ts";
+import { goodUntilMs } from "../upstreams/known.ts";
 import { type FoundProject, knownProject, listedIn, type Named, offeredIn } from "./found.ts";
 import { BESIDE, factsOf, isChanged, type OfferedFile } from "./offered.ts";
 import { type SimpleForm, simpleFormOf, simpleIndexParts, simpleProject } from "./simple-pages.ts";
@@ -31,7 +32,7 @@ export async function sendProject(exchange: LibraryExchange, named: Named): Prom
   const found = await listedIn(exchange, project);
   const page = await renderedAs(pageKey(found, form), () => madePage(exchange, found, form), exchange.callData.nowMs);
   noteBlocked(exchange, found.gate, page.blocked);
-  if (found.settings === undefined) exchange.goodUntilMs = page.untilMs ?? Infinity;
+  exchange.goodUntilMs = goodUntilMs(found, page);
   const headers = { ...CACHING, "content-type": mediaType, etag: page.etag };
   if (matchesEtag(known, page.etag)) return send(exchange, 304, headers, Buffer.alloc(0));
   if (!/\bgzip\b/.test(String(encodings))) return send(exchange, 200, headers, page.plain);

@@ -48,6 +48,8 @@ export interface UpstreamDocument<T> {
   revision: string;
   /** When this content came, in milliseconds since 1970. */
   fetchedMs: number;
+  /** Until when nobody is asked whether it has changed, in milliseconds since 1970; the past when asking took too long. */
+  freshUntilMs: number;
   /** Its content: from memory, or read and unpacked. */
   value(): Promise<T>;
 }
@@ -161,6 +163,7 @@ export function createDocuments(
       : {
           revision: found.revision,
           fetchedMs: found.fetchedMs,
+          freshUntilMs: found.freshUntilMs,
           value: () => valueOf<T>(settings, name, found.revision),
         };
 

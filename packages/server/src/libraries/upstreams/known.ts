@@ -28,3 +28,14 @@ export async function knownName(
   const removed = settings?.isMerged === true ? (await removedOf(call.tx, name)).size : 0;
   return { group: name.group, artifact, settings, removed, gate: await gateFor(call, name) };
 }
+
+/**
+ * Until when what is made of a name stays the same if nothing is committed, in milliseconds since 1970; undefined where
+ * an upstream that says nothing may say something at any time. `untilMs`: when a hidden version opens.
+ */
+export function goodUntilMs(
+  { settings, document }: Pick<KnownName, "settings"> & { document: { freshUntilMs: number } | undefined },
+  { untilMs = Infinity }: { untilMs?: number | undefined },
+): number | undefined {
+  return settings === undefined ? untilMs : document && Math.min(document.freshUntilMs, untilMs);
+}
