@@ -1,6 +1,6 @@
 // `npm test`: every test of the repository on SQLite, and on a fresh PostgreSQL those that depend on the engine.
 // `npm run test:all` (--all): everything on both, in the long versions; --rest runs only what that adds to `npm test`,
-// and --part=1/2 only every other of the files on PostgreSQL, --part=2/2 the others.
+// of which --part=1/3 takes every third file on PostgreSQL, --part=2/3 and --part=3/3 the others.
 //
 //   npm test -- oci/blobs webhooks          the test files whose path contains one of the words, on both engines
 //   npm test -- --test-name-pattern=history   options are those of Node's test runner
