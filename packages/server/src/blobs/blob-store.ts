@@ -94,6 +94,11 @@ export interface BlobStore {
    * that does not match the content is INVALID_ARGUMENT on `digest`, and the upload is removed.
    */
   finish(id: string, expectedDigest: string): Promise<StoredBlob>;
+  /**
+   * Stores a whole blob from memory, of at most SMALL_BLOB_BYTES, durably, under a new generation. The digest is that of
+   * the content: the caller has computed it. Nothing stays when it fails, except after a crash a blob without a record.
+   */
+  storeWhole(content: Buffer, digest: string): Promise<StoredBlob>;
   /** Reads a whole small blob, of at most SMALL_BLOB_BYTES. */
   readWhole(digest: string, generation: string): Promise<Buffer>;
   /** Sends the bytes of the range in order. The range must lie within the blob. */

@@ -87,6 +87,25 @@ export class FilesystemUploads {
     });
   }
 
+  /** As in `BlobStore`. Nobody else knows the name of its file yet, so that it needs no lock and no other name before. */
+  async storeWhole(content: Buffer, digest: string): Promise<StoredBlob> {
+    const { generation, folder, path } = this.#target(digest);
+    return withFilesystemErrors("Blob", digest, async () => {
+      this.#requireSpace();
+      const file = await inFolder(folder, () => open(path, "wx"));
+      try {
+        await file.writeFile(content);
+        await synced(file, folder);
+      } catch (error) {
+        await rm(path, { force: true });
+        throw error;
+      } finally {
+        await file.close();
+      }
+      return { digest, size: content.length, generation };
+    });
+  }
+
   /** Where a blob will be, under a new generation. NOT_FOUND when the digest is none. */
   #target(digest: string): Target {
     const generation = randomBytes(8).toString("hex");
@@ -114,16 +133,14 @@ export class FilesystemUploads {
    * until then: a blob is only read when it has a record.
    */
   async #moveDurably(file: FileHandle, from: string, { folder, path }: Target): Promise<void> {
-    await rename(from, path).catch(async (error: unknown) => {
-      if (errorCode(error) !== "ENOENT") throw error;
-      if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(join(folder, ".."));
-      await rename(from, path);
-    });
-    const [content, name] = await Promise.allSettled([file.datasync(), syncFolder(folder)]);
-    if (content.status === "fulfilled" && name.status === "fulfilled") return;
-    // The upload is as before, so that the client can repeat its request.
-    await rename(path, from);
-    throw content.status === "rejected" ? content.reason : name.status === "rejected" ? name.reason : undefined;
+    await inFolder(folder, () => rename(from, path));
+    try {
+      await synced(file, folder);
+    } catch (error) {
+      // The upload is as before, so that the client can repeat its request.
+      await rename(path, from);
+      throw error;
+    }
   }
 
   async remove(id: string): Promise<void> {
@@ -160,6 +177,21 @@ export class FilesystemUploads {
       this.#busy.delete(id);
     }
   }
+}
+
+/** Does something in the folder, which is created if needed. */
+async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  return await work().catch(async (error: unknown) => {
+    if (errorCode(error) !== "ENOENT") throw error;
+    if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(join(folder, ".."));
+    return await work();
+  });
+}
+
+/** Syncs a file and its name, concurrently. */
+async function synced(file: FileHandle, folder: string): Promise<void> {
+  const results = await Promise.allSettled([file.datasync(), syncFolder(folder)]);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
 function inUse(): MoorageError {

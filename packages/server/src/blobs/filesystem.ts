@@ -24,6 +24,7 @@ export async function openFilesystemBlobs(
     uploadSize: (id) => uploads.size(id),
     append: (id, offset, source, options) => uploads.append(id, offset, source, options),
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
+    storeWhole: (content, digest) => uploads.storeWhole(content, digest),
     readWhole: (digest, generation) =>
       withFilesystemErrors("Blob", digest, () => readSmallFile(layout.blob(digest, generation).path)),
     read: (digest, generation, range, sink) =>

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import type { BlobStore, ByteRange, ByteSink } from "./blob-store.ts";
@@ -45,6 +46,11 @@ export async function openS3Blobs(
     uploadSize: (id) => uploads.size(id),
     append: (id, offset, source, options) => uploads.append(id, offset, source, options),
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
+    storeWhole: async (content, digest) => {
+      const generation = randomBytes(8).toString("hex");
+      await ofBlob(digest, generation, (key) => bucket.put(key, content));
+      return { digest, size: content.length, generation };
+    },
     readWhole: (digest, generation) => ofBlob(digest, generation, (key) => bucket.getWhole(key)),
     read: (digest, generation, range, sink) => ofBlob(digest, generation, (key) => read(bucket, key, range, sink)),
     remove: (digest, generation) => ofBlob(digest, generation, (key) => bucket.remove(key)),

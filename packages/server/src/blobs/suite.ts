@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { Code, MoorageError } from "../errors.ts";
-import type { BlobStore, DigestAlgorithm } from "./blob-store.ts";
+import { type BlobStore, type DigestAlgorithm, SMALL_BLOB_BYTES, type StoredBlob } from "./blob-store.ts";
 
 /** How the suite opens a store: an empty one, and the same one again, as after a restart of the process. */
 export interface Engine {
@@ -29,6 +29,23 @@ export function blobStoreSuite(name: string, engine: Engine): void {
       assert.deepEqual(await received(store, blob, start, end), content.subarray(start, end + 1));
     }
     await assert.rejects(store.uploadSize(id), isCode(Code.NotFound));
+  });
+
+  test(`${name}: a blob is stored from memory, and survives a restart`, async () => {
+    const { store, reopen } = await engine.open();
+    const blobs: [StoredBlob, Buffer][] = [];
+    for (const size of [0, 1, SMALL_BLOB_BYTES])
+      for (let times = 0; times < 2; times += 1) {
+        const content = randomBytes(size);
+        blobs.push([await store.storeWhole(content, digestOf(content)), content]);
+      }
+    const again = await reopen();
+    for (const [blob, content] of blobs) {
+      assert.deepEqual([blob.digest, blob.size], [digestOf(content), content.length]);
+      assert.deepEqual(await again.readWhole(blob.digest, blob.generation), content);
+    }
+    assert.equal(new Set(blobs.map(([{ generation }]) => generation)).size, blobs.length);
+    await assert.rejects(store.storeWhole(Buffer.alloc(1), "sha256:../../x"), isCode(Code.NotFound));
   });
 
   test(`${name}: a blob may be empty`, async () => {

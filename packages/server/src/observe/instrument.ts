@@ -34,6 +34,12 @@ export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">
         store.append(id, offset, counted(source, blobs.written), options),
       ),
     finish: (id, expectedDigest) => watch("finish", () => store.finish(id, expectedDigest)),
+    storeWhole: (content, digest) =>
+      watch("store_whole", async () => {
+        const blob = await store.storeWhole(content, digest);
+        blobs.written(content.length);
+        return blob;
+      }),
     readWhole: (digest, generation) =>
       watch("read_whole", async () => {
         const content = await store.readWhole(digest, generation);

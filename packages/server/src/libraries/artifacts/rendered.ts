@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gzipped } from "../../lib/gzip.ts";
 import { createLru } from "../../lib/lru.ts";
 import type { BlockedVersion } from "../policies/gate.ts";
 
@@ -22,7 +21,8 @@ export interface Rendered extends Omit<Made, "text"> {
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 const rendered = createLru<string, Rendered>(CACHE_BYTES, ({ plain, gzipped }) => plain.length + gzipped.length);
-const compress = promisify(gzip);
+/** Within a tenth of the smallest for what npm and PyPI list, in two thirds of the time. */
+const GZIP_LEVEL = 4;
 const underWay = new Map<string, Promise<Rendered>>();
 
 /**
@@ -53,7 +53,7 @@ async function render(key: string, make: () => Promise<string | Made>): Promise<
   const document = {
     ...rest,
     plain,
-    gzipped: await compress(plain),
+    gzipped: await gzipped(plain, GZIP_LEVEL),
     etag: `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`,
   };
   rendered.set(key, document);

@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { BlobStore, ByteSource, StoredBlob } from "../../blobs/index.ts";
+import { type BlobStore, type ByteSource, SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { LibraryDeps } from "./exchange.ts";
 import { libraryError } from "./errors.ts";
 
 /** A file that has arrived and is not a blob yet. The sums are in hex. */
 export interface ReceivedFile {
-  upload: string;
+  /** Where its bytes are: in memory, or as an upload of the blob store, by its id. */
+  held: { content: Buffer } | { upload: string };
   size: number;
   md5: string;
   sha1: string;
@@ -14,47 +15,74 @@ export interface ReceivedFile {
   sha512: string;
 }
 
+const ALGORITHMS = ["md5", "sha1", "sha256", "sha512"] as const;
+
 /**
- * Stores the bytes of a file as they come, and sums them. Nothing of it stays when the source fails. Throws 413 for
- * more than `maxBytes`. What it returns must be given to `keepFile` or `dropFile`.
+ * Takes the bytes of a file as they come, and sums them: a small one into memory, a larger one into the blob store.
+ * Nothing of it stays when the source fails. Throws 413 for more than `maxBytes`. What it returns must be given to
+ * `keepFiles` or `dropFile`.
  */
 export async function receiveFile(
   blobs: BlobStore,
   source: ByteSource,
   { maxBytes }: { maxBytes: number },
 ): Promise<ReceivedFile> {
-  const upload = randomBytes(16).toString("hex");
-  const sums = { md5: createHash("md5"), sha1: createHash("sha1"), sha256: createHash("sha256") };
-  const sha512 = createHash("sha512");
+  const hashes = ALGORITHMS.map((algorithm) => createHash(algorithm));
   let size = 0;
   async function* summed(): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
       size += chunk.byteLength;
       if (size > maxBytes) throw libraryError(413, `Invalid argument: the file has more than ${maxBytes} bytes`);
-      for (const sum of [...Object.values(sums), sha512]) sum.update(chunk);
+      for (const hash of hashes) hash.update(chunk);
       yield chunk;
     }
   }
-  await blobs.startUpload(upload);
+  const chunks = summed();
+  const head: Uint8Array[] = [];
+  let isWhole = false;
+  while (!isWhole && size <= SMALL_BLOB_BYTES) {
+    const { done = false, value } = await chunks.next();
+    isWhole = done;
+    if (!done) head.push(value);
+  }
+  const content = Buffer.concat(head);
+  const held = isWhole ? { content } : { upload: await upload(blobs, content, chunks) };
+  const [md5 = "", sha1 = "", sha256 = "", sha512 = ""] = hashes.map((hash) => hash.digest("hex"));
+  return { held, size, md5, sha1, sha256, sha512 };
+}
+
+/** Stores the content and what follows it as an upload. Answers its id. Nothing stays when it fails. */
+async function upload(blobs: BlobStore, content: Uint8Array, rest: AsyncGenerator<Uint8Array>): Promise<string> {
+  const id = randomBytes(16).toString("hex");
+  async function* all(): AsyncGenerator<Uint8Array> {
+    yield* oneChunk(content);
+    yield* rest;
+  }
   try {
-    await blobs.append(upload, 0, summed(), { algorithm: "sha256", keepPartial: false });
+    await blobs.startUpload(id);
+    await blobs.append(id, 0, all(), { algorithm: "sha256", keepPartial: false });
+    return id;
   } catch (error) {
-    await blobs.removeUpload(upload);
+    await rest.return(undefined);
+    await blobs.removeUpload(id);
     throw error;
   }
-  return {
-    upload,
-    size,
-    md5: sums.md5.digest("hex"),
-    sha1: sums.sha1.digest("hex"),
-    sha256: sums.sha256.digest("hex"),
-    sha512: sha512.digest("hex"),
-  };
+}
+
+/** A source of these bytes alone. */
+export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
 }
 
 /** Forgets a file that was received. */
-export async function dropFile(blobs: Pick<BlobStore, "removeUpload">, { upload }: ReceivedFile): Promise<void> {
-  await blobs.removeUpload(upload);
+export async function dropFile(blobs: Pick<BlobStore, "removeUpload">, { held }: ReceivedFile): Promise<void> {
+  if ("upload" in held) await blobs.removeUpload(held.upload);
+}
+
+/** Makes a received file a blob, durably. */
+async function finish(blobs: BlobStore, { held, sha256 }: ReceivedFile): Promise<StoredBlob> {
+  const digest = `sha256:${sha256}`;
+  return "upload" in held ? await blobs.finish(held.upload, digest) : await blobs.storeWhole(held.content, digest);
 }
 
 /** The errors of commands that mean that nothing was written. */
@@ -83,7 +111,7 @@ export async function keepFiles(
   };
   let generations: readonly string[];
   try {
-    for (const { upload, sha256 } of received) stored.push(await blobs.finish(upload, `sha256:${sha256}`));
+    for (const file of received) stored.push(await finish(blobs, file));
     ({ generations } = await write(stored));
   } catch (error) {
     if (error instanceof MoorageError && REJECTED.includes(error.code)) await removeAll();

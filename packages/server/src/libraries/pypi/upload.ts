@@ -6,7 +6,7 @@ import { libraryError } from "../http/errors.ts";
 import { type LibraryDeps, type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { rangesOf } from "../http/ranges.ts";
-import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
+import { dropFile, keepFiles, oneChunk, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import { send } from "../http/send.ts";
 import { uploadPypi, type UploadInput } from "./commands.ts";
 import { coreMetadata } from "./core-metadata.ts";
@@ -102,10 +102,6 @@ async function store(exchange: LibraryExchange, target: Target, received: Receiv
     });
     return { generations };
   });
-}
-
-async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 function newFile(name: string, blob: StoredBlob, { md5, sha1, sha512 }: ReceivedFile, metadata: object): NewFile {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { gunzip } from "node:zlib";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { Awaitable } from "../../lib/awaitable.ts";
 import { FetchError, readBounded } from "../../lib/guarded-fetch.ts";
+import { gzipped } from "../../lib/gzip.ts";
 import { createLru } from "../../lib/lru.ts";
 import { statement } from "../../store/index.ts";
 import type { Asking } from "./asking.ts";
@@ -104,10 +105,11 @@ const RETRY_MS = 10_000;
 const PATIENCE_MS = 3_000;
 const MAX_NAME_CHARS = 700;
 const MAX_KNOWN = 50_000;
+/** What is kept is read once after each start: that it is written fast counts more than its size. */
+const GZIP_LEVEL = 1;
 /** Of the JSON; as objects it is some times as much. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 
-const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 export function createDocuments(
@@ -233,7 +235,7 @@ export function createDocuments(
         etag,
         lastModified,
         size: text.length,
-        content: await compress(text),
+        content: await gzipped(text, GZIP_LEVEL),
       },
     );
     values.set(`${idOf(settings, name)} ${revision}`, { value, size: text.length });
