@@ -68,6 +68,7 @@ function placed(
       from artifacts as a where a.parent = '${group}' and a.name like 'lib-%'`,
     // Keys in the order of the numbers.
     `insert into artifact_versions ${columns} select ${version(number, `'v' || ${pad("s.i")}`)}
-      from ${series(count)} as s cross join artifacts as a where a.parent = '${group}' and a.name = '${versionedName(count)}'`,
+      from ${series(count)} as s cross join artifacts as a
+      where a.parent = '${group}' and a.ecosystem = ${JAVASCRIPT} and a.normalized = '${versionedName(count)}'`,
   ];
 }
