@@ -95,8 +95,9 @@ export interface BlobStore {
    */
   finish(id: string, expectedDigest: string): Promise<StoredBlob>;
   /**
-   * Stores a whole blob from memory, of at most SMALL_BLOB_BYTES, durably, under a new generation. The digest is that of
-   * the content: the caller has computed it. Nothing stays when it fails, except after a crash a blob without a record.
+   * Stores a whole blob from memory, of at most SMALL_BLOB_BYTES, durably, under a new generation. The digest is that
+   * of the content: the caller has computed it. Nothing stays when it fails, except after a crash a blob without a
+   * record.
    */
   storeWhole(content: Buffer, digest: string): Promise<StoredBlob>;
   /** Reads a whole small blob, of at most SMALL_BLOB_BYTES. */

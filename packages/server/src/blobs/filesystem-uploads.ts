@@ -87,7 +87,7 @@ export class FilesystemUploads {
     });
   }
 
-  /** As in `BlobStore`. Nobody else knows the name of its file yet, so that it needs no lock and no other name before. */
+  /** As in `BlobStore`. Nobody else knows the name of its file yet, so that it needs no lock and no rename. */
   async storeWhole(content: Buffer, digest: string): Promise<StoredBlob> {
     const { generation, folder, path } = this.#target(digest);
     return withFilesystemErrors("Blob", digest, async () => {

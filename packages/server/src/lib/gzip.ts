@@ -6,8 +6,8 @@ const SMALL_BYTES = 64 * 1024;
 const onThread = promisify(gzip);
 
 /**
- * The bytes in gzip (RFC 1952): small ones are compressed at once, larger ones on another thread. `level`: from 1, the
- * fastest, to 9, the smallest; zlib's own default is 6.
+ * The bytes in gzip (RFC 1952): small ones are compressed on this thread, larger ones on another one. `level`: from 1,
+ * the fastest, to 9, the smallest; zlib's own default is 6.
  */
 export async function gzipped(bytes: Uint8Array, level: number): Promise<Buffer> {
   return bytes.length <= SMALL_BYTES ? gzipSync(bytes, { level }) : await onThread(bytes, { level });

@@ -64,8 +64,8 @@ export interface LibraryExchange {
   /** Each answer to this request is recorded, so that it must be worked on each time. Defaults to no. */
   isRecorded?: boolean;
   /**
-   * Until when the answer to the same request is the same if nothing is committed, in milliseconds since 1970. Undefined
-   * and the past: nobody knows.
+   * Until when the answer to the same request is the same if nothing is committed, in milliseconds since 1970.
+   * Undefined, or in the past: nobody knows.
    */
   goodUntilMs?: number | undefined;
   ecosystem: EcosystemRules;

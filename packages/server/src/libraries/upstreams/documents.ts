@@ -49,7 +49,7 @@ export interface UpstreamDocument<T> {
   revision: string;
   /** When this content came, in milliseconds since 1970. */
   fetchedMs: number;
-  /** Until when nobody is asked whether it has changed, in milliseconds since 1970; the past when asking took too long. */
+  /** Until when nobody is asked whether it has changed, in milliseconds since 1970; in the past when asking fails. */
   freshUntilMs: number;
   /** Its content: from memory, or read and unpacked. */
   value(): Promise<T>;
