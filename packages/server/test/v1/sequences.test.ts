@@ -36,6 +36,7 @@ test("calls of v1 and v2 leave the same rows as calls of v2 alone", { timeout: 9
   }
   const words = [...codes].toSorted(([one], [other]) => one - other).map(([code, times]) => `${times} of ${code}`);
   t.diagnostic(`${SEQUENCES} sequences, steps by their codes: ${words.join(", ")}`);
-  // Most steps succeed; some name what is gone, what is there already, or what is wrong.
-  for (const code of [0, 3, 5, 6, 9]) assert.ok((codes.get(code) ?? 0) > 0, `some steps have the code ${code}`);
+  // Most steps succeed; some name what is gone, what is there already, or what is wrong: with few sequences not each.
+  const expected = SEQUENCES < 50 ? [0] : [0, 3, 5, 6, 9];
+  for (const code of expected) assert.ok((codes.get(code) ?? 0) > 0, `some steps have the code ${code}`);
 });
