@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { fstatSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -13,6 +12,7 @@ import { withFilesystemErrors } from "./filesystem-errors.ts";
 import { syncFolder } from "./filesystem-layout.ts";
 import type { FilesystemLayout } from "./filesystem-layout.ts";
 import type { Appended, AppendOptions, ByteSource, DigestAlgorithm, StoredBlob } from "./blob-store.ts";
+import { newGeneration } from "./names.ts";
 import { rejectionOf, writeFrom } from "./transfer.ts";
 import type { Written } from "./transfer.ts";
 import { lockHolder, removeLocks, takeLock } from "./upload-lock.ts";
@@ -108,7 +108,7 @@ export class FilesystemUploads {
 
   /** Where a blob will be, under a new generation. NOT_FOUND when the digest is none. */
   #target(digest: string): Target {
-    const generation = randomBytes(8).toString("hex");
+    const generation = newGeneration();
     return { digest, generation, ...this.#layout.blob(digest, generation) };
   }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { notFound } from "../errors.ts";
 
 const UPLOAD_ID = /^[0-9a-f]{32}$/;
@@ -12,6 +13,11 @@ export function isUploadId(name: string): boolean {
 export function checkedUploadId(id: string): string {
   if (!isUploadId(id)) throw notFound("Upload", id);
   return id;
+}
+
+/** A generation that no blob has yet: 16 hex characters. */
+export function newGeneration(): string {
+  return randomBytes(8).toString("hex");
 }
 
 /**

@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
+import { newGeneration } from "./names.ts";
 import { algorithmOf } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
 import type { Appended, AppendOptions, ByteSource, StoredBlob } from "./blob-store.ts";
@@ -141,7 +141,7 @@ export class S3Uploads {
   }
 
   async #finish(id: string, expectedDigest: string): Promise<StoredBlob> {
-    const generation = randomBytes(8).toString("hex");
+    const generation = newGeneration();
     const key = this.#keys.blob(expectedDigest, generation);
     const { segments, size } = await this.#find(id);
     const digest = await this.#digest(id, segments, expectedDigest);

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import type { BlobStore, ByteRange, ByteSink } from "./blob-store.ts";
@@ -6,6 +5,7 @@ import { openBucket } from "./s3-bucket.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { NetworkOptions } from "./s3-client.ts";
 import { eachWithS3Errors, s3Error, SourceFailed, withS3Errors } from "./s3-errors.ts";
+import { newGeneration } from "./names.ts";
 import { S3Keys } from "./s3-keys.ts";
 import { listBlobs, listUploads } from "./s3-lists.ts";
 import { S3Uploads } from "./s3-uploads.ts";
@@ -47,7 +47,7 @@ export async function openS3Blobs(
     append: (id, offset, source, options) => uploads.append(id, offset, source, options),
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
     storeWhole: async (content, digest) => {
-      const generation = randomBytes(8).toString("hex");
+      const generation = newGeneration();
       await ofBlob(digest, generation, (key) => bucket.put(key, content));
       return { digest, size: content.length, generation };
     },

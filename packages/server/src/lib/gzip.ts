@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
 
-// Handing this many bytes to another thread takes about as long as compressing them.
+// Of fewer bytes, handing them to another thread takes about as long as compressing them.
 const SMALL_BYTES = 64 * 1024;
 const onThread = promisify(gzip);
 

@@ -156,6 +156,8 @@ test("a version that the group has removed of a name that it merges is nobody's 
   const { upstream, get, put } = await world(t, { mergedNames: ["org.up:removed"] });
   for (const version of ["1.0", "2.0", "3.0"]) upstream.release("org.up", "removed", version);
   const path = (version: string): string => `org/up/removed/${version}/removed-${version}`;
+  const metadata = "org/up/removed/maven-metadata.xml";
+  assert.deepEqual(versionsIn(await get(metadata)), ["1.0", "2.0", "3.0"]);
   for (const version of ["1.0", "2.0"])
     assert.equal((await put(`${path(version)}.pom`, pomText("org.up", "removed", version))).status, 201);
   const of = (query: string): string => `/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=${query}`;
@@ -164,11 +166,11 @@ test("a version that the group has removed of a name that it merges is nobody's 
   const versions = await rows(platform.ok("GET", `/libraries/v2/artifacts/${uid}/versions`), "artifactVersions");
   const second = versions.find(({ version }) => version === "2.0");
   await platform.ok("DELETE", `/libraries/v2/artifactVersions/${encodeURIComponent(String(second?.["uid"]))}`);
-  const metadata = "org/up/removed/maven-metadata.xml";
   assert.deepEqual(versionsIn(await get(metadata)), ["1.0", "3.0"]);
   for (const file of ["pom", "jar", "jar.sha1"]) assert.equal((await get(`${path("2.0")}.${file}`)).status, 404, file);
   assert.equal((await get(`${path("3.0")}.jar`)).text, "jar of removed 3.0");
   await platform.ok("DELETE", `/libraries/v2/artifacts/${uid}`);
+  assert.deepEqual(versionsIn(await get(metadata)), ["3.0"]);
   for (const version of ["1.0", "2.0"]) assert.equal((await get(`${path(version)}.jar`)).status, 404, version);
 });
 

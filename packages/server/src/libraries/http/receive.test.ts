@@ -7,10 +7,10 @@ import { test, type TestContext } from "node:test";
 import { type BlobStore, openFilesystemBlobs, readInto, SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
 import { dropFile, keepFiles, receiveFile } from "./receive.ts";
 
-async function openBlobs(t: TestContext): Promise<BlobStore> {
+async function openBlobs(t: TestContext, disk = { isFull: () => false }): Promise<BlobStore> {
   const folder = await mkdtemp(join(tmpdir(), "moorage-received-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  return await openFilesystemBlobs(folder);
+  return await openFilesystemBlobs(folder, disk);
 }
 
 async function* inPieces(content: Buffer, bytes: number): AsyncGenerator<Uint8Array> {
@@ -70,4 +70,24 @@ test("nothing stays of a file that is too large, breaks off, is dropped or not w
     await keepFiles({ blobs }, [received], async () => ({ generations: ["another"] }));
     assert.deepEqual(await leftIn(blobs), [0, 0], String(size));
   }
+});
+
+test("on a full disk a file is rejected, its source is ended, and nothing of it stays", async (t) => {
+  const blobs = await openBlobs(t, { isFull: () => true });
+  let ended = 0;
+  async function* watched(size: number): AsyncGenerator<Uint8Array> {
+    try {
+      yield* inPieces(randomBytes(size), 1_000);
+    } finally {
+      ended += 1;
+    }
+  }
+  await assert.rejects(receiveFile(blobs, watched(3 * SMALL_BLOB_BYTES), { maxBytes }), /full/);
+  assert.equal(ended, 1);
+  const small = await receiveFile(blobs, watched(100), { maxBytes });
+  await assert.rejects(
+    keepFiles({ blobs }, [small], async () => assert.fail("it was recorded")),
+    /full/,
+  );
+  assert.deepEqual(await leftIn(blobs), [0, 0]);
 });

@@ -42,12 +42,11 @@ export async function sendMetadata(exchange: LibraryExchange, path: FolderPath):
   const listing = await listingOf(exchange, path, folder);
   const listed = withoutRemoved(await listing?.value(), folder.removed);
   const plugins = mergedPlugins(folder.plugins, await foreignPlugins(exchange, folder, listed?.plugins ?? []));
-  const { artifact, gate, groupId } = folder;
+  const { artifact, gate, groupId, settings, removed } = folder;
   const isArtifact = artifact !== undefined || (listed?.versions.length ?? 0) > 0;
   if (!isArtifact && plugins.length === 0)
     throw libraryError(404, `Not found: ${nameOf(path)}, and plugins of ${groupId}`);
   // Without an artifact no revision says what was removed with it.
-  const { settings, removed } = folder;
   const key = [artifact?.uid, artifact?.revision, settings?.uid, listing?.revision, removed.size, gate.key];
   const rendered = await renderedAs(
     `maven ${key.join(" ")} ${nameOf(path)} ${JSON.stringify(plugins)}`,
