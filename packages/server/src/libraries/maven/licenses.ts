@@ -9,11 +9,12 @@ const BY_URL: readonly (readonly [RegExp, string])[] = [
   [/eclipse\.org\/(legal\/epl-v10|org\/documents\/epl-v10)/i, "EPL-1.0"],
 ];
 /** By their names, those that would be taken for another one. */
-const BY_NAME: readonly (readonly [RegExp, string])[] = [
-  [/\bBSD\b.*\b3\b|\b3\b.*\bBSD\b|\b(new|revised|modified) BSD\b/i, "BSD-3-Clause"],
-  [/\bCDDL\s*\+\s*GPL/i, "CDDL-1.1 OR GPL-2.0-only WITH Classpath-exception-2.0"],
-  [/\bGPL.*\bclasspath\b|\bGeneral Public License.*\bclasspath\b/i, "GPL-2.0-only WITH Classpath-exception-2.0"],
+const BY_NAME: readonly (readonly [(name: string) => boolean, string])[] = [
+  [isThreeClauseBsd, "BSD-3-Clause"],
+  [(name) => /\bCDDL\s*\+\s*GPL/i.test(name), "CDDL-1.1 OR GPL-2.0-only WITH Classpath-exception-2.0"],
+  [hasClasspathException, "GPL-2.0-only WITH Classpath-exception-2.0"],
 ];
+/** What of a name or a URL is read: POMs come from anybody, and have texts of any length there. */
 const MAX_CHARS = 200;
 
 /**
@@ -21,7 +22,9 @@ const MAX_CHARS = 200;
  * says: they are joined to an expression of SPDX, in which one without an id there is a LicenseRef.
  */
 export function licenseOf(licenses: readonly PomLicense[]): string {
-  const named = licenses.filter(({ name, url }) => name !== "" || url !== "");
+  const named = licenses
+    .map(({ name, url }) => ({ name: name.slice(0, MAX_CHARS), url: url.slice(0, MAX_CHARS) }))
+    .filter(({ name, url }) => name !== "" || url !== "");
   const [first] = named;
   if (first === undefined) return "";
   if (named.length === 1) return idOf(first) ?? textOf(first);
@@ -30,14 +33,21 @@ export function licenseOf(licenses: readonly PomLicense[]): string {
 
 function idOf(license: PomLicense): string | undefined {
   const [, known] =
-    BY_NAME.find(([pattern]) => pattern.test(license.name)) ??
-    BY_URL.find(([pattern]) => pattern.test(license.url)) ??
-    [];
+    BY_NAME.find(([isOne]) => isOne(license.name)) ?? BY_URL.find(([pattern]) => pattern.test(license.url)) ?? [];
   return known ?? usualLicense(license.name);
 }
 
+function isThreeClauseBsd(name: string): boolean {
+  return (/\bBSD\b/i.test(name) && /\b3\b/.test(name)) || /\b(?:new|revised|modified) BSD\b/i.test(name);
+}
+
+function hasClasspathException(name: string): boolean {
+  const start = name.search(/\bGPL|\bGeneral Public License/i);
+  return start >= 0 && /\bclasspath\b/i.test(name.slice(start));
+}
+
 function textOf({ name, url }: PomLicense): string {
-  return (name === "" ? url : name).slice(0, MAX_CHARS);
+  return name === "" ? url : name;
 }
 
 function referenceOf(license: PomLicense): string {
