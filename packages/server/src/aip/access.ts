@@ -14,6 +14,15 @@ export function neededFor(method: DescMethod): readonly Capability[] {
 }
 
 /**
+ * What the change of a field of the resource needs beside the capabilities of the method, by the field's name in its
+ * `.proto`. Read once per method, as `neededFor`.
+ */
+export function fieldCapabilities(method: DescMethod): ReadonlyMap<string, Capability> {
+  const { fields } = getOption(method, access);
+  return new Map(fields.flatMap((each) => each.fields.map((field) => [field, each.capability] as const)));
+}
+
+/**
  * For a list about one resource that has nothing for the caller: throws PERMISSION_DENIED, naming the missing
  * capabilities, if the caller sees the groups there. Whoever does not see them gets the empty list, as if the resource
  * did not exist.

@@ -65,7 +65,7 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   {
     name: "editor",
     description:
-      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos, tags, subscriptions, and upstreams and policies of libraries",
+      "lists everything but the audit log, reads events, pulls and pushes images, installs, publishes and removes libraries, changes and deletes repos with their policies and sources, tags, subscriptions, and upstreams and policies of libraries",
     capabilities: [
       ...VIEWER,
       ...REPOS,
@@ -110,7 +110,7 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
   {
     name: "registry.push",
     description:
-      "lists groups, repos, tags, manifests and libraries, pulls and pushes images, installs and publishes libraries, creates and changes repos",
+      "lists groups, repos, tags, manifests and libraries, pulls and pushes images, installs and publishes libraries, creates and changes repos, but not their policies and sources",
     capabilities: [...PULL, ...PUSH],
   },
   {

@@ -14,6 +14,7 @@ import type { Service, ServiceContext } from "../core/service.ts";
 import { changeCount, type Row } from "../store/index.ts";
 import { checkNames, isNamed, listHas, reposOfAlias } from "./aliases.ts";
 import { policyViolations } from "./policies.ts";
+import { requirePolicyRights } from "./policy-rights.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
@@ -79,6 +80,7 @@ export function reposService({
     },
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
+      await requirePolicyRights(call, parent, undefined, repo);
       validatePolicy(repo.tagPolicy);
       await groups.get(call.tx, parent);
       const row = await insertRepo(call, parent, repo);
@@ -87,6 +89,7 @@ export function reposService({
     },
     updateRepo: (call, { repo = create(RepoSchema), updateMask }) =>
       repos.patch(call, repo.uid, repo, updateMask, async (before, after) => {
+        await requirePolicyRights(call, before.uid, create(RepoSchema, repos.toMessage(before)), after);
         validatePolicy(after.tagPolicy);
         if (before.name !== after.name) await repos.requireFree(call.tx, before.parent, after.name);
         await checkNames(call.tx, before.parent, after, before);

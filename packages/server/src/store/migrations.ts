@@ -531,6 +531,15 @@ export const MIGRATIONS: Migration[] = [
       `create index artifacts_normalized on artifacts (ecosystem, normalized, uid)`,
     ],
   },
+  {
+    version: 45,
+    name: "policies of repos are a right of their own",
+    statements: [
+      // Roles of users that may update repos (1604) may change policies still. A role's numbers are sorted and have
+      // four digits at most; the new one is the greatest. Built-in roles are written anew at each start.
+      `update roles set capabilities = replace(capabilities, ']', ',9014]') where parent <> '' and capabilities like '%1604%' and capabilities not like '%9014%'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -219,6 +219,7 @@ const CAPABILITIES: Record<string, number> = {
   CAP_LIBRARIES_POLICIES_LIST: 9011,
   CAP_LIBRARIES_POLICIES_DELETE: 9012,
   CAP_LIBRARIES_BLOCKS_LIST: 9013,
+  CAP_REPO_POLICY_UPDATE: 9014,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

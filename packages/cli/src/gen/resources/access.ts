@@ -224,6 +224,7 @@ export const METHODS: readonly MethodSpec[] = [
           "libraries.policies.list",
           "libraries.policies.delete",
           "libraries.blocks.list",
+          "repo.policy.update",
         ],
         prefix: "",
       },

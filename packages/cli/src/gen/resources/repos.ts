@@ -241,7 +241,7 @@ export const METHODS: readonly MethodSpec[] = [
     body: "repo",
     reads: false,
     summary: "make a repo in a group",
-    help: "Make a repo in a group. A push makes one as well.",
+    help: "Make a repo in a group. A push makes one as well. One with a policy or a source needs the capability to update policies.",
     arguments: [
       {
         form: "new",
@@ -538,7 +538,7 @@ export const METHODS: readonly MethodSpec[] = [
     body: "repo",
     reads: false,
     summary: "change the fields that flags or a file name",
-    help: "Change the fields that flags or a file name.",
+    help: "Change the fields that flags or a file name. A change of the policy or of the source needs the capability to update policies, and so does another name for a repo that has one of them: its old name would be without it.",
     arguments: [
       {
         form: "ref",

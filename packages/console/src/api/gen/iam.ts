@@ -151,7 +151,8 @@ export type Capability =
   | "CAP_LIBRARIES_POLICIES_UPDATE"
   | "CAP_LIBRARIES_POLICIES_LIST"
   | "CAP_LIBRARIES_POLICIES_DELETE"
-  | "CAP_LIBRARIES_BLOCKS_LIST";
+  | "CAP_LIBRARIES_BLOCKS_LIST"
+  | "CAP_REPO_POLICY_UPDATE";
 export interface AccessRemedy {
   message: string;
   capabilities: Capability[];

@@ -36,6 +36,7 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
     );
     onDone();
   };
+  const mayNotGovern = rights("CAP_REPO_UPDATE") ?? rights("CAP_REPO_POLICY_UPDATE");
   const mayMove = rights("CAP_TAG_CREATE") ?? rights("CAP_TAG_UPDATE");
   const deprecate = (deprecated: boolean) => (): void =>
     run(`${deprecated ? "Deprecating" : "Restoring"} tags of ${repo}`, (tag) =>
@@ -50,7 +51,7 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
         <Button disabledReason={none ?? mayMove} onClick={deprecate(false)}>
           Restore
         </Button>
-        <Button disabledReason={none ?? rights("CAP_REPO_UPDATE")} onClick={() => setAsked("protect")}>
+        <Button disabledReason={none ?? mayNotGovern} onClick={() => setAsked("protect")}>
           Protect
         </Button>
         <Button look="danger" disabledReason={none ?? rights("CAP_TAG_DELETE")} onClick={() => setAsked("delete")}>

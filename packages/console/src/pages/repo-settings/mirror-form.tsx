@@ -12,7 +12,7 @@ const FIELDS = ["source", "tagPattern", "interval", "pullThrough", "username", "
 );
 
 /** Which image of another registry, or of this one, the repo follows. */
-export function MirrorForm({ repo, disabledReason }: RepoFormProps) {
+export function MirrorForm({ repo, disabledReason, mayNotSync }: RepoFormProps & { mayNotSync: string | undefined }) {
   const save = useSave(repo.uid);
   const config = repo.syncConfig;
   const isMirror = config !== undefined && config.source !== "";
@@ -50,7 +50,7 @@ export function MirrorForm({ repo, disabledReason }: RepoFormProps) {
           </Button>
         )
       }
-      after={isMirror && <MirrorState uid={repo.uid} disabledReason={disabledReason} />}
+      after={isMirror && <MirrorState uid={repo.uid} disabledReason={mayNotSync} />}
     >
       <TextField
         label="Source"

@@ -17,6 +17,7 @@ export function SettingsPage() {
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
   const rights = useRights(uid);
   const mayNot = rights("CAP_REPO_UPDATE");
+  const mayNotGovern = mayNot ?? rights("CAP_REPO_POLICY_UPDATE");
   return (
     <Page
       title="Settings"
@@ -24,9 +25,9 @@ export function SettingsPage() {
       path={<a href={`/repo?name=${encodeURIComponent(name)}`}>{name}</a>}
     >
       <AboutForm key={`about ${uid}`} repo={repo} disabledReason={mayNot} />
-      <PolicyForm key={`policy ${uid}`} repo={repo} disabledReason={mayNot} />
-      <GateForm key={`gate ${uid}`} repo={repo} disabledReason={mayNot} />
-      <MirrorForm key={`mirror ${uid}`} repo={repo} disabledReason={mayNot} />
+      <PolicyForm key={`policy ${uid}`} repo={repo} disabledReason={mayNotGovern} />
+      <GateForm key={`gate ${uid}`} repo={repo} disabledReason={mayNotGovern} />
+      <MirrorForm key={`mirror ${uid}`} repo={repo} disabledReason={mayNotGovern} mayNotSync={mayNot} />
       <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />
     </Page>
   );

@@ -1,6 +1,7 @@
 import { AccessStep_Kind as Kind, AccessStep_Outcome as Outcome } from "@moorage/api/messages";
+import { camelCase } from "../../aip/order.ts";
 import { Code } from "../../errors.ts";
-import type { Step } from "./answer.ts";
+import { named, type Step } from "./answer.ts";
 import type { Decision } from "./decide.ts";
 import { isOfInstallation, type Question } from "./question.ts";
 
@@ -21,6 +22,13 @@ export function decidedSteps(
   const add = (kind: Kind, outcome: Outcome, message: string): void => void steps.push({ kind, outcome, message });
   if (question.kind === "method")
     add(Kind.METHOD, methodOutcome(question, isAnonymous, error), methodSentence(question));
+  if (question.kind === "method")
+    for (const { fields, capability } of question.rule.fields)
+      add(
+        Kind.METHOD,
+        Outcome.NOT_APPLICABLE,
+        `a call that changes ${fields.map(camelCase).join(" or ")} needs ${named([capability])}, too`,
+      );
   if (isFree !== undefined)
     add(
       Kind.FREE_TIER,

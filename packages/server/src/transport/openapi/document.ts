@@ -3,6 +3,7 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { access as accessOption, CapabilitySchema } from "@moorage/api/messages";
 import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
 import { isV1 } from "../../core/api-version.ts";
+import { camelCase } from "../../aip/order.ts";
 import { orderOf } from "../../aip/list.ts";
 import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";
 import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
@@ -158,6 +159,13 @@ function operation(binding: Binding, path: string, place: Place): Schema {
     ...(access.anonymous && { security: [{}, ...SECURITY] }),
     ...(access.capabilities.length > 0 && {
       "x-moorage-capabilities": access.capabilities.map((each) => CapabilitySchema.value[each]?.name ?? String(each)),
+    }),
+    ...(access.fields.length > 0 && {
+      "x-moorage-field-capabilities": Object.fromEntries(
+        access.fields.flatMap(({ fields, capability }) =>
+          fields.map((field) => [camelCase(field), CapabilitySchema.value[capability]?.name ?? String(capability)]),
+        ),
+      ),
     }),
     parameters: [
       ...pathParameters(binding, names, place),

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/common/options.proto.
  */
 export const file_moorage_common_options: GenFile = /*@__PURE__*/
-  fileDesc("Chxtb29yYWdlL2NvbW1vbi9vcHRpb25zLnByb3RvEg5tb29yYWdlLmNvbW1vbiLOAQoGRWZmZWN0Ei0KBmNoYW5nZRgBIAEoDjIdLm1vb3JhZ2UuY29tbW9uLkVmZmVjdC5DaGFuZ2USEgoKaWRlbXBvdGVudBgCIAEoCBISCgpvcGVuX3dvcmxkGAMgASgIEg0KBXRpdGxlGAQgASgJIl4KBkNoYW5nZRIWChJDSEFOR0VfVU5TUEVDSUZJRUQQABIPCgtDSEFOR0VfTk9ORRABEhMKD0NIQU5HRV9BRERJVElWRRACEhYKEkNIQU5HRV9ERVNUUlVDVElWRRADIswBCgZBY2Nlc3MSDgoGcHVibGljGAEgASgIEhUKDWF1dGhlbnRpY2F0ZWQYAiABKAgSMAoMY2FwYWJpbGl0aWVzGAMgAygOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eRINCgVzY29wZRgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRInCgNzZWUYBiABKA4yGi5tb29yYWdlLmNvbW1vbi5DYXBhYmlsaXR5EgwKBHJvb3QYByABKAgSEQoJYW5vbnltb3VzGAggASgIIjwKBFJ1bGUSDwoHcGF0dGVybhgBIAEoCRISCgptYXhfbGVuZ3RoGAIgASgFEg8KB21lc3NhZ2UYAyABKAkqUAoLVHJhbnNhY3Rpb24SFAoQVFJBTlNBQ1RJT05fTk9ORRAAEhQKEFRSQU5TQUNUSU9OX1JFQUQQARIVChFUUkFOU0FDVElPTl9XUklURRACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyFi5tb29yYWdlLmNvbW1vbi5BY2Nlc3NSBmFjY2VzczpfCgt0cmFuc2FjdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yGy5tb29yYWdlLmNvbW1vbi5UcmFuc2FjdGlvblILdHJhbnNhY3Rpb246NgoFZXZlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgJUgVldmVudDpQCgZlZmZlY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgLMhYubW9vcmFnZS5jb21tb24uRWZmZWN0UgZlZmZlY3Q6QgoLZXZlbnRfdHlwZXMSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYyIcDIAMoCVIKZXZlbnRUeXBlczpJCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+hwMgASgLMhQubW9vcmFnZS5jb21tb24uUnVsZVIEcnVsZWIGcHJvdG8z", [file_google_protobuf_descriptor, file_moorage_common_capabilities]);
+  fileDesc("Chxtb29yYWdlL2NvbW1vbi9vcHRpb25zLnByb3RvEg5tb29yYWdlLmNvbW1vbiLOAQoGRWZmZWN0Ei0KBmNoYW5nZRgBIAEoDjIdLm1vb3JhZ2UuY29tbW9uLkVmZmVjdC5DaGFuZ2USEgoKaWRlbXBvdGVudBgCIAEoCBISCgpvcGVuX3dvcmxkGAMgASgIEg0KBXRpdGxlGAQgASgJIl4KBkNoYW5nZRIWChJDSEFOR0VfVU5TUEVDSUZJRUQQABIPCgtDSEFOR0VfTk9ORRABEhMKD0NIQU5HRV9BRERJVElWRRACEhYKEkNIQU5HRV9ERVNUUlVDVElWRRADIvkBCgZBY2Nlc3MSDgoGcHVibGljGAEgASgIEhUKDWF1dGhlbnRpY2F0ZWQYAiABKAgSMAoMY2FwYWJpbGl0aWVzGAMgAygOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eRINCgVzY29wZRgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRInCgNzZWUYBiABKA4yGi5tb29yYWdlLmNvbW1vbi5DYXBhYmlsaXR5EgwKBHJvb3QYByABKAgSEQoJYW5vbnltb3VzGAggASgIEisKBmZpZWxkcxgJIAMoCzIbLm1vb3JhZ2UuY29tbW9uLkZpZWxkQWNjZXNzIk0KC0ZpZWxkQWNjZXNzEg4KBmZpZWxkcxgBIAMoCRIuCgpjYXBhYmlsaXR5GAIgASgOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eSI8CgRSdWxlEg8KB3BhdHRlcm4YASABKAkSEgoKbWF4X2xlbmd0aBgCIAEoBRIPCgdtZXNzYWdlGAMgASgJKlAKC1RyYW5zYWN0aW9uEhQKEFRSQU5TQUNUSU9OX05PTkUQABIUChBUUkFOU0FDVElPTl9SRUFEEAESFQoRVFJBTlNBQ1RJT05fV1JJVEUQAjpQCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi0hwMgASgLMhYubW9vcmFnZS5jb21tb24uQWNjZXNzUgZhY2Nlc3M6XwoLdHJhbnNhY3Rpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMhsubW9vcmFnZS5jb21tb24uVHJhbnNhY3Rpb25SC3RyYW5zYWN0aW9uOjYKBWV2ZW50Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtocDIAEoCVIFZXZlbnQ6UAoGZWZmZWN0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoCzIWLm1vb3JhZ2UuY29tbW9uLkVmZmVjdFIGZWZmZWN0OkIKC2V2ZW50X3R5cGVzEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGMiHAyADKAlSCmV2ZW50VHlwZXM6SQoEcnVsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYvocDIAEoCzIULm1vb3JhZ2UuY29tbW9uLlJ1bGVSBHJ1bGViBnByb3RvMw", [file_google_protobuf_descriptor, file_moorage_common_capabilities]);
 
 /**
  * Effect is what a call of a method may do. MCP shows it as the annotations of the tools that are made of methods.
@@ -169,6 +169,13 @@ export type Access = Message<"moorage.common.Access"> & {
    * @generated from field: bool anonymous = 8;
    */
   anonymous: boolean;
+
+  /**
+   * Fields of the resource that need a capability of their own, on the same resource, when a call changes them.
+   *
+   * @generated from field: repeated moorage.common.FieldAccess fields = 9;
+   */
+  fields: FieldAccess[];
 };
 
 /**
@@ -177,6 +184,34 @@ export type Access = Message<"moorage.common.Access"> & {
  */
 export const AccessSchema: GenMessage<Access> = /*@__PURE__*/
   messageDesc(file_moorage_common_options, 1);
+
+/**
+ * FieldAccess says what the change of some fields of a resource needs beside the capabilities of the method.
+ *
+ * @generated from message moorage.common.FieldAccess
+ */
+export type FieldAccess = Message<"moorage.common.FieldAccess"> & {
+  /**
+   * Their names in the resource, e.g. "tag_policy".
+   *
+   * @generated from field: repeated string fields = 1;
+   */
+  fields: string[];
+
+  /**
+   * What is needed. A call that names such a field and leaves its value as it is needs nothing more.
+   *
+   * @generated from field: moorage.common.Capability capability = 2;
+   */
+  capability: Capability;
+};
+
+/**
+ * Describes the message moorage.common.FieldAccess.
+ * Use `create(FieldAccessSchema)` to create a new message.
+ */
+export const FieldAccessSchema: GenMessage<FieldAccess> = /*@__PURE__*/
+  messageDesc(file_moorage_common_options, 2);
 
 /**
  * Rule is what a string or bytes value must look like.
@@ -211,7 +246,7 @@ export type Rule = Message<"moorage.common.Rule"> & {
  * Use `create(RuleSchema)` to create a new message.
  */
 export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/
-  messageDesc(file_moorage_common_options, 2);
+  messageDesc(file_moorage_common_options, 3);
 
 /**
  * Transaction is what a method needs of the database.
