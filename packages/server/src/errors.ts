@@ -39,6 +39,8 @@ export type StorageReason =
   | "denied"
   | "open_files"
   | "missing"
+  /** Another file stands at its path: only a restart opens that. */
+  | "replaced"
   | "io_error"
   | "out_of_memory"
   /** Passes by itself: it does not end the readiness of the process. */
@@ -53,6 +55,8 @@ export interface StorageFault {
   /** `disk`: the data folder itself, and temporary files. */
   part: "database" | "blobs" | "disk";
   reason: StorageReason;
+  /** What the engine or the operating system said: for the log. */
+  detail?: string;
 }
 
 /**

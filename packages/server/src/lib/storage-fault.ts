@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<StorageReason, string>> = {
   denied: "denies access",
   open_files: "cannot be opened: too many files are open",
   missing: "is not there",
+  replaced: "has been replaced by another",
   io_error: "has input and output errors",
   out_of_memory: "is out of memory",
   overloaded: "is too busy",
@@ -23,6 +24,7 @@ const REASONS: Readonly<Record<StorageReason, string>> = {
 // A full store has space again when somebody makes some; the others may come back by themselves.
 const RETRY_FULL_MS = 60_000;
 const RETRY_MS = 5_000;
+const MAX_DETAIL = 500;
 
 /** The fault in a few words, as `/readyz` and the log say it: "the database is read-only". */
 export function describeFault({ part, reason }: StorageFault): string {
@@ -39,7 +41,8 @@ export function endsReadiness({ reason }: StorageFault): boolean {
  * a retry delay and the fault in `details.storage`.
  */
 export function storageFault(fault: StorageFault, cause: unknown, retryAfterMs?: number): MoorageError {
-  const details = { cause, storage: fault };
+  const detail = fault.detail ?? detailOf(cause);
+  const details = { cause, storage: { ...fault, ...(detail !== undefined && { detail }) } };
   if (fault.reason === "full")
     return new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full", {
       ...details,
@@ -49,6 +52,12 @@ export function storageFault(fault: StorageFault, cause: unknown, retryAfterMs?:
     ...details,
     retryAfterMs: retryAfterMs ?? RETRY_MS,
   });
+}
+
+// The cause itself does not leave the writer thread.
+function detailOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  return ("code" in cause ? `${String(cause.code)}: ` : "").concat(cause.message).slice(0, MAX_DETAIL);
 }
 
 /** The fault that an error stands for; undefined when it stands for none. */
