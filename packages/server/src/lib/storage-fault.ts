@@ -85,7 +85,7 @@ const OF_STORES: Readonly<Record<string, StorageReason>> = {
   ENOTDIR: "missing",
   EISDIR: "io_error",
   ELOOP: "io_error",
-  EFBIG: "full",
+  EFBIG: "io_error",
   ETIMEDOUT: "silent",
   ENOTCONN: "unreachable",
   EHOSTDOWN: "unreachable",

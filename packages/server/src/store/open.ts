@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "../lib/make-folder.ts";
-import { commitTogether } from "./group-commit.ts";
+import { commitTogether, isBusy } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { connect, readingDatabase, sqliteDatabase } from "./sqlite.ts";
 import { sqliteMeaning } from "./sqlite-faults.ts";
@@ -30,6 +30,7 @@ export function lockDataDir(dataDir: string): { release(): void } {
     lock.exec("pragma locking_mode = exclusive; begin exclusive;");
   } catch (error) {
     lock.close();
+    if (!isBusy(error)) throw sqliteMeaning(error, databasePath(dataDir));
     throw new StoreError(`data folder ${dataDir} is in use by another moorage`, { cause: error });
   }
   return { release: () => lock.close() };

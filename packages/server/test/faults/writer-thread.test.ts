@@ -16,7 +16,7 @@ test(
     assert.equal(shown.status, 200, shown.text);
     assert.match(shown.text, /^ready, but the disk reserve cannot be kept: ENOENT/);
     for (const name of ["one", "two", "three"]) assert.equal((await server.write(name)).status, 200);
-    assert.ok(server.lines.some(({ msg }) => msg.startsWith("the disk reserve cannot be kept")));
+    await server.logged(({ msg }) => msg.startsWith("the disk reserve cannot be kept"));
     assert.ok(((await server.metric("moorage_disk_reserve_failures_total")) ?? 0) > 0);
     unlinkSync(reserve);
     await server.until(server.ready, ({ text }) => text === "ready");

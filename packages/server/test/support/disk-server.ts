@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
-import { type ServerProcess, startProcess } from "./processes.ts";
+import { type LogLine, type ServerProcess, startProcess } from "./processes.ts";
 
 /** An answer, as far as tests of faults look at it. */
 export interface Answer {
@@ -22,8 +22,12 @@ export interface DiskServer extends ServerProcess {
   /** Pushes a blob in one request. */
   push(bytes: Buffer): Promise<Answer>;
   pull(bytes: Buffer): Promise<Answer>;
+  /** The path of a pull, and its Authorization header as a line. */
+  pullHead(bytes: Buffer): { path: string; headers: string };
   /** Waits until the answer to the question is as wanted. */
   until(question: () => Promise<Answer>, isWanted: (answer: Answer) => boolean): Promise<Answer>;
+  /** Waits until the log has such a line. */
+  logged(isWanted: (line: LogLine) => boolean): Promise<void>;
   ready(): Promise<Answer>;
   healthy(): Promise<Answer>;
   /** The value of a metric, with its labels in the text's form; undefined when it is not there. */
@@ -75,6 +79,10 @@ export async function startDiskServer(
         "content-type": "application/octet-stream",
       }),
     pull: (bytes) => ask("GET", `/v2/${REPOSITORY}/blobs/${digestOf(bytes)}`),
+    pullHead: (bytes) => ({
+      path: `/v2/${REPOSITORY}/blobs/${digestOf(bytes)}`,
+      headers: `authorization: Bearer ${registry}\r\n`,
+    }),
     async until(question, isWanted) {
       const startedMs = performance.now();
       for (;;) {
@@ -83,6 +91,14 @@ export async function startDiskServer(
         if (performance.now() - startedMs > PATIENCE_MS)
           throw new Error(`the last answer was ${answer.status}: ${answer.text}`);
         await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    async logged(isWanted) {
+      const startedMs = performance.now();
+      while (!server.lines.some(isWanted)) {
+        if (performance.now() - startedMs > PATIENCE_MS)
+          throw new Error(`not in the log: ${server.lines.map(({ msg }) => msg).join(", ")}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
     ready: () => ask("GET", "/readyz"),
