@@ -17,6 +17,7 @@ import { policyViolations } from "./policies.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
+import { withOnUnknown } from "./vulnerability-gate.ts";
 
 const LAYOUT = layoutOf(RepoSchema);
 const plainColumns = columnsOf(LAYOUT, "repos", [
@@ -80,6 +81,7 @@ export function reposService({
     async createRepo(call, { parent, repo = create(RepoSchema) }) {
       validate(RepoSchema, repo);
       validatePolicy(repo.tagPolicy);
+      withOnUnknown(repo.tagPolicy?.vulnerabilities, undefined);
       await groups.get(call.tx, parent);
       const row = await insertRepo(call, parent, repo);
       await updateMirror(call, secrets, row.uid, null, repo.syncConfig, rules);
@@ -88,6 +90,7 @@ export function reposService({
     updateRepo: (call, { repo = create(RepoSchema), updateMask }) =>
       repos.patch(call, repo.uid, repo, updateMask, async (before, after) => {
         validatePolicy(after.tagPolicy);
+        withOnUnknown(after.tagPolicy?.vulnerabilities, repos.toMessage(before).tagPolicy?.vulnerabilities);
         if (before.name !== after.name) await repos.requireFree(call.tx, before.parent, after.name);
         await checkNames(call.tx, before.parent, after, before);
         await updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig, rules);
