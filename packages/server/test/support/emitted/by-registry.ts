@@ -291,7 +291,7 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
       ["registry.gate.passed.v1", repo.repo, platform.organization, digest],
     );
     assert.deepEqual(
-      (event?.body["unknown"] as { digest: string }[]).map((each) => each.digest),
+      ((event?.body["unknown"] ?? []) as { digest: string }[]).map((each) => each.digest),
       [digest],
     );
   });
