@@ -63,14 +63,15 @@ const WRITE_REJECTIONS: ReadonlySet<Code> = new Set([
 
 /**
  * The code and reason of an error that is a rejection. Undefined for other errors. `hides`: NOT_FOUND may stand for a
- * resource that exists but is hidden from the caller. `writes`: the call would have changed something.
+ * resource that exists but is hidden from the caller. `writes`: the call would have changed something. `rejects`: it is
+ * one, whatever its code.
  */
 export function rejectionOf(
   error: unknown,
-  { hides = false, writes = false }: { hides?: boolean; writes?: boolean },
+  { hides = false, writes = false, rejects = false }: { hides?: boolean; writes?: boolean; rejects?: boolean },
 ): { code: number; reason: string } | undefined {
   if (!(error instanceof MoorageError)) return undefined;
   const isRejection =
-    (writes ? WRITE_REJECTIONS : REJECTIONS).has(error.code) || (hides && error.code === Code.NotFound);
+    rejects || (writes ? WRITE_REJECTIONS : REJECTIONS).has(error.code) || (hides && error.code === Code.NotFound);
   return isRejection ? { code: error.code, reason: reasonOf(error) } : undefined;
 }

@@ -14,3 +14,14 @@ export function isImageType(mediaType: string): boolean {
 export function isIndexType(mediaType: string): boolean {
   return INDEXES.has(mediaType);
 }
+
+/** The configurations of images that have file systems; other artifacts have other ones. */
+const IMAGE_CONFIGS: ReadonlySet<string> = new Set([
+  "application/vnd.oci.image.config.v1+json",
+  "application/vnd.docker.container.image.v1+json",
+]);
+
+/** Whether it is the configuration of an image with file systems. */
+export function isImageConfigType(mediaType: string): boolean {
+  return IMAGE_CONFIGS.has(mediaType);
+}

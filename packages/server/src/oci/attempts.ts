@@ -4,7 +4,14 @@ import { type Resolved, resolveRepository } from "../core/image-path.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { requireTerms } from "../iam/index.ts";
-import { findTag, type JudgePull, requireMovable, requireUnprotected, syncSettings } from "../registry/index.ts";
+import {
+  describeUnknown,
+  findTag,
+  type JudgePull,
+  requireMovable,
+  requireUnprotected,
+  syncSettings,
+} from "../registry/index.ts";
 import { type PublicSettings, publicMay } from "./anonymous.ts";
 import { isDigest } from "./digests.ts";
 import { checkTagRights, manifestUnknown, neededForTags } from "./manifests/commands.ts";
@@ -37,6 +44,8 @@ export type AttemptPart = "RIGHTS" | "EXISTENCE" | "SOURCE" | "POLICY" | "TERMS"
 export interface Attempt {
   parts: AttemptPart[];
   error?: MoorageError;
+  /** What is not known of the image although the gate lets it pass, for people. */
+  unknown?: string;
 }
 
 /**
@@ -51,8 +60,8 @@ export async function attemptAction(call: Call, deps: AttemptDeps, asked: Attemp
     const scope = { name: asked.name, actions: [asked.action] };
     const { granted } = await grantedScopes(call, deps.settings, [scope]);
     if (granted.length === 0) throw denied(call, asked.name, basicNeeds(asked));
-    await ATTEMPTS[asked.action](call, deps, asked, enter);
-    return { parts };
+    const unknown = await ATTEMPTS[asked.action](call, deps, asked, enter);
+    return { parts, ...(unknown !== undefined && { unknown }) };
   } catch (error) {
     if (!(error instanceof MoorageError) || error.code === Code.Internal) throw error;
     return { parts, error };
@@ -64,22 +73,27 @@ type Attempting = (
   deps: AttemptDeps,
   asked: AttemptedAction,
   enter: (part: AttemptPart) => void,
-) => Promise<void>;
+) => Promise<Attempt["unknown"]>;
 
 const ATTEMPTS: Record<Action, Attempting> = {
   async pull(call, { settings, judge }, { name, reference }, enter) {
     const repo = await pullableRepository(call, settings, name, pulledOf(reference));
-    if (reference === "") return;
+    if (reference === "") return undefined;
     enter("EXISTENCE");
     const held = await heldManifest(call, repo, reference);
-    if (held === undefined && (await pullsThrough(call, repo))) return enter("SOURCE");
+    if (held === undefined && (await pullsThrough(call, repo))) {
+      enter("SOURCE");
+      return undefined;
+    }
     if (held === undefined) throw notPulled(reference);
     const gate = pullGateOf(held.policy);
-    if (gate === undefined) return;
+    if (gate === undefined) return undefined;
     enter("GATE");
     const { digest, media_type: mediaType, content } = held;
     const verdict = await judge(call.tx, { repo, digest, mediaType, content }, gate, call.nowMs);
-    if (verdict !== undefined && gate.enforces) throw gateDenied(name, digest, verdict);
+    if (verdict === undefined) return undefined;
+    if (verdict.holds && gate.enforces) throw gateDenied(name, digest, verdict);
+    return describeUnknown(digest, verdict) || undefined;
   },
   async push(call, { terms }, { name, reference }, enter) {
     const { repo, group = "" } = await resolveForPush(call, name);
@@ -90,9 +104,10 @@ const ATTEMPTS: Record<Action, Attempting> = {
       enter("POLICY");
       await requireMovable(call, { repo: repo ?? "", name: tag, digest: "" }, await findTag(call, repo ?? "", tag));
     }
-    if (!terms.some(({ blocks }) => blocks.includes("push"))) return;
+    if (!terms.some(({ blocks }) => blocks.includes("push"))) return undefined;
     enter("TERMS");
     await requireTerms(call, terms, "push", [repo ?? group]);
+    return undefined;
   },
   async delete(call, _deps, asked, enter) {
     const { name, reference } = asked;
@@ -108,6 +123,7 @@ const ATTEMPTS: Record<Action, Attempting> = {
       );
     for (const tag of isDigest(reference) ? await tagsOf(call, repo, reference) : [reference])
       requireUnprotected((await findTag(call, repo, tag)).policy, tag);
+    return undefined;
   },
 };
 

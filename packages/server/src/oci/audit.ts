@@ -1,6 +1,7 @@
 import { rejectedCaller } from "../auth/index.ts";
 import { rejectionOf } from "../audit/index.ts";
 import { Code } from "../errors.ts";
+import { RegistryError } from "./errors.ts";
 import type { Exchange } from "./request.ts";
 
 const VERBS: Record<string, string> = { GET: "read", HEAD: "read" };
@@ -12,7 +13,10 @@ const VERBS: Record<string, string> = { GET: "read", HEAD: "read" };
  */
 export function noteRejection({ req, deps, name, caller, callData }: Exchange, error: unknown): void {
   const verb = VERBS[req.method ?? ""] ?? "write";
-  const rejection = rejectionOf(error, { writes: verb === "write" });
+  const rejection = rejectionOf(error, {
+    writes: verb === "write",
+    rejects: error instanceof RegistryError && error.isRejection,
+  });
   if (
     rejection === undefined ||
     (rejection.code === Code.Unauthenticated && (caller.identity !== "" || req.headers.authorization === undefined))

@@ -33,6 +33,8 @@ export interface RegistryErrorOptions {
   /** The `detail` of the OCI error: data that may help the client. */
   detail?: unknown;
   details?: ErrorDetails;
+  /** Whether the audit log has it as a rejection, whatever its code. */
+  isRejection?: boolean;
 }
 
 /**
@@ -44,6 +46,7 @@ export class RegistryError extends MoorageError {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly detail: unknown;
+  readonly isRejection: boolean;
 
   constructor(ociCode: OciCode, message: string, options: RegistryErrorOptions = {}) {
     const [status, code] = OCI[ociCode];
@@ -54,6 +57,7 @@ export class RegistryError extends MoorageError {
     this.status = options.status ?? status;
     this.headers = options.headers ?? {};
     this.detail = options.detail;
+    this.isRejection = options.isRejection ?? false;
   }
 }
 

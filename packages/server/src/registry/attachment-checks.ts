@@ -1,5 +1,6 @@
+import { Capability } from "@moorage/api/messages";
 import type { Call } from "../core/call.ts";
-import { newUid } from "../lib/uid.ts";
+import { newUid, parentOf } from "../lib/uid.ts";
 import { statement } from "../store/index.ts";
 
 const addCheck = statement(
@@ -12,6 +13,22 @@ const addChecksOf = statement(
    union select cast(? as text) || '/' || a.subject, a.repo, a.subject, 0, cast(? as bigint) from attachments as a where a.repo = ? and a.via = ? and a.until_time is null`,
 );
 
+/** Who attaches something to an image. `mayAdvise`: it holds CAP_ADVISORIES_CREATE on the repo's group. */
+export interface Attacher {
+  identity: string;
+  mayAdvise: boolean;
+}
+
+/** The server itself, and whoever is not known: what they attach is a claim. */
+export const NO_ATTACHER: Attacher = { identity: "", mayAdvise: false };
+
+/** The caller, as one who attaches something in the repo now. What it may do later changes nothing of it. */
+export async function attacherOf({ caller, may }: Call, repo: string): Promise<Attacher> {
+  const { identity } = caller;
+  if (identity === "") return NO_ATTACHER;
+  return { identity, mayAdvise: await may(Capability.CAP_ADVISORIES_CREATE, parentOf(repo)) };
+}
+
 /** The tags under which cosign stores what is about a digest. Source: cosign, SIGNATURE_SPEC.md and SBOM_SPEC.md. */
 const COSIGN_TAG = /^sha256-([0-9a-f]{64})\.(?:sbom|att)$/;
 
@@ -23,10 +40,36 @@ export async function checkAttachments({ tx, nowMs }: Call, repo: string, digest
   await addCheck(tx, newUid(repo), repo, digest, nowMs);
 }
 
+/** The digest to which cosign attaches what the tag points to; undefined for other tags. */
+export function attachedByTag(tag: string): string | undefined {
+  const hex = tag.startsWith("sha256-") ? COSIGN_TAG.exec(tag)?.[1] : undefined;
+  return hex === undefined ? undefined : `sha256:${hex}`;
+}
+
 /** The same for the digest that the tag names, if it is one by which cosign attaches. */
 export async function checkAttachmentsOfTag(call: Call, repo: string, tag: string): Promise<void> {
-  const hex = tag.startsWith("sha256-") ? COSIGN_TAG.exec(tag)?.[1] : undefined;
-  if (hex !== undefined) await checkAttachments(call, repo, `sha256:${hex}`);
+  const digest = attachedByTag(tag);
+  if (digest !== undefined) await checkAttachments(call, repo, digest);
+}
+
+const noteMover = statement("update tags set moved_by = ?, may_advise = ? where uid = ?", ["text", "bigint", "text"]);
+const vouchForTag = statement<{ uid: string }>(
+  "update tags set moved_by = ?, may_advise = 1 where uid = ? and may_advise = 0 returning uid",
+);
+
+/**
+ * Notes who made a tag by which cosign attaches point to its digest. One who may write advisories vouches for what it
+ * points to already; nobody else takes that back. `moved`: the tag is new, or points to another digest than before.
+ */
+export async function noteTagAttacher(
+  call: Call,
+  { repo, name, uid, moved, isSystem }: { repo: string; name: string; uid: string; moved: boolean; isSystem: boolean },
+): Promise<void> {
+  if (attachedByTag(name) === undefined) return;
+  const { identity, mayAdvise } = isSystem ? NO_ATTACHER : await attacherOf(call, repo);
+  if (moved) await noteMover(call.tx, identity, mayAdvise ? 1 : 0, uid);
+  else if (mayAdvise && (await vouchForTag(call.tx, identity, uid)).length > 0)
+    await checkAttachmentsOfTag(call, repo, name);
 }
 
 /** The same for the digests to which the manifest is attached, or which it names as an index: it is removed. */

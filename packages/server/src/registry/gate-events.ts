@@ -12,7 +12,7 @@ import { type GatedImage, type GateVerdict, verdictBody } from "./vulnerability-
 export interface GateNote extends GatedImage {
   tag: string;
   action: "pull" | "promote";
-  /** Whether the request was rejected. */
+  /** Whether the request was rejected. One that was not, although the verdict holds the image, was only previewed. */
   isRejected: boolean;
   verdict: GateVerdict;
 }
@@ -20,13 +20,15 @@ export interface GateNote extends GatedImage {
 const DAY_MS = 24 * 3_600_000;
 const MAX_REMOVED = 100;
 
-/** A text that is the same as long as the findings are. */
-export function findingsHash({ count, worst }: GateVerdict): string {
+/** A text that is the same as long as the findings are, and what is not known. */
+export function findingsHash({ count, worst, unknown }: GateVerdict): string {
   const named = worst.map(({ vulnerability, severity, isExploited, purl, digest }) =>
     [vulnerability, severity, isExploited, purl, digest].join(" "),
   );
+  // Why it is not known may be said in other words, such as by the next attempt to read it.
+  const notKnown = unknown.map(({ digest, waits }) => `${digest} ${waits}`);
   return createHash("sha256")
-    .update([count, ...named].join("\n"))
+    .update([count, ...named, ...notKnown].join("\n"))
     .digest("hex");
 }
 
@@ -36,7 +38,7 @@ export function findingsHash({ count, worst }: GateVerdict): string {
  */
 export async function emitGateDecision(call: Call, { action, isRejected, verdict, ...of }: GateNote): Promise<void> {
   const { repo, digest, tag } = of;
-  const mode = isRejected ? "rejected" : "previewed";
+  const mode = isRejected ? "rejected" : verdict.holds ? "previewed" : "passed";
   const findings = findingsHash(verdict);
   const noted = await call.tx
     .insertInto("gate_events")

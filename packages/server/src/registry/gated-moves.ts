@@ -3,7 +3,7 @@ import { failedPrecondition, type PreconditionViolation } from "../errors.ts";
 import { emitGateDecision } from "./gate-events.ts";
 import { policyOf } from "./policies.ts";
 import type { TagPlace } from "./tag-moves.ts";
-import { gatedTag, type GateVerdict, type JudgePromotion } from "./vulnerability-gate.ts";
+import { gatedTag, type GateVerdict, type JudgePromotion, type UnknownImage } from "./vulnerability-gate.ts";
 
 /** A tag that the API is to make point to a digest. */
 export interface PromotedTag {
@@ -12,17 +12,24 @@ export interface PromotedTag {
   place: TagPlace;
 }
 
+/** An image that passed although it is not known what it holds, and the tag that comes to point to it. */
+export interface PassedUnknown extends UnknownImage {
+  tag: string;
+}
+
 /**
  * Has the repo's gate judge the images that tags come to point to. Throws FAILED_PRECONDITION (VULNERABILITY_GATE) with
- * each tag whose image it does not let pass; a gate in preview emits events instead.
+ * each tag whose image it does not let pass; a gate in preview emits events instead. Answers what passes although it is
+ * not known what it holds, of which an event is emitted as well.
  */
 export async function requirePromotable(
   call: Call,
   repo: string,
   moves: readonly PromotedTag[],
   judge: JudgePromotion,
-): Promise<void> {
+): Promise<PassedUnknown[]> {
   const violations: PreconditionViolation[] = [];
+  const passed: PassedUnknown[] = [];
   const judged = new Map<string, GateVerdict | undefined>();
   for (const { name: tag, digest, place } of moves) {
     const { gate } = policyOf(place.policy);
@@ -30,8 +37,13 @@ export async function requirePromotable(
     if (!judged.has(digest)) judged.set(digest, await judge(call.tx, { repo, digest }, gate, call.nowMs));
     const verdict = judged.get(digest);
     if (verdict === undefined) continue;
-    if (gate.enforces) violations.push(gatedTag(tag, { digest }, verdict));
-    else await emitGateDecision(call, { repo, digest, tag, action: "promote", isRejected: false, verdict });
+    if (gate.enforces && verdict.holds) {
+      violations.push(gatedTag(tag, { digest }, verdict));
+      continue;
+    }
+    await emitGateDecision(call, { repo, digest, tag, action: "promote", isRejected: false, verdict });
+    passed.push(...verdict.unknown.map((each) => ({ ...each, tag })));
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
+  return passed;
 }

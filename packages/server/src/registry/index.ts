@@ -1,6 +1,6 @@
 // The services and functions of registry that other features use.
 export { repoOfAlias } from "./aliases.ts";
-export { checkAttachments, checkAttachmentsBy } from "./attachment-checks.ts";
+export { type Attacher, attacherOf, checkAttachments, checkAttachmentsBy, NO_ATTACHER } from "./attachment-checks.ts";
 export { noteImageChange } from "./finding-causes.ts";
 export { type ImagePaths, imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
@@ -29,15 +29,18 @@ export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./tim
 export { historyPages, tagPages, type TagRecord } from "./tag-readings.ts";
 export { keyOfCreateTag, tags, tagsService } from "./tags.ts";
 export {
+  describeUnknown,
   describeVerdict,
   type Gate,
   type GatedImage,
   type GateFinding,
   type GateRules,
   type GateVerdict,
+  isForNow,
   isSevere,
   type JudgePromotion,
   type JudgePull,
   MAX_NAMED,
+  type UnknownImage,
   verdictBody,
 } from "./vulnerability-gate.ts";

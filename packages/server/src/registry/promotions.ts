@@ -37,6 +37,11 @@ interface Move {
   place: TagPlace;
 }
 type Tags = MessageInitShape<typeof TagSchema>[];
+/** What is answered: the tags, and what the gate let pass although it is not known what it holds. */
+interface Promoted {
+  tags: Tags;
+  unknownImages: { tag: string; digest: string; reason: string }[];
+}
 type Requested = Pick<TagPromotion | TagRollback, "name" | "expectedDigest">;
 /** The digest a tag moves to, or why there is none. */
 type Target = { digest: string } | { violation: PreconditionViolation };
@@ -48,7 +53,7 @@ const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
  * PERMISSION_DENIED if a tag is new and the caller may not create tags, ABORTED if a tag does not have the expected
  * digest, and FAILED_PRECONDITION with everything else that prevents the moves, the repo's vulnerability gate included.
  */
-export async function promoteTags(call: Call, request: PromoteTagsRequest, judge: JudgePromotion): Promise<Tags> {
+export async function promoteTags(call: Call, request: PromoteTagsRequest, judge: JudgePromotion): Promise<Promoted> {
   const { repoUid: repo, promotions } = request;
   const violations = [
     ...violationsOf(PromoteTagsRequestSchema, request),
@@ -79,7 +84,7 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest, judge
 }
 
 /** Makes several tags point to digests that they had before, all or none. Throws like promoteTags. */
-export async function rollbackTags(call: Call, request: RollbackTagsRequest, judge: JudgePromotion): Promise<Tags> {
+export async function rollbackTags(call: Call, request: RollbackTagsRequest, judge: JudgePromotion): Promise<Promoted> {
   const { repoUid: repo, rollbacks } = request;
   const violations = [
     ...violationsOf(RollbackTagsRequestSchema, request),
@@ -215,7 +220,7 @@ async function moveTogether(
   moves: Move[],
   reason: TagMove["reason"],
   judge: JudgePromotion,
-): Promise<Tags> {
+): Promise<Promoted> {
   const held = new Set(
     (
       await call.tx
@@ -234,7 +239,7 @@ async function moveTogether(
     if (fixedAt !== undefined && fixedAt !== digest) violations.push(immutableTag(name, fixedAt));
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
-  await requirePromotable(call, repo, moves, judge);
+  const passed = await requirePromotable(call, repo, moves, judge);
   const tags: Tags = [];
   for (const { name, digest, place } of moves) {
     const { uid, updateTimeMs, deprecated, bundles } = await moveTag(call, { repo, name, digest, reason }, place);
@@ -247,5 +252,5 @@ async function moveTogether(
       bundles: JSON.parse(bundles) as string[],
     });
   }
-  return tags;
+  return { tags, unknownImages: passed.map(({ tag, digest, reason }) => ({ tag, digest, reason })) };
 }

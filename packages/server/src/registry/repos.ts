@@ -18,6 +18,7 @@ import { requirePolicyRights } from "./policy-rights.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
+import { withOnUnknown } from "./vulnerability-gate.ts";
 
 const LAYOUT = layoutOf(RepoSchema);
 const plainColumns = columnsOf(LAYOUT, "repos", [
@@ -82,6 +83,7 @@ export function reposService({
       validate(RepoSchema, repo);
       await requirePolicyRights(call, parent, undefined, repo);
       validatePolicy(repo.tagPolicy);
+      withOnUnknown(repo.tagPolicy?.vulnerabilities, undefined);
       await groups.get(call.tx, parent);
       const row = await insertRepo(call, parent, repo);
       await updateMirror(call, secrets, row.uid, null, repo.syncConfig, rules);
@@ -91,6 +93,7 @@ export function reposService({
       repos.patch(call, repo.uid, repo, updateMask, async (before, after) => {
         await requirePolicyRights(call, before.uid, create(RepoSchema, repos.toMessage(before)), after);
         validatePolicy(after.tagPolicy);
+        withOnUnknown(after.tagPolicy?.vulnerabilities, repos.toMessage(before).tagPolicy?.vulnerabilities);
         if (before.name !== after.name) await repos.requireFree(call.tx, before.parent, after.name);
         await checkNames(call.tx, before.parent, after, before);
         await updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig, rules);

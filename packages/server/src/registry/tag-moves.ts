@@ -1,5 +1,5 @@
 import { RepoSchema, TagChangeSchema } from "@moorage/api/messages";
-import { checkAttachmentsOfTag } from "./attachment-checks.ts";
+import { checkAttachmentsOfTag, noteTagAttacher } from "./attachment-checks.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { newUid, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
@@ -123,6 +123,7 @@ export async function moveTag(
   } else if (changed) {
     await updateTag(call.tx, digest, updateTimeMs, deprecated ? 1 : 0, bundles, uid);
   }
+  await noteTagAttacher(call, { repo, name, uid, moved, isSystem: BY_SYSTEM.has(move.reason) });
   if (changed) {
     const previousDigest = moved ? (before?.digest ?? "") : "";
     emitTag(call, before === undefined ? "created" : "updated", repo, {

@@ -72,8 +72,8 @@ export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromot
       await deleteTag(call, { repo: parent, name, reason: "delete" });
       return {};
     },
-    promoteTags: async (call, request) => ({ tags: await promoteTags(call, request, judge) }),
-    rollbackTags: async (call, request) => ({ tags: await rollbackTags(call, request, judge) }),
+    promoteTags: (call, request) => promoteTags(call, request, judge),
+    rollbackTags: (call, request) => rollbackTags(call, request, judge),
   };
 }
 

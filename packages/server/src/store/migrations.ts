@@ -540,6 +540,19 @@ export const MIGRATIONS: Migration[] = [
       `update roles set capabilities = replace(capabilities, ']', ',9014]') where parent <> '' and capabilities like '%1604%' and capabilities not like '%9014%'`,
     ],
   },
+  {
+    version: 46,
+    name: "who attached documents to images",
+    statements: [
+      `alter table manifests add column pushed_by KEY not null default ''`,
+      `alter table manifests add column may_advise INT8 not null default 0`,
+      `alter table tags add column moved_by KEY not null default ''`,
+      `alter table tags add column may_advise INT8 not null default 0`,
+      // What was attached before is on nobody's word: it is a claim until it is attached again.
+      `alter table attachments add column attached_by KEY not null default ''`,
+      `alter table attachments add column trusted INT8 not null default 0`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

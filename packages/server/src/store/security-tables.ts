@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /** The tables of security data. Columns have the types that tables.ts says. */
 export interface SecurityTables {
   /**
@@ -182,7 +184,9 @@ export interface SecurityTables {
   attachment_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
   /**
    * Which manifest was attached to which digest of a repo, and when. `until_time`: null as long as it is. `via`: empty
-   * for a referrer, the name of the tag, or the digest of the index that names both.
+   * for a referrer, the name of the tag, or the digest of the index that names both. `attached_by`: who pushed or
+   * tagged it; empty when that is not known. `trusted`: 1 if that identity held CAP_ADVISORIES_CREATE on the repo's
+   * group then; what is not trusted is a claim.
    */
   attachments: {
     repo: string;
@@ -191,6 +195,8 @@ export interface SecurityTables {
     via: string;
     from_time: number;
     until_time: number | null;
+    attached_by: Generated<string>;
+    trusted: Generated<number>;
   };
   /**
    * The reading of an attached manifest as one about the subject, whatever the number of repos in which it is attached.

@@ -252,6 +252,9 @@ export interface Tables extends SecurityTables, LibraryTables {
     bundles: string;
     create_time: number;
     update_time: number;
+    /** Of tags by which cosign attaches: who made it point to its digest. See manifests.pushed_by. */
+    moved_by: Generated<string>;
+    may_advise: Generated<number>;
   };
   /**
    * Every digest that a tag pointed to. `reason`: push, api, mirror, promote or rollback; delete or retention (then the
@@ -291,6 +294,12 @@ export interface Tables extends SecurityTables, LibraryTables {
     image_size: number | null;
     /** Of an image: the labels of its configuration as JSON, for the search; `{}` before there was this column. */
     labels: Generated<string>;
+    /**
+     * Of what attaches something, a referrer or an index with attestations: who pushed it, and 1 if that identity held
+     * CAP_ADVISORIES_CREATE on the repo's group then. Empty and 0 for the rest, and for what the server stored.
+     */
+    pushed_by: Generated<string>;
+    may_advise: Generated<number>;
   };
   /** The content that a manifest needs: kind is blob or manifest. Its subject is not included. */
   manifest_references: { repo: string; digest: string; target: string; kind: string };

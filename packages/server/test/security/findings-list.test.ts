@@ -120,6 +120,8 @@ test("a finding says which vulnerability it is, of which package, where, and wha
       sourceName: "left-pad",
       sourceVersion: "1.0.0",
     },
+    claims: [],
+    sources: ["layers"],
     locations: [{ layer: digestOf(PAD), path: "app/node_modules/left-pad/package.json" }],
     severity: "FINDING_SEVERITY_CRITICAL",
     score: 9.8,

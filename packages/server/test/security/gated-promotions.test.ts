@@ -48,7 +48,10 @@ test("the API makes no tag point to an image that the gate does not let pass, an
   assert.deepEqual(await tags(repo), { bad, good });
   assert.deepEqual(result(await promote(repo, [{ name: "stable", fromTag: "good" }])), [200, []]);
   assert.deepEqual(result(await promote(repo, [{ name: "bad", digest: bad }])), [200, []], "it points there already");
-  assert.deepEqual(result(await call(repo.repo, { name: "prod", digest: `sha256:${"1".repeat(64)}` })), [200, []]);
+  const missing = { name: "prod", digest: `sha256:${"1".repeat(64)}` };
+  assert.deepEqual(result(await call(repo.repo, missing)), GATED("prod"), "nobody knows what that will hold");
+  await repo.gate({ ...PROMOTE, onUnknown: "PASS" });
+  assert.deepEqual(result(await call(repo.repo, missing)), [200, []]);
   assert.equal((await repo.pull("bad")).status, 200, "the gate is not for pulls");
   await repo.gate({ ...PROMOTE, on: ["PULL"] });
   assert.deepEqual(result(await promote(repo, [{ name: "prod", digest: bad }])), [200, []]);

@@ -45,6 +45,7 @@ export interface GateEvent {
     action: string;
     count: number;
     findings: { vulnerability: string; severity: string; kev: boolean; package: string; fix_versions: string[] }[];
+    unknown?: { digest: string; reason: string; waits: boolean }[];
   };
 }
 

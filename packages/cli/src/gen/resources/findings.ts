@@ -191,6 +191,18 @@ export const METHODS: readonly MethodSpec[] = [
         type: "message",
         help: "What an advisory says of it: it closed the finding, or says what becomes of it while it is open.",
       },
+      {
+        name: "claims",
+        type: "message",
+        repeated: true,
+        help: "What documents say that were attached by somebody who may not write advisories of the repo's group: it decides nothing.",
+      },
+      {
+        name: "sources",
+        type: "string",
+        repeated: true,
+        help: 'Who says that the image holds the package: "layers", the source of an attachment, or "scan/" and the uid of a scan.',
+      },
     ],
     items: "findings",
     aliases: ["ls"],

@@ -238,9 +238,11 @@ export interface VulnerabilityGate {
   graceDays: number;
   on: GateAction[];
   mode: GateMode;
+  onUnknown: OnUnknown;
 }
 export type GateAction = "GATE_ACTION_UNSPECIFIED" | "GATE_ACTION_PULL" | "GATE_ACTION_PROMOTE";
 export type GateMode = "GATE_MODE_UNSPECIFIED" | "GATE_MODE_PREVIEW" | "GATE_MODE_ENFORCE";
+export type OnUnknown = "ON_UNKNOWN_UNSPECIFIED" | "ON_UNKNOWN_PASS" | "ON_UNKNOWN_HOLD";
 export interface RepoProduct {
   id: string;
 }
@@ -308,6 +310,7 @@ export interface VulnerabilityGateInput {
   graceDays?: number;
   on?: GateAction[];
   mode?: GateMode;
+  onUnknown?: OnUnknown;
 }
 export interface RepoProductInput {
   id?: string;
@@ -423,6 +426,8 @@ export interface Attachment {
   counts: boolean;
   attachTime?: string;
   statements: number;
+  trusted: boolean;
+  attachedBy: string;
 }
 export type AttachmentState = "STATE_UNSPECIFIED" | "STATE_WAITING" | "STATE_READ" | "STATE_REJECTED";
 export interface SearchRequest {
@@ -556,6 +561,12 @@ export interface TagPromotionInput {
 }
 export interface PromoteTagsResponse {
   tags: Tag[];
+  unknownImages: UnknownImage[];
+}
+export interface UnknownImage {
+  tag: string;
+  digest: string;
+  reason: string;
 }
 export interface RollbackTagsRequest {
   repoUid?: string;
@@ -570,6 +581,7 @@ export interface TagRollbackInput {
 }
 export interface RollbackTagsResponse {
   tags: Tag[];
+  unknownImages: UnknownImage[];
 }
 export interface GetPackageVersionMetadataRequest {
   package?: string;

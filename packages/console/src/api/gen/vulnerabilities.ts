@@ -357,6 +357,8 @@ export interface Finding {
   closeReason: string;
   statement?: FindingStatement;
   decision?: FindingDecision;
+  claims: FindingClaim[];
+  sources: string[];
 }
 export interface FindingPackage {
   purl: string;
@@ -394,6 +396,15 @@ export interface FindingDecision {
   justification: string;
   versions: string[];
   note: string;
+  time?: string;
+}
+export interface FindingClaim {
+  status: string;
+  justification: string;
+  impact: string;
+  document: string;
+  author: string;
+  source: string;
   time?: string;
 }
 export interface GetScannerRequest {

@@ -1,12 +1,16 @@
 import { Capability } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
+import { isImageConfigType } from "../../core/media-types.ts";
 import {
+  type Attacher,
+  attacherOf,
   type ImageConfig,
   checkAttachments,
   checkAttachmentsBy,
   deleteTag,
   moveTag,
+  NO_ATTACHER,
   noteImageChange,
   policyOf,
 } from "../../registry/index.ts";
@@ -23,12 +27,6 @@ import { pushCommand } from "../push-command.ts";
 
 // The number of rows in one statement: below every engine's limit of parameters.
 const CHUNK = 500;
-
-/** The configurations of images that have file systems; other artifacts have other ones. */
-const IMAGE_CONFIGS: ReadonlySet<string> = new Set([
-  "application/vnd.oci.image.config.v1+json",
-  "application/vnd.docker.container.image.v1+json",
-]);
 
 /** The bytes of a manifest and its parsed form. */
 export interface StoredManifest {
@@ -79,7 +77,8 @@ export const putManifest = pushCommand(
     const isSparse = lacking.some(({ kind }) => kind === "manifest") && (await allowsSparse(call, repo));
     const missing = lacking.filter(({ kind }) => kind === "blob" || !isSparse).map((reference) => reference.digest);
     if (missing.length > 0) return { missing, wrongSizes };
-    await insertManifest(call, repo, input);
+    const isAttaching = manifest.subject !== "" || manifest.hasAttestations === true;
+    await insertManifest(call, repo, input, isAttaching ? await attacherOf(call, repo) : NO_ATTACHER);
     const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
     if (tags.length === 0) {
       await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
@@ -106,7 +105,7 @@ export async function storeManifest(
 ): Promise<{ missing: string[]; isNew: boolean }> {
   const missing = await missingReferences(call, repo, stored.manifest);
   if (missing.length > 0) return { missing, isNew: false };
-  return { missing, isNew: await insertManifest(call, repo, stored) };
+  return { missing, isNew: await insertManifest(call, repo, stored, NO_ATTACHER) };
 }
 
 /**
@@ -137,6 +136,7 @@ async function insertManifest(
   call: Call,
   repo: string,
   { digest, content, manifest, config }: StoredManifest,
+  attacher: Attacher,
 ): Promise<boolean> {
   const { mediaType, subject, artifactType, annotations, references } = manifest;
   const image = {
@@ -155,6 +155,8 @@ async function insertManifest(
     annotations: JSON.stringify(annotations),
     create_time: call.nowMs,
     touch_time: call.nowMs,
+    pushed_by: attacher.identity,
+    may_advise: attacher.mayAdvise ? 1 : 0,
     ...image,
   };
   const result = await call.tx
@@ -171,14 +173,38 @@ async function insertManifest(
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .execute();
-  if (isNew && IMAGE_CONFIGS.has(artifactType)) await awaitCatalog(call, repo, digest);
-  if (isNew && subject !== "") await checkAttachments(call, repo, subject);
-  if (isNew && manifest.hasAttestations) await checkAttachments(call, repo, digest);
+  if (isNew && holdsFileSystems(manifest)) await awaitCatalog(call, repo, digest);
+  const isVouched = !isNew && attacher.mayAdvise && (await vouchFor(call, repo, digest, attacher));
+  if ((isNew || isVouched) && subject !== "") await checkAttachments(call, repo, subject);
+  if ((isNew || isVouched) && manifest.hasAttestations) await checkAttachments(call, repo, digest);
   for (let at = 0; isNew && at < references.length; at += CHUNK) {
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();
   }
   return isNew;
+}
+
+/**
+ * Whether its layers are to be read. An artifactType may say anything: clients run what has the configuration of an
+ * image. One that is attached to another manifest and says that it is something else is left out.
+ */
+function holdsFileSystems({ artifactType, image, subject }: ParsedManifest): boolean {
+  return isImageConfigType(subject === "" ? (image?.configType ?? "") : artifactType);
+}
+
+/**
+ * Who may write advisories vouches for what is attached already, by pushing it again; nobody else takes that back.
+ * Answers whether that is new.
+ */
+async function vouchFor(call: Call, repo: string, digest: string, { identity }: Attacher): Promise<boolean> {
+  const { numUpdatedRows } = await call.tx
+    .updateTable("manifests")
+    .set({ pushed_by: identity, may_advise: 1 })
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .where("may_advise", "=", 0)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 // An image that is read already keeps its catalogue. Its row is locked all the same, so that the catalogue is not

@@ -1,6 +1,6 @@
 import { Capability } from "@moorage/api/messages";
 import type { Call, Caller } from "../../core/call.ts";
-import { describeVerdict, type Gate, type GateVerdict, policyOf, verdictBody } from "../../registry/index.ts";
+import { describeVerdict, type Gate, type GateVerdict, isForNow, policyOf, verdictBody } from "../../registry/index.ts";
 import { statement } from "../../store/index.ts";
 import { isDigest } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
@@ -16,9 +16,10 @@ const selectPolicy = statement<{ policy: string | null }>("select tag_policy as 
 
 /**
  * Has the repo's vulnerability gate judge a pull. Answers whether it has one for pulls: then the answer depends on more
- * than the tables of the registry. Throws DENIED when the gate rejects the pull; in preview the pull is only noted. Not
- * judged are scanners, which must read what they scan, and a HEAD of a client whose token is for pushing: it asks what
- * is there before it pushes something better.
+ * than the tables of the registry. Throws DENIED when the gate rejects the pull, or TOOMANYREQUESTS with a Retry-After
+ * when it does so only until the image has been read; in preview the pull is only noted. Not judged are scanners, which
+ * must read what they scan, and a HEAD of a client whose token is for pushing: it asks what is there before it pushes
+ * something better.
  */
 export async function judgePull(
   exchange: Exchange,
@@ -63,19 +64,43 @@ async function isBeforePush({ req, caller, name }: Exchange, call: Call, repo: s
 
 function keepBack(
   { deps, callData, name }: Exchange,
-  { enforces: isRejected }: Gate,
+  { enforces }: Gate,
   { repo, reference, digest }: { repo: string; reference: string; digest: string },
   verdict: GateVerdict,
 ): void {
   const tag = isDigest(reference) ? "" : reference;
+  const isRejected = enforces && verdict.holds;
   deps.gateNotes.note(callData, { repo, digest, tag, action: "pull", isRejected, verdict });
   if (isRejected) throw gateDenied(name, digest, verdict);
 }
 
-/** The error for an image that a gate does not let be pulled. */
+const NOT_KNOWN = "VULNERABILITY_GATE: it is not known what the image holds";
+const NOT_KNOWN_YET = "VULNERABILITY_GATE: it is not known yet what the image holds";
+
+/** When a client that was rejected only for now is to ask again, in seconds: most images are read within that time. */
+const RETRY_AFTER_S = 5;
+
+/**
+ * The error for an image that a gate does not let be pulled: 403, or 429 with a Retry-After when it may pass as soon as
+ * it has been read. Of the answers that say "later", clients show the text of this one and not that of a 503, and the
+ * most of them wait and ask again by themselves.
+ */
 export function gateDenied(name: string, digest: string, verdict: GateVerdict): RegistryError {
-  return new RegistryError("DENIED", `Permission denied: ${describeVerdict({ digest }, verdict)}`, {
-    detail: { repository: name, digest, ...verdictBody(verdict) },
-    details: { metadata: { repository: name, digest, findings: String(verdict.count) } },
+  const { count, unknown } = verdict;
+  const metadata = {
+    repository: name,
+    digest,
+    findings: String(count),
+    ...(unknown.length > 0 && { unknown: unknown.map(({ reason }) => reason).join("; ") }),
+    // For the audit log, whose reasons have no text of images.
+    ...(count === 0 && { reason: isForNow(verdict) ? NOT_KNOWN_YET : NOT_KNOWN }),
+  };
+  const options = { detail: { repository: name, digest, ...verdictBody(verdict) }, isRejection: true };
+  const message = `Permission denied: ${describeVerdict({ digest }, verdict)}`;
+  if (!isForNow(verdict)) return new RegistryError("DENIED", message, { ...options, details: { metadata } });
+  return new RegistryError("TOOMANYREQUESTS", message, {
+    ...options,
+    headers: { "retry-after": String(RETRY_AFTER_S) },
+    details: { metadata, retryAfterMs: RETRY_AFTER_S * 1_000 },
   });
 }

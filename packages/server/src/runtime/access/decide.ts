@@ -20,6 +20,8 @@ import {
 export interface Decision {
   reached: Kind[];
   error?: MoorageError;
+  /** See Attempt. */
+  unknown?: string;
 }
 
 /**
@@ -62,8 +64,8 @@ export async function decideMethod(
 
 /** What the registry would decide. */
 export async function decideAction(subject: Call, deps: AttemptDeps, { attempted }: ActionQuestion): Promise<Decision> {
-  const { parts, error } = await attemptAction(subject, deps, attempted);
-  return { reached: parts.map((part) => KINDS[part]), ...(error && { error }) };
+  const { parts, error, unknown } = await attemptAction(subject, deps, attempted);
+  return { reached: parts.map((part) => KINDS[part]), ...(error && { error }), ...(unknown && { unknown }) };
 }
 
 const KINDS: Record<Attempt["parts"][number], Kind> = {

@@ -29,10 +29,7 @@ export function failureOf(question: Question, { reached, error }: Decision, abou
         documentIds: error?.details.missingTerms?.map(({ id }) => id) ?? [],
       });
     case Kind.GATE:
-      return because(AccessReason.GATE_REJECTS, {
-        message:
-          "push an image in which these vulnerabilities are fixed, say by an advisory or a VEX document that they do not affect it, or change the gate of the repo's policy",
-      });
+      return because(AccessReason.GATE_REJECTS, { message: gateRemedy(error) });
     case Kind.TAG_POLICY:
       return error?.code === Code.FailedPrecondition
         ? because(AccessReason.TAG_POLICY, { message: "use another tag, or change the repo's tag policy" })
@@ -55,6 +52,15 @@ export function failureOf(question: Question, { reached, error }: Decision, abou
   if (error?.code === Code.PermissionDenied && (caller.capabilities ?? caller.scopes))
     return because(AccessReason.NARROWED_AWAY, { message: "use a token that is not narrowed" });
   return because(AccessReason.REQUEST_REJECTED, { message: "ask for something else: see the message" });
+}
+
+/** What helps against the rejection of a gate: for findings, for what is not known, and for what will be known soon. */
+function gateRemedy(error: Decision["error"]): string {
+  const { metadata = {}, retryAfterMs } = error?.details ?? {};
+  if (retryAfterMs !== undefined) return "wait some seconds, until the image has been read, and ask again";
+  if (metadata["findings"] === "0")
+    return "attach an SBOM to the image as somebody who may write advisories, push an image that can be read, or have the gate of the repo's policy let pass what is not known (onUnknown)";
+  return "push an image in which these vulnerabilities are fixed, say by an advisory or a VEX document that they do not affect it, or change the gate of the repo's policy";
 }
 
 function hides(question: Question, error: Decision["error"]): boolean {

@@ -15,7 +15,7 @@ const PASSED: Partial<Record<Kind, string>> = {
 /** The steps of the decision beside what the identity holds. */
 export function decidedSteps(
   question: Question,
-  { reached, error }: Decision,
+  { reached, error, unknown }: Decision,
   { isFree, isAnonymous }: { isFree: boolean | undefined; isAnonymous: boolean },
 ): Step[] {
   const steps: Step[] = [];
@@ -42,7 +42,9 @@ export function decidedSteps(
     const sentence = PASSED[kind];
     if (sentence === undefined) continue;
     const failed = error !== undefined && at === reached.length - 1;
-    add(kind, failed ? Outcome.FAILED : Outcome.PASSED, failed ? sentenceOf(error) : sentence);
+    const passed =
+      kind === Kind.GATE && unknown !== undefined ? `${sentence}, which it does not know. ${unknown}` : sentence;
+    add(kind, failed ? Outcome.FAILED : Outcome.PASSED, failed ? sentenceOf(error) : passed);
   }
   return steps;
 }

@@ -4,7 +4,7 @@ import { checkAttachments, noteImageChange } from "../../registry/index.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
-import { attestedBy, relationsOf } from "./relations.ts";
+import { attestedBy, type Relation, relationsOf } from "./relations.ts";
 
 /** The most attachments of one digest that are kept after they ended. */
 const MAX_ENDED = 200;
@@ -43,20 +43,32 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
   const now = await relationsOf(tx, repo, subject);
   const known = await tx
     .selectFrom("attachments")
-    .select(["manifest", "via", "from_time", "until_time"])
+    .select(["manifest", "via", "from_time", "until_time", "attached_by", "trusted"])
     .where("repo", "=", repo)
     .where("subject", "=", subject)
     .execute();
+  const isSame = (row: (typeof known)[number], { trusted, attachedBy }: Relation): boolean =>
+    (row.trusted === 1) === trusted && row.attached_by === attachedBy;
   const open = new Map(known.filter((row) => row.until_time === null).map((row) => [row.manifest, row]));
-  const isSame = open.size === now.size && [...now.keys()].every((manifest) => open.has(manifest));
+  const isAsBefore =
+    open.size === now.size &&
+    [...now].every(([manifest, is]) => {
+      const row = open.get(manifest);
+      return row !== undefined && isSame(row, is);
+    });
   // What begins and was read before, in another repo, counts from now on.
-  if (!isSame) await noteImageChange(call, subject, repo);
-  for (const { manifest, via, from_time } of open.values()) {
+  if (!isAsBefore) await noteImageChange(call, subject, repo);
+  for (const row of open.values()) {
+    const { manifest, from_time } = row;
     const is = now.get(manifest);
-    if (is === via) continue;
+    const goesOn = is !== undefined && isSame(row, is);
+    if (goesOn && is.via === row.via) continue;
+    // On another's word it is attached anew: so it is known since when it has been trusted.
+    if (!goesOn) open.delete(manifest);
+    row.until_time = goesOn ? null : Math.max(nowMs, from_time);
     await tx
       .updateTable("attachments")
-      .set(is === undefined ? { until_time: Math.max(nowMs, from_time) } : { via: is })
+      .set(goesOn ? { via: is.via } : { until_time: row.until_time })
       .where("repo", "=", repo)
       .where("subject", "=", subject)
       .where("manifest", "=", manifest)
@@ -72,12 +84,16 @@ async function writeChanges(call: Call, repo: string, subject: string): Promise<
       .where("manifest", "=", manifest)
       .where("from_time", "=", from_time)
       .execute();
-  for (const [manifest, via] of now) {
+  for (const [manifest, { via, attachedBy, trusted }] of now) {
     if (open.has(manifest)) continue;
     // The times of one manifest never overlap, whatever the clock does.
     const before = ended.filter((row) => row.manifest === manifest).map((row) => (row.until_time ?? 0) + 1);
     const from_time = Math.max(nowMs, ...before);
-    await tx.insertInto("attachments").values({ repo, subject, manifest, via, from_time, until_time: null }).execute();
+    const word = { attached_by: attachedBy, trusted: trusted ? 1 : 0 };
+    await tx
+      .insertInto("attachments")
+      .values({ repo, subject, manifest, via, from_time, until_time: null, ...word })
+      .execute();
     await awaitReading(call, subject, manifest);
   }
 }

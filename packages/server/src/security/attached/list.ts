@@ -3,11 +3,13 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Attachment_State as State, type AttachmentSchema } from "@moorage/api/messages";
 import { type Database, select } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
-import { countingSource, sourceOf } from "./sources.ts";
+import { countingSources, sourceOf } from "./sources.ts";
 
 interface Listed {
   manifest: string;
   from_time: number;
+  attached_by: string;
+  trusted: number;
   state: number;
   failure: string;
   n: number | null;
@@ -27,18 +29,23 @@ export async function attachmentsOf(
 ): Promise<MessageInitShape<typeof AttachmentSchema>[]> {
   const rows = await select<Listed>(
     tx,
-    `select a.manifest, a.from_time, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages, d.statements
+    `select a.manifest, a.from_time, a.attached_by, a.trusted, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages, d.statements
      from attachments as a join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest
      left join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest
      where a.repo = ? and a.subject = ? and a.until_time is null order by a.from_time desc, d.time desc, a.manifest, d.n`,
     [repo, digest],
   );
-  const counting = (await countingSource(tx, { repo, digest }))?.source;
+  const counting = new Set((await countingSources(tx, { repo, digest })).map(({ source }) => source));
   // A manifest that holds none of the documents, such as a signature, is not one of them.
   return rows
     .filter(({ state, n }) => n !== null || state !== CATALOG_STATE.done)
     .map((row) => {
-      const common = { manifest: row.manifest, attachTime: timestampFromMs(row.from_time) };
+      const common = {
+        manifest: row.manifest,
+        attachTime: timestampFromMs(row.from_time),
+        trusted: row.trusted === 1,
+        attachedBy: row.attached_by,
+      };
       if (row.state === CATALOG_STATE.waiting) return { ...common, state: State.WAITING };
       if (row.n === null) return { ...common, state: State.REJECTED, reason: row.failure };
       const source = sourceOf(row.manifest, row.n);
@@ -52,7 +59,7 @@ export async function attachmentsOf(
         reason: row.reason ?? "",
         packages: row.packages ?? 0,
         statements: row.statements ?? 0,
-        counts: source === counting,
+        counts: counting.has(source),
       };
     });
 }

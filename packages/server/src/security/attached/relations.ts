@@ -13,24 +13,40 @@ const MAX_INDEX_BYTES = 1 << 20;
 const TYPE = "vnd.docker.reference.type";
 const ATTESTED = "vnd.docker.reference.digest";
 
+/** How a manifest is attached, and on whose word: see the table `attachments`. */
+export interface Relation {
+  /** Empty for a referrer; else a tag of cosign's, or the index that names both. */
+  via: string;
+  attachedBy: string;
+  trusted: boolean;
+}
+
 /**
- * The manifests that are attached to the digest in the repo now, each with how: empty for a referrer, a tag of
- * cosign's, or the index that names both. The newest MAX_ATTACHED of each way.
+ * The manifests that are attached to the digest in the repo now, each with how. The newest MAX_ATTACHED of each way; of
+ * several ways of one manifest the first that is trusted.
  */
-export async function relationsOf(tx: Database, repo: string, digest: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  const add = (manifest: string, via: string): void => {
-    if (!found.has(manifest) && found.size < MAX_ATTACHED) found.set(manifest, via);
+export async function relationsOf(tx: Database, repo: string, digest: string): Promise<Map<string, Relation>> {
+  const found = new Map<string, Relation>();
+  const add = (manifest: string, via: string, { by, may }: Word): void => {
+    const known = found.get(manifest);
+    if (known === undefined ? found.size >= MAX_ATTACHED : known.trusted || may === 0) return;
+    found.set(manifest, { via, attachedBy: by, trusted: may === 1 });
   };
-  for (const { manifest, artifact_type: type, media_type: media } of await withoutOwn(
+  for (const { manifest, artifact_type: type, media_type: media, ...word } of await withoutOwn(
     tx,
     await referrersOf(tx, repo, digest),
   ))
-    if (isImageType(media) && mayHoldDocuments(type)) add(manifest, "");
-  for (const { name, manifest } of await taggedFor(tx, repo, digest)) add(manifest, name);
-  for (const index of await indexesAbove(tx, repo, digest))
-    for (const entry of attestationsIn(index.content)) if (entry.attested === digest) add(entry.digest, index.digest);
+    if (isImageType(media) && mayHoldDocuments(type)) add(manifest, "", word);
+  for (const { name, manifest, ...word } of await taggedFor(tx, repo, digest)) add(manifest, name, word);
+  for (const { digest: index, content, ...word } of await indexesAbove(tx, repo, digest))
+    for (const entry of attestationsIn(content)) if (entry.attested === digest) add(entry.digest, index, word);
   return await held(tx, repo, found);
+}
+
+/** Who pushed or tagged it, and 1 if it might write advisories then. */
+interface Word {
+  by: string;
+  may: number;
 }
 
 /** The digests that the manifest, if it is an index, names with attestations. */
@@ -49,10 +65,17 @@ async function referrersOf(
   tx: Database,
   repo: string,
   digest: string,
-): Promise<{ manifest: string; artifact_type: string; media_type: string; annotations: string }[]> {
+): Promise<(Word & { manifest: string; artifact_type: string; media_type: string; annotations: string })[]> {
   return await tx
     .selectFrom("manifests")
-    .select(["digest as manifest", "artifact_type", "media_type", "annotations"])
+    .select([
+      "digest as manifest",
+      "artifact_type",
+      "media_type",
+      "annotations",
+      "pushed_by as by",
+      "may_advise as may",
+    ])
     .where("repo", "=", repo)
     .where("subject", "=", digest)
     .orderBy("create_time", "desc")
@@ -61,11 +84,15 @@ async function referrersOf(
     .execute();
 }
 
-async function taggedFor(tx: Database, repo: string, digest: string): Promise<{ name: string; manifest: string }[]> {
+async function taggedFor(
+  tx: Database,
+  repo: string,
+  digest: string,
+): Promise<(Word & { name: string; manifest: string })[]> {
   const tag = digest.replace(":", "-");
   return await tx
     .selectFrom("tags")
-    .select(["name", "digest as manifest"])
+    .select(["name", "digest as manifest", "moved_by as by", "may_advise as may"])
     .where("parent", "=", repo)
     .where("name", "in", [`${tag}.att`, `${tag}.sbom`])
     .orderBy("name")
@@ -76,10 +103,10 @@ async function indexesAbove(
   tx: Database,
   repo: string,
   digest: string,
-): Promise<{ digest: string; content: Uint8Array }[]> {
+): Promise<(Word & { digest: string; content: Uint8Array })[]> {
   return await select(
     tx,
-    `select m.digest, m.content from manifest_references as r join manifests as m on m.repo = r.repo and m.digest = r.digest
+    `select m.digest, m.content, m.pushed_by as "by", m.may_advise as may from manifest_references as r join manifests as m on m.repo = r.repo and m.digest = r.digest
      where r.repo = ? and r.target = ? and m.media_type = '${OCI_INDEX}' and m.size <= ${MAX_INDEX_BYTES}
      order by m.create_time desc, m.digest limit ${MAX_INDEXES}`,
     [repo, digest],
@@ -98,7 +125,7 @@ function attestationsIn(content: Uint8Array): { digest: string; attested: string
 }
 
 /** Those of the manifests that the repo holds as such. */
-async function held(tx: Database, repo: string, found: Map<string, string>): Promise<Map<string, string>> {
+async function held(tx: Database, repo: string, found: Map<string, Relation>): Promise<Map<string, Relation>> {
   if (found.size === 0) return found;
   const rows = await tx
     .selectFrom("manifests")

@@ -13,6 +13,8 @@ export interface PackageSource {
   mediaType?: string;
   /** When it was read, in milliseconds since 1970. */
   readMs: number;
+  /** A document that is attached on the word of somebody who may not write advisories: it only adds packages. */
+  isClaim: boolean;
 }
 
 /** The source of the packages of an attached document: the layer `n` of the manifest. */
@@ -21,10 +23,10 @@ export function sourceOf(manifest: string, n: number): string {
 }
 
 /**
- * The sources of an image in a repo, the most trusted first: what is attached to it there, the last attached first,
- * then our reading of its layers, then what scanners report, the last first. The first one counts. `atMs`: as of a
- * time, in milliseconds since 1970; now without. What was read after that time counts as it was attached or pushed
- * before, since neither changes.
+ * The sources of an image in a repo, the most trusted first: what somebody who may write advisories attached to it
+ * there, the last attached first, then our reading of its layers, then what scanners report, the last first; behind
+ * these what others attached. `atMs`: as of a time, in milliseconds since 1970; now without. What was read after that
+ * time counts as it was attached or pushed before, since neither changes.
  */
 export async function packageSources(
   tx: Database,
@@ -39,9 +41,10 @@ export async function packageSources(
     layer: string;
     media_type: string;
     finish_time: number;
+    trusted: number;
   }>(
     tx,
-    `select d.manifest, d.n, d.kind, d.layer, d.media_type, r.finish_time from attachments as a
+    `select d.manifest, d.n, d.kind, d.layer, d.media_type, r.finish_time, a.trusted from attachments as a
      join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${CATALOG_STATE.done}
      join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.packages > 0
      where a.repo = ? and a.subject = ? and ${time} order by a.from_time desc, d.time desc, d.manifest, d.n`,
@@ -66,23 +69,39 @@ export async function packageSources(
     .orderBy("uid")
     .execute();
   const readMs = read?.finish_time ?? 0;
+  const documents = attached.map((row) => ({
+    source: sourceOf(row.manifest, row.n),
+    kind: row.kind,
+    layer: row.layer,
+    mediaType: row.media_type,
+    readMs: row.finish_time,
+    isClaim: row.trusted !== 1,
+  }));
   return [
-    ...attached.map((row) => ({
-      source: sourceOf(row.manifest, row.n),
-      kind: row.kind,
-      layer: row.layer,
-      mediaType: row.media_type,
-      readMs: row.finish_time,
+    ...documents.filter(({ isClaim }) => !isClaim),
+    ...(read === undefined ? [] : [{ source: LAYERS, kind: LAYERS, readMs, isClaim: false }]),
+    ...reported.map(({ uid, report_time: time }) => ({
+      source: scanSource(uid),
+      kind: "scan",
+      readMs: time ?? 0,
+      isClaim: false,
     })),
-    ...(read === undefined ? [] : [{ source: LAYERS, kind: LAYERS, readMs }]),
-    ...reported.map(({ uid, report_time: time }) => ({ source: scanSource(uid), kind: "scan", readMs: time ?? 0 })),
+    ...documents.filter(({ isClaim }) => isClaim),
   ];
 }
 
-/** The source whose packages count for the image in the repo; undefined when nothing is known of it. */
-export async function countingSource(
+/**
+ * The sources whose packages count for the image in the repo: the most trusted one first, and what others attached to
+ * it, which adds to that and takes nothing away. None when nothing is known of it.
+ */
+export async function countingSources(
   tx: Database,
   image: { repo: string; digest: string; atMs?: number | undefined },
-): Promise<PackageSource | undefined> {
-  return (await packageSources(tx, image))[0];
+): Promise<PackageSource[]> {
+  return countingOf(await packageSources(tx, image));
+}
+
+/** Those of the sources of an image that count. */
+export function countingOf(sources: readonly PackageSource[]): PackageSource[] {
+  return sources.filter(({ isClaim }, at) => at === 0 || isClaim);
 }

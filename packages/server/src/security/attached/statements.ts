@@ -25,6 +25,8 @@ export interface AttachedStatement {
   /** Since when it is known here, and until when it was; undefined as long as it is attached. */
   fromMs: number;
   untilMs: number | undefined;
+  /** It was attached on the word of somebody who may not write advisories: it decides nothing. */
+  isClaim: boolean;
 }
 
 /** The most indexes whose attachments are looked at for one of their images. */
@@ -53,10 +55,11 @@ export async function attachedStatements(
     from_time: number;
     finish_time: number;
     until_time: number | null;
+    trusted: number;
   }>(
     tx,
     `select s.manifest, s.n, s.ids, s.status, s.justification, s.impact, s.target, s.product, s.time,
-       d.document_id, d.author, a.from_time, a.until_time, r.finish_time
+       d.document_id, d.author, a.from_time, a.until_time, a.trusted, r.finish_time
      from attachments as a
      join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${CATALOG_STATE.done}
      join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.statements > 0
@@ -81,6 +84,7 @@ export async function attachedStatements(
     // What is attached is known when it was read.
     fromMs: Math.max(row.from_time, row.finish_time),
     untilMs: row.until_time ?? undefined,
+    isClaim: row.trusted !== 1,
   }));
 }
 

@@ -36,6 +36,11 @@ interface Manifest {
 /** Layers of file systems. Source: OCI image-spec, layer.md; Docker image manifest V2 schema 2. */
 const FILE_SYSTEM = /^application\/vnd\.(?:oci\.image\.layer\.|docker\.image\.rootfs\.)/;
 
+/** Whether a layer of this type is a file system. */
+export function isFileSystem(mediaType: string): boolean {
+  return FILE_SYSTEM.test(mediaType);
+}
+
 /**
  * Takes the image that has waited longest, fresh ones before the backlog, for HOLD_MS of the agreed time. `claimed` is
  * undefined when none waits, and when `again` says to ask again. `unused`: an image that no repo holds any longer, for
@@ -87,7 +92,7 @@ export const claimCatalog = command(
 );
 
 async function layersOf(call: Call, { layers = [] }: Manifest): Promise<Omit<Claimed, "digest">> {
-  const other = layers.find(({ mediaType }) => !FILE_SYSTEM.test(mediaType));
+  const other = layers.find(({ mediaType }) => !isFileSystem(mediaType));
   if (other !== undefined) return { reason: `it is no image with file systems: ${other.mediaType}` };
   const stored = new Map<string, StoredLayer>();
   const digests = [...new Set(layers.map(({ digest }) => digest))];

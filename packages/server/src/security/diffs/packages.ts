@@ -4,22 +4,22 @@ import type { Call } from "../../core/call.ts";
 import { invalidArgument } from "../../errors.ts";
 import { compareVersions, type VersionOrder } from "../../lib/versions/index.ts";
 import { type Database, statement } from "../../store/index.ts";
-import { countingSource } from "../attached/sources.ts";
+import { countingSources } from "../attached/sources.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
 
-/** Whether the packages of an image are known, by which source, and why not. */
+/** Whether the packages of an image are known, by which sources, and why not. */
 export interface PackagesKnown {
   state: PackagesState;
   reason: string;
-  /** As `image_packages` has it; empty when they are not known. */
-  source: string;
+  /** As `image_packages` has them; none when they are not known. */
+  sources: string[];
 }
 
-/** The packages of an image that one source says. */
+/** The packages of an image that any of the sources says. */
 export interface PackageSet {
   digest: string;
-  source: string;
+  sources: string[];
 }
 
 /** A package that differs, on these platforms. */
@@ -62,8 +62,8 @@ const selectSlice = statement<PackageRow>(
 
 /** Whether it is known what the image holds, and which source counts in the repo. */
 export async function packagesKnown(tx: Database, repo: string, digest: string): Promise<PackagesKnown> {
-  const counting = await countingSource(tx, { repo, digest });
-  if (counting !== undefined) return { state: PackagesState.KNOWN, reason: "", source: counting.source };
+  const sources = (await countingSources(tx, { repo, digest })).map(({ source }) => source);
+  if (sources.length > 0) return { state: PackagesState.KNOWN, reason: "", sources };
   const row = await tx
     .selectFrom("image_catalogs")
     .select(["state", "reason"])
@@ -78,7 +78,7 @@ export async function packagesKnown(tx: Database, repo: string, digest: string):
 
 /** That nothing is known, and why. */
 export function unknown(state: PackagesState, reason: string): PackagesKnown {
-  return { state, reason, source: "" };
+  return { state, reason, sources: [] };
 }
 
 /**
@@ -102,27 +102,31 @@ export async function packageChanges(call: Call, pairs: readonly Pair[]): Promis
 
 async function addVersions(
   call: Call,
-  { digest, source }: PackageSet,
+  { digest, sources }: PackageSet,
   side: "from" | "to",
   found: Map<string, Versions>,
   budget: { packages: number },
 ): Promise<void> {
-  for (let n = 0; ; n += SLICE) {
-    const rows = await selectSlice(call.tx, digest, source, n, n + SLICE);
-    budget.packages -= rows.length;
-    if (budget.packages < 0)
-      throw invalidArgument({ field: "to", description: `the images hold more than ${MAX_PACKAGES} packages in all` });
-    for (const { purl, name, version } of rows) {
-      const key = withoutVersion(purl);
-      const versions = found.get(key) ?? { name, from: new Set(), to: new Set() };
-      found.set(key, versions);
-      versions[side].add(version);
+  for (const source of sources)
+    for (let n = 0, isMore = true; isMore; n += SLICE) {
+      const rows = await selectSlice(call.tx, digest, source, n, n + SLICE);
+      budget.packages -= rows.length;
+      if (budget.packages < 0)
+        throw invalidArgument({
+          field: "to",
+          description: `the images hold more than ${MAX_PACKAGES} packages in all`,
+        });
+      for (const { purl, name, version } of rows) {
+        const key = withoutVersion(purl);
+        const versions = found.get(key) ?? { name, from: new Set(), to: new Set() };
+        found.set(key, versions);
+        versions[side].add(version);
+      }
+      isMore = rows.length === SLICE;
+      // Other requests have their turn, and a caller who left is noticed.
+      if (isMore) await setImmediate();
+      call.requireCaller();
     }
-    if (rows.length < SLICE) return;
-    // Other requests have their turn, and a caller who left is noticed.
-    await setImmediate();
-    call.requireCaller();
-  }
 }
 
 function addChange(

@@ -26,7 +26,10 @@ export interface DiffImage {
   layerCount: number;
   packagesState: PackagesState;
   packagesReason: string;
+  /** The one that counts most; empty when its packages are not known. */
   packagesSource: string;
+  /** All that count. */
+  packagesSources: string[];
   /** Why its vulnerabilities are not known; set when they are compared. */
   vulnerabilitiesReason: string;
 }
@@ -98,7 +101,7 @@ const isKnown = (image: DiffImage | undefined): boolean =>
   image === undefined || image.packagesState === PackagesState.KNOWN;
 
 function setOf(image: DiffImage | undefined): PackageSet | undefined {
-  return image === undefined ? undefined : { digest: image.digest, source: image.packagesSource };
+  return image === undefined ? undefined : { digest: image.digest, sources: image.packagesSources };
 }
 
 function byPlatform(images: readonly PlatformImage[]): Map<string, PlatformImage[]> {
@@ -112,14 +115,15 @@ function kindOf(from: PlatformImage | undefined, to: PlatformImage | undefined):
 }
 
 async function diffImage(place: Place, image: PlatformImage): Promise<DiffImage> {
-  const { state, reason, source } = await knownOf(place, image);
+  const { state, reason, sources } = await knownOf(place, image);
   return {
     digest: image.digest,
     size: BigInt(image.manifest === undefined ? 0 : sizeOf(image.manifest)),
     layerCount: image.manifest?.layers?.length ?? 0,
     packagesState: state,
     packagesReason: reason,
-    packagesSource: source,
+    packagesSource: sources[0] ?? "",
+    packagesSources: sources,
     vulnerabilitiesReason: "",
   };
 }

@@ -1,8 +1,7 @@
 import { ChangeKind, FindingSeverity, FindingState, FixState } from "@moorage/api/messages";
 import { invalidArgument } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { type Database, select } from "../../store/index.ts";
-import { countedSource } from "../findings/image-packages.ts";
+import { countedSources, isAnyUnmatched } from "../findings/image-packages.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import type { Place, PlatformImage } from "./images.ts";
@@ -106,12 +105,12 @@ class FindingsReader {
     // What another repo holds under that digest is not this one's to show.
     if (image.manifest === undefined) return { ...NONE, reason: "it is not stored here" };
     const asOf = { repo, digest, ...(atMs !== undefined && { atMs }) };
-    const source = await countedSource(call.tx, asOf);
-    if (source === undefined) {
+    const sources = await countedSources(call.tx, asOf);
+    if (sources.length === 0) {
       const { reason } = await packagesKnown(call.tx, repo, digest);
       return { ...NONE, reason: reason || "it was not known at that time what it holds" };
     }
-    if (await isUnmatched(call.tx, digest, source))
+    if (await isAnyUnmatched(call.tx, digest, sources))
       return { ...NONE, reason: "its packages wait to be compared with the records of the feeds" };
     const all: ImageFinding[] = [];
     for (const state of ["open", "closed"] as const) {
@@ -125,17 +124,6 @@ class FindingsReader {
     const found = Map.groupBy(all, (each) => `${withoutVersion(each.package.purl)} ${each.vulnerability.id}`);
     return { reason: "", found };
   }
-}
-
-/** Whether the image holds a package that was not compared with the records yet. */
-async function isUnmatched(db: Database, digest: string, source: string): Promise<boolean> {
-  const rows = await select(
-    db,
-    `select p.id from packages as p where p.matched is null and exists
-      (select 1 from image_packages as i where i.package = p.id and i.digest = ? and i.source = ?) limit 1`,
-    [digest, source],
-  );
-  return rows.length > 0;
 }
 
 function addChanges(

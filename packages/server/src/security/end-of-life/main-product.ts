@@ -1,6 +1,6 @@
 import { ProductSource } from "@moorage/api/messages";
 import { type Database, select } from "../../store/index.ts";
-import { countingSource } from "../attached/sources.ts";
+import { countingSources } from "../attached/sources.ts";
 import { productKey } from "../feeds/fields.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { type Product, productById, productByPurl } from "./products.ts";
@@ -117,15 +117,15 @@ async function productByPackage(tx: Database, image: RepoImage, name: string): P
   return await productByPurl(tx, [...new Set(purls.map(productKey))]);
 }
 
-/** The packages of these names, by the source that counts for the image in the repo. */
+/** The packages of these names, by the sources that count for the image in the repo. */
 async function packagesNamed(tx: Database, image: RepoImage, names: readonly string[]): Promise<PackageRow[]> {
-  const counting = names.length === 0 ? undefined : await countingSource(tx, image);
-  if (counting === undefined) return [];
-  const marks = names.map(() => "?").join(", ");
+  const counting = names.length === 0 ? [] : await countingSources(tx, image);
+  if (counting.length === 0) return [];
+  const marks = (values: readonly unknown[]): string => values.map(() => "?").join(", ");
   return await select<PackageRow>(
     tx,
     `select p.purl, p.version from image_packages as i join packages as p on p.id = i.package
-      where i.digest = ? and i.source = ? and p.name in (${marks}) order by i.n limit ${MAX_PACKAGES}`,
-    [image.digest, counting.source, ...names],
+      where i.digest = ? and i.source in (${marks(counting)}) and p.name in (${marks(names)}) order by i.n limit ${MAX_PACKAGES}`,
+    [image.digest, ...counting.map(({ source }) => source), ...names],
   );
 }

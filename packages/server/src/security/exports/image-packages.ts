@@ -16,19 +16,19 @@ export interface HeldPackages {
   named(name: string): readonly HeldPackage[];
 }
 
-/** What the source says that the image holds, in the order of purls. See PackageSource. */
-export async function packagesIn(tx: Database, digest: string, source: string): Promise<HeldPackages> {
+/** What the sources say that the image holds, in the order of purls. See PackageSource. */
+export async function packagesIn(tx: Database, digest: string, sources: readonly string[]): Promise<HeldPackages> {
   const rows = await select<Omit<HeldPackage, "paths"> & { path: string }>(
     tx,
     `select p.id, p.ecosystem, p.source_name, p.source_version, p.purl, p.name, p.version, p.licence, i.path
-     from image_packages as i join packages as p on p.id = i.package where i.digest = ? and i.source = ? order by p.purl, i.n`,
-    [digest, source],
+     from image_packages as i join packages as p on p.id = i.package where i.digest = ? and i.source in (${sources.map(() => "?").join(", ")}) order by p.purl, i.n`,
+    [digest, ...sources],
   );
   const found = new Map<string, HeldPackage>();
   for (const { path, ...row } of rows) {
     const known = found.get(row.purl);
     if (known === undefined) found.set(row.purl, { ...row, paths: [path] });
-    else known.paths.push(path);
+    else if (!known.paths.includes(path)) known.paths.push(path);
   }
   return indexed([...found.values()]);
 }

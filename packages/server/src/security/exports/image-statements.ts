@@ -77,7 +77,8 @@ export function counting(said: readonly Said[], packages: HeldPackages): ImageSt
 }
 
 async function attachedTo(tx: Database, { repo, digest, packages }: SaidOf): Promise<Said[]> {
-  const statements = await attachedStatements(tx, { repo, digest });
+  // What was attached by somebody who may not write advisories is not said again in the server's name.
+  const statements = (await attachedStatements(tx, { repo, digest })).filter(({ isClaim }) => !isClaim);
   return statements.map(({ ids, status, justification, impact, target, author, timeMs }) => ({
     ids: ids.map(displayedId),
     statement: statementOf({ status, justification, impact }),

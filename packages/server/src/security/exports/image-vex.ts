@@ -4,7 +4,7 @@ import { pathOf } from "../../core/image-path.ts";
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { parentOf } from "../../lib/uid.ts";
 import type { Database } from "../../store/index.ts";
-import { countingSource } from "../attached/sources.ts";
+import { countingSources } from "../attached/sources.ts";
 import { imagesBehind } from "../findings/images.ts";
 import { indexed, packagesIn } from "./image-packages.ts";
 import { imageStatements, isAnythingSaid, lastSaidMs } from "./image-statements.ts";
@@ -105,10 +105,10 @@ async function statedImage(
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const architecture = row.architecture ?? "";
-  const source = await countingSource(tx, { repo, digest });
-  const packages = source === undefined || !isSaid ? NO_PACKAGES : await packagesIn(tx, digest, source.source);
+  const sources = (await countingSources(tx, { repo, digest })).map(({ source }) => source);
+  const packages = sources.length === 0 || !isSaid ? NO_PACKAGES : await packagesIn(tx, digest, sources);
   const statements = isSaid ? await imageStatements(tx, { ...image, architecture, packages }) : [];
-  if (source === undefined && statements.length === 0) return undefined;
+  if (sources.length === 0 && statements.length === 0) return undefined;
   return { digest, architecture, statements, purls: new Set(packages.all.map(({ purl }) => purl)) };
 }
 

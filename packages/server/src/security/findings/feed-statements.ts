@@ -5,6 +5,7 @@ import { imageKeys, productKeyOf, targetIn } from "../trusted/trust.ts";
 import { isAbout } from "../vex/applies.ts";
 import { nameIn } from "./candidates.ts";
 import type { ImageAsOf } from "./image-packages.ts";
+import { marks } from "./images.ts";
 
 /** A vulnerability, by its ids, in a package. */
 export interface AboutPackage {
@@ -19,12 +20,12 @@ const NONE: LatestOfFeeds = () => undefined;
 
 /**
  * What feeds say of vulnerabilities in the image, as far as they may decide about it or its packages. Found by the
- * packages and the ids: what is said of others is not read. `source`: whose packages count.
+ * packages and the ids: what is said of others is not read. `sources`: whose packages count.
  */
 export async function feedStatements(
   db: Database,
   { repo, digest, atMs }: ImageAsOf,
-  source: string,
+  sources: readonly string[],
   all: readonly AboutPackage[],
 ): Promise<LatestOfFeeds> {
   if (!(await isAnythingStated(db))) return NONE;
@@ -52,7 +53,7 @@ export async function feedStatements(
     if (found === undefined) continue;
     const { target, within } = found;
     if (within !== undefined) {
-      const isHeld = held.get(within) ?? (await holds(db, digest, source, within));
+      const isHeld = held.get(within) ?? (await holds(db, digest, sources, within));
       held.set(within, isHeld);
       if (!isHeld) continue;
     }
@@ -68,12 +69,13 @@ export async function feedStatements(
 const lowered = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 
 /** Whether the image holds a package that the purl means. */
-async function holds(db: Database, digest: string, source: string, purl: string): Promise<boolean> {
+async function holds(db: Database, digest: string, sources: readonly string[], purl: string): Promise<boolean> {
+  if (sources.length === 0) return false;
   const rows = await select<{ purl: string }>(
     db,
     `select p.purl from packages as p where p.name = ? and exists
-      (select 1 from image_packages as i where i.package = p.id and i.digest = ? and i.source = ?)`,
-    [nameIn(purl), digest, source],
+      (select 1 from image_packages as i where i.package = p.id and i.digest = ? and i.source in (${marks(sources)}))`,
+    [nameIn(purl), digest, ...sources],
   );
   return rows.some((row) => isAbout(purl, row.purl));
 }

@@ -3,7 +3,7 @@ import { compareVersions } from "../../lib/versions/index.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
 import type { FixState } from "../matching/record-affects.ts";
 import { type AttachedStatement, attachedStatements, statementsAbout } from "../attached/statements.ts";
-import { countedSource, type ImageAsOf } from "./image-packages.ts";
+import { countedSources, type ImageAsOf } from "./image-packages.ts";
 import {
   type AdvisoryDecision,
   CLOSE_REASONS,
@@ -13,6 +13,7 @@ import {
   isClosedBy,
 } from "./decisions.ts";
 import { type AboutPackage, feedStatements, type LatestOfFeeds } from "./feed-statements.ts";
+import { marks } from "./images.ts";
 import { recordKey } from "./records.ts";
 import { orderOf } from "./versions.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "./vulnerabilities.ts";
@@ -34,6 +35,8 @@ export interface ImageFinding {
   package: Omit<Row<"packages">, "matched">;
   /** Where the package lies: the layer's digest and the path. */
   places: { layer: string; path: string }[];
+  /** Who says that the image holds it: see PackageSource. The one that counts most first. */
+  sources: string[];
   state: FixState;
   /** The versions that fix it, by any of the records, in their order. */
   fixed: string[];
@@ -49,6 +52,8 @@ export interface ImageFinding {
   statement?: AttachedStatement | FeedStatement;
   /** What an advisory says of it, which closed it or leaves it open. */
   decision?: AdvisoryDecision;
+  /** What was attached on the word of somebody who may not write advisories: it decides nothing. The latest first. */
+  claims: AttachedStatement[];
 }
 
 export interface FindingsAsked extends ImageAsOf {
@@ -59,9 +64,12 @@ export interface FindingsAsked extends ImageAsOf {
 }
 
 const ROWS = 400;
+/** The most claims that are answered with a finding. */
+const MAX_CLAIMS = 5;
 
 /**
- * The findings of an image, one for each package and vulnerability, in the order of purls and then of ids. Undefined
+ * The findings of an image, one for each package and vulnerability, in the order of purls and then of ids: in the
+ * packages that any of the sources that count says it holds. What several say, with the same purl, is one. Undefined
  * when nothing is known of what the image holds: it waits to be read, could not be, or is none. `known`: what the call
  * has read of vulnerabilities, for images that have packages in common.
  */
@@ -70,16 +78,16 @@ export async function findingsOfImage(
   asked: FindingsAsked,
   known: KnownVulnerabilities = new Map(),
 ): Promise<ImageFinding[] | undefined> {
-  const source = await countedSource(db, asked);
-  if (source === undefined) return undefined;
-  const rows = await findingRows(db, asked, source);
+  const sources = await countedSources(db, asked);
+  if (sources.length === 0) return undefined;
+  const rows = await findingRows(db, asked, sources);
   if (rows.length === 0) return [];
   const names = rows.map(({ feed, record: id }) => ({ feed, id }));
   await learnVulnerabilities(db, names, known);
-  const packages = await heldPackages(db, asked.digest, source, [...new Set(rows.map((row) => row.package))]);
+  const packages = await heldPackages(db, asked.digest, sources, [...new Set(rows.map((row) => row.package))]);
   const groups = Map.groupBy(rows, (row) => {
     const vulnerability = known.get(recordKey({ feed: row.feed, id: row.record }));
-    return `${row.package} ${vulnerability?.id ?? row.record}`;
+    return `${packages.get(row.package)?.package.purl ?? row.package} ${vulnerability?.id ?? row.record}`;
   });
   const isOpen = isOpenAt(asked.atMs);
   const said: ImageSayings = {
@@ -91,14 +99,14 @@ export async function findingsOfImage(
         return vulnerability === undefined ? [] : decidedIds(vulnerability);
       }),
     ),
-    statements: await attachedStatements(db, asked),
-    latestOfFeeds: await feedStatements(db, asked, source, aboutPackages(groups, packages, known)),
+    ...partedByWord(await attachedStatements(db, asked)),
+    latestOfFeeds: await feedStatements(db, asked, sources, aboutPackages(groups, packages, known)),
   };
   const found = [...groups.values()].flatMap((group): ImageFinding[] => {
     const open = group.filter(isOpen);
     const counted = open.length > 0 ? open : asked.state === "open" ? [] : lastOf(group);
     const [first] = counted;
-    const held = first === undefined ? undefined : packages.get(first.package);
+    const held = first === undefined ? undefined : heldAs(counted, packages, sources);
     const vulnerability =
       first === undefined ? undefined : known.get(recordKey({ feed: first.feed, id: first.record }));
     if (held === undefined || vulnerability === undefined) return [];
@@ -107,7 +115,8 @@ export async function findingsOfImage(
     if (open.length > 0 && (end.reason === undefined) !== (asked.state === "open")) return [];
     const { reason, fromMs = 0, ...by } = end;
     const closed = reason !== undefined && { closedMs: Math.max(fromMs, summary.sinceMs), closeReason: reason };
-    return [{ ...held, vulnerability, ...summary, ...closed, ...by }];
+    const claims = claimsOn(said, held, vulnerability);
+    return [{ ...held, vulnerability, ...summary, ...closed, ...by, claims }];
   });
   return found.sort(inOrder);
 }
@@ -116,7 +125,38 @@ export async function findingsOfImage(
 interface ImageSayings {
   decisions: ImageDecisions;
   statements: readonly AttachedStatement[];
+  /** Those that decide nothing. */
+  claims: readonly AttachedStatement[];
   latestOfFeeds: LatestOfFeeds;
+}
+
+function partedByWord(all: readonly AttachedStatement[]): Pick<ImageSayings, "statements" | "claims"> {
+  return { statements: all.filter(({ isClaim }) => !isClaim), claims: all.filter(({ isClaim }) => isClaim) };
+}
+
+function claimsOn({ claims }: ImageSayings, held: Held, vulnerability: Vulnerability): AttachedStatement[] {
+  if (claims.length === 0) return [];
+  const of = { purl: held.package.purl, ids: decidedIds(vulnerability) };
+  return statementsAbout(claims, of).slice(0, MAX_CLAIMS);
+}
+
+/** The package of these rows, as the source that counts most has it, with the places of all. */
+function heldAs(
+  rows: readonly FindingRow[],
+  packages: ReadonlyMap<string, Held>,
+  sources: readonly string[],
+): Held | undefined {
+  const rank = ({ sources: own }: Held): number => Math.min(...own.map((source) => sources.indexOf(source)));
+  const all = [...new Set(rows.map((row) => row.package))].flatMap((id) => packages.get(id) ?? []);
+  const [first, ...more] = all.sort((a, b) => rank(a) - rank(b) || (a.package.id < b.package.id ? -1 : 1));
+  if (first === undefined || more.length === 0) return first;
+  const places = new Map(all.flatMap((each) => each.places.map((place) => [`${place.layer} ${place.path}`, place])));
+  const named = new Set(all.flatMap((each) => each.sources));
+  return {
+    package: first.package,
+    places: [...places.values()],
+    sources: sources.filter((source) => named.has(source)),
+  };
 }
 
 /** What statements are wanted about: the vulnerability of each group of rows, in its package. */
@@ -199,7 +239,7 @@ function summaryOf(
   rows: readonly FindingRow[],
   held: ImageFinding["package"],
   isOpen: boolean,
-): Omit<ImageFinding, "vulnerability" | "package" | "places"> {
+): Omit<ImageFinding, "vulnerability" | "package" | "places" | "sources" | "claims"> {
   const records = rows
     .map((row) => ({
       feed: row.feed,
@@ -229,7 +269,7 @@ function sortedVersions(held: ImageFinding["package"], versions: string[]): stri
 async function findingRows(
   db: Database,
   { digest, atMs, state, packages }: FindingsAsked,
-  source: string,
+  sources: readonly string[],
 ): Promise<FindingRow[]> {
   const time =
     state === "closed"
@@ -243,41 +283,43 @@ async function findingRows(
   const ask = async (among: string, ids: readonly string[]): Promise<FindingRow[]> =>
     await select<FindingRow>(
       db,
-      `select f.* from package_findings as f where f.package in (select i.package from image_packages as i where i.digest = ? and i.source = ?${among})${time}`,
-      [digest, source, ...ids, ...times],
+      `select f.* from package_findings as f where f.package in (select i.package from image_packages as i where i.digest = ? and i.source in (${marks(sources)})${among})${time}`,
+      [digest, ...sources, ...ids, ...times],
     );
   if (packages === undefined) return await ask("", []);
   const found: FindingRow[] = [];
   for (let at = 0; at < packages.length; at += ROWS) {
     const some = packages.slice(at, at + ROWS);
-    found.push(...(await ask(` and i.package in (${some.map(() => "?").join(", ")})`, some)));
+    found.push(...(await ask(` and i.package in (${marks(some)})`, some)));
   }
   return found;
 }
 
-type Held = Pick<ImageFinding, "package" | "places">;
+type Held = Pick<ImageFinding, "package" | "places" | "sources">;
 
 async function heldPackages(
   db: Database,
   digest: string,
-  source: string,
+  sources: readonly string[],
   ids: readonly string[],
 ): Promise<Map<string, Held>> {
   const found = new Map<string, Held>();
   for (let at = 0; at < ids.length; at += ROWS) {
     const some = ids.slice(at, at + ROWS);
-    const rows = await select<Row<"packages"> & { layer: string; path: string }>(
+    const rows = await select<Row<"packages"> & { layer: string; path: string; source: string }>(
       db,
-      `select p.id, p.ecosystem, p.source_name, p.source_version, p.purl, p.name, p.version, p.licence, i.layer, i.path
+      `select p.id, p.ecosystem, p.source_name, p.source_version, p.purl, p.name, p.version, p.licence, i.layer, i.path, i.source
        from image_packages as i join packages as p on p.id = i.package
-       where i.digest = ? and i.source = ? and i.package in (${some.map(() => "?").join(", ")}) order by i.n`,
-      [digest, source, ...some],
+       where i.digest = ? and i.source in (${marks(sources)}) and i.package in (${marks(some)}) order by i.n`,
+      [digest, ...sources, ...some],
     );
-    for (const { layer, path, ...row } of rows) {
-      const held = found.get(row.id) ?? { package: row, places: [] };
-      held.places.push({ layer, path });
+    for (const { layer, path, source, ...row } of rows) {
+      const held = found.get(row.id) ?? { package: row, places: [], sources: [] };
+      if (!held.places.some((place) => place.layer === layer && place.path === path)) held.places.push({ layer, path });
+      if (!held.sources.includes(source)) held.sources.push(source);
       found.set(row.id, held);
     }
   }
+  for (const held of found.values()) held.sources.sort((a, b) => sources.indexOf(a) - sources.indexOf(b));
   return found;
 }

@@ -110,7 +110,7 @@ function messageOf(
   licences: ReadonlyMap<string, string>,
   readers: readonly string[],
 ) {
-  const { vulnerability, package: held, places, records, closedMs, statement, decision } = finding;
+  const { vulnerability, package: held, places, records, closedMs, statement, decision, claims, sources } = finding;
   return {
     vulnerability: vulnerability.id,
     aliases: vulnerability.aliases,
@@ -163,6 +163,10 @@ function messageOf(
         readers.some((group) => isWithin(decision.advisory, group)),
       ),
     }),
+    claims: claims.map(({ status, justification, impact, document, author, source, timeMs }) => {
+      return { status, justification, impact, document, author, source, time: timestamp(timeMs) };
+    }),
+    sources,
   };
 }
 

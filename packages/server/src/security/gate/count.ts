@@ -1,28 +1,44 @@
 import { FindingSeverity } from "@moorage/api/messages";
-import { type GatedImage, type GateFinding, type GateRules, isSevere, MAX_NAMED } from "../../registry/index.ts";
+import {
+  type GatedImage,
+  type GateFinding,
+  type GateRules,
+  type GateVerdict,
+  isSevere,
+  MAX_NAMED,
+  type UnknownImage,
+} from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
+import { type ManifestContent, unknownOf } from "./unknown.ts";
 
-/** The findings of images that count for a gate. */
+/** The findings of images that count for a gate, and of which of them it is not known what they hold. */
 export interface Counted {
   count: number;
   /** The worst of them first, at most MAX_NAMED. */
   worst: GateFinding[];
   /** When the next one counts, in milliseconds since 1970, if nothing else changes. Infinity when none will. */
   untilMs: number;
+  /** At most MAX_NAMED. */
+  unknown: UnknownImage[];
+  /** Whether the repo holds them. */
+  isHeld: boolean;
 }
 
-export const NONE: Counted = { count: 0, worst: [], untilMs: Infinity };
-
-/** The findings of one image that count at the time. An image of which nothing is known has none. */
+/**
+ * The findings of one image that count at the time, and whether it is known what it holds. `manifest`: that of the
+ * image, undefined when the repo does not hold it. `known`: what the call has read of vulnerabilities.
+ */
 export async function countFindings(
   tx: Database,
-  { repo, digest }: GatedImage,
+  { repo, digest, manifest }: GatedImage & { manifest: ManifestContent | undefined },
   rules: GateRules,
   nowMs: number,
   known?: KnownVulnerabilities,
 ): Promise<Counted> {
+  // Before the findings are read: what is compared meanwhile is not known yet, and asked for the next time.
+  const unknown = await unknownOf(tx, { repo, digest }, manifest);
   const open = (await findingsOfImage(tx, { repo, digest, state: "open" }, known)) ?? [];
   const meant = open.filter((finding) => isMeant(finding, rules));
   const counted = meant.filter(({ sinceMs }) => nowMs - sinceMs >= rules.graceMs);
@@ -34,6 +50,8 @@ export async function countFindings(
       .sort(fromTheWorst)
       .slice(0, MAX_NAMED),
     untilMs: next.reduce((least, sinceMs) => Math.min(least, sinceMs), Infinity) + rules.graceMs,
+    unknown: unknown === undefined ? [] : [unknown],
+    isHeld: manifest !== undefined,
   };
 }
 
@@ -46,7 +64,21 @@ export function together(counts: readonly Counted[]): Counted {
       .sort(fromTheWorst)
       .slice(0, MAX_NAMED),
     untilMs: counts.reduce((least, { untilMs }) => Math.min(least, untilMs), Infinity),
+    unknown: counts.flatMap(({ unknown }) => unknown).slice(0, MAX_NAMED),
+    isHeld: counts.every(({ isHeld }) => isHeld),
   };
+}
+
+/** Whether a gate with these rules lets an image pass of which this is known. */
+export function passes({ count, unknown }: Counted, { holdsUnknown }: GateRules): boolean {
+  return count === 0 && !(holdsUnknown && unknown.length > 0);
+}
+
+/** The verdict on what was counted; undefined when it passes, and it is known what it holds. */
+export function verdictOn(counted: Counted, rules: GateRules): GateVerdict | undefined {
+  const { count, worst, unknown } = counted;
+  if (count === 0 && unknown.length === 0) return undefined;
+  return { holds: !passes(counted, rules), count, worst, unknown };
 }
 
 function isMeant({ vulnerability: { severity, isExploited }, fixed }: ImageFinding, rules: GateRules): boolean {

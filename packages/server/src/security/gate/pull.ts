@@ -2,9 +2,10 @@ import { createTurns } from "../../lib/turns.ts";
 import { createLru } from "../../lib/lru.ts";
 import type { GatedImage, GateRules, JudgePull } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
-import { type Counted, countFindings, together } from "./count.ts";
-import { namedImages } from "./images.ts";
+import { type Counted, countFindings, passes, together, verdictOn } from "./count.ts";
+import { manifestOf, namedImages } from "./images.ts";
 import { findingsState } from "./state.ts";
+import type { ManifestContent } from "./unknown.ts";
 
 /** What was found in an image. `readMs` and `checkedMs`: when it was read, and last known to be so. */
 interface Known {
@@ -28,12 +29,14 @@ const MAX_AGE_MS = 60_000;
 export function createPullGate(): JudgePull {
   const memory = createLru<string, Known>(MAX_KNOWN);
   const reading = new Map<string, Promise<Known>>();
-  const read = async (tx: Database, image: GatedImage, rules: GateRules, nowMs: number): Promise<Known> => {
+  const read = async (tx: Database, asked: Asked, rules: GateRules, nowMs: number): Promise<Known> => {
+    const { manifest = await manifestOf(tx, asked), ...image } = asked;
     // Read first: what changes meanwhile is seen the next time.
     const state = await findingsState(tx, image);
-    return { state, counted: await countFindings(tx, image, rules, nowMs), readMs: nowMs, checkedMs: nowMs };
+    const found = await countFindings(tx, { ...image, manifest }, rules, nowMs);
+    return { state, counted: found, readMs: nowMs, checkedMs: nowMs };
   };
-  const counted = async (tx: Database, image: GatedImage, rules: GateRules, nowMs: number): Promise<Counted> => {
+  const counted = async (tx: Database, image: Asked, rules: GateRules, nowMs: number): Promise<Counted> => {
     const key = keyOf(image, rules);
     const known = memory.get(key);
     if (known !== undefined && isCurrent(known, nowMs)) {
@@ -54,18 +57,25 @@ export function createPullGate(): JudgePull {
   };
   return async (tx, { repo, digest, mediaType, content }, rules, nowMs) => {
     const turn = createTurns();
-    const whole = await counted(tx, { repo, digest }, rules, nowMs);
+    const whole = await counted(tx, { repo, digest, manifest: { mediaType, content } }, rules, nowMs);
     const counts = [whole];
     for (const each of namedImages(mediaType, content)) {
       await turn();
       const found = await counted(tx, { repo, digest: each }, rules, nowMs);
-      // A client that asks for another platform is answered for that one.
-      if (whole.count === 0 && found.count === 0) return undefined;
       counts.push(found);
+      if (whole.count > 0) continue;
+      // A client that asks for another platform is answered for that one. What is not here is judged when it is asked
+      // for: only then is it fetched, if it is.
+      if (!found.isHeld) return undefined;
+      if (passes(found, rules)) return verdictOn(found, rules);
     }
-    const { count, worst } = together(counts);
-    return count === 0 ? undefined : { count, worst };
+    return verdictOn(together(counts), rules);
   };
+}
+
+/** An image, and its manifest where that has been read. */
+interface Asked extends GatedImage {
+  manifest?: ManifestContent;
 }
 
 function isCurrent({ counted: { untilMs }, readMs }: Known, nowMs: number): boolean {

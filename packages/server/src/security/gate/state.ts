@@ -9,9 +9,9 @@ interface StateRow {
 
 const MAX_INDEXES = 20;
 
-// Everything by which findings of an image change: records of feeds, how far they are compared with packages, what
-// feeds state, the reading of the image, what is attached to it or to an index that names it, and advisories of the
-// groups above it. Each part is found by an index.
+// Everything by which findings of an image change, and what is known of it: records of feeds, how far they are compared
+// with packages, what feeds state, the reading of the image and whether the repo holds it, what is attached to it or to
+// an index that names it, and advisories of the groups above it. Each part is found by an index.
 const textOf = (groups: number): string => `select
   (select count(*) from (select 1 from packages where matched is null limit 1) as w) as waiting,
   (select max(value) from feed_changes) as changes,
@@ -20,6 +20,7 @@ const textOf = (groups: number): string => `select
   (select max(position) from matching where name = 'changes') as position,
   (select max(value) from matching where name = 'statements') as statements,
   (select max(finish_time) from image_catalogs where digest = ?) as reading,
+  (select count(*) from manifests where repo = ? and digest = ?) as held,
   (select count(*) || ' ' || count(a.until_time) || ' ' || coalesce(max(a.from_time), 0) || ' ' || coalesce(max(a.until_time), 0)
      || ' ' || count(r.finish_time) || ' ' || coalesce(max(r.finish_time), 0)
    from attachments as a left join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest
@@ -37,7 +38,7 @@ export async function findingsState(tx: Database, { repo, digest }: GatedImage):
   const groups: string[] = [];
   for (let group = parentOf(repo); group !== ""; group = parentOf(group)) groups.push(group);
   const select = (statements[groups.length] ??= statement<StateRow>(textOf(groups.length)));
-  const [row] = await select(tx, digest, repo, digest, repo, digest, ...groups);
+  const [row] = await select(tx, digest, repo, digest, repo, digest, repo, digest, ...groups);
   if (row === undefined || Number(row.waiting) > 0) return undefined;
   return Object.values(row).join("\n");
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type Scope, within } from "../../aip/scope.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
-import { COUNTED_SOURCE } from "../attached/counted.ts";
+import { IS_COUNTED } from "../attached/counted.ts";
 import { marks } from "../findings/images.ts";
 import type { HeldVersions } from "./held.ts";
 
@@ -150,7 +150,7 @@ function taggedIn({ digests, packages, scope: { roots, conditions } }: Wanted): 
     join manifests as m on m.digest = i.digest
     join repos as t on t.uid = m.repo
     where i.package in (${sql.join([...packages])}) and i.digest in (${sql.join([...digests])})
-    and ${sql.join([within(roots), ...conditions], sql` and `)} and i.source = ${COUNTED_SOURCE}
+    and ${sql.join([within(roots), ...conditions], sql` and `)} and ${IS_COUNTED}
     group by m.digest, m.repo, p.version`;
   return sql`select h.digest, h.repo, g.name as tag, h.version, g.digest as "tagDigest", h.purl from (${held}) as h
     join tags as g on g.parent = h.repo and g.digest = h.digest

@@ -187,7 +187,7 @@ async function undecided(
   const about = known.flatMap((each) =>
     each.versions.map((version) => ({ purl: packages.get(version)?.package.purl ?? "", ids: idsOf(each) })),
   );
-  const said = await feedStatements(db, place, "", about);
+  const said = await feedStatements(db, place, [], about);
   return known.flatMap((each) => {
     const ids = idsOf(each);
     const left = each.versions.filter((version) => {

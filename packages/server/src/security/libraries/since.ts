@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { isIndexType } from "../../core/media-types.ts";
 import { createTurns } from "../../lib/turns.ts";
 import type { Database } from "../../store/index.ts";
-import { COUNTED_SOURCE } from "../attached/counted.ts";
+import { IS_COUNTED } from "../attached/counted.ts";
 import { imagesIn } from "../sbom/holdings.ts";
 import type { HeldVersions } from "./held.ts";
 import type { TaggedImage } from "./images.ts";
@@ -54,8 +54,8 @@ async function recordsBefore(
   db: Database,
   { repo, tag, packages, beforeMs }: { repo: string; tag: string; packages: readonly string[]; beforeMs: number },
 ): Promise<{ time: number; held: number }[]> {
-  const holds = sql`from manifests as m join image_packages as i on i.digest = m.digest and i.source = ${COUNTED_SOURCE}
-    where i.package in (${sql.join([...packages])}) and m.repo = h.repo`;
+  const holds = sql`from manifests as m join image_packages as i on i.digest = m.digest
+    where ${IS_COUNTED} and i.package in (${sql.join([...packages])}) and m.repo = h.repo`;
   const { rows } = await sql<{ time: number; held: number }>`select h.time,
     case when exists (select 1 ${holds} and m.digest = h.digest) then 1
       when exists (select 1 ${holds} and m.digest in (select r.target from manifest_references as r

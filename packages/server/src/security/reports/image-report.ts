@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { type Database, select } from "../../store/index.ts";
-import { countingSource } from "../attached/sources.ts";
+import { countingSources } from "../attached/sources.ts";
 import type { ImageAsOf } from "../findings/image-packages.ts";
 import { imagesBehind } from "../findings/images.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
@@ -37,7 +37,7 @@ export async function imageReport(
   };
   for (const digest of open.digests) {
     const one = { ...image, digest };
-    seen((await countingSource(call.tx, one))?.readMs ?? 0);
+    for (const { readMs } of await countingSources(call.tx, one)) seen(readMs);
     for (const each of (await findingsOfImage(call.tx, { ...one, state: "closed" }, known)) ?? []) {
       seen(each.sinceMs);
       seen(each.closedMs);

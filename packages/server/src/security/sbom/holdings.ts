@@ -2,7 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { isIndexType } from "../../core/media-types.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { type Database, select } from "../../store/index.ts";
-import { packageSources, type PackageSource } from "../attached/sources.ts";
+import { countingOf, packageSources, type PackageSource } from "../attached/sources.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 
 /** A package of an image, or of several of an index. */
@@ -63,7 +63,7 @@ export async function holdingsOf({ tx }: Pick<Call, "tx">, query: HoldingsQuery)
   const packages = new Map<string, HeldPackage>();
   const sources = new Set<string>();
   let readMs = 0;
-  for (const { image, source } of await sourcesFor(tx, query)) {
+  for (const { image, source } of await sourcesFor(tx, query, { claims: true })) {
     readMs = Math.max(readMs, source.readMs);
     sources.add(source.source);
     await addPackages(tx, image, source.source, packages);
@@ -103,28 +103,38 @@ interface ImageSource {
   source: PackageSource;
 }
 
-/** The source that counts for each image, or those that have the name that is asked for. Throws as holdingsOf. */
+/**
+ * The source that counts most for each image, with what others attached behind it if `claims` is set, or those that
+ * have the name that is asked for. Throws as holdingsOf.
+ */
 export async function sourcesFor(
   tx: Database,
   { repo, digest, architecture, source: wanted }: HoldingsQuery,
+  { claims = false }: { claims?: boolean } = {},
 ): Promise<ImageSource[]> {
+  const chosen = (sources: readonly PackageSource[]): PackageSource[] => {
+    if (wanted !== "") return sources.filter(({ source }) => source === wanted);
+    return claims ? countingOf(sources) : sources.slice(0, 1);
+  };
   const images = await imagesOf(tx, repo, digest, architecture);
   const whole = { digest, platform: "", architecture: "" };
-  if (architecture === "" && images[0]?.digest !== digest) {
-    const attached = await packageSources(tx, { repo, digest });
-    const found = wanted === "" ? attached[0] : attached.find(({ source }) => source === wanted);
-    if (found !== undefined) return [{ image: whole, source: found }];
-  }
-  const found: ImageSource[] = [];
+  const isIndex = architecture === "" && images[0]?.digest !== digest;
+  const ofIndex = isIndex ? await packageSources(tx, { repo, digest }) : [];
+  // What anybody may attach to an index takes nothing away of what its images hold.
+  const found = ofIndex[0]?.isClaim === true && wanted === "" ? [] : chosen(ofIndex);
+  if (found.length > 0) return found.map((source) => ({ image: whole, source }));
+  const each: ImageSource[] = [];
   const known = new Set<string>();
   for (const image of images) {
     const sources = await packageSources(tx, { repo, digest: image.digest });
     for (const { source } of sources) known.add(source);
-    const source = wanted === "" ? sources[0] : sources.find((each) => each.source === wanted);
-    if (source !== undefined) found.push({ image, source });
+    const some = chosen(sources);
+    if (some.length > 0) each.push(...some.map((source) => ({ image, source })));
     else if (wanted === "" || wanted === LAYERS) throw await notRead(tx, repo, image.digest);
   }
-  if (found.length > 0 || wanted === "") return found;
+  if (claims && wanted === "")
+    each.push(...ofIndex.filter(({ isClaim }) => isClaim).map((source) => ({ image: whole, source })));
+  if (each.length > 0 || wanted === "") return each;
   throw invalidArgument({ field: "source", description: `must be one of ${[...known].join(", ") || "none"}` });
 }
 

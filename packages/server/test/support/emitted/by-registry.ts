@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pushLayers } from "../catalog/push.ts";
 import { BAD, openGatedRepo, putGateRecords } from "../gated-repo.ts";
 import { pushImage } from "../image.ts";
 import { digestOf, OCI_INDEX } from "../installation.ts";
@@ -272,8 +273,26 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
         action: "pull",
         count: 1,
         findings: body["findings"],
+        unknown: [],
         remote_address: "127.0.0.1",
       });
     }
+  });
+
+  test("a vulnerability gate emits an event for an image that it lets pass without knowing what it holds", async () => {
+    const repo = await openGatedRepo(platform, { on: ["PULL"], mode: "ENFORCE", onUnknown: "PASS" });
+    const digest = await pushLayers(repo, "v1", [Buffer.from("no archive")]);
+    const [event] = await emitted(async () => {
+      assert.equal((await repo.pull("v1")).status, 200);
+      await repo.eventsUntil(1);
+    });
+    assert.deepEqual(
+      [event?.type, event?.subject, event?.group, event?.body["digest"]],
+      ["registry.gate.passed.v1", repo.repo, platform.organization, digest],
+    );
+    assert.deepEqual(
+      ((event?.body["unknown"] ?? []) as { digest: string }[]).map((each) => each.digest),
+      [digest],
+    );
   });
 }

@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEi6wMKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJGnwKClNldmVyaXRpZXMSEAoIY3JpdGljYWwYASABKAUSDAoEaGlnaBgCIAEoBRIOCgZtZWRpdW0YAyABKAUSCwoDbG93GAQgASgFEhIKCm5lZ2xpZ2libGUYBSABKAUSDAoEbm9uZRgGIAEoBRIPCgd1bmtub3duGAcgASgFOkrCvBghdnVsbmVyYWJpbGl0aWVzLmZpbmRpbmcub3BlbmVkLnYxwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLmNsb3NlZC52MSKQAgoUUmVnaXN0cnlWZXJzaW9uTW92ZWQSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSKAoPcHJldmlvdXNfZGlnZXN0GAUgASgJUg9wcmV2aW91c19kaWdlc3QSDgoGcmVhc29uGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6HcK8GBlyZWdpc3RyeS52ZXJzaW9uX21vdmVkLnYxIsUCCgxHYXRlRGVjaXNpb24SEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDgoGYWN0aW9uGAUgASgJEg0KBWNvdW50GAYgASgFEjgKCGZpbmRpbmdzGAcgAygLMiYubW9vcmFnZS5ldmVudHMudjIuR2F0ZURlY2lzaW9uRmluZGluZxIMCgR3aGVuGAggASgJEiYKDnJlbW90ZV9hZGRyZXNzGAkgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAogASgJUgp1c2VyX2FnZW50OjvCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52MSKQAQoTR2F0ZURlY2lzaW9uRmluZGluZxIVCg12dWxuZXJhYmlsaXR5GAEgASgJEhAKCHNldmVyaXR5GAIgASgJEgsKA2tldhgDIAEoCBIPCgdwYWNrYWdlGAQgASgJEiIKDGZpeF92ZXJzaW9ucxgFIAMoCVIMZml4X3ZlcnNpb25zEg4KBmRpZ2VzdBgGIAEoCSLNAgoNTGlicmFyeUNoYW5nZRIQCghhcnRpZmFjdBgBIAEoCRIRCgllY29zeXN0ZW0YAiABKAkSDAoEbmFtZRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEg0KBWZpbGVzGAUgAygJEg4KBmNoYW5nZRgGIAEoCRIMCgR3aGVuGAcgASgJEiYKDnJlbW90ZV9hZGRyZXNzGAggASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAkgASgJUgp1c2VyX2FnZW50OoIBwrwYHmxpYnJhcmllcy52ZXJzaW9uLnB1Ymxpc2hlZC52McK8GBxsaWJyYXJpZXMudmVyc2lvbi5mZXRjaGVkLnYxwrwYHGxpYnJhcmllcy52ZXJzaW9uLmNoYW5nZWQudjHCvBgcbGlicmFyaWVzLnZlcnNpb24ucmVtb3ZlZC52MSKWAgoMTGlicmFyeUJsb2NrEg0KBWdyb3VwGAEgASgJEhEKCWVjb3N5c3RlbRgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSEAoIaWRlbnRpdHkYBSABKAkSDgoGcmVhc29uGAYgASgJEg4KBmRldGFpbBgHIAEoCRIMCgRtb2RlGAggASgJEg0KBW9wZW5zGAkgASgJEgwKBHdoZW4YCiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCyABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYDCABKAlSCnVzZXJfYWdlbnQ6IMK8GBxsaWJyYXJpZXMudmVyc2lvbi5ibG9ja2VkLnYxIscCCglTY2FuRW5kZWQSDAoEc2NhbhgBIAEoCRIPCgdzY2FubmVyGAIgASgJEiIKDHNjYW5uZXJfbmFtZRgDIAEoCVIMc2Nhbm5lcl9uYW1lEhIKCnJlcG9zaXRvcnkYBCABKAkSGAoHcmVwb19pZBgFIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYBiABKAkSDgoGcmVhc29uGAcgASgJEhAKCGNyaXRpY2FsGAggASgFEgwKBGhpZ2gYCSABKAUSDgoGbWVkaXVtGAogASgFEgsKA2xvdxgLIAEoBRISCgpuZWdsaWdpYmxlGAwgASgFEg8KB3Vua25vd24YDSABKAU6R8K8GCF2dWxuZXJhYmlsaXRpZXMuc2Nhbi5jb21wbGV0ZWQudjHCvBgednVsbmVyYWJpbGl0aWVzLnNjYW4uZmFpbGVkLnYxInAKBlNpZ25JbhIQCghpZGVudGl0eRgBIAEoCRIQCghwcm92aWRlchgCIAEoCRINCgVlbWFpbBgDIAEoCTozwrwYFmFwaS5hdXRoLnJlZ2lzdGVyZWQudjHCvBgVYXBpLmF1dGguc2lnbmVkX2luLnYxImsKDkludml0ZUFjY2VwdGVkEgsKA3VpZBgBIAEoCRIQCghpZGVudGl0eRgCIAEoCRIUCgxyb2xlX2JpbmRpbmcYAyABKAk6JMK8GCBhcGkuaWFtLmdyb3VwX2ludml0ZS5hY2NlcHRlZC52MSIeCg9SZXNvdXJjZURlbGV0ZWQSCwoDdWlkGAEgASgJIk0KEFN1YnNjcmlwdGlvblRlc3QSFAoMc3Vic2NyaXB0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAk6EsK8GA5ldmVudHMudGVzdC52MWIGcHJvdG8z", [file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEi6wMKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJGnwKClNldmVyaXRpZXMSEAoIY3JpdGljYWwYASABKAUSDAoEaGlnaBgCIAEoBRIOCgZtZWRpdW0YAyABKAUSCwoDbG93GAQgASgFEhIKCm5lZ2xpZ2libGUYBSABKAUSDAoEbm9uZRgGIAEoBRIPCgd1bmtub3duGAcgASgFOkrCvBghdnVsbmVyYWJpbGl0aWVzLmZpbmRpbmcub3BlbmVkLnYxwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLmNsb3NlZC52MSKQAgoUUmVnaXN0cnlWZXJzaW9uTW92ZWQSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSKAoPcHJldmlvdXNfZGlnZXN0GAUgASgJUg9wcmV2aW91c19kaWdlc3QSDgoGcmVhc29uGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6HcK8GBlyZWdpc3RyeS52ZXJzaW9uX21vdmVkLnYxIpkDCgxHYXRlRGVjaXNpb24SEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDgoGYWN0aW9uGAUgASgJEg0KBWNvdW50GAYgASgFEjgKCGZpbmRpbmdzGAcgAygLMiYubW9vcmFnZS5ldmVudHMudjIuR2F0ZURlY2lzaW9uRmluZGluZxIMCgR3aGVuGAggASgJEiYKDnJlbW90ZV9hZGRyZXNzGAkgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAogASgJUgp1c2VyX2FnZW50EjcKB3Vua25vd24YCyADKAsyJi5tb29yYWdlLmV2ZW50cy52Mi5HYXRlRGVjaXNpb25Vbmtub3duOlbCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52McK8GBdyZWdpc3RyeS5nYXRlLnBhc3NlZC52MSJEChNHYXRlRGVjaXNpb25Vbmtub3duEg4KBmRpZ2VzdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFd2FpdHMYAyABKAgikAEKE0dhdGVEZWNpc2lvbkZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRILCgNrZXYYAyABKAgSDwoHcGFja2FnZRgEIAEoCRIiCgxmaXhfdmVyc2lvbnMYBSADKAlSDGZpeF92ZXJzaW9ucxIOCgZkaWdlc3QYBiABKAkizQIKDUxpYnJhcnlDaGFuZ2USEAoIYXJ0aWZhY3QYASABKAkSEQoJZWNvc3lzdGVtGAIgASgJEgwKBG5hbWUYAyABKAkSDwoHdmVyc2lvbhgEIAEoCRINCgVmaWxlcxgFIAMoCRIOCgZjaGFuZ2UYBiABKAkSDAoEd2hlbhgHIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgIIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgJIAEoCVIKdXNlcl9hZ2VudDqCAcK8GB5saWJyYXJpZXMudmVyc2lvbi5wdWJsaXNoZWQudjHCvBgcbGlicmFyaWVzLnZlcnNpb24uZmV0Y2hlZC52McK8GBxsaWJyYXJpZXMudmVyc2lvbi5jaGFuZ2VkLnYxwrwYHGxpYnJhcmllcy52ZXJzaW9uLnJlbW92ZWQudjEilgIKDExpYnJhcnlCbG9jaxINCgVncm91cBgBIAEoCRIRCgllY29zeXN0ZW0YAiABKAkSDAoEbmFtZRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhAKCGlkZW50aXR5GAUgASgJEg4KBnJlYXNvbhgGIAEoCRIOCgZkZXRhaWwYByABKAkSDAoEbW9kZRgIIAEoCRINCgVvcGVucxgJIAEoCRIMCgR3aGVuGAogASgJEiYKDnJlbW90ZV9hZGRyZXNzGAsgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAwgASgJUgp1c2VyX2FnZW50OiDCvBgcbGlicmFyaWVzLnZlcnNpb24uYmxvY2tlZC52MSLHAgoJU2NhbkVuZGVkEgwKBHNjYW4YASABKAkSDwoHc2Nhbm5lchgCIAEoCRIiCgxzY2FubmVyX25hbWUYAyABKAlSDHNjYW5uZXJfbmFtZRISCgpyZXBvc2l0b3J5GAQgASgJEhgKB3JlcG9faWQYBSABKAlSB3JlcG9faWQSDgoGZGlnZXN0GAYgASgJEg4KBnJlYXNvbhgHIAEoCRIQCghjcml0aWNhbBgIIAEoBRIMCgRoaWdoGAkgASgFEg4KBm1lZGl1bRgKIAEoBRILCgNsb3cYCyABKAUSEgoKbmVnbGlnaWJsZRgMIAEoBRIPCgd1bmtub3duGA0gASgFOkfCvBghdnVsbmVyYWJpbGl0aWVzLnNjYW4uY29tcGxldGVkLnYxwrwYHnZ1bG5lcmFiaWxpdGllcy5zY2FuLmZhaWxlZC52MSJwCgZTaWduSW4SEAoIaWRlbnRpdHkYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDQoFZW1haWwYAyABKAk6M8K8GBZhcGkuYXV0aC5yZWdpc3RlcmVkLnYxwrwYFWFwaS5hdXRoLnNpZ25lZF9pbi52MSJrCg5JbnZpdGVBY2NlcHRlZBILCgN1aWQYASABKAkSEAoIaWRlbnRpdHkYAiABKAkSFAoMcm9sZV9iaW5kaW5nGAMgASgJOiTCvBggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * Actor is who caused an event.
@@ -586,8 +586,9 @@ export const RegistryVersionMovedSchema: GenMessage<RegistryVersionMoved> = /*@_
   messageDesc(file_moorage_events_v2_event_bodies, 7);
 
 /**
- * GateDecision: the vulnerability gate of a repo rejected the pull of an image (rejected), or would reject a pull or a
- * promotion if it were enforced (previewed). One for an image and an action in 24 hours, unless its findings change.
+ * GateDecision: the vulnerability gate of a repo rejected the pull of an image (rejected), would reject a pull or a
+ * promotion if it were enforced (previewed), or let an image pass of which it is not known what it holds (passed). One
+ * for an image and an action in 24 hours, unless its findings, or what is not known of it, change.
  *
  * @generated from message moorage.events.v2.GateDecision
  */
@@ -661,6 +662,13 @@ export type GateDecision = Message<"moorage.events.v2.GateDecision"> & {
    * @generated from field: string user_agent = 10 [json_name = "user_agent"];
    */
   userAgent: string;
+
+  /**
+   * Images of which it is not known what they hold, the first five of them.
+   *
+   * @generated from field: repeated moorage.events.v2.GateDecisionUnknown unknown = 11;
+   */
+  unknown: GateDecisionUnknown[];
 };
 
 /**
@@ -669,6 +677,41 @@ export type GateDecision = Message<"moorage.events.v2.GateDecision"> & {
  */
 export const GateDecisionSchema: GenMessage<GateDecision> = /*@__PURE__*/
   messageDesc(file_moorage_events_v2_event_bodies, 8);
+
+/**
+ * GateDecisionUnknown is an image of which it is not known what it holds.
+ *
+ * @generated from message moorage.events.v2.GateDecisionUnknown
+ */
+export type GateDecisionUnknown = Message<"moorage.events.v2.GateDecisionUnknown"> & {
+  /**
+   * The image.
+   *
+   * @generated from field: string digest = 1;
+   */
+  digest: string;
+
+  /**
+   * Why it is not known.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Whether it will be known without anybody doing something: it waits to be read or compared.
+   *
+   * @generated from field: bool waits = 3;
+   */
+  waits: boolean;
+};
+
+/**
+ * Describes the message moorage.events.v2.GateDecisionUnknown.
+ * Use `create(GateDecisionUnknownSchema)` to create a new message.
+ */
+export const GateDecisionUnknownSchema: GenMessage<GateDecisionUnknown> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 9);
 
 /**
  * GateDecisionFinding is a finding that counts for a gate.
@@ -724,7 +767,7 @@ export type GateDecisionFinding = Message<"moorage.events.v2.GateDecisionFinding
  * Use `create(GateDecisionFindingSchema)` to create a new message.
  */
 export const GateDecisionFindingSchema: GenMessage<GateDecisionFinding> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 9);
+  messageDesc(file_moorage_events_v2_event_bodies, 10);
 
 /**
  * LibraryChange: a version of a library came into a group (published) or a file of one from its upstream (fetched), was
@@ -802,7 +845,7 @@ export type LibraryChange = Message<"moorage.events.v2.LibraryChange"> & {
  * Use `create(LibraryChangeSchema)` to create a new message.
  */
 export const LibraryChangeSchema: GenMessage<LibraryChange> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 10);
+  messageDesc(file_moorage_events_v2_event_bodies, 11);
 
 /**
  * LibraryBlock: an identity did not get a version of a library, or would not have got it, for the first time.
@@ -900,7 +943,7 @@ export type LibraryBlock = Message<"moorage.events.v2.LibraryBlock"> & {
  * Use `create(LibraryBlockSchema)` to create a new message.
  */
 export const LibraryBlockSchema: GenMessage<LibraryBlock> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 11);
+  messageDesc(file_moorage_events_v2_event_bodies, 12);
 
 /**
  * ScanEnded: a registered scanner has reported on an image (completed), or will not (failed).
@@ -1005,7 +1048,7 @@ export type ScanEnded = Message<"moorage.events.v2.ScanEnded"> & {
  * Use `create(ScanEndedSchema)` to create a new message.
  */
 export const ScanEndedSchema: GenMessage<ScanEnded> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 12);
+  messageDesc(file_moorage_events_v2_event_bodies, 13);
 
 /**
  * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
@@ -1041,7 +1084,7 @@ export type SignIn = Message<"moorage.events.v2.SignIn"> & {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 13);
+  messageDesc(file_moorage_events_v2_event_bodies, 14);
 
 /**
  * InviteAccepted: somebody accepted an invite, and got its role.
@@ -1076,7 +1119,7 @@ export type InviteAccepted = Message<"moorage.events.v2.InviteAccepted"> & {
  * Use `create(InviteAcceptedSchema)` to create a new message.
  */
 export const InviteAcceptedSchema: GenMessage<InviteAccepted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 14);
+  messageDesc(file_moorage_events_v2_event_bodies, 15);
 
 /**
  * ResourceDeleted: a resource is gone.
@@ -1097,7 +1140,7 @@ export type ResourceDeleted = Message<"moorage.events.v2.ResourceDeleted"> & {
  * Use `create(ResourceDeletedSchema)` to create a new message.
  */
 export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 15);
+  messageDesc(file_moorage_events_v2_event_bodies, 16);
 
 /**
  * SubscriptionTest: a test event was requested for a subscription.
@@ -1125,5 +1168,5 @@ export type SubscriptionTest = Message<"moorage.events.v2.SubscriptionTest"> & {
  * Use `create(SubscriptionTestSchema)` to create a new message.
  */
 export const SubscriptionTestSchema: GenMessage<SubscriptionTest> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 16);
+  messageDesc(file_moorage_events_v2_event_bodies, 17);
 

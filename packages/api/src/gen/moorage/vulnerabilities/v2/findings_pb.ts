@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/vulnerabilities/v2/findings.proto.
  */
 export const file_moorage_vulnerabilities_v2_findings: GenFile = /*@__PURE__*/
-  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIiywYKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb25CCAoGX3Njb3JlQgcKBV9lcHNzQhIKEF9lcHNzX3BlcmNlbnRpbGUi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZlZWQYByABKAkiagoORmluZGluZ1BhY2thZ2USDAoEcHVybBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLc291cmNlX25hbWUYBCABKAkSFgoOc291cmNlX3ZlcnNpb24YBSABKAkiLgoPRmluZGluZ0xvY2F0aW9uEg0KBWxheWVyGAEgASgJEgwKBHBhdGgYAiABKAkinwEKDUZpbmRpbmdSZWNvcmQSDAoEZmVlZBgBIAEoCRIKCgJpZBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIeChZsYXN0X2FmZmVjdGVkX3ZlcnNpb25zGAUgAygJEi0KCW9wZW5fdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilAQKE0xpc3RGaW5kaW5nc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRILCgN0YWcYAyABKAkScwoGZGlnZXN0GAQgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SHwoPdnVsbmVyYWJpbGl0aWVzGAUgAygJQgbyuxgCEGQSGAoIcGFja2FnZXMYBiADKAlCBvK7GAIQZBJBCgxtaW5fc2V2ZXJpdHkYByABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEAoDa2V2GAggASgISACIAQESFAoHZml4YWJsZRgJIAEoCEgBiAEBEjcKBXN0YXRlGAogASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEikKBWFzX29mGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYHiABKAUSEgoKcGFnZV90b2tlbhgfIAEoCUIGCgRfa2V2QgoKCF9maXhhYmxlImYKFExpc3RGaW5kaW5nc1Jlc3BvbnNlEjUKCGZpbmRpbmdzGAEgAygLMiMubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkq0gIKD0ZpbmRpbmdTZXZlcml0eRIgChxGSU5ESU5HX1NFVkVSSVRZX1VOU1BFQ0lGSUVEEAASKQoYRklORElOR19TRVZFUklUWV9VTktOT1dOEAEaC5K9GAdVTktOT1dOEiMKFUZJTkRJTkdfU0VWRVJJVFlfTk9ORRACGgiSvRgETk9ORRIvChtGSU5ESU5HX1NFVkVSSVRZX05FR0xJR0lCTEUQAxoOkr0YCk5FR0xJR0lCTEUSIQoURklORElOR19TRVZFUklUWV9MT1cQBBoHkr0YA0xPVxInChdGSU5ESU5HX1NFVkVSSVRZX01FRElVTRAFGgqSvRgGTUVESVVNEiMKFUZJTkRJTkdfU0VWRVJJVFlfSElHSBAGGgiSvRgESElHSBIrChlGSU5ESU5HX1NFVkVSSVRZX0NSSVRJQ0FMEAcaDJK9GAhDUklUSUNBTCp1CgxGaW5kaW5nU3RhdGUSHQoZRklORElOR19TVEFURV9VTlNQRUNJRklFRBAAEiAKEkZJTkRJTkdfU1RBVEVfT1BFThABGgiSvRgET1BFThIkChRGSU5ESU5HX1NUQVRFX0NMT1NFRBACGgqSvRgGQ0xPU0VEKpMBCghGaXhTdGF0ZRIZChVGSVhfU1RBVEVfVU5TUEVDSUZJRUQQABIeCg9GSVhfU1RBVEVfRklYRUQQARoJkr0YBUZJWEVEEiYKE0ZJWF9TVEFURV9OT1RfRklYRUQQAhoNkr0YCU5PVF9GSVhFRBIkChJGSVhfU1RBVEVfV09OVF9GSVgQAxoMkr0YCFdPTlRfRklYMtwBCg9GaW5kaW5nc1NlcnZpY2USyAEKDExpc3RGaW5kaW5ncxIvLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1JlcXVlc3QaMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXNwb25zZSJVorsYCBoGxQzNDM8MqLsYAbq7GB0iG1Z1bG5lcmFiaWxpdGllcyBvZiBhbiBpbWFnZYLT5JMCHhIcL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5nc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
+  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIimAcKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSKhAQoMRmluZGluZ0NsYWltEg4KBnN0YXR1cxgBIAEoCRIVCg1qdXN0aWZpY2F0aW9uGAIgASgJEg4KBmltcGFjdBgDIAEoCRIQCghkb2N1bWVudBgEIAEoCRIOCgZhdXRob3IYBSABKAkSDgoGc291cmNlGAYgASgJEigKBHRpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQBCg9GaW5kaW5nRGVjaXNpb24SEAoIYWR2aXNvcnkYASABKAkSEwoLYWR2aXNvcnlfaWQYAiABKAkSOQoEdHlwZRgDIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkV2ZW50VHlwZUZpbHRlchIVCg1qdXN0aWZpY2F0aW9uGAQgASgJEhAKCHZlcnNpb25zGAUgAygJEgwKBG5vdGUYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKEEZpbmRpbmdTdGF0ZW1lbnQSFQoNanVzdGlmaWNhdGlvbhgBIAEoCRIOCgZpbXBhY3QYAiABKAkSEAoIZG9jdW1lbnQYAyABKAkSDgoGYXV0aG9yGAQgASgJEg4KBnNvdXJjZRgFIAEoCRIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRmZWVkGAcgASgJImoKDkZpbmRpbmdQYWNrYWdlEgwKBHB1cmwYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEhMKC3NvdXJjZV9uYW1lGAQgASgJEhYKDnNvdXJjZV92ZXJzaW9uGAUgASgJIi4KD0ZpbmRpbmdMb2NhdGlvbhINCgVsYXllchgBIAEoCRIMCgRwYXRoGAIgASgJIp8BCg1GaW5kaW5nUmVjb3JkEgwKBGZlZWQYASABKAkSCgoCaWQYAiABKAkSDwoHbGljZW5jZRgDIAEoCRIUCgxmaXhfdmVyc2lvbnMYBCADKAkSHgoWbGFzdF9hZmZlY3RlZF92ZXJzaW9ucxgFIAMoCRItCglvcGVuX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpQEChNMaXN0RmluZGluZ3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBHJlcG8YAiABKAkSCwoDdGFnGAMgASgJEnMKBmRpZ2VzdBgEIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+Eh8KD3Z1bG5lcmFiaWxpdGllcxgFIAMoCUIG8rsYAhBkEhgKCHBhY2thZ2VzGAYgAygJQgbyuxgCEGQSQQoMbWluX3NldmVyaXR5GAcgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1NldmVyaXR5EhAKA2tldhgIIAEoCEgAiAEBEhQKB2ZpeGFibGUYCSABKAhIAYgBARI3CgVzdGF0ZRgKIAEoDjIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZRIpCgVhc19vZhgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGB4gASgFEhIKCnBhZ2VfdG9rZW4YHyABKAlCBgoEX2tldkIKCghfZml4YWJsZSJmChRMaXN0RmluZGluZ3NSZXNwb25zZRI1CghmaW5kaW5ncxgBIAMoCzIjLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKtICCg9GaW5kaW5nU2V2ZXJpdHkSIAocRklORElOR19TRVZFUklUWV9VTlNQRUNJRklFRBAAEikKGEZJTkRJTkdfU0VWRVJJVFlfVU5LTk9XThABGguSvRgHVU5LTk9XThIjChVGSU5ESU5HX1NFVkVSSVRZX05PTkUQAhoIkr0YBE5PTkUSLwobRklORElOR19TRVZFUklUWV9ORUdMSUdJQkxFEAMaDpK9GApORUdMSUdJQkxFEiEKFEZJTkRJTkdfU0VWRVJJVFlfTE9XEAQaB5K9GANMT1cSJwoXRklORElOR19TRVZFUklUWV9NRURJVU0QBRoKkr0YBk1FRElVTRIjChVGSU5ESU5HX1NFVkVSSVRZX0hJR0gQBhoIkr0YBEhJR0gSKwoZRklORElOR19TRVZFUklUWV9DUklUSUNBTBAHGgySvRgIQ1JJVElDQUwqdQoMRmluZGluZ1N0YXRlEh0KGUZJTkRJTkdfU1RBVEVfVU5TUEVDSUZJRUQQABIgChJGSU5ESU5HX1NUQVRFX09QRU4QARoIkr0YBE9QRU4SJAoURklORElOR19TVEFURV9DTE9TRUQQAhoKkr0YBkNMT1NFRCqTAQoIRml4U3RhdGUSGQoVRklYX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoPRklYX1NUQVRFX0ZJWEVEEAEaCZK9GAVGSVhFRBImChNGSVhfU1RBVEVfTk9UX0ZJWEVEEAIaDZK9GAlOT1RfRklYRUQSJAoSRklYX1NUQVRFX1dPTlRfRklYEAMaDJK9GAhXT05UX0ZJWDLcAQoPRmluZGluZ3NTZXJ2aWNlEsgBCgxMaXN0RmluZGluZ3MSLy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXF1ZXN0GjAubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVzcG9uc2UiVaK7GAgaBsUMzQzPDKi7GAG6uxgdIhtWdWxuZXJhYmlsaXRpZXMgb2YgYW4gaW1hZ2WC0+STAh4SHC92dWxuZXJhYmlsaXRpZXMvdjIvZmluZGluZ3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Finding is one vulnerability of one package of one image. Records of feeds that mean the same vulnerability, by their
@@ -176,6 +176,21 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
    * @generated from field: moorage.vulnerabilities.v2.FindingDecision decision = 21;
    */
   decision?: FindingDecision | undefined;
+
+  /**
+   * What documents say that were attached by somebody who may not write advisories of the repo's group: it decides
+   * nothing. The latest five.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.FindingClaim claims = 1000;
+   */
+  claims: FindingClaim[];
+
+  /**
+   * Who says that the image holds the package: "layers", the source of an attachment, or "scan/" and the uid of a scan.
+   *
+   * @generated from field: repeated string sources = 1001;
+   */
+  sources: string[];
 };
 
 /**
@@ -184,6 +199,70 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
   messageDesc(file_moorage_vulnerabilities_v2_findings, 0);
+
+/**
+ * FindingClaim is what an attached VEX document says of the vulnerability in the package, on the word of somebody who
+ * may push and may not write advisories.
+ *
+ * @generated from message moorage.vulnerabilities.v2.FindingClaim
+ */
+export type FindingClaim = Message<"moorage.vulnerabilities.v2.FindingClaim"> & {
+  /**
+   * As OpenVEX names it: "not_affected", "affected", "fixed" or "under_investigation".
+   *
+   * @generated from field: string status = 1;
+   */
+  status: string;
+
+  /**
+   * Why it is not affected, as OpenVEX names it. Empty when it says none.
+   *
+   * @generated from field: string justification = 2;
+   */
+  justification: string;
+
+  /**
+   * The same for people.
+   *
+   * @generated from field: string impact = 3;
+   */
+  impact: string;
+
+  /**
+   * The id of the document.
+   *
+   * @generated from field: string document = 4;
+   */
+  document: string;
+
+  /**
+   * Who made the document, by its own words.
+   *
+   * @generated from field: string author = 5;
+   */
+  author: string;
+
+  /**
+   * Where it is attached: the source of the attachment.
+   *
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * When it was made or last changed, by its own words.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 7;
+   */
+  time?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.FindingClaim.
+ * Use `create(FindingClaimSchema)` to create a new message.
+ */
+export const FindingClaimSchema: GenMessage<FindingClaim> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
 
 /**
  * FindingDecision is what an advisory of a group of the repo says of the vulnerability in the package, by its latest
@@ -247,7 +326,7 @@ export type FindingDecision = Message<"moorage.vulnerabilities.v2.FindingDecisio
  * Use `create(FindingDecisionSchema)` to create a new message.
  */
 export const FindingDecisionSchema: GenMessage<FindingDecision> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
 
 /**
  * FindingStatement is what a VEX document, attached or of a feed, says of the vulnerability in the package.
@@ -310,7 +389,7 @@ export type FindingStatement = Message<"moorage.vulnerabilities.v2.FindingStatem
  * Use `create(FindingStatementSchema)` to create a new message.
  */
 export const FindingStatementSchema: GenMessage<FindingStatement> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
 
 /**
  * FindingPackage is a package of an image.
@@ -359,7 +438,7 @@ export type FindingPackage = Message<"moorage.vulnerabilities.v2.FindingPackage"
  * Use `create(FindingPackageSchema)` to create a new message.
  */
 export const FindingPackageSchema: GenMessage<FindingPackage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
 
 /**
  * FindingLocation is where a package lies in an image.
@@ -387,7 +466,7 @@ export type FindingLocation = Message<"moorage.vulnerabilities.v2.FindingLocatio
  * Use `create(FindingLocationSchema)` to create a new message.
  */
 export const FindingLocationSchema: GenMessage<FindingLocation> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
 
 /**
  * FindingRecord is a record of a feed.
@@ -443,7 +522,7 @@ export type FindingRecord = Message<"moorage.vulnerabilities.v2.FindingRecord"> 
  * Use `create(FindingRecordSchema)` to create a new message.
  */
 export const FindingRecordSchema: GenMessage<FindingRecord> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
 
 /**
  * ListFindingsRequest asks for findings. All filters must match; of a repeated one any value.
@@ -548,7 +627,7 @@ export type ListFindingsRequest = Message<"moorage.vulnerabilities.v2.ListFindin
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 7);
 
 /**
  * ListFindingsResponse is a page of findings.
@@ -577,7 +656,7 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 7);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 8);
 
 /**
  * FindingSeverity is how bad a vulnerability is, from the least to the worst.
