@@ -22,6 +22,7 @@ import { blobReader } from "../runtime/read-blob.ts";
 import { createScannerChecks } from "../security/index.ts";
 import { v1Methods } from "../v1/index.ts";
 import type { Base } from "./base.ts";
+import { openLargeAnswers } from "./large-answers.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
 
@@ -38,11 +39,17 @@ export interface Api {
 
 export function openApi(
   config: Config,
-  { observation, store: { reader }, secrets }: Base,
-  { blobs, methods, admins, transactor }: Storage,
+  base: Base,
+  storage: Storage,
   { clock, log }: { clock: Clock; log: Logger },
   shutdown: Shutdown,
 ): Api {
+  const {
+    observation,
+    store: { reader },
+    secrets,
+  } = base;
+  const { blobs, methods, admins, transactor } = storage;
   const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
   shutdown.at("auditor", () => auditor.close());
   const blocks = createBlockRecorder({ writer: transactor, clock, log, metrics: observation.blocks });
@@ -59,6 +66,7 @@ export function openApi(
     transactor,
     admins,
     auditor,
+    large: openLargeAnswers(config, base, storage, log, shutdown),
     checks: new Map<string, MethodCheck>([
       [
         nameOf(SubscriptionsService.method.createSubscription),

@@ -13,6 +13,7 @@ import { openTransactor } from "../runtime/transactor.ts";
 import { wakingTransactor } from "../webhooks/index.ts";
 import type { Base } from "./base.ts";
 import type { Health } from "./health.ts";
+import type { LargeProcessData } from "./large-process.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** The blob store, the methods, and the transactor. */
@@ -20,6 +21,8 @@ export interface Storage {
   blobs: BlobStore;
   /** The methods of the API. */
   methods: Map<string, Method>;
+  /** What services are made with that can be sent to another process. */
+  context: LargeProcessData["context"];
   /** Uids of identities that may create organizations. */
   admins: readonly string[];
   transactor: Transactor;
@@ -56,23 +59,22 @@ export async function openStorage(
     terms,
     admins,
   };
-  const methods = methodsOf({
+  const served = {
     ...context,
     publicOrganization: config.publicOrganization,
     freeTierTags: config.freeTierTags,
-    secrets,
-    readBlob: blobReader(blobs),
     installation: {
       organization: bootstrap.organization.uid,
       version: observation.version,
-      engine: config.databaseUrl === "" ? "sqlite" : "postgres",
-      blobStore: config.blobsUrl === "" ? "files" : "s3",
+      engine: store.engine,
+      blobStore: config.blobsUrl === "" ? ("files" as const) : ("s3" as const),
       startMs: Math.trunc(performance.timeOrigin),
       gcGraceMs: config.gcGraceMs,
       uploadTtlMs: config.uploadTtlMs,
     },
-    providers: accountProviders(config, tokens),
-  });
+  };
+  const providers = accountProviders(config, tokens);
+  const methods = methodsOf({ ...served, secrets, readBlob: blobReader(blobs), providers });
   const writer = await openTransactor(store, {
     ...context,
     dataDir,
@@ -93,6 +95,7 @@ export async function openStorage(
   return {
     blobs,
     methods,
+    context: served,
     admins,
     transactor: wakingTransactor(observation.transactor(writer, health.storage.noted), written),
   };

@@ -112,9 +112,9 @@ async function renewOne(
   { repo, digest: subject }: { repo: string; digest: string },
   renewed: Renewed,
 ): Promise<void> {
-  const { vex, attached } = await transactor.read(systemCallNow(clock), async ({ tx }) => ({
-    vex: await imageVexOf(tx, { repo, digest: subject }, place),
-    attached: await attachedVex(tx, repo, subject),
+  const { vex, attached } = await transactor.read(systemCallNow(clock), async (call) => ({
+    vex: await imageVexOf(call, { repo, digest: subject }, place),
+    attached: await attachedVex(call.tx, repo, subject),
   }));
   // While it is not known what the image holds, what was said before stays.
   if (!vex.isKnown) return;

@@ -41,7 +41,7 @@ export function v2Of({ answer, data: given, hasLeft }: TranslationContext): V2 {
     request: MessageInitShape<I>,
     by: CallData,
   ): Promise<MessageShape<O>> => {
-    const answered = await answer(method, by, create(method.input, request), { hasLeft });
+    const answered = await answer(method, by, create(method.input, request));
     if (isStreamed(answered)) throw new Error(`${method.toString()} is of v1`);
     return messageOf(answered) as MessageShape<O>;
   };

@@ -4,6 +4,7 @@ import { createTurns } from "../../lib/turns.ts";
 import { countedSources, isAnyUnmatched } from "../findings/image-packages.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
+import { weighFindings } from "../weights.ts";
 import type { Place, PlatformImage } from "./images.ts";
 import { compareText, orderOf, packagesKnown, sorted, withoutVersion } from "./packages.ts";
 import type { ImagePair, PlatformDiffers } from "./platforms.ts";
@@ -112,9 +113,10 @@ class FindingsReader {
     }
     if (await isAnyUnmatched(call.tx, digest, sources))
       return { ...NONE, reason: "its packages wait to be compared with the records of the feeds" };
+    await weighFindings(call, asOf);
     const all: ImageFinding[] = [];
     for (const state of ["open", "closed"] as const) {
-      all.push(...((await findingsOfImage(call.tx, { ...asOf, state }, this.#known)) ?? []));
+      for (const each of (await findingsOfImage(call.tx, { ...asOf, state }, this.#known)) ?? []) all.push(each);
       await this.#turn();
       call.requireCaller();
     }

@@ -8,6 +8,7 @@ import { eventsByAdvisory } from "../advisories/events.ts";
 import { advisoryEntry, feedEntry } from "./document-entries.ts";
 import { feedsOf, type Joined, joinVulnerabilities, type RecordRef } from "./join.ts";
 import { type Branch, inScope, pageOfKnown, pageOfTexts } from "./key-pages.ts";
+import { weighBytes } from "../weights.ts";
 import { bodiesOf, refKey } from "./records.ts";
 
 /** A package of a page. `uid`: its name. */
@@ -31,6 +32,7 @@ const MAX_OF_DOCUMENT = 1_000;
 const MAX_OF_PAGE = 2_000;
 const MAX_PAGE_BYTES = 8 << 20;
 const KEYS_AT_ONCE = 500;
+const ROWS_AN_ENTRY = 2;
 
 /** The names of packages in keys: an expression over feed_keys `k`, and where to read it in the order of its index. */
 interface Names {
@@ -89,22 +91,26 @@ export async function queryDocuments(
 
 /** The answers for the rows of a page. */
 export async function documentsOf(
-  { tx }: Pick<Call, "tx">,
+  call: Pick<Call, "tx" | "weigh">,
   rows: readonly DocumentRow[],
 ): Promise<MessageInitShape<typeof DocumentSchema>[]> {
-  const feeds = await feedsOf(tx);
-  const bodies = await bodiesOf(
-    tx,
-    rows.flatMap(({ records }) => records),
+  const { tx } = call;
+  const records = rows.flatMap((row) => row.records);
+  call.weigh((records.length + rows.reduce((sum, row) => sum + row.advisories.length, 0)) * ROWS_AN_ENTRY);
+  weighBytes(
+    call,
+    records.reduce((sum, { size }) => sum + size, 0),
   );
+  const feeds = await feedsOf(tx);
+  const bodies = await bodiesOf(tx, records);
   const events = await eventsByAdvisory(
     tx,
     rows.flatMap(({ advisories }) => advisories.map(({ uid }) => uid)),
   );
-  return rows.map(({ uid, records, advisories, isIncomplete }) => {
+  return rows.map(({ uid, records: own, advisories, isIncomplete }) => {
     const entries = [
       ...advisories.map((row) => advisoryEntry(row, events.get(row.uid) ?? [])),
-      ...records.flatMap((record) => {
+      ...own.flatMap((record) => {
         const body = bodies.get(refKey(record));
         const feed = feeds.get(record.feed);
         return body === undefined || feed === undefined ? [] : [feedEntry(feed, record, body)];
