@@ -58,7 +58,9 @@ test("static keys without an expiration end 365 days after they were set", async
   platform.clock.offsetMs += 60_000;
   const renamed = await platform.ok("PATCH", `/iam/v2/identities/${made.uid}`, { description: "renamed" });
   assert.equal(endOf(renamed), endOf(made), "another change moves no end");
-  const again = await platform.ok("PATCH", `/iam/v2/identities/${made.uid}`, {
+  const subject = await platform.ok("PATCH", `/iam/v2/identities/${made.uid}`, { staticKeys: { subject: "other" } });
+  assert.equal(endOf(subject), endOf(made), "a leaf beside it moves no end");
+  const again = await platform.ok("PATCH", `/iam/v2/identities/${made.uid}?updateMask=staticKeys`, {
     staticKeys: { ...keys, subject: "other" },
   });
   assert.equal(endOf(again), Date.parse(again.updateTime) + YEAR_MS);
