@@ -122,7 +122,7 @@ async function rename(call: Call, { uid, parent, name: from }: Row<"groups">, to
 }
 
 /** Words that stand after the path of a group in the URLs of libraries. Groups that are called so keep their names. */
-const RESERVED: readonly string[] = ["-", "simple", "legacy"];
+const RESERVED: readonly string[] = ["-", "-rev", "simple", "legacy"];
 
 function requireUsable(name: string): void {
   if (RESERVED.includes(name))

@@ -30,7 +30,7 @@ test("public signature keys of every supported type are accepted", () => {
   );
 });
 
-test("a key of any other kind is a fault of the document, and is skipped in the JWK Set of another issuer", () => {
+test("a key of any other kind alone is a fault of the document, and is skipped in the JWK Set of another issuer", () => {
   for (const bad of [
     p256.privateKey.export({ format: "jwk" }),
     { kty: "oct", k: "AAAA", alg: "HS256" },
@@ -61,21 +61,38 @@ test("a key of any other kind is a fault of the document, and is skipped in the 
     [],
     { keys: {} },
     { keys: [] },
-    { keys: Array.from({ length: 65 }, (_, kid) => ({ ...publicJwk, kid: String(kid) })) },
+    { keys: Array.from({ length: 257 }, (_, kid) => ({ ...publicJwk, kid: String(kid) })) },
   ]) {
     assert.equal(typeof jwksFault(document), "string");
   }
 });
 
-test("a kid that occurs twice names no key", () => {
-  const document = {
-    keys: [publicJwk, { ...ec("P-256").publicKey.export({ format: "jwk" }), kid: "a" }, { ...publicJwk, kid: "b" }],
-  };
+test("a kid may name several keys, and what cannot be used beside a key that can is ignored", () => {
+  const other = { ...ec("P-256").publicKey.export({ format: "jwk" }), kid: "a" };
+  const twice = { keys: [publicJwk, other, { ...publicJwk, kid: "b" }] };
   assert.deepEqual(
-    usableKeys(document).map(({ kid }) => kid),
-    ["b"],
+    usableKeys(twice).map(({ kid }) => kid),
+    ["a", "a", "b"],
   );
-  assert.equal(typeof jwksFault(document), "string");
-  // Also when the other key with this kid could not be used.
-  assert.deepEqual(usableKeys({ keys: [publicJwk, { kty: "oct", k: "AAAA", kid: "a" }] }), []);
+  assert.equal(jwksFault(twice), undefined);
+  for (const ignored of [
+    { ...other, use: "enc" },
+    { ...other, use: "x509-svid" },
+    { kty: "AKP", alg: "ML-DSA-44", pub: "AAAA", kid: "a" },
+    { ...publicJwk, key_ops: ["encrypt"] },
+  ]) {
+    assert.equal(jwksFault({ keys: [ignored, publicJwk] }), undefined);
+    assert.equal(usableKeys({ keys: [ignored, publicJwk] }).length, 1);
+  }
+  const spiffe = {
+    keys: [
+      { ...other, use: "x509-svid" },
+      { ...publicJwk, use: "jwt-svid" },
+    ],
+    spiffe_sequence: 1,
+  };
+  assert.deepEqual([jwksFault(spiffe), usableKeys(spiffe).length], [undefined, 1]);
+  // Whoever hands over a secret by mistake should hear of it.
+  for (const bad of [{ kty: "oct", k: "AAAA", kid: "b" }, p256.privateKey.export({ format: "jwk" })])
+    assert.equal(jwksFault({ keys: [publicJwk, bad] }), "must hold public keys alone, no private or symmetric ones");
 });

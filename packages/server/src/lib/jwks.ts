@@ -18,69 +18,77 @@ const CURVES: Record<string, string[]> = {
   Ed25519: ["EdDSA", "Ed25519"],
 };
 const RSA = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
+// `jwt-svid`: in the sets of SPIFFE, beside keys for X.509. Source: SPIFFE Trust Domain and Bundle §4.2.2.
+const SIGNATURE_USES: readonly unknown[] = ["sig", "jwt-svid"];
 const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
-const MAX_KEYS = 64;
+/** How many keys a JWK Set may hold, those that are ignored included. */
+export const MAX_KEYS = 256;
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 16_384;
 
 /**
- * The keys of a JWK Set (RFC 7517) that can safely verify signatures. Private and symmetric keys, encryption keys,
- * unknown types and keys whose kid occurs twice are skipped.
+ * The keys of a JWK Set that can safely verify signatures, of at most MAX_KEYS. Private and symmetric keys, encryption
+ * keys and unknown types are skipped. A kid may name several keys, as of different types. Source: RFC 7517 §4.5, §5.
  */
 export function usableKeys(document: unknown): VerificationKey[] {
-  const keys = members(document).flatMap((member) => {
-    const key = readKey(member);
-    return typeof key === "string" ? [] : [key];
+  if (!isObject(document) || !Array.isArray(document["keys"])) return [];
+  return (document["keys"] as unknown[]).slice(0, MAX_KEYS).flatMap((member) => {
+    const { key } = readKey(member);
+    return key === undefined ? [] : [key];
   });
-  return keys.filter(
-    ({ kid }) =>
-      kid === undefined || members(document).filter((member) => isObject(member) && member["kid"] === kid).length === 1,
-  );
 }
 
-/** Why a document is not a JWK Set of public signature keys. Undefined when it is one. */
+/**
+ * Why a document is not a JWK Set with which signatures can be verified. Undefined when it is one. Keys that are not
+ * for signatures, or of types that are not known, are no fault beside a usable one; a private or symmetric key is,
+ * since its owner should hear of it.
+ */
 export function jwksFault(document: unknown): string | undefined {
   if (!isObject(document) || !Array.isArray(document["keys"]))
     return "must be a JWKS document: an object with an array `keys`";
   const found = document["keys"] as unknown[];
   if (found.length === 0) return "must hold at least one key";
   if (found.length > MAX_KEYS) return `must hold at most ${MAX_KEYS} keys`;
-  for (const member of found) {
-    const key = readKey(member);
-    if (typeof key === "string") return key;
-  }
-  return usableKeys(document).length === found.length ? undefined : "must not give a kid twice";
+  const read = found.map(readKey);
+  const bad = read.find(({ isBad }) => isBad === true);
+  if (bad !== undefined) return bad.reason;
+  return read.some(({ key }) => key !== undefined) ? undefined : read[0]?.reason;
 }
 
-function members(document: unknown): unknown[] {
-  if (!isObject(document) || !Array.isArray(document["keys"])) return [];
-  return (document["keys"] as unknown[]).slice(0, MAX_KEYS);
+/** The key, or the reason why it cannot be used. `isBad`: its set should not be stored at all. */
+type Read = { key: VerificationKey; reason?: undefined; isBad?: undefined } | NotUsable;
+interface NotUsable {
+  key?: undefined;
+  reason: string;
+  isBad?: boolean;
 }
 
-/** The key, or the reason why it cannot be used. */
-function readKey(jwk: unknown): VerificationKey | string {
-  if (!isObject(jwk)) return "must hold keys that are objects";
+function readKey(jwk: unknown): Read {
+  const ignored = (reason: string): NotUsable => ({ reason });
+  const bad = (reason: string): NotUsable => ({ reason, isBad: true });
+  if (!isObject(jwk)) return bad("must hold keys that are objects");
   if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name)))
-    return "must hold public keys alone, no private or symmetric ones";
+    return bad("must hold public keys alone, no private or symmetric ones");
   const { kty, crv, kid, alg, use } = jwk;
-  if (kid !== undefined && typeof kid !== "string") return "must hold keys whose kid is a string";
-  if (use !== undefined && use !== "sig") return "must hold keys for signatures";
+  if (kid !== undefined && typeof kid !== "string") return bad("must hold keys whose kid is a string");
+  if (use !== undefined && !SIGNATURE_USES.includes(use)) return ignored("must hold a key for signatures");
   const operations = jwk["key_ops"];
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify")))
-    return "must hold keys for verifying signatures";
+    return ignored("must hold a key for verifying signatures");
   const possible = algorithmsOf(kty, crv);
-  if (possible === undefined) return "must hold keys of type RSA, EC (P-256, P-384, P-521) or OKP (Ed25519)";
-  if (alg !== undefined && !possible.includes(String(alg))) return "must hold keys whose alg fits their type";
+  if (possible === undefined) return ignored("must hold a key of type RSA, EC (P-256, P-384, P-521) or OKP (Ed25519)");
+  if (alg !== undefined && !possible.includes(String(alg))) return ignored("must hold a key whose alg fits its type");
   let key: KeyObject;
   try {
     key = createPublicKey({ key: jwk as JWK, format: "jwk" });
   } catch {
-    return "must hold well-formed keys";
+    return bad("must hold well-formed keys");
   }
   const bits = key.asymmetricKeyDetails?.modulusLength;
   if (kty === "RSA" && (bits === undefined || bits < MIN_RSA_BITS || bits > MAX_RSA_BITS))
-    return `must hold RSA keys of at least ${MIN_RSA_BITS} bits`;
-  return { ...(kid === undefined ? {} : { kid }), algorithms: alg === undefined ? possible : [String(alg)], key };
+    return bad(`must hold RSA keys of at least ${MIN_RSA_BITS} bits`);
+  const algorithms = alg === undefined ? possible : [String(alg)];
+  return { key: { ...(kid === undefined ? {} : { kid }), algorithms, key } };
 }
 
 function algorithmsOf(kty: unknown, crv: unknown): string[] | undefined {

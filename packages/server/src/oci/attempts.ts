@@ -15,7 +15,7 @@ import {
 import { type PublicSettings, publicMay } from "./anonymous.ts";
 import { isDigest } from "./digests.ts";
 import { checkTagRights, manifestUnknown, neededForTags } from "./manifests/commands.ts";
-import { fixedTagAbove } from "./manifests/fixed-tags.ts";
+import { neededBy, tagsAbove } from "./manifests/tags-above.ts";
 import { heldManifest, pulledOf } from "./manifests/held.ts";
 import { denied, neededToCreate, PULL, pullableRepository, PUSH, repositoryFor, resolveForPush } from "./names.ts";
 import { gateDenied, pullGateOf } from "./pulls/gate.ts";
@@ -115,12 +115,8 @@ const ATTEMPTS: Record<Action, Attempting> = {
     enter("EXISTENCE");
     if (!(await isThere(call, repo, reference))) throw manifestUnknown(reference);
     enter("POLICY");
-    const neededBy = isDigest(reference) ? await fixedTagAbove(call, repo, reference) : undefined;
-    if (neededBy !== undefined)
-      throw new MoorageError(
-        Code.FailedPrecondition,
-        `Tag ${neededBy.tag} is ${neededBy.kind} and needs this manifest`,
-      );
+    const above = isDigest(reference) ? await tagsAbove(call, repo, reference) : undefined;
+    if (above !== undefined) throw new MoorageError(Code.FailedPrecondition, neededBy(above));
     for (const tag of isDigest(reference) ? await tagsOf(call, repo, reference) : [reference])
       requireUnprotected((await findTag(call, repo, tag)).policy, tag);
     return undefined;

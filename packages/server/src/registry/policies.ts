@@ -12,8 +12,6 @@ export interface Policy {
   isProtected(tag: string): boolean;
   /** Whether there is any pattern of protected tags. */
   protects: boolean;
-  /** Whether there is any pattern of immutable tags. */
-  fixes: boolean;
   /** In order: the first rule that matches a tag decides. */
   rules: readonly RetentionRule[];
   /** How long the history of tags is retained, in milliseconds; Infinity means for ever. */
@@ -36,7 +34,6 @@ const NOTHING: Policy = {
   isImmutable: () => false,
   isProtected: () => false,
   protects: false,
-  fixes: false,
   rules: [],
   historyRetentionMs: Infinity,
   allowsSparse: false,
@@ -68,7 +65,6 @@ export function compilePolicy(policy: TagPolicy): Policy {
     isImmutable: anyOf(immutableTags),
     isProtected: anyOf(protectedTags),
     protects: protectedTags.length > 0,
-    fixes: immutableTags.length > 0,
     rules: retention.map(({ tagPattern, keepLast, keepFor }) => {
       return {
         matches: tagPattern === "" ? () => true : anyOf([tagPattern]),

@@ -425,15 +425,35 @@ test("a damaged manifest is removed so that the next push stores it again, a wro
   assert.deepEqual((await fsck({ deep: true })).findings, []);
 });
 
-test("an index whose manifest was deleted is reported, but is no fault", async (t) => {
+test("an index without a manifest is a fault where a tag leads to it, unless its repo accepts sparse indexes", async (t) => {
   const broken = await installation(t);
-  await broken.db
-    .insertInto("manifest_references")
-    .values({ repo: broken.repo, digest: broken.one.digest, target: digestOf("child"), kind: "manifest" })
+  const { db, repo, one } = broken;
+  const [outer, inner, child] = ["outer", "inner", "child"].map(digestOf) as [string, string, string];
+  const reference = (digest: string, target: string) => ({ repo, digest, target, kind: "manifest" });
+  const content = new TextEncoder().encode("inner");
+  const { digest: _, ...like } = await db
+    .selectFrom("manifests")
+    .selectAll()
+    .where("digest", "=", one.digest)
+    .executeTakeFirstOrThrow();
+  await db
+    .insertInto("manifests")
+    .values({ ...like, digest: inner, artifact_type: "", content, size: content.byteLength })
     .execute();
-  const result = await broken.fsck();
-  assert.deepEqual(kinds(result), ["index-without-manifest"]);
-  assert.equal(result.clean, true);
+  await db
+    .insertInto("manifest_references")
+    .values([reference(one.digest, inner), reference(inner, child)])
+    .execute();
+  const tagged = await broken.fsck();
+  assert.deepEqual(kinds(tagged), ["index-without-manifest"]);
+  assert.equal(tagged.clean, false);
+  await db.updateTable("repos").set({ tag_policy: '{"allowSparse":true}' }).where("uid", "=", repo).execute();
+  const sparse = await broken.fsck();
+  assert.deepEqual([kinds(sparse), sparse.clean], [["sparse-index"], true]);
+  await db.updateTable("repos").set({ tag_policy: null }).where("uid", "=", repo).execute();
+  await db.updateTable("tags").set({ digest: outer }).where("parent", "=", repo).execute();
+  const untagged = await broken.fsck();
+  assert.deepEqual([kinds(untagged), untagged.clean], [["sparse-index"], true]);
 });
 
 test("a resource without its parent is reported, and left as it is", async (t) => {

@@ -124,9 +124,52 @@ test("a bad key does not affect a good one in the same set; a token without kid 
   publish(jwk(one), jwk(two, { kid: "two" }));
   await unaccepted(exchange(forged({ alg: "ES256", kid: undefined }, one, "sha256")));
   await unaccepted(exchange(forged({ alg: "ES256", kid: "two" }, one, "sha256")));
-  // A kid of two keys names neither of them, even when one of them is unusable.
-  publish(jwk(one), { ...secret, kid: "one" });
-  await unaccepted(exchange(forged({ alg: "ES256" }, one, "sha256")));
   publish({ ...one.privateKey.export({ format: "jwk" }), kid: "one" } as typeof issuer.key.jwk);
   await unaccepted(exchange(forged({ alg: "ES256" }, one, "sha256")));
+});
+
+test("a kid of several keys names each of them: the one that signed the token counts", async () => {
+  const [one, two, rsa] = [ec("P-256"), ec("P-256"), generateKeyPairSync("rsa", { modulusLength: 2048 })];
+  const others: Record<string, unknown>[] = [
+    { kty: "oct", k: "AAAA", kid: "one", alg: "HS256" },
+    { kty: "AKP", alg: "ML-DSA-44", pub: "AAAA", kid: "one" },
+    { kty: "unheard-of", kid: "one" },
+    jwk(two, { use: "enc" }),
+    jwk(rsa, { use: "enc", alg: "RSA-OAEP" }),
+    jwk(rsa),
+    jwk(two),
+  ];
+  for (const other of others)
+    for (const keys of [
+      [jwk(one), other],
+      [other, jwk(one)],
+    ]) {
+      publish(...(keys as (typeof issuer.key.jwk)[]));
+      await exchange(forged({ alg: "ES256" }, one, "sha256"));
+      await unaccepted(exchange(forged({ alg: "ES256" }, ec("P-256"), "sha256")));
+    }
+  publish(jwk(one), jwk(two));
+  await exchange(forged({ alg: "ES256" }, two, "sha256"));
+});
+
+test("a key that was replaced under the same kid is read again, at most every 30 s", async () => {
+  const [old, next] = [ec("P-256"), ec("P-256")];
+  publish(jwk(old));
+  await exchange(forged({ alg: "ES256" }, old, "sha256"));
+  issuer.jwks.keys = [jwk(next)];
+  await unaccepted(exchange(forged({ alg: "ES256" }, next, "sha256")));
+  house.clock.nowMs += 31_000;
+  await exchange(forged({ alg: "ES256" }, next, "sha256"));
+  await unaccepted(exchange(forged({ alg: "ES256" }, old, "sha256")));
+});
+
+test("256 keys are read, and a set with more is refused whole: none is left out silently", async () => {
+  const pair = ec("P-256");
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, at) => jwk(at === count - 1 ? pair : ec("P-256"), { kid: `key-${at}` }));
+  publish(...many(256));
+  await exchange(forged({ alg: "ES256", kid: "key-255" }, pair, "sha256"));
+  publish(...many(257));
+  await unaccepted(exchange(forged({ alg: "ES256", kid: "key-0" }, pair, "sha256")));
+  await unaccepted(exchange(forged({ alg: "ES256", kid: "key-256" }, pair, "sha256")));
 });

@@ -225,7 +225,7 @@ test("the client secret is encrypted, in no answer and no log line, and sent to 
   assert.equal(await kept(), "", "named, and none");
   const wrong = await server.ask("PATCH", `${PATH}/${uid}`, {
     token: server.platform,
-    json: { oidc: { clientSecret: "fifth-s3cret" } },
+    json: { oidc: { issuer: "", clientSecret: "fifth-s3cret" } },
   });
   assert.equal(wrong.status, 400);
   await ask("GET", PATH);

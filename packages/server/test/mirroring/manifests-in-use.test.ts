@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { digestOf, OCI_IMAGE, OCI_INDEX } from "../support/installation.ts";
 import { startPair } from "../support/mirror.ts";
 
-test("no manifest below an index with a protected tag of a mirror is deleted, until the source moves the tag", async (t) => {
+test("no manifest below an index with a tag of a mirror is deleted, until the source moves the tag", async (t) => {
   const { upstream, here, configOf, mirror, copied } = await startPair(t);
   const image = await upstream.pushImage("acme/app", "amd64", "amd64");
   const index = {
@@ -13,13 +13,12 @@ test("no manifest below an index with a protected tag of a mirror is deleted, un
   };
   await upstream.pushManifest("acme/app", "v1", index);
   const uid = await mirror("copy", configOf("app", { tagPattern: "v1" }));
-  await here.api("PATCH", `/registry/v2/repos/${uid}`, { tagPolicy: { protectedTags: ["v1"] } });
   assert.equal((await copied(uid)).state, "SYNC_STATE_SUCCEEDED");
   const remove = () => here.ask("DELETE", `/v2/acme/copy/manifests/${image.digest}`, { token: here.registry });
 
   const rejected = await remove();
   assert.equal(rejected.status, 405, rejected.text);
-  assert.match(rejected.text, /Tag v1 is protected and needs this manifest/);
+  assert.match(rejected.text, /Tag v1 needs this manifest/);
   const pull = () => here.ask("GET", `/v2/acme/copy/manifests/${image.digest}`, { token: here.registry });
   assert.equal(digestOf((await pull()).text), image.digest);
 

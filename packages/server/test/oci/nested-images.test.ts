@@ -110,3 +110,13 @@ test("the API makes and renames both, while names stay unique among groups and a
   await platform.ok("PATCH", `/registry/v2/repos/${web.uid}?updateMask=name`, { name: "moved" });
   assert.equal(await refused("PATCH", `/registry/v2/repos/${web.uid}?updateMask=name`, { name: "moved" }), 200);
 });
+
+test("a part of a path may have one or two characters: a push creates the groups", async (t) => {
+  const { platform, registry, tagsOf, group } = await open(t);
+  for (const name of ["acme/ci/app", "acme/q/a/api"]) {
+    await pushImage(platform, name, "v1");
+    assert.equal((await registry("GET", `${name}/manifests/v1`)).status, 200, name);
+    assert.deepEqual(await tagsOf(name), { name, tags: ["v1"] });
+  }
+  assert.notEqual(await group(await group(platform.organization, "q"), "a"), "");
+});

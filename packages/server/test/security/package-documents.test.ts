@@ -234,6 +234,37 @@ describe("advisories of groups", () => {
     assert.ok(namespaces(all["openssl"]).includes("debian:12 CVE-2026-1"));
   });
 
+  test("say how something was found, in the numbers and names of this API's own messages", async () => {
+    const scan = { scanner: "grype", componentId: "c", componentVersion: "1", componentType: "deb" };
+    await newAdvisory(platform, group, {
+      artifactName: "found-by-scan",
+      artifactType: "APK",
+      aliases: ["CVE-2026-8"],
+      events: [
+        { reviewState: "APPROVED", detection: { scanv1: { ...scan, subpackage: "sub", component: "libx" } } },
+        { reviewState: "APPROVED", detection: { nvdapi: { cpeSearched: "a", cpeFound: "b" } } },
+      ],
+    });
+    const { method } = SecurityAdvisoryService;
+    const answer = await both(platform, method.listDocuments, { id: "found-by-scan" }, await platform.token());
+    const [{ advisories: [{ events = [] } = {}] = [] } = {}] = answer.body["documents"] as {
+      advisories: { events: { detection: Record<string, object> }[] }[];
+    }[];
+    const [first, second] = events.map(({ detection }) => detection);
+    assert.deepEqual(
+      Object.entries(first?.["scanv1"] ?? {}).filter(([, value]) => value !== ""),
+      [
+        ["scanner", "grype"],
+        ["subpackageName", "sub"],
+        ["componentId", "c"],
+        ["componentName", "libx"],
+        ["componentVersion", "1"],
+        ["componentType", "deb"],
+      ],
+    );
+    assert.deepEqual(second, { nvdapi: { cpeSearched: "a", cpeFound: "b" } });
+  });
+
   test("are seen by a viewer of the group, not by a stranger", async () => {
     const viewer = await platform.token(await platform.identity(group, "viewer"));
     assert.ok("acme/web" in (await documents("", viewer)));

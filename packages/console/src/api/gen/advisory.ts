@@ -72,18 +72,18 @@ export interface DocumentEventFixed {
 export interface DocumentEventDetection {
   nvdapi?: AdvisoryEventDetectionNVDAPI;
   manual?: AdvisoryEventDetectionManual;
-  scanv1?: AdvisoryEventDetectionScanV1;
+  scanv1?: DocumentEventDetectionScanV1;
 }
 export interface AdvisoryEventDetectionNVDAPI {
   cpeSearched: string;
   cpeFound: string;
 }
 export interface AdvisoryEventDetectionManual {}
-export interface AdvisoryEventDetectionScanV1 {
+export interface DocumentEventDetectionScanV1 {
   scanner: string;
-  subpackage: string;
+  subpackageName: string;
   componentId: string;
-  component: string;
+  componentName: string;
   componentVersion: string;
   componentType: string;
   componentLocation: string;

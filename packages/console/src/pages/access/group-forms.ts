@@ -5,7 +5,7 @@ import type { FieldSpec, FormSpec } from "./parts/resource.ts";
 const NAME: FieldSpec = {
   name: "name",
   label: "Name",
-  help: "3 to 63 of a-z, 0-9, space, dot, dash and underscore. It is part of the names of images: team in acme/team/app.",
+  help: "1 to 63 of a-z, 0-9, space, dot, dash and underscore. It is part of the names of images: team in acme/team/app.",
 };
 const DESCRIPTION: FieldSpec = { name: "description", label: "Description", help: "What the group is for." };
 

@@ -28,6 +28,15 @@ const REAL_COUNTS = `with real (kind, ancestor, n) as (
   union all select 'tags', a.ancestor, count(*) from ancestry as a join tags as t on t.parent = a.uid where a.kind = 'repos' group by a.ancestor
 )`;
 
+// What tags lead to: the manifests that they point to, and what those name, in any nesting.
+const REACHED = `with recursive reached (repo, digest) as (
+  select parent, digest from tags
+  union select r.repo, r.target from reached join manifest_references as r on r.repo = reached.repo and r.digest = reached.digest where r.kind = 'manifest'
+)`;
+const ABSENT = `select m.repo, m.digest, m.target from manifest_references as m
+  where m.kind = 'manifest' and not exists (select 1 from manifests as x where x.repo = m.repo and x.digest = m.target)`;
+const IS_SPARSE = `exists (select 1 from repos as r where r.uid = m.repo and r.tag_policy like '%"allowSparse":true%')`;
+
 const below = (table: string): string =>
   `exists (select 1 from ${table} as x where x.uid = a.uid and x.name = a.name and substr(x.uid, 1, length(a.ancestor) + 1) = a.ancestor || '/')`;
 
@@ -62,9 +71,16 @@ export const ROW_CHECKS: readonly RowCheck[] = [
   },
   {
     kind: "index-without-manifest",
+    meaning: "a tag leads to an index whose manifest its repo does not hold: push the image again",
+    find: `${REACHED} ${ABSENT} and exists (select 1 from reached as t where t.repo = m.repo and t.digest = m.digest) and not ${IS_SPARSE}`,
+    show: ["repo", "digest", "target"],
+  },
+  {
+    kind: "sparse-index",
     notice: true,
-    meaning: "an index refers to a manifest that its repo does not hold: it may have been deleted on purpose",
-    find: "select m.repo, m.digest, m.target from manifest_references as m where m.kind = 'manifest' and not exists (select 1 from manifests as x where x.repo = m.repo and x.digest = m.target)",
+    meaning:
+      "an index refers to a manifest that its repo does not hold, which its repo's policy allows, or no tag leads to the index",
+    find: `${REACHED} ${ABSENT} and (${IS_SPARSE} or not exists (select 1 from reached as t where t.repo = m.repo and t.digest = m.digest))`,
     show: ["repo", "digest", "target"],
   },
   {

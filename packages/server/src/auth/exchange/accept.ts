@@ -23,7 +23,7 @@ import {
   organizationOfIdentity,
   organizationsNamed,
 } from "./identity-rows.ts";
-import { type ExternalVerifier, pickKey, verifySignature } from "./issuer-keys.ts";
+import { type ExternalVerifier, verifySignature } from "./issuer-keys.ts";
 import type { PatternMatcher, RequestPatterns } from "./pattern-budget.ts";
 import { loggedClaims, loggedValue, notAccepted, type TokenRejection, rejectionError } from "./rejections.ts";
 
@@ -197,7 +197,7 @@ function signatureCheck(
   return {
     of: (organization) => ({
       verify({ case: kind, value }) {
-        if (kind === "staticKeys") return errorOf(verifySignature(jwt, pickKey(staticKeys(value), jwt.header)));
+        if (kind === "staticKeys") return errorOf(verifySignature(jwt, staticKeys(value)));
         const known = published.get(organization) ?? errorOf(external.verify(jwt, nowMs, organization));
         published.set(organization, known);
         return known;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { FetchError, type GuardedFetch } from "../../lib/guarded-fetch.ts";
 import { isIssuerUrl } from "../../lib/issuer-url.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
-import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
+import { MAX_KEYS, usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { createLru } from "../../lib/lru.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { type Jwt, rejection } from "../tokens/jwt.ts";
@@ -40,14 +40,16 @@ const MAX_VERIFIED = 10_000;
 const MAX_NEW = 64;
 const MAX_NEW_OF_ONE = 8;
 const FRESH_MS = 600_000;
-const UNKNOWN_KID_COOLDOWN_MS = 30_000;
+const RELOAD_COOLDOWN_MS = 30_000;
 const FAILED_MS = 5_000;
 const MAX_DEPTH = 16;
+// Keys of one kid and algorithm that are tried for a token.
+const MAX_OF_ONE_KID = 8;
 
 /**
- * Source: OpenID Connect Discovery 1.0 §4. Keys are cached for ten minutes. An unknown kid has them fetched again at
- * most every 30 s, a failure is cached for 5 s, and concurrent callers for the same issuer share one fetch. One
- * organization has at most eight issuers asked concurrently whose keys were never read, and all together 64.
+ * Source: OpenID Connect Discovery 1.0 §4. Keys are cached for ten minutes. A token that none of them signed has them
+ * fetched again at most every 30 s, a failure is cached for 5 s, and concurrent callers for the same issuer share one
+ * fetch. One organization has at most eight issuers asked concurrently whose keys were never read, and all together 64.
  */
 export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
   const known = createLru<string, Issuer>(MAX_ISSUERS);
@@ -91,35 +93,24 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
     underWay.set(issuer, started);
     return started;
   };
-  const keyFor = async (
-    { header }: Jwt,
-    issuer: string,
-    nowMs: number,
-    organization: string,
-  ): Promise<VerificationKey | undefined> => {
-    const cached = known.get(issuer);
-    const fresh = isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs, organization);
-    const key = pickKey(fresh.keys, header);
-    if (key || Math.abs(nowMs - fresh.attemptedAtMs) < UNKNOWN_KID_COOLDOWN_MS) return key;
-    // Set before the fetch, so that a failing one counts too.
-    fresh.attemptedAtMs = nowMs;
-    return pickKey((await loadOnce(issuer, nowMs, organization)).keys, header);
-  };
 
   return {
     async verify(jwt, nowMs, organization) {
       const issuer = jwt.claims["iss"];
       if (typeof issuer !== "string" || !isIssuerUrl(issuer)) throw rejection();
-      await verifySignature(jwt, await keyFor(jwt, issuer, nowMs, organization));
+      const cached = known.get(issuer);
+      const fresh = isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs, organization);
+      if (await isSignedBy(jwt, fresh.keys)) return;
+      if (Math.abs(nowMs - fresh.attemptedAtMs) < RELOAD_COOLDOWN_MS) throw rejection();
+      // The issuer may have new keys, under a kid that it had before too. Set before the fetch, so that a failing one
+      // counts as well.
+      fresh.attemptedAtMs = nowMs;
+      await verifySignature(jwt, (await loadOnce(issuer, nowMs, organization)).keys);
     },
     async isSigned(jwt, nowMs) {
       const cached = known.get(String(jwt.claims["iss"]));
-      const key = cached && pickKey(cached.keys, jwt.header);
-      if (key === undefined) return undefined;
-      const isGood = await verifySignature(jwt, key).then(
-        () => true,
-        () => false,
-      );
+      if (cached === undefined || fittingKeys(cached.keys, jwt.header).length === 0) return undefined;
+      const isGood = await isSignedBy(jwt, cached.keys);
       // The issuer may have other keys by now.
       return isGood || isFresh(cached, nowMs) ? isGood : undefined;
     },
@@ -131,29 +122,42 @@ function isFresh(issuer: Issuer | undefined, nowMs: number): issuer is Issuer {
 }
 
 /**
- * The key that the token's header names by `kid`. Without a `kid`, the only key for its algorithm. Undefined when there
- * is not exactly one. The header's own `jwk`, `jku` and `x5u` are ignored.
+ * The keys that may have signed the token: of its algorithm, and named by its header's `kid`, which may name several.
+ * Without a `kid`, the only key for the algorithm; none when there are several. The header's own `jwk`, `jku` and `x5u`
+ * are ignored.
  */
-export function pickKey(keys: VerificationKey[], { alg, kid }: Record<string, unknown>): VerificationKey | undefined {
+function fittingKeys(keys: VerificationKey[], { alg, kid }: Record<string, unknown>): VerificationKey[] {
   const fitting = keys.filter((key) => key.algorithms.includes(String(alg)) && (kid === undefined || key.kid === kid));
-  return fitting.length === 1 ? fitting[0] : undefined;
+  return kid === undefined && fitting.length > 1 ? [] : fitting.slice(0, MAX_OF_ONE_KID);
 }
 
 // By the digest of a token, the key that signed it: a signature that was verified stays good. Passwords for the
 // registry come with every pull.
 const verified = createLru<string, VerificationKey>(MAX_VERIFIED);
 
-/** Throws UNAUTHENTICATED unless the key signed the token. */
-export async function verifySignature(jwt: Jwt, key: VerificationKey | undefined): Promise<void> {
-  if (!key) throw rejection();
+/** Throws UNAUTHENTICATED unless one of the keys that the token's header names signed it. */
+export async function verifySignature(jwt: Jwt, keys: VerificationKey[]): Promise<void> {
+  if (!(await isSignedBy(jwt, keys))) throw rejection();
+}
+
+async function isSignedBy(jwt: Jwt, keys: VerificationKey[]): Promise<boolean> {
+  const fitting = fittingKeys(keys, jwt.header);
+  if (fitting.length === 0) return false;
   const digest = hash("sha256", jwt.token, "base64url");
-  if (verified.get(digest) === key) return;
+  const signer = verified.get(digest);
+  if (signer !== undefined && fitting.includes(signer)) return true;
   // Not every installation takes tokens of other issuers.
   const { compactVerify } = await import("jose");
-  await compactVerify(jwt.token, key.key, { algorithms: [...key.algorithms] }).catch(() => {
-    throw rejection();
-  });
-  verified.set(digest, key);
+  for (const key of fitting) {
+    const isGood = await compactVerify(jwt.token, key.key, { algorithms: [...key.algorithms] }).then(
+      () => true,
+      () => false,
+    );
+    if (!isGood) continue;
+    verified.set(digest, key);
+    return true;
+  }
+  return false;
 }
 
 async function fetchKeys(fetch: GuardedFetch, issuer: string): Promise<VerificationKey[]> {
@@ -161,7 +165,11 @@ async function fetchKeys(fetch: GuardedFetch, issuer: string): Promise<Verificat
   if (discovery["issuer"] !== issuer) throw new FetchError("refused", "its discovery document names another issuer");
   const jwksUri = discovery["jwks_uri"];
   if (typeof jwksUri !== "string") throw new FetchError("refused", "its discovery document names no keys");
-  return usableKeys(await fetchObject(fetch, jwksUri));
+  const document = await fetchObject(fetch, jwksUri);
+  const { keys } = document;
+  if (Array.isArray(keys) && keys.length > MAX_KEYS)
+    throw new FetchError("refused", `its key set holds ${keys.length} keys, more than ${MAX_KEYS}`);
+  return usableKeys(document);
 }
 
 async function fetchObject(fetch: GuardedFetch, url: string): Promise<Record<string, unknown>> {

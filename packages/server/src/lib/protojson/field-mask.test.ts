@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IdentitySchema } from "@moorage/api";
-import { maskOfPresent, selectionOf } from "./field-mask.ts";
+import { selectionOf } from "./field-mask.ts";
 
 test("a selection covers all paths of the mask, and a path wins over its sub-paths in either order", () => {
   assert.deepEqual(
@@ -19,11 +18,4 @@ test("a selection covers all paths of the mask, and a path wins over its sub-pat
 
 test("a star selects all fields", () => {
   assert.equal(selectionOf(["*"]), undefined);
-});
-
-test("the mask of an update without one has only the updatable fields of the body", () => {
-  const present = IdentitySchema.fields.filter((field) =>
-    ["uid", "name", "claim_match", "create_time"].includes(field.name),
-  );
-  assert.deepEqual(maskOfPresent(present), ["name", "claim_match"]);
 });

@@ -1,5 +1,8 @@
-import type { DescField } from "@bufbuild/protobuf";
-import { isUpdatable } from "./fields.ts";
+/**
+ * The last part of a path whose message an update sets where it is not set, and leaves as it is where it is: what an
+ * empty object in a body without a mask asks for. No field has such a name.
+ */
+export const PRESENT = "";
 
 /** Which fields of a message to read, by proto name: the whole field, or these fields of it. */
 export type Selection = Map<string, Selection | "whole">;
@@ -13,11 +16,6 @@ export function selectionOf(paths: readonly string[]): Selection | undefined {
   const selection: Selection = new Map();
   for (const path of paths) select(selection, path.split("."));
   return selection;
-}
-
-/** The default mask of an update: the updatable fields whose keys are present in the body. */
-export function maskOfPresent(present: readonly DescField[]): string[] {
-  return present.filter(isUpdatable).map((field) => field.name);
 }
 
 function select(selection: Selection, path: string[]): void {

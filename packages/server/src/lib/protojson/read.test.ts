@@ -76,10 +76,26 @@ test("output-only fields are ignored without a check and are not among the prese
   );
   assert.deepEqual(bad, []);
   assert.equal((message as Repo).uid, "");
-  assert.deepEqual(
-    options.present?.map((field) => field.name),
-    ["name", "description", "active_tags"],
-  );
+  assert.deepEqual(options.present, ["name", "description", "active_tags"]);
+});
+
+test("what is present in nested messages is named leaf by leaf, lists and maps as a whole", () => {
+  const present = (json: object): string[] | undefined => {
+    const options: ReadOptions = { present: [] };
+    assert.deepEqual(read(IdentitySchema, json, options).bad, []);
+    return options.present;
+  };
+  assert.deepEqual(present({ name: "n", claimMatch: { issuer: "", claims: { a: "b" } } }), [
+    "name",
+    "claim_match.issuer",
+    "claim_match.claims",
+  ]);
+  assert.deepEqual(present({ staticKeys: { audiences: ["a"], expirationTime: "2030-01-01T00:00:00Z" } }), [
+    "static_keys.audiences",
+    "static_keys.expiration_time",
+  ]);
+  assert.deepEqual(present({ claimMatch: null }), ["claim_match"]);
+  assert.deepEqual(present({ claimMatch: {} }), ["claim_match."]);
 });
 
 test("a field given in both casings and two members of a oneof are violations", () => {

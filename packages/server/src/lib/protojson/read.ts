@@ -1,10 +1,10 @@
 import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { type Fields, isOutputOnly, setField, shown, violate } from "./fields.ts";
+import { type Fields, isOutputOnly, isUpdatable, setField, shown, violate } from "./fields.ts";
 import { isWellKnown } from "./write-wellknown.ts";
 import type { FieldViolation } from "../../errors.ts";
 import { enumReader, fail, type Read, scalarReader } from "./read-scalars.ts";
 import { wellKnownReader } from "./read-wellknown.ts";
-import type { Selection } from "./field-mask.ts";
+import { PRESENT, type Selection } from "./field-mask.ts";
 
 /** Which fields of a message to read, and which facts to collect. */
 export interface ReadOptions {
@@ -15,8 +15,12 @@ export interface ReadOptions {
   selection?: Selection | undefined;
   /** Proto names of fields that are ignored because the request has their value elsewhere, such as in the URL. */
   unread?: readonly string[];
-  /** Filled with the fields whose keys are present in the JSON, except output-only fields. */
-  present?: DescField[];
+  /**
+   * Filled with the leaves that are present in the JSON, as paths of a mask: keys of nested messages by themselves,
+   * lists and maps as a whole, without fields that nobody can update. An object without such keys is a path with
+   * `PRESENT`.
+   */
+  present?: string[];
 }
 /**
  * Reads a message; violations are recorded under paths that begin with `at`. Undefined when the JSON is not an object.
@@ -111,13 +115,20 @@ function readField(
   const { field } = entry;
   if (key !== field.jsonName && Object.hasOwn(json, field.jsonName))
     return violate(bad, path, `is given twice, as ${field.jsonName} and as ${field.name}`);
-  options.present?.push(field);
-  if (json[key] === null) return;
+  const nested = field.fieldKind === "message" && !isWellKnown(field.message) ? field.message : undefined;
   const inner = options.selection?.get(field.name);
+  const present = nested === undefined || json[key] === null ? undefined : options.present && [];
+  if (isUpdatable(field) && present === undefined) options.present?.push(field.name);
+  if (json[key] === null) return;
   const value =
-    inner instanceof Map && field.fieldKind === "message" && !isWellKnown(field.message)
-      ? jsonReader(field.message)(json[key], path, bad, depth + 1, { selection: inner })
+    nested !== undefined && (inner instanceof Map || present !== undefined)
+      ? jsonReader(nested)(json[key], path, bad, depth + 1, {
+          ...(inner instanceof Map && { selection: inner }),
+          ...(present !== undefined && { present }),
+        })
       : entry.read(json[key], path, bad, depth + 1);
+  if (present !== undefined && isUpdatable(field))
+    options.present?.push(...(present.length === 0 ? [PRESENT] : present).map((leaf) => `${field.name}.${leaf}`));
   if (value === undefined) return;
   const taken = setField(message, field, value);
   if (taken !== undefined) violate(bad, path, `only one of ${taken} and ${field.jsonName} may be set`);

@@ -17,7 +17,7 @@ import {
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
-import { type FixedTag, fixedTagAbove } from "./fixed-tags.ts";
+import { type TagsAbove, tagsAbove } from "./tags-above.ts";
 import type { ParsedManifest } from "./parse.ts";
 import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
@@ -313,17 +313,17 @@ async function heldManifests(
 }
 
 /**
- * Deletes a manifest by digest, with the tags that point to it. The history of these tags is retained, and the grace of
- * the content that the manifest refers to starts. A manifest below an index that a protected or immutable tag points to
- * is not deleted: `neededBy` is that tag. Throws MANIFEST_UNKNOWN when the repo has no such manifest. Source:
- * docs/contract.md, "Registry".
+ * Deletes a manifest by digest, with the tags that point to it. The history of these tags is retained, and the grace
+ * of the content that the manifest refers to starts. A manifest below an index that a tag points to is not deleted:
+ * `above` has those tags. Throws MANIFEST_UNKNOWN when the repo has no such manifest. Source: docs/contract.md,
+ * "Registry".
  */
 export const deleteManifest = command(
   "oci.deleteManifest",
-  async (call: Call, { name, digest }: { name: string; digest: string }): Promise<{ neededBy?: FixedTag }> => {
+  async (call: Call, { name, digest }: { name: string; digest: string }): Promise<{ above?: TagsAbove }> => {
     const repo = await repositoryFor(call, name, Capability.CAP_MANIFEST_DELETE);
-    const neededBy = await fixedTagAbove(call, repo, digest);
-    if (neededBy !== undefined) return { neededBy };
+    const above = await tagsAbove(call, repo, digest);
+    if (above !== undefined) return { above };
     await startGraceAround(call, repo, digest);
     await checkAttachmentsBy(call, repo, digest);
     const { numDeletedRows } = await call.tx

@@ -18,7 +18,7 @@ import { notPulled } from "../tags/timed-pull.ts";
 import { heldManifest, pulledOf } from "./held.ts";
 import { imageConfigOf } from "./image-config.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
-import type { FixedTag } from "./fixed-tags.ts";
+import { neededBy, type TagsAbove } from "./tags-above.ts";
 
 const MAX_TAGS = 100;
 
@@ -151,18 +151,15 @@ async function handleDelete(exchange: Exchange, reference: string): Promise<void
     });
   }
   if (isDigest(reference)) {
-    const { neededBy } = await deps.transactor.write(deleteManifest, exchange.callData, { name, digest: reference });
-    if (neededBy !== undefined) throw needed(neededBy);
+    const { above } = await deps.transactor.write(deleteManifest, exchange.callData, { name, digest: reference });
+    if (above !== undefined) throw needed(above);
   } else await deps.transactor.write(removeTag, exchange.callData, { name, tag: reference });
   sendEmpty(exchange, 202, {});
 }
 
-/** The error for deleting a manifest that a tag needs, like that for a blob which a manifest needs. */
-function needed({ tag, kind, manifest }: FixedTag): RegistryError {
-  return new RegistryError("UNSUPPORTED", `Tag ${tag} is ${kind} and needs this manifest`, {
-    headers: { allow: "GET, HEAD" },
-    detail: { tag, manifest },
-  });
+/** The error for deleting a manifest that tags need, like that for a blob which a manifest needs. */
+function needed(above: TagsAbove): RegistryError {
+  return new RegistryError("UNSUPPORTED", neededBy(above), { headers: { allow: "GET, HEAD" }, detail: { ...above } });
 }
 
 /** The whole body. Throws SIZE_INVALID with status 413 when it exceeds `maxManifestBytes`. */

@@ -1,8 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   type AdvisoryEvent,
+  type AdvisoryEvent_Detection,
   AdvisoryEvent_FalsePositiveDetermination_Type as FalsePositive,
   type DocumentAdvisorySchema,
+  type DocumentEvent_DetectionSchema,
   type DocumentEventSchema,
   ReviewState,
 } from "@moorage/api/messages";
@@ -14,6 +16,7 @@ import type { JoinedFeed } from "./join.ts";
 
 type Entry = Exclude<MessageInitShape<typeof DocumentAdvisorySchema>, { $typeName: string }> & { id: string };
 type Event = Exclude<MessageInitShape<typeof DocumentEventSchema>, { $typeName: string }>;
+type DetectionType = NonNullable<MessageInitShape<typeof DocumentEvent_DetectionSchema>["type"]>;
 
 /** What a group's advisory says in a document: its approved events. */
 export function advisoryEntry(row: Row<"advisories">, events: readonly AdvisoryEvent[]): Entry {
@@ -30,10 +33,16 @@ export function advisoryEntry(row: Row<"advisories">, events: readonly AdvisoryE
 }
 
 function ownType(type: AdvisoryEvent["type"]): NonNullable<Event["type"]> {
-  if (type.case === "detection") return { case: "detection", value: { type: type.value.type } };
+  if (type.case === "detection") return { case: "detection", value: { type: ownDetection(type.value.type) } };
   if (type.case !== "fixed") return type;
   const { fixedVersion, scannerVersion, grypeDbBuilt, grypeDbChecksum } = type.value;
   return { case: "fixed", value: { fixedVersion, scannerVersion, grypeDbBuilt, grypeDbChecksum } };
+}
+
+function ownDetection(type: AdvisoryEvent_Detection["type"]): DetectionType {
+  if (type.case !== "scanv1") return type;
+  const { $typeName, subpackage, component, ...same } = type.value;
+  return { case: "scanv1", value: { ...same, subpackageName: subpackage, componentName: component } };
 }
 
 /** What a record of a feed says in a document about the package with this key. */

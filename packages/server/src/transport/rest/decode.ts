@@ -3,7 +3,7 @@ import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type Fields, fieldNamed, getField, setField, violate } from "../../lib/protojson/fields.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { fieldReader, jsonReader } from "../../lib/protojson/read.ts";
-import { maskOfPresent, selectionOf } from "../../lib/protojson/field-mask.ts";
+import { selectionOf } from "../../lib/protojson/field-mask.ts";
 import { compileQuery } from "./query.ts";
 import type { Binding } from "./routes.ts";
 
@@ -24,7 +24,7 @@ type FillPath = (message: Fields, values: readonly string[], bad: FieldViolation
 /**
  * Compiles the decoder of a binding. The decoder throws INVALID_ARGUMENT with everything that is wrong in path, query
  * and body, and, where the body is a new resource, with the violations that `violationsOf` finds in it as well. The
- * path takes precedence over the body. The message of an update always has a mask: the caller's, or the fields that the
+ * path takes precedence over the body. The message of an update always has a mask: the caller's, or the leaves that the
  * body has, so that an empty body changes nothing. With a mask there must be a body, because an absent one would clear
  * what the mask names. Source: docs/contract.md, "JSON", "Listing", "Updating" and
  * "Errors".
@@ -97,7 +97,7 @@ function listReader(body: DescField): ReadBody {
 function updateReader(read: ReturnType<typeof jsonReader>, body: DescField, mask: DescField): ReadBody {
   return (message, json, bad) => {
     const given = (getField(message, mask) as FieldMask | undefined)?.paths ?? [];
-    const present: DescField[] = [];
+    const present: string[] = [];
     const value = read(json === undefined ? {} : json, "", bad, 0, {
       present,
       selection: given.length === 0 ? undefined : selectionOf(given),
@@ -105,7 +105,7 @@ function updateReader(read: ReturnType<typeof jsonReader>, body: DescField, mask
     if (value !== undefined) setField(message, body, value);
     if (json === undefined && given.length > 0) violate(bad, "body", "is required with a mask");
     if (given.includes("")) violate(bad, "updateMask", "has an empty path");
-    if (given.length === 0) setField(message, mask, create(FieldMaskSchema, { paths: maskOfPresent(present) }));
+    if (given.length === 0) setField(message, mask, create(FieldMaskSchema, { paths: present }));
     return message;
   };
 }

@@ -269,11 +269,11 @@ test("an update with a mask reads only the fields that the mask names", async ()
   );
 });
 
-test("a member of a oneof has its own name in the mask", async () => {
+test("a leaf of a member of a oneof has its own name in the mask", async () => {
   reply = (_, method) => create(method.output);
   await send("PATCH", `/iam/v2/identities/${UID}`, '{"claimMatch":{"issuer":"i"}}');
   const request = seen?.message as UpdateIdentityRequest;
-  assert.deepEqual(request.updateMask?.paths, ["claim_match"]);
+  assert.deepEqual(request.updateMask?.paths, ["claim_match.issuer"]);
   assert.equal((request.identity as Identity).relationship.case, "claimMatch");
 });
 

@@ -152,7 +152,7 @@ export async function checkStores(context: OperationContext, config: Config): Pr
     { progress() {}, note() {} },
   );
   for (const { kind, count: found, examples, notice } of findings) {
-    if (!notice || kind === "index-without-manifest")
+    if (!notice || kind === "sparse-index")
       reportWrong(context, `fsck: ${kind} ${found} times: ${examples.join(", ")}`);
   }
 }
