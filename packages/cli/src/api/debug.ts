@@ -3,8 +3,6 @@
 const MAX_BODY_CHARS = 4096;
 const SECRET = /token|password|secret|authorization|assertion|credential|verifier|private|^code$|_code$|Code$/i;
 const PAGING = /^(?:next_?)?page_?token$|^token_type|^scope/i;
-// A JWT, wherever it stands.
-const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
 let debugging = false;
 
@@ -39,8 +37,16 @@ export function shownBody(text: string, contentType: string): string {
         [...new URLSearchParams(text)].map(([name, value]) => [name, isSecret(name) ? "***" : value]),
       ).toString()
     : hidden(text);
-  const safe = shown.replaceAll(JWT, "***").replaceAll(/\p{Cc}/gu, " ");
+  const safe = withoutTokens(shown).replaceAll(/\p{Cc}/gu, " ");
   return safe.length > MAX_BODY_CHARS ? `${safe.slice(0, MAX_BODY_CHARS)}… (${safe.length} characters)` : safe;
+}
+
+/** The text without what begins as a JWT does, wherever it stands. */
+function withoutTokens(text: string): string {
+  return text.replaceAll(/[\w.-]+/g, (word) => {
+    const start = word.search(/\beyJ[\w-]/);
+    return start < 0 || word.slice(start).split(".", 3).length < 3 ? word : `${word.slice(0, start)}***`;
+  });
 }
 
 function hidden(text: string): string {

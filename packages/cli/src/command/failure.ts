@@ -33,7 +33,8 @@ export class UsageFailure extends Failure {
 
 /** The line for an error without the program's name: the message, and after `; ` what to do. */
 export function lineOf(error: unknown): string {
-  const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, " ");
+  const lines = (error instanceof Error ? error.message : String(error)).split("\n").map((line) => line.trim());
+  const message = lines.filter((line) => line !== "").join(" ");
   const hint = error instanceof Failure ? error.hint : undefined;
   return hint === undefined ? message : `${message}; ${hint}`;
 }
