@@ -1,4 +1,5 @@
 // `--debug`: requests and responses on standard error, without what is secret in them.
+import { printableLines } from "../printable.ts";
 
 const MAX_BODY_CHARS = 4096;
 const SECRET = /token|password|secret|authorization|assertion|credential|verifier|private|^code$|_code$|Code$/i;
@@ -18,7 +19,7 @@ export function showsRequests(): boolean {
 
 /** Writes a line to standard error, if `--debug` was given. */
 export function debug(text: string): void {
-  if (debugging) process.stderr.write(`debug: ${text}\n`);
+  if (debugging) process.stderr.write(`debug: ${printableLines(text)}\n`);
 }
 
 /** A URL whose parameters hide what is secret. */
