@@ -17,6 +17,7 @@ import type { ServerFlags } from "./command/global-options.ts";
 import { interruption } from "./command/interrupt.ts";
 import { connect } from "./connection.ts";
 import { nearest } from "./near.ts";
+import { escapeControls } from "./printable.ts";
 
 /** A method that takes one request. */
 export type Callable = DescMethodUnary | DescMethodServerStreaming;
@@ -87,7 +88,11 @@ export async function callMethod(path: string, json: string, flags: ServerFlags)
   // A stream ends with its token.
   const { ask, watch } = await connect(flags, method.methodKind === "unary" ? undefined : HOUR_MS);
   const print = (message: MessageShape<DescMessage>, space: number): void =>
-    console.log(JSON.stringify(toJson(method.output, message, { registry, alwaysEmitImplicit: true }), null, space));
+    console.log(
+      escapeControls(
+        JSON.stringify(toJson(method.output, message, { registry, alwaysEmitImplicit: true }), null, space),
+      ),
+    );
   if (method.methodKind === "unary") return print(await ask(method, input), 2);
   const stopped = interruption();
   for await (const message of watch(method, input, stopped)) print(message, 0);

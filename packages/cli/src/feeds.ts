@@ -6,6 +6,8 @@ import { addedText, counted, feedJson, feedLines, importedText, printFeeds, prin
 import { formatOf } from "./output/format.ts";
 import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
+import { jsonText } from "./output/json.ts";
+import { printable } from "./printable.ts";
 
 const namesFeeds = (name: string): boolean =>
   namesPlace(name) || ["MOORAGE_FEEDS_FILE", "MOORAGE_ALLOW_PRIVATE_NETWORK", "MOORAGE_DNS_SERVERS"].includes(name);
@@ -38,7 +40,7 @@ function addList(feeds: Command): void {
       if (of === undefined) {
         const rows = await admin.list();
         if (!json && kind !== "table") return printFeeds(rows, values);
-        if (json) print(JSON.stringify(rows.map(feedJson), null, 2));
+        if (json) print(jsonText(rows.map(feedJson)));
         else for (const line of feedLines(rows)) print(line);
         return;
       }
@@ -48,8 +50,8 @@ function addList(feeds: Command): void {
         position,
         message,
       }));
-      if (json) print(JSON.stringify(problems, null, 2));
-      else for (const { position, message } of problems) print(`${position}: ${message}`);
+      if (json) print(jsonText(problems));
+      else for (const { position, message } of problems) print(printable(`${position}: ${message}`));
     });
   });
 }
@@ -101,7 +103,7 @@ function addUpdate(feeds: Command): void {
       withFeeds(config, (admin) =>
         admin.update(names, { allowShrink: allowShrink === true, signal }, (feed, outcome) => {
           if (outcome instanceof Error) {
-            console.error(`moorage: ${feed}: ${outcome.message}`);
+            console.error(printable(`moorage: ${feed}: ${outcome.message}`));
             process.exitCode = 1;
           } else console.log(outcome === "unchanged" ? `${feed}: not changed` : importedText(outcome));
         }),

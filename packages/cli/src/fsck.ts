@@ -3,6 +3,7 @@ import type { FsckResult } from "@moorage/server";
 import type { Command } from "commander";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 import { withProgress } from "./terminal/progress.ts";
+import { escapeControls, printableLines } from "./printable.ts";
 
 /** Adds `moorage fsck`. The exit code is 0 without problems, and 1 when problems remain. */
 export function addFsck(program: Command): void {
@@ -20,8 +21,8 @@ export function addFsck(program: Command): void {
     const result = await withProgress("what was mended stays so; run the same command again", (report) =>
       checkInstallation(config, options, report),
     );
-    if (values["json"] === true) console.log(JSON.stringify(result, null, 2));
-    else for (const line of linesOf(result)) console.log(line);
+    if (values["json"] === true) console.log(escapeControls(JSON.stringify(result, null, 2)));
+    else for (const line of linesOf(result)) console.log(printableLines(line));
     if (!result.clean) process.exitCode = 1;
   });
 }

@@ -19,6 +19,11 @@ export function printableLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(CONTROLS, (found) => (found === "\n" || found === "\t" ? found : "?"));
 }
 
+/** JSON as it came, with the controls that may stand in its texts as escapes: it means the same. */
+export function escapeJson(json: string): string {
+  return json.replace(CONTROLS, (found) => (found < " " ? found : escapeControls(found)));
+}
+
 /** A JSON or YAML document with its controls as escapes, where only quoted strings have any: it means the same. */
 export function escapeControls(document: string): string {
   return document.replace(CONTROLS, (found) =>

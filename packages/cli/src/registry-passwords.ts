@@ -11,7 +11,7 @@ import { type Connection, connect } from "./connection.ts";
 import { makePassword, type Password } from "./password-key.ts";
 import { formatOf } from "./output/format.ts";
 import { type OutputFlags, printList } from "./output/output.ts";
-import { plain } from "./printable.ts";
+import { plain, printable } from "./printable.ts";
 import { registryHost } from "./registry-host.ts";
 import { listingOf } from "./resources/columns.ts";
 import type { FieldSpec } from "./resources/spec.ts";
@@ -172,7 +172,7 @@ function lineOf(noun: string, identity: Identity): string {
     `last seen ${timeText(lastSeenTime)}`,
   ];
   // The description names the repo of one that is narrowed.
-  return [uid, name, ...times, ...(description === noun ? [] : [plain(description)])].join("  ");
+  return [uid, printable(name), ...times, ...(description === noun ? [] : [plain(description)])].join("  ");
 }
 
 function endOf({ relationship }: Identity): Timestamp | undefined {
@@ -204,7 +204,7 @@ export async function revokeToken({ noun, issuer }: Kind, uid: string, flags: Se
   const identity = await ask(IdentitiesService.method.getIdentity, { uid });
   if (!isOf(issuer, identity)) throw new Error(`identity ${uid} is no ${noun}`);
   await ask(IdentitiesService.method.deleteIdentity, { uid });
-  console.log(`${noun} ${identity.name} is revoked`);
+  console.log(`${noun} ${printable(identity.name)} is revoked`);
 }
 
 function isOf(issuer: string, { relationship }: Identity): boolean {

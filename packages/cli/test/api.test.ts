@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { LAUNCHER } from "./commands.ts";
 import { openQuick } from "./quick.ts";
+import { noTerminal, onTerminal } from "./terminal.ts";
 
 test("a path of the API is answered as it comes, page after page, and filtered", async (t) => {
   const { done, url, env, folder, as } = await openQuick(t);
@@ -73,5 +75,43 @@ test("the exit code is that of the response's error, whose body is printed", asy
   ]) {
     const { code, stdout, stderr } = await as("api", ...args);
     assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [2, "", 1], stderr);
+  }
+});
+
+// A title of the window, a control sequence of one character, text that runs backwards, and the end of a line.
+const HOSTILE = "\u001b]0;mine\u0007\u009b31m\u202eback\u2028line\u2066";
+const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+test("no command prints a control of a terminal that comes from a server", async (t) => {
+  const { api, done, as } = await openQuick(t);
+  const { groups } = await api<{ groups: { uid: string }[] }>("GET", "/iam/v2/groups?name=acme");
+  const { uid } = await api("POST", `/registry/v2/repos/${groups[0]?.uid}`, { name: "app", description: HOSTILE });
+  for (const args of [
+    ["api", `/registry/v2/repos/${uid}`],
+    ["call", "ReposService/GetRepo", JSON.stringify({ uid })],
+    ["repos", "get", uid, "-o", "json"],
+    ["repos", "get", uid, "-o", "yaml"],
+    ["repos", "list"],
+  ]) {
+    const printed = await done(...args);
+    assert.doesNotMatch(printed, CONTROLS, args.join(" "));
+    if (printed.startsWith("{"))
+      assert.equal((JSON.parse(printed) as { description: string }).description, HOSTILE, "the text is whole");
+  }
+  const { stderr } = await as("--debug", "api", `/registry/v2/repos/${uid}`);
+  assert.match(stderr, /description/);
+  assert.doesNotMatch(stderr, CONTROLS);
+});
+
+test("nor does a terminal get one by api, whatever is asked for", { skip: noTerminal, timeout: 300_000 }, async (t) => {
+  const { api, env, folder } = await openQuick(t);
+  const { groups } = await api<{ groups: { uid: string }[] }>("GET", "/iam/v2/groups?name=acme");
+  const { uid } = await api("POST", `/registry/v2/repos/${groups[0]?.uid}`, { name: "app", description: HOSTILE });
+  for (const more of [[], ["-i"], ["--jq", ".description"]]) {
+    const args = [LAUNCHER, "api", `/registry/v2/repos/${uid}`, ...more];
+    const terminal = await onTerminal(t, args, { cwd: folder, env });
+    assert.equal(await terminal.exit(), 0);
+    assert.doesNotMatch(terminal.printed().replaceAll("\r\n", "\n"), CONTROLS, more.join(" "));
+    assert.match(terminal.printed(), /31m.*back/);
   }
 });

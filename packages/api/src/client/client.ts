@@ -67,7 +67,7 @@ export type MoorageClient<Dates extends boolean = false> = {
 export function createClient<Dates extends boolean = false>(options: ClientOptions<Dates>): MoorageClient<Dates> {
   if (options.token !== undefined && options.credentials !== undefined)
     throw new TypeError("token and credentials exclude each other");
-  const transport = createConnectTransport({ baseUrl: options.url.replace(/\/+$/, ""), useHttpGet: false });
+  const transport = createConnectTransport({ baseUrl: options.url.replace(/(?<!\/)\/+$/, ""), useHttpGet: false });
   return Object.fromEntries(
     Object.entries(SERVICES).map(([name, service]) => [name, serviceClient(service, transport, options)]),
   ) as MoorageClient<Dates>;

@@ -1,10 +1,9 @@
 // `--debug`: requests and responses on standard error, without what is secret in them.
+import { printableLines } from "../printable.ts";
 
 const MAX_BODY_CHARS = 4096;
 const SECRET = /token|password|secret|authorization|assertion|credential|verifier|private|^code$|_code$|Code$/i;
 const PAGING = /^(?:next_?)?page_?token$|^token_type|^scope/i;
-// A JWT, wherever it stands.
-const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
 let debugging = false;
 
@@ -20,7 +19,7 @@ export function showsRequests(): boolean {
 
 /** Writes a line to standard error, if `--debug` was given. */
 export function debug(text: string): void {
-  if (debugging) process.stderr.write(`debug: ${text}\n`);
+  if (debugging) process.stderr.write(`debug: ${printableLines(text)}\n`);
 }
 
 /** A URL whose parameters hide what is secret. */
@@ -39,8 +38,16 @@ export function shownBody(text: string, contentType: string): string {
         [...new URLSearchParams(text)].map(([name, value]) => [name, isSecret(name) ? "***" : value]),
       ).toString()
     : hidden(text);
-  const safe = shown.replaceAll(JWT, "***").replaceAll(/\p{Cc}/gu, " ");
+  const safe = withoutTokens(shown).replaceAll(/\p{Cc}/gu, " ");
   return safe.length > MAX_BODY_CHARS ? `${safe.slice(0, MAX_BODY_CHARS)}… (${safe.length} characters)` : safe;
+}
+
+/** The text without what begins as a JWT does, wherever it stands. */
+function withoutTokens(text: string): string {
+  return text.replaceAll(/[\w.-]+/g, (word) => {
+    const start = word.search(/\beyJ[\w-]/);
+    return start < 0 || word.slice(start).split(".", 3).length < 3 ? word : `${word.slice(0, start)}***`;
+  });
 }
 
 function hidden(text: string): string {

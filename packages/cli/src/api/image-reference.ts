@@ -41,8 +41,11 @@ export function parseTime(name: string, text: string, nowMs = Date.now()): numbe
  */
 export function parseImage(text: string): ImageReference {
   const [, url, bare = ""] = /^(?:https?:\/\/([^/]+)\/)?(.*)$/s.exec(text) ?? [];
-  const [, named, rest = bare] = (url === undefined && /^((?:[^/@]*[.:][^/@]*)|localhost)\/(.*)$/s.exec(bare)) || [];
+  const first = bare.slice(0, Math.max(0, bare.indexOf("/")));
+  const isHost = first === "localhost" || (/[.:]/.test(first) && !first.includes("@"));
+  const named = url === undefined && isHost ? first : undefined;
   const host = url ?? named;
+  const rest = named === undefined ? bare : bare.slice(named.length + 1);
   const at = rest.indexOf("@");
   const front = at < 0 ? rest : rest.slice(0, at);
   const suffix = at < 0 ? undefined : rest.slice(at + 1);

@@ -3,6 +3,9 @@ import { once } from "node:events";
 import { UsageFailure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
 import { createWriter, type Writer } from "../output/writer.ts";
+import { printData } from "../output/item-printer.ts";
+import { jsonText } from "../output/json.ts";
+import { escapeJson, printable, printableLines } from "../printable.ts";
 import { textOf } from "../resources/files.ts";
 import { ApiFailure, type Json, type JsonObject } from "./failure.ts";
 import { openRest, type RestClient } from "./rest.ts";
@@ -53,24 +56,31 @@ async function print(
   select: ((document: JsonObject) => string) | undefined,
 ): Promise<JsonObject | undefined> {
   if (include === true) {
-    const lines = [...response.headers].map(([name, value]) => `${name}: ${value}\n`);
-    await writer.write(`${response.status} ${response.statusText}\n${lines.join("")}\n`);
+    const lines = [...response.headers].map(([name, value]) => `${name}: ${printable(value)}\n`);
+    await writer.write(`${response.status} ${printable(response.statusText)}\n${lines.join("")}\n`);
   }
   const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "");
   if (!isJson) {
     await writer.flush();
-    for await (const chunk of response.body ?? [])
+    for await (const chunk of writer.isTTY ? textsIn(response) : (response.body ?? []))
       if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
     return undefined;
   }
   const text = await response.text();
   const value = parsed(text);
   const object = typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  if (select !== undefined && object !== undefined && response.ok) await writer.write(select(object));
-  else if (text !== "")
-    await writer.write(writer.isTTY && value !== undefined ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
+  if (select !== undefined && object !== undefined && response.ok) await printData(writer, select(object));
+  else if (value === undefined && text !== "") await printData(writer, `${text}\n`);
+  else if (value !== undefined) await writer.write(`${writer.isTTY ? jsonText(value) : escapeJson(text)}\n`);
   await writer.flush();
   return object;
+}
+
+/** What a terminal is shown of a body that is no JSON. */
+async function* textsIn({ body }: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) yield printableLines(decoder.decode(chunk, { stream: true }));
+  yield printableLines(decoder.decode());
 }
 
 function parsed(text: string): Json | undefined {

@@ -44,7 +44,7 @@ export async function readReferrers(rest: RestClient, name: string, digest: stri
     const index = (await response.json()) as Json;
     found.push(...objectsIn(isObject(index) ? index : {}, "manifests"));
     // The next page is named by a path below the host.
-    const [, next] = /<([^>]+)>;\s*rel="?next"?/.exec(response.headers.get("link") ?? "") ?? [];
+    const [, next] = /<([^<>]+)>;\s*rel="?next"?/.exec(response.headers.get("link") ?? "") ?? [];
     path = next?.replace(/^.*?\/v2\//, "").slice(name.length + 1);
   }
   return found;

@@ -60,15 +60,16 @@ export function parseIni(path: string, text: string, { continues, normal, strict
       sections.set(head, at);
       continue;
     }
-    const [, key, value = ""] = (continues ? /^([^=:]+?)\s*[=:]\s*(.*)$/ : /^\s*([^=]+?)\s*=\s*(.*)$/).exec(line) ?? [];
+    const cut = line.search(continues ? /[=:]/ : /=/);
+    const [key, value] = cut < 1 ? [undefined, ""] : [line.slice(0, cut).trim(), line.slice(cut + 1)];
     if (strict && section === "") throw broken(path, `line ${at + 1} is in no section`);
     if (key === undefined) {
       if (strict) throw broken(path, `line ${at + 1} is no setting`);
       continue;
     }
-    if (strict && settings.some((one) => one.section === section && one.key === normal(key.trim())))
+    if (strict && settings.some((one) => one.section === section && one.key === normal(key)))
       throw broken(path, `line ${at + 1} sets ${key} a second time`);
-    settings.push({ section, key: normal(key.trim()), value: value.trim(), from: at, to: at + 1 });
+    settings.push({ section, key: normal(key), value: value.trim(), from: at, to: at + 1 });
   }
   return { lines, eol, settings, sections };
 }

@@ -1,5 +1,6 @@
 // What commands throw: an error in one line, with the way on and the exit code.
 import { EXIT } from "./exit-codes.ts";
+import { printable } from "../printable.ts";
 
 /** What a failure carries besides its message. */
 export interface FailureOptions {
@@ -33,9 +34,11 @@ export class UsageFailure extends Failure {
 
 /** The line for an error without the program's name: the message, and after `; ` what to do. */
 export function lineOf(error: unknown): string {
-  const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, " ");
+  const lines = (error instanceof Error ? error.message : String(error)).split("\n").map((line) => line.trim());
+  // Much of it is what a server says.
+  const message = printable(lines.filter((line) => line !== "").join(" "));
   const hint = error instanceof Failure ? error.hint : undefined;
-  return hint === undefined ? message : `${message}; ${hint}`;
+  return hint === undefined ? message : `${message}; ${printable(hint)}`;
 }
 
 // A flag with a wrong value, as the server's settings and older commands name it: `--grace: must be …`.

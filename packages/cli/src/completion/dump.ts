@@ -57,7 +57,7 @@ function argumentEntry(argument: Argument): ArgumentEntry {
 }
 
 function optionEntry(option: Option): OptionEntry {
-  const [, name = ""] = /[<[]([^>\]]*?)(?:\.\.\.)?[>\]]/.exec(option.flags) ?? [];
+  const [, name = ""] = /[<[]([^<>[\].]*)(?:\.\.\.)?[>\]]/.exec(option.flags) ?? [];
   const takesValue = option.required || option.optional;
   return {
     names: [option.short, option.long].filter((each) => each !== undefined),
@@ -79,8 +79,11 @@ function valueOf(target: Argument | Option, name: string): Value {
   };
 }
 
-/** The first sentence or clause of a help text, for one line beside a candidate. */
+/** The first sentence or clause of a help text, without what stands in brackets at its end, for one line. */
 function short(text: string): string {
-  const [first = ""] = text.replaceAll(/\s+/g, " ").split(/(?<=[^.]{3})[.;](?: |$)| \((?=[^)]*\)$)/);
+  const line = text.replaceAll(/\s+/g, " ");
+  const before = line.endsWith(")") ? Math.max(0, line.lastIndexOf(")", line.length - 2)) : line.length;
+  const bracket = line.indexOf(" (", before);
+  const [first = ""] = (bracket < 0 ? line : line.slice(0, bracket)).split(/(?<=[^.]{3})[.;](?: |$)/);
   return first.length <= MAX_HELP_CHARS ? first : `${first.slice(0, MAX_HELP_CHARS - 1).trimEnd()}…`;
 }

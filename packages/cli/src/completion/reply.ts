@@ -1,6 +1,7 @@
 // What each shell's script is answered.
 import { type BashLine, insertion } from "./bash-line.ts";
 import type { Candidate, Offer } from "./candidates.ts";
+import { printable } from "../printable.ts";
 
 /** The shells that there is completion for. */
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
@@ -50,13 +51,12 @@ export function bashLines(
 }
 
 function isPrintable({ word }: Candidate): boolean {
-  // oxlint-disable-next-line no-control-regex -- names that would control the terminal are not offered
-  return word !== "" && !/[\u0000-\u001f\u007f-\u009f]/.test(word);
+  // Names that would control the terminal are not offered.
+  return word !== "" && printable(word) === word;
 }
 
 function clean(help: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return help.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+  return printable(help).trim();
 }
 
 function cut(text: string, length: number): string {

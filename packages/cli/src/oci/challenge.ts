@@ -3,7 +3,7 @@ export function parseChallenge(header: string | null): { realm: string; service:
   const [, list] = /^bearer\s+(.*)$/is.exec(header ?? "") ?? [];
   if (list === undefined) return undefined;
   const found = new Map(
-    [...list.matchAll(/([a-z_]+)="([^"]*)"/gi)].map(([, name = "", value = ""]) => [name.toLowerCase(), value]),
+    [...list.matchAll(/\b([a-z_]+)="([^"]*)"/gi)].map(([, name = "", value = ""]) => [name.toLowerCase(), value]),
   );
   const realm = found.get("realm");
   return realm === undefined

@@ -35,15 +35,15 @@ test("filters are those of jq; texts are printed without quotes", async () => {
 });
 
 test("an expression that cannot be read is a wrong command line that says where", async () => {
-  const wrong: readonly [Promise<unknown>, RegExp][] = [
-    [jsonPathSelector("$.repos["), /^jsonpath: .*bracket/],
-    [jsonPathSelector("$.repos[?(1).constructor]"), /^jsonpath: /],
-    [templateSelector("{{#tags}}"), /^template: Unclosed section "tags"/],
-    [jqSelector(".repos[] |"), /^--jq: syntax error, unexpected end of file/],
-    [jqSelector("nothing_there"), /^--jq: nothing_there\/0 is not defined/],
+  const wrong: readonly [() => Promise<unknown>, RegExp][] = [
+    [() => jsonPathSelector("$.repos["), /^jsonpath: .*bracket/],
+    [() => jsonPathSelector("$.repos[?(1).constructor]"), /^jsonpath: /],
+    [() => templateSelector("{{#tags}}"), /^template: Unclosed section "tags"/],
+    [() => jqSelector(".repos[] |"), /^--jq: syntax error, unexpected end of file/],
+    [() => jqSelector("nothing_there"), /^--jq: nothing_there\/0 is not defined/],
   ];
-  for (const [made, message] of wrong)
-    await assert.rejects(made, (error) => {
+  for (const [make, message] of wrong)
+    await assert.rejects(make, (error) => {
       assert.ok(error instanceof UsageFailure);
       assert.match(error.message, message);
       return true;

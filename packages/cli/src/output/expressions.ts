@@ -63,7 +63,7 @@ export async function jqSelector(filter: string): Promise<Selector> {
 /** jq's messages without its name. */
 function reasonOf(stderr: string): string {
   const [first = "", ...rest] = stderr.trim().split("\n");
-  const compile = rest.length > 0 ? first.replace(/ at <top-level>.*$/, "") : first;
+  const compile = rest.length > 0 ? (first.split(" at <top-level>", 1)[0] ?? "") : first;
   return compile.replace(/^jq: error(?: \(at [^)]*\))?: /, "") || "the filter failed";
 }
 

@@ -155,13 +155,13 @@ function pathOf(method: MethodSpec, filled: ReadonlyMap<string, string>, used: S
     used.add("parent");
     return method.rootPath;
   }
-  return method.path.replaceAll(/\{([\w.]+)(=\*\*)?[^}]*\}/g, (_, field: string, isDeep?: string) => {
+  return method.path.replaceAll(/\{([\w.]+)(?:=([^{}]*))?\}/g, (_, field: string, form?: string) => {
     const value = filled.get(field);
     if (value === undefined || value === "") throw new Failure(`the ${field} is missing`, { exit: EXIT.usage });
     used.add(field);
     const escaped = encodeURIComponent(value).replaceAll("%3A", ":");
     // A uid in a place of one segment keeps its slashes escaped.
-    return isDeep === undefined ? escaped : escaped.replaceAll("%2F", "/");
+    return form !== "**" ? escaped : escaped.replaceAll("%2F", "/");
   });
 }
 

@@ -6,7 +6,7 @@ import type { Colour } from "../output/colour.ts";
 import type { Listing } from "../output/listing.ts";
 
 // The areas that follow what all types of an installation begin with. Source: docs/events-reference.md.
-const AREA = /(?:^|\.)((?:advisory|api|events|registry|scanner|vulnerabilities)\..*)$/;
+const AREA = /(?:^|\.)(?:advisory|api|events|registry|scanner|vulnerabilities)\../;
 const SHORT = "sha256:".length + 12;
 
 /** Events: when, what, to what, by whom. */
@@ -36,7 +36,8 @@ export const EVENTS: Listing = {
 
 /** A type without what all types of the installation begin with. */
 export function shortType(type: string): string {
-  return AREA.exec(type)?.[1] ?? type;
+  const start = type.search(AREA);
+  return start < 0 ? type : type.slice(start).replace(/^\./, "");
 }
 
 /** Whether a type begins with one of the areas. */

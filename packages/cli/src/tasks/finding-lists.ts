@@ -76,5 +76,5 @@ export function severityOf(finding: JsonObject): Severity {
 function purlOf(finding: JsonObject): string {
   const purl = textIn(objectIn(finding, "package"), "purl");
   // Packages of several architectures differ in their qualifiers.
-  return purl.replace(/\?.*$/, "");
+  return purl.split("?", 1)[0] ?? "";
 }

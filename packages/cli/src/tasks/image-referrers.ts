@@ -28,10 +28,21 @@ export const REFERRERS: Listing = {
   idOf: (each) => textIn(each, "digest"),
 };
 
+const SIGNATURES = [
+  ["sigstore", "bundle"],
+  ["cosign", "signature"],
+  ["notary", "signature"],
+] as const;
+
+function hasInOrder(text: string, first: string, second: string): boolean {
+  const at = text.indexOf(first);
+  return at >= 0 && text.includes(second, at + first.length);
+}
+
 /** What a referrer is, in a word where its type is known. */
 export function kindOf(referrer: JsonObject): string {
   const type = textIn(referrer, "artifactType") || textIn(referrer, "mediaType");
-  if (/sigstore.*bundle|cosign.*signature|notary.*signature/i.test(type)) return "signature";
+  if (SIGNATURES.some(([tool, what]) => hasInOrder(type.toLowerCase(), tool, what))) return "signature";
   if (/spdx|cyclonedx/i.test(type)) return "SBOM";
   if (/in-toto|attestation/i.test(type)) return "attestation";
   if (/openvex|vex/i.test(type)) return "VEX";

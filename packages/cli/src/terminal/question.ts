@@ -2,6 +2,7 @@
 import { createInterface } from "node:readline/promises";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure } from "../command/failure.ts";
+import { printableLines } from "../printable.ts";
 
 /** Whether somebody is there to answer. */
 export function isInteractive(): boolean {
@@ -15,7 +16,7 @@ export async function question(text: string): Promise<string> {
   lines.once("SIGINT", () => left.reject(new Failure("interrupted", { exit: EXIT.interrupted })));
   lines.once("close", () => left.reject(new Failure("nothing was typed")));
   try {
-    return (await Promise.race([lines.question(text), left.promise])).trim();
+    return (await Promise.race([lines.question(printableLines(text)), left.promise])).trim();
   } catch (error) {
     // The prompt's line has no end yet.
     process.stderr.write("\n");

@@ -48,5 +48,5 @@ function wrong(description: string): Error {
 }
 
 export function camelCase(name: string): string {
-  return name.replace(/_+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return name.replace(/_([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -14,19 +14,14 @@ const MINUTE_MS = 60_000;
 const MAX_LENGTH = 64;
 
 // Calendar, week and ordinal dates, extended and basic; a year, a month or a week alone is valid too.
-const DATE = new RegExp(
-  [
-    "(?<y1>\\d{4})(?:-(?<m1>\\d\\d)(?:-(?<d1>\\d\\d))?)?",
-    "(?<y2>\\d{4})(?<m2>\\d\\d)(?<d2>\\d\\d)",
-    "(?<y3>\\d{4})-W(?<w3>\\d\\d)(?:-(?<wd3>\\d))?",
-    "(?<y4>\\d{4})W(?<w4>\\d\\d)(?<wd4>\\d)?",
-    "(?<y5>\\d{4})-(?<o5>\\d{3})",
-    "(?<y6>\\d{4})(?<o6>\\d{3})",
-  ]
-    .map((form) => `^${form}$`)
-    .join("|"),
-  "i",
-);
+const DATES: readonly RegExp[] = [
+  /^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d))?)?$/,
+  /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)$/,
+  /^(?<year>\d{4})-W(?<week>\d\d)(?:-(?<weekday>\d))?$/i,
+  /^(?<year>\d{4})W(?<week>\d\d)(?<weekday>\d)?$/i,
+  /^(?<year>\d{4})-(?<ordinal>\d{3})$/,
+  /^(?<year>\d{4})(?<ordinal>\d{3})$/,
+];
 const EXTENDED_TIME = /^(\d\d)(?::(\d\d)(?::(\d\d))?)?(?:[.,](\d+))?$/;
 const BASIC_TIME = /^(\d\d)(?:(\d\d)(\d\d)?)?(?:[.,](\d+))?$/;
 const ZONE = /(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/i;
@@ -55,26 +50,23 @@ export function parseIso8601(text: string): Moment | undefined {
 }
 
 function readDate(text: string): Moment | undefined {
-  const found = DATE.exec(text)?.groups;
+  const found = DATES.find((form) => form.test(text))?.exec(text)?.groups;
   if (!found) return undefined;
-  const part = (...names: string[]): number | undefined => {
-    const value = names.map((name) => found[name]).find((each) => each !== undefined);
-    return value === undefined ? undefined : Number(value);
-  };
-  const year = part("y1", "y2", "y3", "y4", "y5", "y6") ?? 0;
+  const part = (name: string): number | undefined => (found[name] === undefined ? undefined : Number(found[name]));
+  const year = part("year") ?? 0;
   const yearMs = dayMs(year, 0, 1);
   const yearDays = (dayMs(year + 1, 0, 1) - yearMs) / DAY_MS;
-  const ordinal = part("o5", "o6");
+  const ordinal = part("ordinal");
   if (ordinal !== undefined)
     return ordinal >= 1 && ordinal <= yearDays ? days(yearMs + (ordinal - 1) * DAY_MS, 1) : undefined;
-  const week = part("w3", "w4");
-  if (week !== undefined) return readWeek(year, week, part("wd3", "wd4"));
-  const month = part("m1", "m2");
+  const week = part("week");
+  if (week !== undefined) return readWeek(year, week, part("weekday"));
+  const month = part("month");
   if (month === undefined) return days(yearMs, yearDays);
   if (month < 1 || month > 12) return undefined;
   const monthMs = dayMs(year, month - 1, 1);
   const monthDays = (dayMs(year, month, 1) - monthMs) / DAY_MS;
-  const dayOfMonth = part("d1", "d2");
+  const dayOfMonth = part("day");
   if (dayOfMonth === undefined) return days(monthMs, monthDays);
   return dayOfMonth >= 1 && dayOfMonth <= monthDays ? days(monthMs + (dayOfMonth - 1) * DAY_MS, 1) : undefined;
 }

@@ -18,6 +18,7 @@ const MAX_TAGS = 1_000_000;
 const MAX_LIST_BYTES = 16 << 20;
 const MAX_REFERRERS = 1_000;
 const MAX_DEPTH = 16;
+const MAX_LINK_CHARS = 8_192;
 
 /** The names of the repository's tags, a page at a time; invalid names are left out. */
 export async function* listTags(repository: SourceRepository, signal: AbortSignal): AsyncGenerator<string[]> {
@@ -100,14 +101,23 @@ function descriptors(index: unknown): string[] {
   );
 }
 
+/** The target of the link whose relation is `next`. */
+function nextLink(header: string): string | undefined {
+  for (const link of header.split("<").slice(1)) {
+    const [target = "", after = ""] = link.split(">", 2);
+    const [parameters = ""] = after.split(",", 1);
+    if (target !== "" && /^\s*;/.test(parameters) && /\brel="?next\b/i.test(parameters)) return target;
+  }
+  return undefined;
+}
+
 /**
  * The path and query of the next page. Undefined after the last one. Throws when it is not of the same repository.
  * Source: RFC 8288.
  */
 function nextPage({ status, headers }: SmallAnswer, origin: string, base: string): string | undefined {
   const link = headers["link"];
-  const [, target] =
-    /<([^>]{1,4096})>\s*;[^,]*\brel="?next\b/i.exec(typeof link === "string" ? link.slice(0, 8_192) : "") ?? [];
+  const target = nextLink(typeof link === "string" ? link.slice(0, MAX_LINK_CHARS) : "");
   if (status !== 200 || target === undefined) return undefined;
   const url = URL.parse(target, `${origin}${base}/`);
   if (url !== null && url.origin === origin && url.pathname.startsWith(`${base}/`)) return url.pathname + url.search;

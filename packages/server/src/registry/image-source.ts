@@ -13,8 +13,6 @@ const FORM =
 // Source: OCI distribution specification v1.1, "Pulling manifests".
 const NAME = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const MAX_NAME_LENGTH = 255;
-// By which container clients recognise a registry in the first part of a path.
-const HOST = /^(?:[^/]*[.:][^/]*|localhost)$/;
 
 /**
  * Parses `host[:port]/name`, optionally with a scheme in front; it defaults to https. Without a scheme the host has a
@@ -23,7 +21,7 @@ const HOST = /^(?:[^/]*[.:][^/]*|localhost)$/;
 export function parseImageSource(text: string): ImageSource | undefined {
   const [, given, host = "", port = "", name = ""] = FORM.exec(text) ?? [];
   const scheme = given ?? "https";
-  if (given === undefined && !HOST.test(host + port)) return undefined;
+  if (given === undefined && !isHost(host + port)) return undefined;
   if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) return undefined;
   const url = URL.parse(`${scheme}://${host}${port}`);
   return url === null ? undefined : { origin: url.origin, name };
@@ -36,6 +34,11 @@ export function parseImageSource(text: string): ImageSource | undefined {
 export function parseLocalSource(text: string): string | undefined {
   if (isUid(text)) return text.includes("/") ? text : undefined;
   const cut = text.indexOf("/");
-  const isPath = cut > 0 && !HOST.test(text.slice(0, cut)) && NAME.test(text) && text.length <= MAX_NAME_LENGTH;
+  const isPath = cut > 0 && !isHost(text.slice(0, cut)) && NAME.test(text) && text.length <= MAX_NAME_LENGTH;
   return isPath ? text : undefined;
+}
+
+/** Whether container clients take the first part of a path for a registry. */
+function isHost(part: string): boolean {
+  return part === "localhost" || /[.:]/.test(part);
 }

@@ -103,5 +103,5 @@ function element(name: string, text: string): string {
 
 /** `20260131101112`, in UTC. */
 function stampOf(ms: number): string {
-  return new Date(ms).toISOString().replaceAll(/[-:T]|\..*$/g, "");
+  return new Date(ms).toISOString().slice(0, "2026-01-31T10:11:12".length).replaceAll(/[-:T]/g, "");
 }

@@ -56,7 +56,11 @@ export function isPreRelease(version: string): boolean {
   return found === null || found.pre !== null || found.dev !== null;
 }
 
+const CUDA = /^cu\d{2,4}$/;
+
 /** The version of CUDA that a version was built for, as digits: 121 of `2.4.0+cu121`, as PyTorch names its builds. */
 export function cudaOf(version: string): string {
-  return /\+(?:.*\.)?cu(\d{2,4})(?:\.|$)/.exec(version)?.[1] ?? "";
+  const [, ...local] = version.split("+");
+  const parts = local.flatMap((each) => each.split("."));
+  return parts.findLast((part) => CUDA.test(part))?.slice("cu".length) ?? "";
 }

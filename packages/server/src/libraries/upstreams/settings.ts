@@ -54,7 +54,7 @@ export async function upstreamOf(
 
 function settingsOf(row: Row<"upstreams">, ecosystem: EcosystemRules, isMerged: boolean): UpstreamSettings {
   const { uid, parent: group, username, credential } = row;
-  return { uid, group, ecosystem, url: row.url.replace(/\/+$/, ""), username, credential, isMerged };
+  return { uid, group, ecosystem, url: row.url.replace(/(?<!\/)\/+$/, ""), username, credential, isMerged };
 }
 
 function patternsOf(column: string): string[] {

@@ -63,3 +63,10 @@ test("the Range header of an upload ends at the last byte received", () => {
   assert.equal(uploadRange(0), "0-0");
   assert.equal(uploadRange(10), "0-9");
 });
+
+test("a header of megabytes is read to its end", () => {
+  const long = 8 * 1024 * 1024;
+  assert.equal(parseRange(`bytes=${" ".repeat(long)}x`, 10), "whole");
+  assert.equal(parseRange(`bytes=0${"-".repeat(long)}`, 10), "whole");
+  assert.deepEqual(parseRange(`bytes=${" ".repeat(long)}2 - 4${" ".repeat(long)}`, 10), { start: 2, end: 4 });
+});

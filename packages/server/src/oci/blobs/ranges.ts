@@ -1,7 +1,8 @@
 import type { ByteRange } from "../../blobs/index.ts";
 
+const RANGE = /^bytes=([^-]*)-([^-]*)$/i;
 // 15 digits stay below 2^53.
-const RANGE = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
+const POSITION = /^\d{0,15}$/;
 const CONTENT_RANGE = /^(?:bytes )?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/;
 
 /**
@@ -12,8 +13,8 @@ const CONTENT_RANGE = /^(?:bytes )?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/
 export function parseRange(header: string | undefined, size: number): ByteRange | "whole" | "unsatisfiable" {
   const match = header === undefined ? null : RANGE.exec(header);
   if (!match) return "whole";
-  const [, first = "", last = ""] = match;
-  if (first === "" && last === "") return "whole";
+  const [first = "", last = ""] = match.slice(1).map((position) => position.trim());
+  if (!POSITION.test(first) || !POSITION.test(last) || (first === "" && last === "")) return "whole";
   if (first === "") {
     const count = Math.min(Number(last), size);
     return count === 0 ? "unsatisfiable" : { start: size - count, end: size - 1 };

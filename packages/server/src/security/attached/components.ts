@@ -27,7 +27,8 @@ const IMAGES: ReadonlySet<string> = new Set(["oci", "docker"]);
 const OF_DISTRIBUTIONS: ReadonlySet<string> = new Set(["deb", "apk", "rpm"]);
 /** Names of distributions in purls that are not the ID of their os-release. */
 const IDS: Readonly<Record<string, string>> = { redhat: "rhel", "rocky-linux": "rocky", alma: "almalinux" };
-const DISTRO = /^(?:([a-z][\w.-]*?)-)?v?([0-9][\w.+~-]*)$/i;
+/** The letters of a distribution's ID and version, as in `debian-12` or `v3.20`. */
+const DISTRO = /^[\w.+~-]{1,128}$/;
 
 /**
  * The package in the form in which the server's own reading has it, so that both match the same records. Undefined for
@@ -84,8 +85,11 @@ function written(
 
 /** The ID and VERSION_ID of the distribution, as the server's own reading writes them. */
 function distroOf(stated: string, namespace: string, distribution: StatedDistribution | undefined): string | undefined {
-  const [, id, version] = DISTRO.exec(stated) ?? [];
-  if (version !== undefined) return `${idOf(id ?? namespace)}-${version}`;
+  const named = DISTRO.test(stated) ? stated : "";
+  // The version begins after the first dash that a digit follows, as in opensuse-leap-15.6.
+  const cut = /^[a-z][\w.-]*-v?\d/i.test(named) ? named.search(/-v?\d/i) : -1;
+  const version = named.slice(cut + 1).replace(/^v/i, "");
+  if (/^\d/.test(version)) return `${idOf(cut < 0 ? namespace : named.slice(0, cut))}-${version}`;
   if (distribution === undefined) return stated || undefined;
   return [idOf(distribution.id), distribution.version].filter((part) => part !== "").join("-");
 }

@@ -66,7 +66,7 @@ export function openAdapter(
   const ask = async (fetch: typeof fetchSmall, path: string, init: FetchInit): Promise<FetchAnswer> => {
     const headers = { ...init.headers, ...(authorization !== "" && { authorization }) };
     try {
-      return await fetch(`${url.replace(/\/+$/, "")}/api/v1/${path}`, {
+      return await fetch(`${url.replace(/(?<!\/)\/+$/, "")}/api/v1/${path}`, {
         ...init,
         headers,
         ...(signal !== undefined && { signal }),

@@ -130,7 +130,7 @@ function lastPart(field: string): string {
 function operation(binding: Binding, path: string, place: Place): Schema {
   const { method } = binding;
   const access = getOption(method, accessOption);
-  const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => name);
+  const names = [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
   const description = place.comments[`${method.parent.typeName}.${method.name}`];
   const isEmpty = method.output.typeName === EmptySchema.typeName;
   const isTagged = binding.verb === "GET";

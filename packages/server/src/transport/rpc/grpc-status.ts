@@ -45,7 +45,9 @@ function statusTrailers(status: Status): OutgoingHttpHeaders {
     "grpc-status": String(status.code),
     "grpc-message": percentEncoded(status.message.slice(0, MAX_MESSAGE_LENGTH)),
   };
-  const details = Buffer.from(toBinary(StatusSchema, status)).toString("base64").replace(/=+$/, "");
+  const details = Buffer.from(toBinary(StatusSchema, status))
+    .toString("base64")
+    .replace(/={1,2}$/, "");
   if (details.length <= MAX_DETAILS_LENGTH) trailers["grpc-status-details-bin"] = details;
   return trailers;
 }

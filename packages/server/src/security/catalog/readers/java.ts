@@ -108,17 +108,17 @@ function fromProperties(text: string): FoundPackage[] {
 function fromManifest(text: string): FoundPackage[] {
   // A line that begins with a blank goes on with the one before it. The main section ends with an empty line.
   const main = text.replaceAll("\r", "").split("\n\n")[0]?.replaceAll("\n ", "") ?? "";
-  const value = (...keys: string[]): string => {
-    for (const key of keys) {
-      const found = new RegExp(`^${key}: *(.+)$`, "im").exec(main)?.[1]?.trim();
-      if (found) return found;
-    }
-    return "";
-  };
-  const name = value("Implementation-Title", "Bundle-SymbolicName", "Automatic-Module-Name").split(";")[0] ?? "";
-  const version = value("Implementation-Version", "Bundle-Version");
-  const namespace = value("Implementation-Vendor-Id");
-  const licence = value("Bundle-License");
+  const values = new Map<string, string>();
+  for (const line of main.split("\n")) {
+    const cut = line.indexOf(":");
+    const key = line.slice(0, Math.max(0, cut)).toLowerCase();
+    if (!values.has(key) && cut > 0) values.set(key, line.slice(cut + 1).trim());
+  }
+  const value = (...keys: string[]): string => keys.map((key) => values.get(key)).find(Boolean) ?? "";
+  const name = value("implementation-title", "bundle-symbolicname", "automatic-module-name").split(";")[0] ?? "";
+  const version = value("implementation-version", "bundle-version");
+  const namespace = value("implementation-vendor-id");
+  const licence = value("bundle-license");
   if (!/^[\w.-]+$/.test(name) || !/^[\w.+-]+$/.test(version)) return [];
   return [
     /^[\w.-]+$/.test(namespace)
