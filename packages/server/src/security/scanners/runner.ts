@@ -11,7 +11,7 @@ import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
-import { PART_ROWS } from "../catalog/queue.ts";
+import { PART_ROWS } from "../catalog/parts.ts";
 import type { Component } from "../catalog/types.ts";
 import { startPolling, whileHeld } from "../work.ts";
 import { AdapterError } from "./adapter.ts";
