@@ -13,7 +13,12 @@ const VEX = JSON.stringify({
   timestamp: "2026-11-01T08:00:00Z",
   version: 1,
   statements: [
-    { vulnerability: { name: "CVE-2026-1" }, products: [{ "@id": "pkg:npm/inside" }], status: "not_affected" },
+    {
+      vulnerability: { name: "CVE-2026-1" },
+      products: [{ "@id": "pkg:npm/inside" }],
+      status: "not_affected",
+      justification: "vulnerable_code_not_present",
+    },
   ],
 });
 interface Listed {
@@ -49,8 +54,8 @@ test("what a mirror copies is attached on nobody's word", async (t) => {
   const { upstream, here, mirror, configOf, copied } = await startPair(t, CATALOGUING);
   const source: PushTarget = { url: upstream.url, token: upstream.registry, name: "acme/app" };
   const subject = await pushLayers(source, "v1", [tarOf([npmFile("app", "inside", "1.0.0")])]);
-  const vex = { artifactType: OPENVEX, subject, layers: [{ mediaType: OPENVEX, content: VEX }] };
-  await pushArtifact(source, vex);
+  const layers = [{ mediaType: OPENVEX, content: VEX }];
+  await pushArtifact(source, { artifactType: OPENVEX, subject, layers });
   const uid = await mirror("copy", configOf("app"));
   await copied(uid);
   const attachments = async (): Promise<Listed[]> =>
