@@ -25,24 +25,16 @@ export async function findingsOf(
       found.push(each);
     return found;
   };
-  const [findings, notRead] = await Promise.all([all(), unread(rest, repo, digest)]);
+  const [findings, notRead] = await Promise.all([all(), unknownIn(rest, query)]);
   return { findings, notRead };
 }
 
-/** An image compared with itself says for each platform whether its packages and vulnerabilities are known. */
-async function unread(rest: Session["rest"], repo: string, digest: string): Promise<string[]> {
-  const diff = await rest.call("GET", `/registry/v2/repos/${repo}/diff`, {
-    query: { from: digest, to: digest, page_size: 1 },
-  });
-  return objectsIn(diff, "platforms").flatMap((platform) => {
-    const image = objectIn(platform, "to");
-    const state = wordIn(image, "packagesState", "PACKAGES_STATE_");
-    // What is no image with file systems has no packages to find anything in.
-    if (state === "missing" || state === "unspecified") return [];
-    const why = textIn(image, "vulnerabilitiesReason") || textIn(image, "packagesReason");
-    if (why === "" && state === "known") return [];
-    return [`${textIn(platform, "platform") || "the image"}: ${why || `its packages are ${state}`}`];
-  });
+/** The images of which it is not known what they hold. */
+async function unknownIn(rest: Session["rest"], query: Query): Promise<string[]> {
+  const page = await rest.call("GET", "/vulnerabilities/v2/findings", { query: { ...query, page_size: 1 } });
+  return objectsIn(page, "unknownImages").map(
+    (image) => `${textIn(image, "platform") || "the image"}: ${textIn(image, "reason")}`,
+  );
 }
 
 /** A finding for each vulnerability in each package, whichever images of an index hold it; the worst first. */

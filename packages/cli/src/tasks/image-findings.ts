@@ -1,7 +1,7 @@
 // `moorage images findings`: the vulnerabilities in an image.
 import { setTimeout as sleep } from "node:timers/promises";
 import { pin } from "../api/image-digest.ts";
-import { objectIn, textIn, textsIn, wordIn } from "../api/json-fields.ts";
+import { objectIn, objectsIn, textIn, textsIn, wordIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { durationOfFlag } from "../command/duration.ts";
 import { EXIT } from "../command/exit-codes.ts";
@@ -39,6 +39,8 @@ export const FINDINGS: Listing = {
       value: (each) => (each["kev"] === true ? "yes" : ""),
       colour: () => "red",
     },
+    // What is said by somebody whose word does not close it.
+    { header: "CLAIMED", wide: true, value: claimsOf },
     { header: "SCORE", wide: true, right: true, value: (each) => textIn(each, "score") },
     { header: "EPSS", wide: true, right: true, value: (each) => textIn(each, "epss") },
     { header: "SINCE", wide: true, kind: "time", value: (each) => textIn(each, "openTime") },
@@ -48,6 +50,12 @@ export const FINDINGS: Listing = {
   nameOf: (each) => textIn(each, "vulnerability"),
   idOf: (each) => textIn(each, "vulnerability"),
 };
+
+function claimsOf(finding: JsonObject): string {
+  return [...new Set(objectsIn(finding, "claims").map((claim) => textIn(claim, "status").replaceAll("_", " ")))].join(
+    ", ",
+  );
+}
 
 function fixOf(finding: JsonObject): string {
   const versions = textsIn(finding, "fixVersions");

@@ -31,12 +31,12 @@ export function openRegistry(
   { clock, log, pulled }: RegistryOptions,
   shutdown: Shutdown,
 ): OpenedRegistry {
-  const { dropped } = observation.pulls;
+  const { dropped, gated } = observation.pulls;
   const pullRecorder = config.eventsPulls
     ? createPullRecorder({ writer: transactor, clock, log, kept: pulled, dropped })
     : undefined;
   shutdown.at("pull recorder", () => pullRecorder?.close());
-  const gateNotes = createGateRecorder({ writer: transactor, log });
+  const gateNotes = createGateRecorder({ writer: transactor, log, gated });
   shutdown.at("pull recorder", () => gateNotes.close());
   const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
   shutdown.at("mirroring", () => mirroring.close());

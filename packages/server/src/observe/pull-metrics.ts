@@ -1,17 +1,26 @@
 import { Counter, type Registry } from "prom-client";
 
-/** Metrics of the pull events of this server. */
+/** Metrics of pulls from this server, beside their requests. */
 export interface PullMetrics {
   /** Counts pulls for which no event was emitted. */
   dropped(count: number): void;
+  /** Counts a pull of which a vulnerability gate had something to say. Outcomes and reasons: from bounded sets. */
+  gated(outcome: string, reason: string): void;
 }
 
-/** Registers the counter of pulls without an event. */
+/** Registers the metrics of pulls. */
 export function pullMetrics(registry: Registry): PullMetrics {
+  const registers = [registry];
   const dropped = new Counter({
     name: "moorage_events_dropped_total",
     help: "Pulls without an event: too many in a short time, or the database did not accept them.",
-    registers: [registry],
+    registers,
   });
-  return { dropped: (count) => dropped.inc(count) };
+  const gated = new Counter({
+    name: "moorage_gated_pulls_total",
+    help: "Pulls of images with findings, or of which it is not known what they hold, by what a gate did and why.",
+    labelNames: ["outcome", "reason"],
+    registers,
+  });
+  return { dropped: (count) => dropped.inc(count), gated: (outcome, reason) => gated.inc({ outcome, reason }) };
 }

@@ -17,6 +17,14 @@ export interface GateNote extends GatedImage {
   verdict: GateVerdict;
 }
 
+/** What became of it: rejected, only previewed, or passed although it is not known what the image holds. */
+export type GateOutcome = "rejected" | "previewed" | "passed";
+
+export function outcomeOf({ isRejected, verdict }: Pick<GateNote, "isRejected" | "verdict">): GateOutcome {
+  if (isRejected) return "rejected";
+  return verdict.holds ? "previewed" : "passed";
+}
+
 const DAY_MS = 24 * 3_600_000;
 const MAX_REMOVED = 100;
 
@@ -38,7 +46,7 @@ export function findingsHash({ count, worst, unknown }: GateVerdict): string {
  */
 export async function emitGateDecision(call: Call, { action, isRejected, verdict, ...of }: GateNote): Promise<void> {
   const { repo, digest, tag } = of;
-  const mode = isRejected ? "rejected" : verdict.holds ? "previewed" : "passed";
+  const mode = outcomeOf({ isRejected, verdict });
   const findings = findingsHash(verdict);
   const noted = await call.tx
     .insertInto("gate_events")

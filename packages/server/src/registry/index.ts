@@ -6,7 +6,7 @@ export { type ImagePaths, imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { imageFor, imagesService } from "./images.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
-export { findingsHash, type GateNote, noteGatedPull } from "./gate-events.ts";
+export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";
 export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";

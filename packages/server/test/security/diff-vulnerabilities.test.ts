@@ -154,6 +154,7 @@ test("an update says which vulnerabilities it ends and which it brings, and not 
       fixState: "FIX_STATE_FIXED",
       fixVersions: ["1.5.0"],
       closeReason: "",
+      claims: [],
     },
     platforms: ["linux/amd64"],
   });

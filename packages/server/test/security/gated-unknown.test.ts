@@ -143,6 +143,10 @@ test("an image that waits to be read is held, with an answer that clients repeat
   const explained = await explain(repo, "v1");
   assert.deepEqual([explained["allowed"], explained["reason"]], [false, "ACCESS_REASON_GATE_REJECTS"]);
   assert.match(JSON.stringify(explained["remedies"]), /ask again/);
+  const metrics = await (await fetch(`${platform.url}/metrics`)).text();
+  assert.match(metrics, /^moorage_gated_pulls_total\{outcome="rejected",reason="waiting"\} [1-9]/m);
+  const found = await platform.ok("GET", `/vulnerabilities/v2/findings?repo=${repo.repo}&digest=${digest}`);
+  assert.deepEqual(found["unknownImages"], [{ digest, platform: "", reason: "it waits to be read", waits: true }]);
   await setWaiting(digest, false);
   await repo.pulledAs("v1", 200);
   assert.equal((await promote(repo, digest)).status, 200);

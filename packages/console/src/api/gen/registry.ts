@@ -115,6 +115,7 @@ export interface VulnerabilityState {
   fixState: FixState;
   fixVersions: string[];
   closeReason: string;
+  claims: string[];
 }
 export type FindingState = "FINDING_STATE_UNSPECIFIED" | "FINDING_STATE_OPEN" | "FINDING_STATE_CLOSED";
 export type FixState = "FIX_STATE_UNSPECIFIED" | "FIX_STATE_FIXED" | "FIX_STATE_NOT_FIXED" | "FIX_STATE_WONT_FIX";

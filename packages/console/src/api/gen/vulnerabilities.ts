@@ -334,6 +334,7 @@ export type FindingState = "FINDING_STATE_UNSPECIFIED" | "FINDING_STATE_OPEN" | 
 export interface ListFindingsResponse {
   findings: Finding[];
   nextPageToken: string;
+  unknownImages: UnknownFindings[];
 }
 export interface Finding {
   vulnerability: string;
@@ -406,6 +407,12 @@ export interface FindingClaim {
   author: string;
   source: string;
   time?: string;
+}
+export interface UnknownFindings {
+  digest: string;
+  platform: string;
+  reason: string;
+  waits: boolean;
 }
 export interface GetScannerRequest {
   uid?: string;

@@ -1,5 +1,12 @@
 import { useState } from "react";
-import type { FindingSeverity, GateAction, GateMode, VulnerabilityGateInput } from "../../api/gen/registry.ts";
+import type {
+  FindingSeverity,
+  GateAction,
+  GateMode,
+  OnUnknown,
+  VulnerabilityGate,
+  VulnerabilityGateInput,
+} from "../../api/gen/registry.ts";
 import { fieldErrors } from "../../lib/field-errors.ts";
 import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
 import { useSave } from "./save.ts";
@@ -13,7 +20,9 @@ const SEVERITIES: readonly (readonly [value: FindingSeverity, words: string])[] 
   ["FINDING_SEVERITY_HIGH", "high or worse"],
   ["FINDING_SEVERITY_CRITICAL", "critical"],
 ];
-const FIELDS = ["severity", "fixableOnly", "kev", "graceDays", "on", "mode"].map((name) => `vulnerabilities.${name}`);
+const FIELDS = ["severity", "fixableOnly", "kev", "graceDays", "on", "mode", "onUnknown"].map(
+  (name) => `vulnerabilities.${name}`,
+);
 
 /** Which images are not pulled or promoted, for the findings in them. */
 export function GateForm({ repo, disabledReason }: RepoFormProps) {
@@ -86,6 +95,16 @@ export function GateForm({ repo, disabledReason }: RepoFormProps) {
             <option value="GATE_MODE_PREVIEW">only emits an event</option>
             <option value="GATE_MODE_ENFORCE">rejects, and emits an event</option>
           </SelectField>
+          <SelectField
+            label="Images of which it is not known what they hold"
+            name="unknown"
+            defaultValue={unknownOf(gate)}
+            help="Those that wait to be read, could not be read or only in part, or in which nothing was found"
+            error={wrong("vulnerabilities.onUnknown")}
+          >
+            <option value="ON_UNKNOWN_HOLD">are kept back, as with findings</option>
+            <option value="ON_UNKNOWN_PASS">pass</option>
+          </SelectField>
         </>
       )}
     </SettingsForm>
@@ -103,5 +122,12 @@ function gateOf(form: FormData): VulnerabilityGateInput {
     graceDays: Number(form.get("grace")),
     on,
     mode: String(form.get("mode")) as GateMode,
+    onUnknown: String(form.get("unknown")) as OnUnknown,
   };
+}
+
+/** What the gate does now: one that enforces and does not say was set before there was this field. */
+function unknownOf(gate: VulnerabilityGate | undefined): OnUnknown {
+  if (gate === undefined || gate.onUnknown !== "ON_UNKNOWN_UNSPECIFIED") return gate?.onUnknown ?? "ON_UNKNOWN_HOLD";
+  return gate.mode === "GATE_MODE_ENFORCE" ? "ON_UNKNOWN_PASS" : "ON_UNKNOWN_HOLD";
 }

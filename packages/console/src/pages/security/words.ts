@@ -28,8 +28,14 @@ export function eventWords(type: EventTypeFilter | string): string {
   return EVENT_WORDS[type.replace("EVENT_TYPE_FILTER_", "")] ?? "";
 }
 
-/** What an advisory or a VEX statement says of a finding; empty when neither does. */
-export function decisionWords({ closeReason, decision, statement }: Finding): string {
+/** What an advisory or a VEX statement says of a finding, and what is only claimed; empty when nothing is said. */
+export function decisionWords(finding: Finding): string {
+  const claimed = [...new Set(finding.claims.map(({ status }) => status.replaceAll("_", " ")))];
+  const claims = claimed.length === 0 ? "" : `Claimed, which decides nothing: ${claimed.join(", ")}`;
+  return [decidedWords(finding), claims].filter((words) => words !== "").join(". ");
+}
+
+function decidedWords({ closeReason, decision, statement }: Finding): string {
   const what = closeReason === "" ? eventWords(decision?.type ?? "") : (CLOSED[closeReason] ?? closeReason);
   const why = decision?.justification || statement?.justification || "";
   return why === "" ? what : `${what}: ${why.replaceAll("_", " ")}`;

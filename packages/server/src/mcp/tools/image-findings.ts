@@ -53,8 +53,14 @@ export const imageFindings = defineTool({
         digest: z.string().describe("The image that it is in."),
         tags: z.array(z.string()),
         open_since: z.string(),
+        claims: z
+          .array(z.string())
+          .describe("What attached documents say of it on the word of somebody whose word does not close it."),
       }),
     ),
+    unknown: z
+      .array(z.object({ digest: z.string(), platform: z.string(), reason: z.string() }))
+      .describe("Images of which it is not known what they hold: that nothing was found in them says nothing."),
     next_page_token: NEXT_PAGE_TOKEN,
   }),
   async run({ call, registryHost }, input) {
@@ -86,14 +92,23 @@ export const imageFindings = defineTool({
       digest: finding.digest,
       tags: finding.tags,
       open_since: timeText(finding.openTime),
+      claims: [...new Set(finding.claims.map(({ status }) => status))],
+    }));
+    const unknown = found.unknownImages.map(({ digest: each, platform, reason }) => ({
+      digest: each,
+      platform,
+      reason,
     }));
     const lines = findings.map(
       (each) =>
-        `${each.vulnerability} ${each.severity} ${each.package} ${each.version}${each.fix_versions.length === 0 ? "" : `, fixed in ${each.fix_versions.join(", ")}`}`,
+        `${each.vulnerability} ${each.severity} ${each.package} ${each.version}${each.fix_versions.length === 0 ? "" : `, fixed in ${each.fix_versions.join(", ")}`}${each.claims.length === 0 ? "" : `, claimed to be ${each.claims.join(", ")}`}`,
     );
+    if (lines.length === 0 && unknown.length === 0) lines.push("No such finding on this page.");
+    for (const each of unknown)
+      lines.push(`It is not known what ${each.platform || each.digest} holds: ${each.reason}.`);
     return {
-      answer: { image: input.image, findings, next_page_token: found.nextPageToken },
-      text: linesOf(lines.length === 0 ? ["No such finding on this page."] : lines, found.nextPageToken),
+      answer: { image: input.image, findings, unknown, next_page_token: found.nextPageToken },
+      text: linesOf(lines, found.nextPageToken),
       resource: repo,
     };
   },

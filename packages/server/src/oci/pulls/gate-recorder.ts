@@ -1,7 +1,7 @@
 import type { CallData } from "../../core/call.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { createLru } from "../../lib/lru.ts";
-import { findingsHash, type GateNote, noteGatedPull } from "../../registry/index.ts";
+import { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "../../registry/index.ts";
 
 /** Has events emitted of what gates make of pulls, which do not wait for them. */
 export interface GateRecorder {
@@ -14,6 +14,8 @@ export interface GateRecorder {
 export interface GateRecorderDeps {
   writer: CommandWriter;
   log: { error(fields: object, message: string): void };
+  /** Called for each pull: what became of it, and whether that is for findings or for what is not known. */
+  gated(outcome: GateOutcome, reason: "findings" | "unknown" | "waiting"): void;
 }
 
 const MAX_KNOWN = 10_000;
@@ -24,11 +26,13 @@ const MAX_UNDER_WAY = 100;
 const AGAIN_AFTER_MS = 10 * 60_000;
 
 /** Creates a recorder. */
-export function createGateRecorder({ writer, log }: GateRecorderDeps): GateRecorder {
+export function createGateRecorder({ writer, log, gated }: GateRecorderDeps): GateRecorder {
   const notedMs = createLru<string, number>(MAX_KNOWN);
   const underWay = new Set<Promise<void>>();
   return {
     note(data, note) {
+      const { count, unknown } = note.verdict;
+      gated(outcomeOf(note), count > 0 ? "findings" : unknown.some(({ waits }) => waits) ? "waiting" : "unknown");
       const key = [note.repo, note.digest, note.action, note.isRejected, findingsHash(note.verdict)].join(" ");
       const known = notedMs.get(key);
       if (known !== undefined && Math.abs(data.nowMs - known) < AGAIN_AFTER_MS) return;

@@ -146,9 +146,11 @@ function vulnerabilitiesPart(diff: ShownDiff): string[] {
 /** `1.0.0, fixed in 1.0.1` or `1.0.0, closed: WITHDRAWN` */
 function knownPart(known: VulnerabilityKnown | undefined): string {
   if (known === undefined) return "";
-  const { state, versions, fixVersions, closeReason } = known;
-  if (state === FindingState.CLOSED) return [versions.join(", "), `closed: ${closeReason}`].join(", ");
-  return [...versions, ...(fixVersions.length > 0 ? [`fixed in ${fixVersions.join(", ")}`] : [])].join(", ");
+  const { state, versions, fixVersions, closeReason, claims } = known;
+  const claimed = claims.length > 0 ? [`claimed: ${claims.join(", ")}`] : [];
+  if (state === FindingState.CLOSED) return [versions.join(", "), `closed: ${closeReason}`, ...claimed].join(", ");
+  const fixed = fixVersions.length > 0 ? [`fixed in ${fixVersions.join(", ")}`] : [];
+  return [...versions, ...fixed, ...claimed].join(", ");
 }
 
 function platformPart({ platform, kind, from, to, config, labels, annotations, layers }: PlatformDiffers): string[] {

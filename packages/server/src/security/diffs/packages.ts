@@ -63,8 +63,10 @@ const selectSlice = statement<PackageRow>(
 
 /** Whether it is known what the image holds, and which source counts in the repo. */
 export async function packagesKnown(tx: Database, repo: string, digest: string): Promise<PackagesKnown> {
-  const sources = (await countingSources(tx, { repo, digest })).map(({ source }) => source);
-  if (sources.length > 0) return { state: PackagesState.KNOWN, reason: "", sources };
+  const counting = await countingSources(tx, { repo, digest });
+  // What anybody attached alone makes nothing known.
+  if (counting[0]?.isClaim === false)
+    return { state: PackagesState.KNOWN, reason: "", sources: counting.map(({ source }) => source) };
   const row = await tx
     .selectFrom("image_catalogs")
     .select(["state", "reason"])

@@ -1,7 +1,8 @@
 import { ChangeKind, FindingSeverity, FindingState, FixState } from "@moorage/api/messages";
 import { invalidArgument } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { countedSources, isAnyUnmatched } from "../findings/image-packages.ts";
+import { countingSources } from "../attached/sources.ts";
+import { isAnyUnmatched } from "../findings/image-packages.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { weighFindings } from "../weights.ts";
@@ -16,6 +17,8 @@ export interface VulnerabilityKnown {
   fixState: FixState;
   fixVersions: string[];
   closeReason: string;
+  /** The statuses that are claimed: see ImageFinding.claims. */
+  claims: string[];
 }
 
 /** A vulnerability in a package that differs, on these platforms. */
@@ -106,11 +109,13 @@ class FindingsReader {
     // What another repo holds under that digest is not this one's to show.
     if (image.manifest === undefined) return { ...NONE, reason: "it is not stored here" };
     const asOf = { repo, digest, ...(atMs !== undefined && { atMs }) };
-    const sources = await countedSources(call.tx, asOf);
-    if (sources.length === 0) {
+    const counting = await countingSources(call.tx, asOf);
+    // What anybody attached alone makes nothing known.
+    if (counting[0]?.isClaim !== false) {
       const { reason } = await packagesKnown(call.tx, repo, digest);
       return { ...NONE, reason: reason || "it was not known at that time what it holds" };
     }
+    const sources = counting.map(({ source }) => source);
     if (await isAnyUnmatched(call.tx, digest, sources))
       return { ...NONE, reason: "its packages wait to be compared with the records of the feeds" };
     await weighFindings(call, asOf);
@@ -187,5 +192,6 @@ function knownOf(purl: string, findings: readonly ImageFinding[] = []): Vulnerab
           : FixState.NOT_FIXED,
     fixVersions,
     closeReason: last.closeReason,
+    claims: [...new Set(counted.flatMap(({ claims }) => claims.map(({ status }) => status)))].sort(),
   };
 }

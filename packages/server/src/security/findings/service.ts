@@ -19,7 +19,8 @@ import { invalidArgument, notFound } from "../../errors.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import { isUid, isWithin } from "../../lib/uid.ts";
 import type { AdvisoryDecision } from "./decisions.ts";
-import { imagesBehind } from "./images.ts";
+import { unknownImagesOf } from "../gate/unknown-images.ts";
+import { type ImageName, imagesBehind } from "./images.ts";
 import { type ListedFinding, type ListedImages, listFindings } from "./list.ts";
 
 const NEEDS = [Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST, Capability.CAP_MANIFEST_METADATA_LIST] as const;
@@ -46,12 +47,15 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
           licence,
         ]),
       );
-      return { findings: rows.map((row) => messageOf(row, licences, readers)), nextPageToken };
+      const isFirst = request.pageToken === "";
+      const unknownImages = images.named === undefined || !isFirst ? [] : await unknownImagesOf(call.tx, images.named);
+      return { findings: rows.map((row) => messageOf(row, licences, readers)), nextPageToken, unknownImages };
     },
   };
 }
 
-async function imagesOf(call: Call, request: ListFindingsRequest): Promise<ListedImages> {
+/** `named`: the image or index that the list is about. */
+async function imagesOf(call: Call, request: ListFindingsRequest): Promise<ListedImages & { named?: ImageName }> {
   const scope = scopeOf(request.uidp, await call.visible(...NEEDS));
   if (request.repo === "") return { scope };
   const repo = await visibleRepo(call, request.repo);
@@ -66,7 +70,7 @@ async function imagesOf(call: Call, request: ListFindingsRequest): Promise<Liste
     .executeTakeFirst();
   if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
   const digests = [...new Set(await imagesBehind(call.tx, repo, digest))].sort();
-  return { scope: within, only: digests.map((each) => ({ repo, digest: each })) };
+  return { scope: within, only: digests.map((each) => ({ repo, digest: each })), named: { repo, digest } };
 }
 
 /** The uid of the repo. Throws NOT_FOUND unless the caller may list what is in it. */

@@ -88,8 +88,8 @@ interface Manifest {
 const DOCUMENT = /(?:\+|\/)(?:json|xml|yaml)$/;
 
 /**
- * Whether clients may run it: a layer of it is a file system, or it has the configuration of an image and is not made of
- * documents alone.
+ * Whether clients may run it: a layer of it is a file system, or it has the configuration of an image and is not made
+ * of documents alone.
  */
 function isImage(content: Uint8Array): boolean {
   const { config, layers = [] } = JSON.parse(Buffer.from(content).toString()) as Manifest;

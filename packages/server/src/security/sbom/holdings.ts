@@ -141,7 +141,7 @@ export async function sourcesFor(
 ): Promise<ImageSource[]> {
   const chosen = (sources: readonly PackageSource[]): PackageSource[] => {
     if (wanted !== "") return sources.filter(({ source }) => source === wanted);
-    return claims ? countingOf(sources) : sources.slice(0, 1);
+    return claims ? countingOf(sources) : sources.slice(0, 1).filter(({ isClaim }) => !isClaim);
   };
   const images = await imagesOf(tx, repo, digest, architecture);
   const whole = { digest, platform: "", architecture: "" };

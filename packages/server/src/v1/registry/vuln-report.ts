@@ -49,7 +49,7 @@ export const vulnReport: Pick<Translation<typeof Registry>, "getVulnReport"> = {
 
 function matchesOf(each: ReportedVulnerability): MessageInitShape<typeof VulnerabilityMatchSchema>[] {
   const { id, aliases, summary, details, severity, scores, pages, advisories, findings } = each;
-  return findings.map(({ package: held, records, fixed, state }) => {
+  return findings.map(({ package: held, records, fixed, state, claims }) => {
     const [first] = records;
     return {
       vulnerability: {
@@ -72,6 +72,7 @@ function matchesOf(each: ReportedVulnerability): MessageInitShape<typeof Vulnera
       },
       pkg: packageMessage(held),
       fix: { versions: fixed, state: FixState[state] },
+      claims: [...new Set(claims.map(({ status }) => status))],
     };
   });
 }

@@ -30,12 +30,18 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
     listQuery(listFindings, input),
   );
   const rows = data?.pages.flatMap(({ findings }) => findings) ?? [];
+  const unknown = data?.pages.flatMap(({ unknownImages }) => unknownImages) ?? [];
   return (
     <Section title="Findings">
       <Filters />
       <ErrorNote error={error} />
       {isPending && <p role="status">Reading the findings…</p>}
-      {data !== undefined && rows.length === 0 && !hasNextPage ? (
+      {unknown.map(({ digest: each, platform, reason }) => (
+        <p key={each} role="note">
+          It is not known what {platform === "" ? "this image" : platform} holds: {reason}.
+        </p>
+      ))}
+      {data !== undefined && unknown.length === 0 && rows.length === 0 && !hasNextPage ? (
         <Empty title="No findings" command="moorage feeds list">
           No package of this image has a vulnerability that the feeds of this server know and these filters let through.
           Whoever runs the server sees how old the feeds are:
