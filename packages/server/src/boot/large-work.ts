@@ -30,7 +30,7 @@ const TIMEOUT_MS = 120_000;
 /** Opens the processes. They start with the first large answer, and end when they had nothing to do for a while. */
 export function openLargeWork(
   config: Config,
-  { secretKeys }: Base,
+  { secretKeys, observation }: Base,
   { context }: Pick<Storage, "context">,
   log: Logger,
   shutdown: Shutdown,
@@ -46,8 +46,10 @@ export function openLargeWork(
     onDeath: (reason, kind) => log.warn({ reason, kind }, "a process that makes large answers has ended"),
   });
   shutdown.at("auditor", () => pool.stop());
+  const answers = largeAnswers(pool, observation.large);
+  observation.large.watch(answers.use);
   return {
-    answers: largeAnswers(pool),
+    answers,
     async vexElsewhere(place, image) {
       const task: VexTask = { place, image };
       const made = await pool.run<MadeVex | { error: PlainError }>("imageVex", task, { timeoutMs: TIMEOUT_MS });
