@@ -12,6 +12,8 @@ import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { TaskError } from "../../lib/process-pool/index.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
+import { itemsOf } from "../catalog/parts.ts";
+import type { Component } from "../catalog/types.ts";
 import { startPolling, whileHeld } from "../work.ts";
 import { AdapterError } from "./adapter.ts";
 import { isAnyMoved, requestAutomaticScans } from "./automatic.ts";
@@ -120,10 +122,9 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
     place: { uid: string; holder: string },
     { parts, ...report }: StoredReport & Pick<ReadScanned, "parts">,
   ): Promise<Outcome> => {
-    const { componentsIn } = await import("./read-scanned.ts");
     let from = 0;
     for (const each of parts) {
-      const part = { ...place, from, components: componentsIn(each) };
+      const part = { ...place, from, components: itemsOf<Component>(each) };
       if (!(await transactor.write(writeScannedPart, data(), part)).held) return "interrupted";
       from += part.components.length;
     }
