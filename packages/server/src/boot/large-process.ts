@@ -5,7 +5,7 @@ import { messageOf } from "../core/stored.ts";
 import { isStreamed } from "../core/streamed.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { isWritten } from "../core/written.ts";
-import { MoorageError, toPlain } from "../errors.ts";
+import { MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { openBlobsOf } from "../installation/stores.ts";
 import { etagOf } from "../lib/etags.ts";
 import { serveTasks } from "../lib/process-pool/child.ts";
@@ -15,7 +15,8 @@ import { type LargeOutcome, type LargeTask, MAX_LARGE_BYTES, tooLarge } from "..
 import { isUnary } from "../core/method-kinds.ts";
 import { type Method, methodsOf } from "../runtime/methods.ts";
 import { blobReader } from "../runtime/read-blob.ts";
-import { openStore } from "../store/index.ts";
+import { imageVexOf, type MadeVex, madeVex, readReportHere, type ReadScanned } from "../security/index.ts";
+import { type Database, openStore } from "../store/index.ts";
 import { jsonEncoder } from "../transport/rest/encode.ts";
 import { listJson } from "../transport/rest/list-json.ts";
 import { listEncoder } from "../transport/rpc/encoded-list.ts";
@@ -29,7 +30,20 @@ export interface LargeProcessData {
   secretKeys: readonly Uint8Array[];
 }
 
+/** Of which image of a repo the VEX is made, and where the installation is. */
+export interface VexTask {
+  image: { repo: string; digest: string };
+  place: { baseUrl: string; registryUrl: string };
+}
+
+/** A report of a scanner. */
+export interface ReportTask {
+  content: Uint8Array;
+  isSbom: boolean;
+}
+
 interface Opened {
+  reader: Database;
   methods: Map<string, Method>;
   dispatch: Dispatch;
 }
@@ -56,15 +70,31 @@ async function open({ config, context, secretKeys }: LargeProcessData): Promise<
     // The process that was called has recorded what it rejected.
     auditor: { note() {} },
   });
-  return { methods, dispatch };
+  return { reader, methods, dispatch };
 }
 
 async function answer(task: LargeTask, data: LargeProcessData): Promise<LargeOutcome> {
   const { methods, dispatch } = await (opened ??= open(data));
-  try {
+  return await orError(async () => {
     const { bytes, etag } = await written(task, methods, dispatch);
     if (bytes.length > MAX_LARGE_BYTES) throw tooLarge(`has ${bytes.length} bytes, more than ${MAX_LARGE_BYTES}`);
     return { bytes, etag };
+  });
+}
+
+async function imageVex({ image, place }: VexTask, data: LargeProcessData): Promise<MadeVex | { error: PlainError }> {
+  const { reader: tx } = await (opened ??= open(data));
+  return await orError(async () => madeVex(await imageVexOf({ tx, weigh: () => {} }, image, place)));
+}
+
+async function scanReport({ content, isSbom }: ReportTask): Promise<ReadScanned> {
+  return await readReportHere(content, isSbom);
+}
+
+/** An error of the API is an answer, which keeps its details. */
+async function orError<T>(work: () => Promise<T>): Promise<T | { error: PlainError }> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof MoorageError) return { error: toPlain(error) };
     throw error;
@@ -102,4 +132,4 @@ async function wholeOf(pieces: AsyncIterable<string | Uint8Array>): Promise<Uint
   return Buffer.concat(all);
 }
 
-serveTasks({ answer });
+serveTasks({ answer, imageVex, scanReport });

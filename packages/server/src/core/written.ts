@@ -22,6 +22,9 @@ export function written(answer: Omit<Written, typeof WRITTEN>): Written {
   return { [WRITTEN]: true, ...answer };
 }
 
+/** The most rows of one step in a thread that others wait for: some 30 ms. See `Call.weigh`. */
+export const MAX_ROWS_HERE = 1_000;
+
 /**
  * Thrown by `Call.weigh` of a call that must not take so much of this thread. It is no error of the call: dispatch has
  * the call answered by another process.

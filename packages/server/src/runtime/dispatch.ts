@@ -12,7 +12,7 @@ import { authorize, placesOf } from "../auth/index.ts";
 import { isDryRun } from "../core/dry-run.ts";
 import type { Stored } from "../core/stored.ts";
 import type { Streamed } from "../core/streamed.ts";
-import { type AnswerForm, TooHeavyHere, type Written } from "../core/written.ts";
+import { type AnswerForm, MAX_ROWS_HERE, TooHeavyHere, type Written } from "../core/written.ts";
 import { type Auditor, rejectionOf } from "../audit/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import type { CallData } from "../core/call.ts";
@@ -85,9 +85,6 @@ export interface DispatchDeps {
   /** Answers what is too heavy for this thread. Without it nothing is. */
   large?: Pick<LargeAnswers, "answer"> | undefined;
 }
-
-/** The most rows of one step of a call in this thread; see Call.weigh. */
-const MAX_ROWS_HERE = 1_000;
 
 export function createDispatch({
   methods,

@@ -53,17 +53,26 @@ const RETRY_AFTER_MS = 5_000;
 const TIMEOUT_MS = 120_000;
 const LOOK_MS = 250;
 
+/** What is counted. Outcomes: `ok`, `busy`, `error`, or the kind of a TaskError. */
+export interface LargeAnswerMetrics {
+  answered(outcome: string): void;
+}
+
 /** `pool`: of the processes, which have the task `answer`. */
-export function largeAnswers(pool: Pick<ProcessPool, "run">): LargeAnswers {
+export function largeAnswers(pool: Pick<ProcessPool, "run">, metrics: LargeAnswerMetrics): LargeAnswers {
   const budget = createByteBudget({ bytes: BUDGET_BYTES, maxWaiting: MAX_WAITING, waitMs: WAIT_MS });
   return {
     use: budget.use,
     async answer({ method, data, message, form, rows, hasLeft }) {
       const task: LargeTask = { method: nameOf(method), data, request: toBinary(method.input, message), form };
       const held = await budget.take(data.caller.identity, Math.min(rows * BYTES_A_ROW, MAX_LARGE_BYTES));
-      if (held === undefined) throw busy();
+      if (held === undefined) {
+        metrics.answered("busy");
+        throw busy();
+      }
       try {
-        const outcome = await run(pool, task, hasLeft);
+        const outcome = await run(pool, task, { hasLeft, metrics });
+        metrics.answered("error" in outcome ? "error" : "ok");
         if ("error" in outcome) throw fromPlain(outcome.error);
         held.resize(outcome.bytes.length);
         return written({ form, ...outcome, release: held.release });
@@ -78,7 +87,7 @@ export function largeAnswers(pool: Pick<ProcessPool, "run">): LargeAnswers {
 async function run(
   pool: Pick<ProcessPool, "run">,
   task: LargeTask,
-  hasLeft: (() => boolean) | undefined,
+  { hasLeft, metrics }: { hasLeft: (() => boolean) | undefined; metrics: LargeAnswerMetrics },
 ): Promise<LargeOutcome> {
   const left = new AbortController();
   // A client that leaves frees its place among those that wait; what has begun is finished.
@@ -90,7 +99,9 @@ async function run(
   try {
     return await pool.run<LargeOutcome>("answer", begin, { timeoutMs: TIMEOUT_MS, signal: left.signal });
   } catch (error) {
-    throw error instanceof TaskError ? errorOf(error, left.signal.aborted) : error;
+    if (!(error instanceof TaskError)) throw error;
+    metrics.answered(error.kind);
+    throw errorOf(error, left.signal.aborted);
   } finally {
     clearInterval(timer);
   }

@@ -59,6 +59,15 @@ export async function imageVexOf(
   return { document, content: createHash("sha256").update(same).digest("hex"), isKnown, changedMs };
 }
 
+/** The VEX of an image with its document as JSON. */
+export interface MadeVex extends Omit<ImageVex, "document"> {
+  document?: Uint8Array;
+}
+
+export function madeVex({ document, ...vex }: ImageVex): MadeVex {
+  return { ...vex, ...(document !== undefined && { document: Buffer.from(JSON.stringify(document)) }) };
+}
+
 type Reading = Pick<Call, "tx" | "weigh">;
 
 async function statedOf(

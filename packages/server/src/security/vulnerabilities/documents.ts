@@ -3,6 +3,7 @@ import { type DocumentSchema, type ListDocumentsRequest } from "@moorage/api/mes
 import { type RawBuilder, sql } from "kysely";
 import type { FoundPage, PageQuery } from "../../aip/page-query.ts";
 import type { Call } from "../../core/call.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { type Database, embeddedOf, type Row } from "../../store/index.ts";
 import { eventsByAdvisory } from "../advisories/events.ts";
 import { advisoryEntry, feedEntry } from "./document-entries.ts";
@@ -91,23 +92,28 @@ export async function queryDocuments(
 
 /** The answers for the rows of a page. */
 export async function documentsOf(
-  call: Pick<Call, "tx" | "weigh">,
+  call: Pick<Call, "tx" | "weigh" | "bulk">,
   rows: readonly DocumentRow[],
 ): Promise<MessageInitShape<typeof DocumentSchema>[]> {
-  const { tx } = call;
+  const { tx, bulk } = call;
   const records = rows.flatMap((row) => row.records);
-  call.weigh((records.length + rows.reduce((sum, row) => sum + row.advisories.length, 0)) * ROWS_AN_ENTRY);
-  weighBytes(
-    call,
-    records.reduce((sum, { size }) => sum + size, 0),
-  );
+  // Lists of v1 are read in turns, whatever a page has: they could not go on elsewhere.
+  if (bulk !== true)
+    call.weigh((records.length + rows.reduce((sum, row) => sum + row.advisories.length, 0)) * ROWS_AN_ENTRY);
+  if (bulk !== true)
+    weighBytes(
+      call,
+      records.reduce((sum, { size }) => sum + size, 0),
+    );
   const feeds = await feedsOf(tx);
   const bodies = await bodiesOf(tx, records);
   const events = await eventsByAdvisory(
     tx,
     rows.flatMap(({ advisories }) => advisories.map(({ uid }) => uid)),
   );
-  return rows.map(({ uid, records: own, advisories, isIncomplete }) => {
+  const turn = createTurns();
+  const documents: MessageInitShape<typeof DocumentSchema>[] = [];
+  for (const { uid, records: own, advisories, isIncomplete } of rows) {
     const entries = [
       ...advisories.map((row) => advisoryEntry(row, events.get(row.uid) ?? [])),
       ...own.flatMap((record) => {
@@ -116,12 +122,14 @@ export async function documentsOf(
         return body === undefined || feed === undefined ? [] : [feedEntry(feed, record, body)];
       }),
     ];
-    return {
+    documents.push({
       id: uid,
       advisories: entries.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)),
       incomplete: isIncomplete,
-    };
-  });
+    });
+    await turn();
+  }
+  return documents;
 }
 
 function branches(names: Names, hasFeeds: boolean, scope: RawBuilder<unknown>[]): Branch[] {
