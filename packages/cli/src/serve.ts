@@ -28,22 +28,21 @@ async function firstLink({ dataDir }: Config): Promise<string> {
 }
 
 async function serve(settings: Config): Promise<void> {
-  const { hasBootstrap, releaseMemory, startServer, startWorkers } = await import("@moorage/server");
+  const { endOnSignals, hasBootstrap, releaseMemory, startServer, startWorkers } = await import("@moorage/server");
   // A log that something else reads has nothing but its lines.
   const wantsHints = process.stdout.isTTY && !hasBootstrap(settings.dataDir);
   const server: Pick<Workers, "config" | "close"> & { failed?: Promise<never> } =
     settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
-  const { promise: signalled, resolve: stop } = Promise.withResolvers<void>();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
+  endOnSignals(server, settings.drainDelayMs);
   releaseMemory();
   if (wantsHints) {
     process.stdout.write(await firstLink(server.config));
     process.stdout.write(await hintsFor(server.config));
   }
   try {
-    await Promise.race([signalled, ...(server.failed ? [server.failed] : [])]);
-  } finally {
+    await server.failed;
+  } catch (error) {
     await server.close();
+    throw error;
   }
-  process.exit(0); // handles that a library may have left open must not keep the process running
 }

@@ -36,7 +36,8 @@ export function environment(extra: Readonly<Record<string, string>>): NodeJS.Pro
   const own = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"),
   );
-  return { ...Object.fromEntries(own), ...extra };
+  // No load balancer has to notice that a server ends.
+  return { ...Object.fromEntries(own), MOORAGE_DRAIN_DELAY: "0", ...extra };
 }
 
 /** Runs a program and waits for its exit. */

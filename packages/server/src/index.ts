@@ -22,6 +22,7 @@ export {
   restoreInstallation,
   withFeeds,
 } from "./admin/index.ts";
+export { type Closed, type CloseOptions, endOnSignals } from "./boot/end.ts";
 export { type Server, type ServerOptions, startServer } from "./boot/server.ts";
 export { signToken, type SignTokenRequest } from "./boot/sign-token.ts";
 export { makeTempFolder } from "./lib/temp-folders.ts";

@@ -8,8 +8,10 @@ export type ToWorker =
   | { type: "start"; settings: Config; number: number; address: string }
   /** Comes with a connection to serve. */
   | { type: "connection" }
-  /** Drain and exit. */
-  | { type: "stop" }
+  /** Say that it is not ready, go on for so long, drain and exit. */
+  | { type: "stop"; delayMs: number }
+  /** Asks whether the worker's event loop still turns. */
+  | { type: "ping" }
   /** Asks for the worker's metrics. */
   | { type: "count"; id: number }
   /** The metrics of all workers: the answer to `collect`. */
@@ -20,6 +22,8 @@ export type FromWorker =
   | { type: "ready" }
   /** Takes connections from now on; before it is ready it answers that it starts. */
   | { type: "accepting" }
+  /** The answer to `ping`. */
+  | { type: "pong" }
   /** Takes no more connections. */
   | { type: "leaving" }
   /** So many of its connections are closed. */

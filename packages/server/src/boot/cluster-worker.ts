@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { ConfigError } from "../config/index.ts";
 import { releaseMemory } from "../lib/release-memory.ts";
 import { createLog, mergeSnapshots, type Snapshot } from "../observe/index.ts";
+import { closeAndExit } from "./end.ts";
 import { type Server, startServer } from "./server.ts";
 import { StoreError } from "../store/index.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
@@ -16,12 +17,14 @@ const SEND_AFTER_MS = 20;
 const pending = new Map<number, (snapshots: Snapshot[]) => void>();
 let nextId = 0;
 let started: Promise<Server> | undefined;
+let delayMs = 0;
 
 function send(message: FromWorker): void {
   process.send?.(message);
 }
 
 async function start({ settings, number, address }: ToWorker & { type: "start" }): Promise<Server> {
+  delayMs = settings.drainDelayMs;
   const server = await startServer(settings, {
     prepared: true,
     log: createLog(settings).child({ worker: number }),
@@ -67,14 +70,12 @@ async function collect(): Promise<string> {
   return mergeSnapshots(snapshots ?? (started === undefined ? [] : [await (await started).snapshot()]));
 }
 
-async function stop(): Promise<void> {
-  send({ type: "leaving" });
-  await started?.then(
-    (server) => server.close(),
-    () => {},
-  );
-  // Handles that a library leaves open must not keep the process alive.
-  process.exit(0);
+async function stop(delayMs: number): Promise<void> {
+  const server = await started?.catch(() => undefined);
+  if (server === undefined) process.exit(0);
+  // Connections that the primary accepts until then are still served.
+  setTimeout(() => send({ type: "leaving" }), delayMs);
+  await closeAndExit(server, { delayMs });
 }
 
 process.on("message", (message: ToWorker) => {
@@ -86,7 +87,9 @@ process.on("message", (message: ToWorker) => {
       process.disconnect?.();
     });
   } else if (message.type === "stop") {
-    void stop();
+    void stop(message.delayMs);
+  } else if (message.type === "ping") {
+    send({ type: "pong" });
   } else if (message.type === "collected") {
     pending.get(message.id)?.(message.snapshots);
   } else if (message.type === "count") {
@@ -97,4 +100,5 @@ process.on("message", (message: ToWorker) => {
   }
 });
 // A signal may go to the whole process group, so each worker drains by itself.
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+process.on("SIGTERM", () => void stop(delayMs));
+process.on("SIGINT", () => void stop(0));

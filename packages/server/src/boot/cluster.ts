@@ -8,8 +8,10 @@ import { type Config, ConfigError, withUrls } from "../config/index.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import { prepareInstallation } from "../installation/open.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
+import { type Closed, type CloseOptions, logClosed } from "./end.ts";
 import { cleanTempFolder } from "./orphaned-folders.ts";
 import { openSharedPort } from "./shared-port.ts";
+import { SHUTDOWN_LIMIT_MS } from "./shutdown.ts";
 
 /** Several processes that serve one port together. */
 export interface Workers {
@@ -17,8 +19,8 @@ export interface Workers {
   config: Config;
   /** Rejects when workers die so often that starting another is pointless. */
   failed: Promise<never>;
-  /** Lets all workers drain and exit. Further calls wait for the same end. */
-  close(): Promise<void>;
+  /** Lets all workers drain and exit. It never rejects. Further calls wait for the same end. */
+  close(options?: CloseOptions): Promise<Closed>;
 }
 
 /** A worker that ended sooner than this counts as one that died quickly. */
@@ -26,15 +28,18 @@ const QUICK_DEATH_MS = 2_000;
 const MAX_QUICK_DEATHS = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** How long a worker may take beyond the time for draining. */
-const STOP_GRACE_MS = 5_000;
 const COUNT_TIMEOUT_MS = 2_000;
+// Counted, so that a machine that was stopped for a while kills nobody: a minute without an answer.
+const PING_EVERY_MS = 5_000;
+const MOST_SILENT_PINGS = 12;
 const PER_PROCESS = /^process_(?!start_time)/;
 
 interface Running {
   worker: Worker;
   number: number;
   readyMs: number | undefined;
+  /** Pings since its last answer. */
+  silentPings: number;
 }
 interface Counting {
   snapshots: Snapshot[];
@@ -65,7 +70,8 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   failed.promise.catch(() => {});
   let nextCount = 0;
   let quickDeaths = 0;
-  let closing: Promise<void> | undefined;
+  const delay = Promise.withResolvers<void>();
+  let closing: Promise<Closed> | undefined;
   let serving = false;
 
   // Whoever learns that the server is ready finds the URLs: no connection is handed out before.
@@ -88,8 +94,10 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     counting.delete(id);
     return count.snapshots;
   };
-  const take = ({ worker, number }: Running, message: FromWorker): void => {
-    if (message.type === "leaving") port.leave(worker);
+  const take = (self: Running, message: FromWorker): void => {
+    const { worker, number } = self;
+    if (message.type === "pong") self.silentPings = 0;
+    else if (message.type === "leaving") port.leave(worker);
     else if (message.type === "closed") port.closed(worker, message.count);
     else if (message.type === "collect") {
       void collect().then((snapshots) => send(worker, { type: "collected", id: message.id, snapshots }));
@@ -103,7 +111,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   /** Starts the worker. Resolves when it is ready, or with the error that kept it from starting. */
   const start = (number: number): Promise<Error | undefined> => {
     const worker = cluster.fork();
-    const self: Running = { worker, number, readyMs: undefined };
+    const self: Running = { worker, number, readyMs: undefined, silentPings: 0 };
     running.set(number, self);
     const { promise, resolve } = Promise.withResolvers<Error | undefined>();
     worker.on("online", () => send(worker, { type: "start", settings: chosen, number, address: port.address }));
@@ -151,14 +159,30 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
     );
     pauses.add(pause);
   };
-  const close = async (): Promise<void> => {
+  /** A worker whose event loop does not turn answers nobody: another takes its place. */
+  const ping = (): void => {
+    for (const self of running.values()) {
+      if (self.readyMs === undefined) continue;
+      if (self.silentPings >= MOST_SILENT_PINGS) {
+        log.error({ worker: self.number }, "worker does not answer, and is killed");
+        self.worker.process.kill("SIGKILL");
+      }
+      self.silentPings += 1;
+      send(self.worker, { type: "ping" });
+    }
+  };
+  const pinging = setInterval(ping, PING_EVERY_MS).unref();
+  const close = async (delayMs: number): Promise<Closed> => {
     for (const pause of pauses) clearTimeout(pause);
+    clearInterval(pinging);
+    const withinMs = delayMs + settings.drainTimeoutMs + SHUTDOWN_LIMIT_MS;
+    const ends = [...running.values()].map((each) => ended(each, delayMs, withinMs));
+    if (delayMs > 0) await delay.promise;
     port.close();
-    await Promise.all(
-      [...running.values()].map(({ worker }) => ended(worker, settings.drainTimeoutMs + STOP_GRACE_MS)),
-    );
+    const cut = (await Promise.all(ends)).filter((end) => end !== undefined);
     release();
-    log.info("all workers ended");
+    logClosed(log, cut, "all workers ended");
+    return { cut };
   };
 
   cluster.setupPrimary({
@@ -174,12 +198,23 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
       : await Promise.all(Array.from({ length: settings.workers - 1 }, (_, at) => start(at + 2)));
   const fault = [first, ...others].find((result) => result instanceof Error);
   if (fault !== undefined) {
-    await (closing = close());
+    await (closing = close(0));
     throw fault;
   }
   serving = true;
   log.info({ url: config.baseUrl, workers: settings.workers }, "workers serve");
-  return { config, failed: failed.promise, close: () => (closing ??= close()) };
+  return {
+    config,
+    failed: failed.promise,
+    close({ delayMs = 0 } = {}) {
+      if (closing === undefined && delayMs > 0) setTimeout(delay.resolve, delayMs);
+      if (closing !== undefined && delayMs === 0) {
+        delay.resolve();
+        for (const { worker } of running.values()) send(worker, { type: "stop", delayMs: 0 });
+      }
+      return (closing ??= close(delayMs));
+    },
+  };
 }
 
 interface Metric {
@@ -204,12 +239,17 @@ function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => {});
 }
 
-/** Drains the worker, and kills it when that takes longer than `withinMs`. */
-async function ended(worker: Worker, withinMs: number): Promise<void> {
-  if (worker.isDead()) return;
-  const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  send(worker, { type: "stop" });
+/**
+ * Drains the worker after the delay, and kills it when all of that takes longer than `withinMs`. Resolves with what was
+ * cut off, if anything was.
+ */
+async function ended({ worker, number }: Running, delayMs: number, withinMs: number): Promise<string | undefined> {
+  if (worker.isDead()) return undefined;
+  const exit = new Promise<number | null>((resolve) => worker.once("exit", resolve));
+  send(worker, { type: "stop", delayMs });
   const timer = setTimeout(() => worker.process.kill("SIGKILL"), withinMs);
-  await exit;
+  const code = await exit;
   clearTimeout(timer);
+  if (code === 0) return undefined;
+  return code === null ? `worker ${number} was killed` : `worker ${number} ended with code ${code}`;
 }

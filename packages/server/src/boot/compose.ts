@@ -49,6 +49,10 @@ export interface Composition extends AsyncDisposable, Base, Storage, Api {
   snapshot(): Promise<Snapshot>;
   /** Starts the background work: jobs, mirrors, events of pulls, deliveries. Until then only requests are answered. */
   start(): Promise<void>;
+  /** From now on it says that it is not ready. Requests are still answered. */
+  leave(): void;
+  /** What was cut off because it took too long to close, in a few words each. */
+  cut(): readonly string[];
   /**
    * Accepts no more requests, lets those under way complete, and closes everything. Further calls wait for the same
    * end.
@@ -67,7 +71,7 @@ export async function compose(
 ): Promise<Composition> {
   const checked = preflight(settings);
   const feeds = await readFeedsFile(settings);
-  const shutdown = createShutdown();
+  const shutdown = createShutdown({ drainTimeoutMs: settings.drainTimeoutMs, log });
   const health = createHealth(log);
   const ownClock = given === undefined ? systemClock : clockOf(() => given.nowMs());
   try {
@@ -120,6 +124,8 @@ export async function compose(
       registry,
       snapshot: () => observation.snapshot(),
       start: () => startBackground(config, base, storage, api, mirroring, wakers, { clock, log }, shutdown),
+      leave: () => health.closing(),
+      cut: () => shutdown.cut(),
       [Symbol.asyncDispose]: () => shutdown[Symbol.asyncDispose](),
     };
   } catch (error) {

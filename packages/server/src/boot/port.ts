@@ -75,7 +75,8 @@ export async function openPort(
   const draining = new AbortController();
   shutdown.at("requests", async () => {
     draining.abort();
-    await port.close(settings.drainTimeoutMs);
+    const { cut } = await port.close(settings.drainTimeoutMs);
+    return cut === 0 ? undefined : `${cut} connections were cut after ${settings.drainTimeoutMs / 1000} s of draining`;
   });
   return { router, port, config: withUrls(settings, port.port), draining: draining.signal };
 }

@@ -1,6 +1,7 @@
 import type { Config } from "../config/index.ts";
 import type { Snapshot } from "../observe/index.ts";
 import { compose, type CompositionOptions } from "./compose.ts";
+import { type Closed, type CloseOptions, logClosed } from "./end.ts";
 
 export interface Server {
   /** The URL of the platform API. */
@@ -10,10 +11,10 @@ export interface Server {
   /** The metrics of this process. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Accepts no more requests, lets those under way complete, and closes everything. Further calls wait for the same
-   * end.
+   * Says that it is not ready, accepts no more requests, lets those under way complete, and closes everything: within
+   * the delay, the time for draining and SHUTDOWN_LIMIT_MS. It never rejects. Further calls wait for the same end.
    */
-  close(): Promise<void>;
+  close(options?: CloseOptions): Promise<Closed>;
 }
 
 export type ServerOptions = CompositionOptions;
@@ -35,10 +36,30 @@ export async function startServer(settings: Config, options: ServerOptions = {})
   log.info({ url, registryUrl, address, port }, "listening");
   // Programs that wait for this line must get it immediately.
   log.flush();
-  let closed: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    await server[Symbol.asyncDispose]();
-    log.info("closed");
+  const delay = Promise.withResolvers<void>();
+  const close = async (): Promise<Closed> => {
+    server.leave();
+    await delay.promise;
+    const failed = await server[Symbol.asyncDispose]().then(
+      () => [],
+      (error: unknown) => {
+        log.error({ err: error }, "closing failed");
+        return [error instanceof Error ? error.message : String(error)];
+      },
+    );
+    const cut = [...server.cut(), ...failed];
+    logClosed(log, cut, "closed");
+    return { cut };
   };
-  return { url, config, snapshot: () => server.snapshot(), close: () => (closed ??= close()) };
+  let closed: Promise<Closed> | undefined;
+  return {
+    url,
+    config,
+    snapshot: () => server.snapshot(),
+    close({ delayMs = 0 } = {}) {
+      if (delayMs === 0) delay.resolve();
+      else if (closed === undefined) setTimeout(delay.resolve, delayMs);
+      return (closed ??= close());
+    },
+  };
 }

@@ -388,6 +388,12 @@ export const TABLE = {
     "10s",
     "How long requests under way may take to complete after SIGTERM.",
   ),
+  drainDelayMs: setting(
+    orZero(duration({ maxMs: HOUR_MS })),
+    "MOORAGE_DRAIN_DELAY",
+    "2s",
+    "How long requests are still taken after SIGTERM while /readyz already answers 503, so that load balancers send no more; a second signal, or SIGINT, ends it; 0 for none.",
+  ),
   /** Empty for SQLite in the data folder. */
   databaseUrl: setting(
     databaseUrl,

@@ -24,6 +24,10 @@ export interface DiskServer extends ServerProcess {
   pull(bytes: Buffer): Promise<Answer>;
   /** The path of a pull, and its Authorization header as a line. */
   pullHead(bytes: Buffer): { path: string; headers: string };
+  /** As pullHead, of a push in one request. */
+  pushHead(bytes: Buffer): { path: string; headers: string };
+  /** The uid of the first organization. */
+  organization: string;
   /** Waits until the answer to the question is as wanted. */
   until(question: () => Promise<Answer>, isWanted: (answer: Answer) => boolean): Promise<Answer>;
   /** Waits until the log has such a line. */
@@ -83,13 +87,18 @@ export async function startDiskServer(
       path: `/v2/${REPOSITORY}/blobs/${digestOf(bytes)}`,
       headers: `authorization: Bearer ${registry}\r\n`,
     }),
+    pushHead: (bytes) => ({
+      path: `/v2/${REPOSITORY}/blobs/uploads/?digest=${digestOf(bytes)}`,
+      headers: `authorization: Bearer ${registry}\r\ncontent-type: application/octet-stream\r\n`,
+    }),
+    organization: organization.uid,
     async until(question, isWanted) {
       const startedMs = performance.now();
       for (;;) {
         const answer = await question();
         if (isWanted(answer)) return answer;
         if (performance.now() - startedMs > PATIENCE_MS)
-          throw new Error(`the last answer was ${answer.status}: ${answer.text}`);
+          throw new Error(`the last answer was ${answer.status}: ${answer.text.slice(0, 500)}`);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },

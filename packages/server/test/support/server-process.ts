@@ -1,7 +1,7 @@
 // A server in processes of its own, for tests that kill it: writes the log's lines to standard output, and one line
 // with its URL and its port when it listens.
 import type { Worker } from "node:worker_threads";
-import { loadConfig, startServer, startWorkers } from "../../src/index.ts";
+import { endOnSignals, loadConfig, startServer, startWorkers } from "../../src/index.ts";
 
 const settings = loadConfig(process.env);
 // SIGUSR2 kills the threads of this process, as a defect in one of them would.
@@ -15,7 +15,7 @@ process.on("SIGUSR2", () => {
 });
 try {
   const server = settings.workers > 1 ? await startWorkers(settings) : await startServer(settings);
-  process.on("SIGTERM", () => void server.close().then(() => process.exit(0)));
+  endOnSignals(server, settings.drainDelayMs);
   console.log(server.config.baseUrl, server.config.port);
   if ("failed" in server) await server.failed;
 } catch (error) {

@@ -61,9 +61,10 @@ export interface Listening {
   port: number;
   address: string;
   /**
-   * Accepts no more connections and requests, lets those under way end, and after `graceMs` milliseconds cuts the rest.
+   * Accepts no more connections and requests, lets those under way end, and after `graceMs` milliseconds cuts the rest:
+   * so many connections.
    */
-  close(graceMs: number): Promise<void>;
+  close(graceMs: number): Promise<{ cut: number }>;
 }
 
 /**
@@ -129,20 +130,23 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     h1.adopt(socket);
   });
 
-  const close = async (graceMs: number): Promise<void> => {
+  const close = async (graceMs: number): Promise<{ cut: number }> => {
+    let count = 0;
     draining = true;
     const drained = h1.drain();
     for (const socket of undecided) socket.destroy();
     for (const session of sessions) session.close();
     const cut = setTimeout(() => {
+      count = sockets.size;
       for (const session of sessions) session.destroy();
       for (const socket of sockets) socket.destroy();
     }, graceMs);
     await drained;
     if (sockets.size > 0) await new Promise<void>((resolve) => (emptied = resolve));
     clearTimeout(cut);
+    return { cut: count };
   };
-  let closing: Promise<void> | undefined;
+  let closing: ReturnType<typeof close> | undefined;
   return { port: bound.port, address: bound.address, close: (graceMs) => (closing ??= close(graceMs)) };
 }
 
