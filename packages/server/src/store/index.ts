@@ -17,6 +17,7 @@ export { type Member, shareTransaction } from "./shared-transaction.ts";
 export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";
 export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";
+export { type FileIdentity, identityOf, requireSameFile, sqliteMeaning } from "./sqlite-faults.ts";
 export { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 export type { ResourceTable, Row, Tables } from "./tables.ts";
 export { takeAdvisoryLock } from "./advisory-lock.ts";

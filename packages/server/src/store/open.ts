@@ -5,6 +5,7 @@ import { makeFolder } from "../lib/make-folder.ts";
 import { commitTogether } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { connect, readingDatabase, sqliteDatabase } from "./sqlite.ts";
+import { sqliteMeaning } from "./sqlite-faults.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 
 // The data folder:
@@ -69,9 +70,12 @@ function forSqlite(statement: string): string {
     .replace(/\bSERIAL8\b/g, "integer primary key autoincrement");
 }
 
-/** A read-only connection: statements see what is committed. `onDamage` is called when the file is found damaged. */
-export function openReader(path: string, onDamage?: (error: Error) => void): Database {
-  return readingDatabase(() => connect(path, { readOnly: true }), onDamage);
+/** A read-only connection: statements see what is committed. */
+export function openReader(path: string, events: Pick<StoreSettings, "onDamage" | "onFault"> = {}): Database {
+  return readingDatabase(() => connect(path, { readOnly: true }), {
+    ...events,
+    meaningOf: (error) => sqliteMeaning(error, path),
+  });
 }
 
 /**
@@ -88,7 +92,10 @@ export function openWriter(path: string, { waits = true } = {}): { db: Database;
 }
 
 /** The store of the data folder. `migrate` creates its file. */
-export function openSqliteStore({ dataDir, onDamage }: Pick<StoreSettings, "dataDir" | "onDamage">): Store {
+export function openSqliteStore({
+  dataDir,
+  ...events
+}: Pick<StoreSettings, "dataDir" | "onDamage" | "onFault">): Store {
   const path = databasePath(dataDir);
   let reader: Database | undefined;
   let writer: ReturnType<typeof openWriter> | undefined;
@@ -110,7 +117,7 @@ export function openSqliteStore({ dataDir, onDamage }: Pick<StoreSettings, "data
   return {
     engine: "sqlite",
     get reader() {
-      return (reader ??= openReader(path, onDamage));
+      return (reader ??= openReader(path, events));
     },
     transact(work, { isDryRun = false } = {}) {
       const done = last.then(() => transact(work, isDryRun));
