@@ -16,7 +16,7 @@ export interface FaultProxy {
   readonly toClient: Direction;
   /** The number of connections that are open now. */
   readonly connections: number;
-  /** Whether bytes are dropped in both directions, as on a network that is partitioned: nobody is told. */
+  /** Whether bytes are dropped in both directions, as on a network that is partitioned: nobody notices. */
   drop(isDropped: boolean): void;
   /** Closes all connections. */
   cut(): void;
