@@ -8,7 +8,7 @@ import type { Transactor } from "../core/transactor.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isoTime } from "../lib/timestamps.ts";
-import { parseManifest, type StoredManifest } from "../oci/index.ts";
+import { parseManifest, settleCopy, type StoredManifest } from "../oci/index.ts";
 import { type ImageVex, imageVexOf, OPENVEX, OWN_VEX_REPO } from "../security/index.ts";
 import { type Database, select } from "../store/index.ts";
 import { attachedVex, putVexReferrer } from "./put-vex-referrer.ts";
@@ -16,7 +16,7 @@ import { attachedVex, putVexReferrer } from "./put-vex-referrer.ts";
 export interface VexDeps {
   transactor: Transactor;
   reader: Database;
-  blobs: Pick<BlobStore, "startUpload" | "append" | "remove" | "removeUpload">;
+  blobs: Pick<BlobStore, "startUpload" | "append" | "contentSize" | "noted" | "remove" | "removeUpload">;
   clock: Clock;
   log: Logger;
 }
@@ -107,11 +107,12 @@ async function* imagesOfRepo(reader: Database, repo: string): AsyncGenerator<{ r
 }
 
 async function renewOne(
-  { transactor, blobs, clock }: VexDeps,
+  deps: VexDeps,
   place: Place,
   { repo, digest: subject }: { repo: string; digest: string },
   renewed: Renewed,
 ): Promise<void> {
+  const { transactor, blobs, clock } = deps;
   const { vex, attached } = await transactor.read(systemCallNow(clock), async ({ tx }) => ({
     vex: await imageVexOf(tx, { repo, digest: subject }, place),
     attached: await attachedVex(tx, repo, subject),
@@ -129,8 +130,7 @@ async function renewOne(
   const made = await makeReferrer(blobs, { repo, subject, vex, document: vex.document }, transactor, clock);
   const { generations } = await transactor.write(putVexReferrer, systemCallNow(clock), { repo, subject, made });
   // Undefined: the image is gone, and nothing was written. Otherwise the same content may have been stored before.
-  for (const [at, blob] of made.blobs.entries())
-    if (generations?.[at] !== blob.generation) await blobs.remove(blob.digest, blob.generation);
+  for (const [at, blob] of made.blobs.entries()) await settleCopy(deps, blob, generations?.[at]);
   if (generations !== undefined) renewed.written += 1;
 }
 

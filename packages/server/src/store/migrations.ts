@@ -531,6 +531,11 @@ export const MIGRATIONS: Migration[] = [
       `create index artifacts_normalized on artifacts (ecosystem, normalized, uid)`,
     ],
   },
+  {
+    version: 45,
+    name: "copies of blobs that are missing or damaged",
+    statements: [`alter table blobs add column suspect_time INT8`],
+  },
 ];
 
 /** The schema version of this program. */

@@ -81,7 +81,7 @@ async function isUnavailable(response: Response): Promise<void> {
   assert.equal(response.status, 503);
   assert.ok(Number(response.headers.get("retry-after")) > 0);
   const { errors, message } = (await response.json()) as { errors: { message: string }[]; message: string };
-  assert.equal(message, "Blob storage is unavailable");
+  assert.equal(message, "Unavailable: the blob store cannot be reached");
   assert.equal(errors[0]?.message, message);
 }
 
