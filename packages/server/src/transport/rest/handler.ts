@@ -6,7 +6,7 @@ import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
 import { isV1 } from "../../core/api-version.ts";
 import { isStored, type Stored } from "../../core/stored.ts";
 import { isStreamed, type Streamed } from "../../core/streamed.ts";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError, unconflicted } from "../../errors.ts";
 import type { Pipeline, UnaryCodec } from "../../runtime/pipeline.ts";
 import { type Answered, isCacheable } from "../../runtime/response-cache.ts";
 import { writeStored } from "./stored-json.ts";
@@ -86,7 +86,7 @@ export function restHandler(options: RestOptions): RestHandler {
             if (answered !== undefined) answerOk(response, answered, context, request.headers["if-none-match"]);
           }),
         (error) => {
-          const shown = asMoorageError(error, options.log, data.requestId);
+          const shown = asMoorageError(unconflicted(error, request.method), options.log, data.requestId);
           data.observed?.endRpc(shown.code);
           answerError(response, shown, target.area, options.errorDomain, context);
         },
