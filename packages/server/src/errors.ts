@@ -10,6 +10,7 @@ export const Code = {
   Unimplemented: 12,
   Internal: 13,
   Unavailable: 14,
+  DataLoss: 15,
   Unauthenticated: 16,
 } as const;
 export type Code = (typeof Code)[keyof typeof Code];
@@ -90,6 +91,7 @@ const REASONS: Record<Code, string> = {
   12: "UNIMPLEMENTED",
   13: "INTERNAL",
   14: "UNAVAILABLE",
+  15: "DATA_LOSS",
   16: "UNAUTHENTICATED",
 };
 
@@ -112,6 +114,19 @@ export class MoorageError extends Error {
   get reason(): string {
     return REASONS[this.code];
   }
+}
+
+/**
+ * What a request that only reads is answered: UNAVAILABLE instead of ABORTED. What it writes on its way, such as the
+ * grace of content or a copy from a source, may conflict; that is not the client's.
+ */
+export function unconflicted(error: unknown, method: string | undefined): unknown {
+  const isRead = method === "GET" || method === "HEAD";
+  if (!isRead || !(error instanceof MoorageError) || error.code !== Code.Aborted) return error;
+  return new MoorageError(Code.Unavailable, "Unavailable: others change the same all the time", {
+    cause: error,
+    retryAfterMs: error.details.retryAfterMs ?? 1_000,
+  });
 }
 
 /** One error with all violated fields; the first one is in the message. Source: docs/contract.md, "Errors". */

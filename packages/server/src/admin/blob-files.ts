@@ -59,6 +59,7 @@ export async function copyBlob(
   } catch (error) {
     await rm(part, { force: true });
     if (error instanceof MoorageError && error.code === Code.NotFound) return "missing";
+    if (error instanceof MoorageError && error.code === Code.DataLoss) return "damaged";
     // Failures of a disk or a server have codes; an error without one means that the content ends too early.
     if (error instanceof Error && !("code" in error)) return "damaged";
     throw error;
@@ -80,11 +81,7 @@ async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promi
  * Reads a whole blob, whatever its size. The sink gets the chunks in order, possibly before its previous call has
  * resolved; a chunk's memory is reused once its call has.
  */
-export async function readBlob(
-  blobs: BlobStore,
-  { digest, generation, size }: BlobRow,
-  sink: (chunk: Buffer) => Promise<void>,
-): Promise<void> {
-  if (size <= SMALL_BLOB_BYTES) await sink(await blobs.readWhole(digest, generation));
-  else await blobs.read(digest, generation, { start: 0, end: size - 1 }, sink);
+export async function readBlob(blobs: BlobStore, row: BlobRow, sink: (chunk: Buffer) => Promise<void>): Promise<void> {
+  if (row.size <= SMALL_BLOB_BYTES) await sink(await blobs.readWhole(row.digest, row.generation));
+  else await blobs.readAll(row, sink);
 }

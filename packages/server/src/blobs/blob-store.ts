@@ -66,6 +66,9 @@ export interface ListedBlob extends StoredBlob {
   modifiedMs: number;
 }
 
+/** What is wrong with the stored content of a blob: not there, of another size, or with other bytes. */
+export type ContentFault = "missing" | "wrong_size" | "damaged";
+
 /**
  * Receives the bytes of a blob. The chunk's memory is reused once the promise resolves. A rejected promise ends the
  * reading.
@@ -75,7 +78,7 @@ export type ByteSink = (chunk: Buffer) => Promise<void>;
 /**
  * Content-addressed storage of bytes, without knowledge of repositories and rights. Memory use does not grow with the
  * size of a blob. Unknown uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves the data as it
- * was; a store that cannot be reached is UNAVAILABLE. Any process that opened the same storage may continue an upload.
+ * was; a store that cannot be reached is UNAVAILABLE; content that is not what its digest says is DATA_LOSS. Any process that opened the same storage may continue an upload.
  * The tests in suite.ts define what every engine must do.
  */
 export interface BlobStore {
@@ -100,9 +103,22 @@ export interface BlobStore {
    * record.
    */
   storeWhole(content: Buffer, digest: string): Promise<StoredBlob>;
-  /** Reads a whole small blob, of at most SMALL_BLOB_BYTES. */
+  /**
+   * The size of the stored content; undefined when it is missing. Files are looked at each time; S3 is asked at most
+   * once in half a minute, unless `fresh`.
+   */
+  contentSize(digest: string, generation: string, options?: { fresh?: boolean }): Promise<number | undefined>;
+  /** Reads a whole small blob, of at most SMALL_BLOB_BYTES, and verifies its digest. */
   readWhole(digest: string, generation: string): Promise<Buffer>;
-  /** Sends the bytes of the range in order. The range must lie within the blob. */
+  /**
+   * Sends all bytes of the blob in order, the last of them only after the digest was verified: a sink that got all
+   * `size` bytes got the right ones.
+   */
+  readAll(blob: StoredBlob, sink: ByteSink): Promise<void>;
+  /**
+   * Sends the bytes of the range in order. The range must lie within the blob. A part cannot be verified by the digest
+   * of the whole.
+   */
   read(digest: string, generation: string, range: ByteRange, sink: ByteSink): Promise<void>;
   /**
    * A URL from which any client may GET the blob, or ranges of it, for that long, without this server. Absent when the
@@ -113,6 +129,12 @@ export interface BlobStore {
   remove(digest: string, generation: string): Promise<void>;
   /** Removes an upload. Does nothing when it is missing. */
   removeUpload(id: string): Promise<void>;
+  /**
+   * Notes what was found of stored content: it is logged, counted and remembered, so that the next push of the same
+   * content replaces it. `replaced`: that has just happened; `right`: it was read and verified after all. Absent where
+   * nobody listens. Never rejects.
+   */
+  noted?(blob: Omit<StoredBlob, "size">, what: ContentFault | "replaced" | "right"): Promise<void>;
   /** Stores something small and removes it again. Rejects with the fault when the store takes nothing. */
   probe?(): Promise<void>;
   listUploads(): AsyncIterable<ListedUpload>;

@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
+import { Code, MoorageError } from "../errors.ts";
 import { filesystemErrors } from "./filesystem-errors.ts";
 import { createFolders, filesystemLayout } from "./filesystem-layout.ts";
 import { listBlobs, listUploads } from "./filesystem-lists.ts";
@@ -9,6 +10,7 @@ import { probeFolder } from "../lib/probe-folder.ts";
 import { storageFault } from "../lib/storage-fault.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { readTo } from "./transfer.ts";
+import { damaged, verified } from "./verified.ts";
 
 /**
  * Blobs as files below the root, which must be on one file system. Missing folders are created. Several processes of
@@ -22,17 +24,24 @@ export async function openFilesystemBlobs(
   const layout = filesystemLayout(root);
   const withErrors = filesystemErrors(layout);
   const uploads = new FilesystemUploads(layout, reserve, withErrors);
-  return {
+  return verified({
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),
     append: (id, offset, source, options) => uploads.append(id, offset, source, options),
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
     storeWhole: (content, digest) => uploads.storeWhole(content, digest),
+    // Looking at a file takes some microseconds.
+    contentSize: (digest, generation) =>
+      withErrors("Blob", digest, () => statSync(layout.blob(digest, generation).path).size).catch((error: unknown) => {
+        if (error instanceof MoorageError && error.code === Code.NotFound) return undefined;
+        throw error;
+      }),
     readWhole: (digest, generation) =>
       withErrors("Blob", digest, () => readSmallFile(layout.blob(digest, generation).path)),
     read: (digest, generation, range, sink) =>
       withErrors("Blob", digest, async () => {
         await using file = await open(layout.blob(digest, generation).path, "r");
+        if (fstatSync(file.fd).size <= range.end) throw damaged(digest, "is too short");
         await readTo(file, range, sink);
       }),
     remove: (digest, generation) =>
@@ -45,7 +54,7 @@ export async function openFilesystemBlobs(
       }),
     listUploads: () => listUploads(layout),
     listBlobs: () => listBlobs(layout),
-  };
+  });
 }
 
 // Small files are read synchronously: four times the throughput of an asynchronous read, and each blocks the thread for

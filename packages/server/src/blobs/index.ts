@@ -5,6 +5,7 @@ export {
   type ByteRange,
   type ByteSink,
   type ByteSource,
+  type ContentFault,
   type DigestAlgorithm,
   type ListedBlob,
   type ListedUpload,

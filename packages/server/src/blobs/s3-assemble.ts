@@ -1,8 +1,12 @@
 import { CopyObjectCommand, UploadPartCommand, UploadPartCopyCommand } from "@aws-sdk/client-s3";
 import type { CompletedPart } from "@aws-sdk/client-s3";
+import type { MoorageError } from "../errors.ts";
+import { storageFault } from "../lib/storage-fault.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
+import type { StartedMultipart } from "./s3-bucket-writes.ts";
 import { planParts } from "./s3-parts.ts";
 import type { Part, Piece, Segment } from "./s3-parts.ts";
+import { blocksAround, hasSums } from "./s3-sums.ts";
 
 const MIB = 1024 * 1024;
 // S3's own limits are 5 GiB for each copy and 10,000 parts. Smaller copies run concurrently, and none takes as long as
@@ -11,6 +15,7 @@ const COPY_BYTES = 256 * MIB;
 const MIN_PART_BYTES = 5 * MIB;
 const MAX_PARTS = 9_000;
 const CONCURRENCY = 4;
+const READ_ATTEMPTS = 3;
 
 export interface AssembleOptions {
   /** Larger segments are copied in parts. More than 10 MiB. */
@@ -21,7 +26,7 @@ export interface AssembleOptions {
 
 /**
  * Combines the segments into one object, which is created whole or not at all. The S3 server copies; only small
- * segments pass through this process.
+ * segments pass through this process, which compares what it reads with their sums.
  */
 export async function assemble(
   bucket: S3Bucket,
@@ -36,7 +41,7 @@ export async function assemble(
   }
   if (segments.length === 1 && first.size <= copyBytes) {
     const source = { CopySource: `${bucket.name}/${first.key}`, CopySourceIfMatch: first.etag };
-    await bucket.client.send(new CopyObjectCommand({ Bucket: bucket.name, Key: key, ...source }));
+    await bucket.client.send(new CopyObjectCommand({ Bucket: bucket.name, Key: key, ...source }), bucket.patience.copy);
     return;
   }
   const size = segments.reduce((sum, segment) => sum + segment.size, 0);
@@ -51,12 +56,14 @@ export async function assemble(
     for (let at = 0; at < plan.length; at += CONCURRENCY) {
       const sending = plan
         .slice(at, at + CONCURRENCY)
-        .map((part, index) => sendPart(bucket, key, multipart.uploadId, at + index + 1, part));
+        .map((part, index) => sendPart(bucket, segments, { key, multipart, number: at + index + 1 }, part));
       // All requests must have ended before the multipart upload is aborted.
       await Promise.allSettled(sending);
       parts.push(...(await Promise.all(sending)));
     }
     await bucket.completeMultipart(key, multipart, parts);
+    const stored = await bucket.size(key);
+    if (stored !== size) throw ioError(`of ${size} bytes that were put together the S3 server has ${stored}`);
   } catch (error) {
     await bucket.abortMultipart(key, multipart.uploadId).catch(() => undefined);
     throw error;
@@ -65,16 +72,15 @@ export async function assemble(
 
 async function sendPart(
   bucket: S3Bucket,
-  key: string,
-  uploadId: string,
-  number: number,
+  segments: Segment[],
+  { key, multipart, number }: { key: string; multipart: StartedMultipart; number: number },
   part: Part,
 ): Promise<CompletedPart> {
-  const target = { Bucket: bucket.name, Key: key, UploadId: uploadId, PartNumber: number };
+  const target = { Bucket: bucket.name, Key: key, UploadId: multipart.uploadId, PartNumber: number };
   if ("read" in part) {
-    const { ETag } = await bucket.client.send(
-      new UploadPartCommand({ ...target, Body: await readPieces(bucket, part.read) }),
-    );
+    const pieces: Buffer[] = [];
+    for (const piece of part.read) pieces.push(await readPiece(bucket, segments, piece));
+    const { ETag } = await bucket.sender.send(new UploadPartCommand({ ...target, Body: Buffer.concat(pieces) }));
     return { PartNumber: number, ETag };
   }
   const { key: source, etag, start, end } = part.copy;
@@ -85,12 +91,26 @@ async function sendPart(
       CopySourceIfMatch: etag,
       CopySourceRange: `bytes=${start}-${end}`,
     }),
+    bucket.patience.copy,
   );
   return { PartNumber: number, ETag: copied.CopyPartResult?.ETag };
 }
 
-async function readPieces(bucket: S3Bucket, pieces: Piece[]): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for (const piece of pieces) for await (const chunk of await bucket.get(piece)) chunks.push(chunk);
-  return Buffer.concat(chunks);
+/** Reads a piece and the whole blocks around it, until these have the sums with which they were received. */
+async function readPiece(bucket: S3Bucket, segments: Segment[], { key, etag, start, end }: Piece): Promise<Buffer> {
+  const segment = segments.find((each) => each.key === key);
+  if (segment?.sums === undefined) throw new Error("a segment without sums is read back");
+  const blocks = blocksAround(start, end, segment.size);
+  for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt += 1) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of bucket.get({ key, etag, ...blocks })) chunks.push(chunk);
+    const content = Buffer.concat(chunks);
+    if (hasSums(content, blocks.start, segment.sums))
+      return content.subarray(start - blocks.start, end + 1 - blocks.start);
+  }
+  throw ioError("what was read back of an upload is not what was received");
+}
+
+function ioError(message: string): MoorageError {
+  return storageFault({ part: "blobs", reason: "io_error" }, new Error(message));
 }

@@ -16,9 +16,14 @@ export interface OpenMultipart {
 }
 
 /** See `S3Bucket.list`. */
-export async function* listObjects(client: S3Client, Bucket: string, prefix: string): AsyncGenerator<S3Object> {
+export async function* listObjects(
+  client: S3Client,
+  Bucket: string,
+  prefix: string,
+  patience: { requestTimeout: number },
+): AsyncGenerator<S3Object> {
   for (let ContinuationToken: string | undefined; ;) {
-    const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken }));
+    const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken }), patience);
     for (const { Key, Size = 0, ETag = "", LastModified } of page.Contents ?? []) {
       if (Key !== undefined) yield { key: Key, size: Size, etag: ETag, modifiedMs: LastModified?.getTime() ?? 0 };
     }

@@ -6,7 +6,8 @@ import {
   HeadObjectCommand,
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
-import type { CompletedPart, PutObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
+import type { CompletedPart, PutObjectCommandInput } from "@aws-sdk/client-s3";
+import type { S3Clients } from "./s3-client.ts";
 import { isConflict, isMissing, isUnsupported } from "./s3-errors.ts";
 
 const CONTENT_TYPE = "application/octet-stream";
@@ -27,7 +28,7 @@ interface Write {
 
 /** The writes to one bucket, as in `S3Bucket`. */
 export class BucketWrites {
-  readonly #client: S3Client;
+  readonly #clients: S3Clients;
   readonly #bucket: string;
   /**
    * Servers without conditional writes say so on the first one. From then on only the comparison of ETags before
@@ -35,8 +36,8 @@ export class BucketWrites {
    */
   #conditional = true;
 
-  constructor(client: S3Client, bucket: string) {
-    this.#client = client;
+  constructor(clients: S3Clients, bucket: string) {
+    this.#clients = clients;
     this.#bucket = bucket;
   }
 
@@ -54,19 +55,20 @@ export class BucketWrites {
       key,
       writer,
       fresh,
-      send: (IfNoneMatch) => this.#client.send(new PutObjectCommand({ ...input, IfNoneMatch })),
+      send: (IfNoneMatch) => this.#clients.sender.send(new PutObjectCommand({ ...input, IfNoneMatch })),
     });
   }
 
   async startMultipart(key: string): Promise<StartedMultipart> {
     const writer = randomUUID();
-    const { UploadId } = await this.#client.send(
+    const { UploadId } = await this.#clients.client.send(
       new CreateMultipartUploadCommand({
         Bucket: this.#bucket,
         Key: key,
         ContentType: CONTENT_TYPE,
         Metadata: { writer },
       }),
+      this.#clients.patience.write,
     );
     if (UploadId === undefined) throw new Error("the S3 server gave a multipart upload no id");
     return { uploadId: UploadId, writer };
@@ -83,13 +85,21 @@ export class BucketWrites {
       key,
       writer,
       fresh,
-      send: (IfNoneMatch) => this.#client.send(new CompleteMultipartUploadCommand({ ...input, IfNoneMatch })),
+      // The server may put the parts together before it answers.
+      send: (IfNoneMatch) =>
+        this.#clients.client.send(
+          new CompleteMultipartUploadCommand({ ...input, IfNoneMatch }),
+          this.#clients.patience.copy,
+        ),
     });
   }
 
   async abortMultipart(key: string, uploadId: string): Promise<void> {
-    await this.#client
-      .send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key: key, UploadId: uploadId }))
+    await this.#clients.client
+      .send(
+        new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key: key, UploadId: uploadId }),
+        this.#clients.patience.write,
+      )
       .catch((error: unknown) => {
         if (!isMissing(error)) throw error;
       });
@@ -110,7 +120,7 @@ export class BucketWrites {
       }
       if (!isConflict(error) && !isMissing(error)) throw error;
       const head = new HeadObjectCommand({ Bucket: this.#bucket, Key: key });
-      const found = await this.#client.send(head).catch(() => undefined);
+      const found = await this.#clients.client.send(head).catch(() => undefined);
       if (found?.Metadata?.["writer"] === writer) return found.ETag ?? "";
       throw error;
     }

@@ -1,17 +1,14 @@
-import { DeleteObjectCommand, GetObjectCommand } from "@aws-sdk/client-s3";
+import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import type { CompletedPart, S3Client } from "@aws-sdk/client-s3";
-import { openClient } from "./s3-client.ts";
-import type { NetworkOptions } from "./s3-client.ts";
+import { openClients } from "./s3-client.ts";
+import type { NetworkOptions, S3Clients } from "./s3-client.ts";
 import { isMissing } from "./s3-errors.ts";
 import { lastPartMs, listMultiparts, listObjects } from "./s3-bucket-lists.ts";
 import type { OpenMultipart, S3Object } from "./s3-bucket-lists.ts";
-import type { Piece } from "./s3-parts.ts";
+import { bytesOf, type ObjectRange, sizeOf, wholeOf } from "./s3-read.ts";
 import type { S3Location } from "./s3-url.ts";
 import { BucketWrites } from "./s3-bucket-writes.ts";
 import type { StartedMultipart } from "./s3-bucket-writes.ts";
-
-/** The range of an object to read. */
-type ObjectRange = Omit<Piece, "etag"> & { etag?: string };
 
 /**
  * One bucket. Keys include the prefix; every call has a time limit and is retried by the SDK. Errors are those of the
@@ -19,6 +16,10 @@ type ObjectRange = Omit<Piece, "etag"> & { etag?: string };
  */
 export interface S3Bucket {
   client: S3Client;
+  /** For requests with a body. */
+  sender: S3Client;
+  /** See S3Clients. */
+  patience: S3Clients["patience"];
   name: string;
   /**
    * Stores a small object and returns its ETag. With `fresh` it fails with PreconditionFailed when the object already
@@ -35,9 +36,11 @@ export interface S3Bucket {
   ): Promise<string>;
   /** Does nothing when it is missing. */
   abortMultipart(key: string, uploadId: string): Promise<void>;
-  /** A byte range of an object. Fails with PreconditionFailed when the object has another ETag. */
-  get(range: ObjectRange): Promise<AsyncIterable<Buffer>>;
+  /** A byte range of an object: see bytesOf. */
+  get(range: ObjectRange): AsyncIterable<Buffer>;
   getWhole(key: string): Promise<Buffer>;
+  /** In bytes; undefined when it is missing. */
+  size(key: string): Promise<number | undefined>;
   /** Does nothing when it is missing. */
   remove(key: string): Promise<void>;
   /** Ordered by key. */
@@ -51,52 +54,31 @@ export interface S3Bucket {
 /** The bucket at that location. No request is made before the first call. */
 export function openBucket(location: S3Location, network: NetworkOptions = {}): S3Bucket {
   const name = location.bucket;
-  const client = openClient(location, network);
-  const writes = new BucketWrites(client, name);
+  const clients = openClients(location, network);
+  const { client, sender, patience, silenceTimeoutMs } = clients;
+  const source = { client, bucket: name, silenceTimeoutMs };
+  const writes = new BucketWrites(clients, name);
   return {
     client,
+    sender,
+    patience,
     name,
     put: (key, body, options) => writes.put(key, body, options),
     startMultipart: (key) => writes.startMultipart(key),
     completeMultipart: (key, multipart, parts, options) => writes.completeMultipart(key, multipart, parts, options),
     abortMultipart: (key, uploadId) => writes.abortMultipart(key, uploadId),
-    get: (range) => get(client, name, range),
-    getWhole: (key) => getWhole(client, name, key),
-    remove: (key) => remove(client, name, key),
-    list: (prefix) => listObjects(client, name, prefix),
+    get: (range) => bytesOf(source, range),
+    getWhole: (key) => wholeOf(source, key),
+    size: (key) => sizeOf(source, key),
+    remove: (key) => remove(clients, name, key),
+    list: (prefix) => listObjects(client, name, prefix, patience.write),
     listMultiparts: (prefix) => listMultiparts(client, name, prefix),
     lastPartMs: (multipart) => lastPartMs(client, name, multipart),
   };
 }
 
-async function get(client: S3Client, Bucket: string, range: ObjectRange): Promise<AsyncIterable<Buffer>> {
-  const { key, etag, start, end } = range;
-  const { Body } = await client.send(
-    new GetObjectCommand({ Bucket, Key: key, IfMatch: etag, Range: `bytes=${start}-${end}` }),
-  );
-  return exactly(Body as AsyncIterable<Buffer>, end - start + 1);
-}
-
-async function getWhole(client: S3Client, Bucket: string, key: string): Promise<Buffer> {
-  const { Body, ContentLength } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
-  const chunks: Buffer[] = [];
-  for await (const chunk of exactly(Body as AsyncIterable<Buffer>, ContentLength ?? 0)) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-async function remove(client: S3Client, Bucket: string, key: string): Promise<void> {
-  await client.send(new DeleteObjectCommand({ Bucket, Key: key })).catch((error: unknown) => {
+async function remove({ client, patience }: S3Clients, Bucket: string, key: string): Promise<void> {
+  await client.send(new DeleteObjectCommand({ Bucket, Key: key }), patience.write).catch((error: unknown) => {
     if (!isMissing(error)) throw error;
   });
-}
-
-/** The chunks, which must have that many bytes together: a connection that closes early is an error, not the end. */
-async function* exactly(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
-  let rest = bytes;
-  for await (const chunk of chunks) {
-    rest -= chunk.length;
-    yield chunk;
-  }
-  if (rest !== 0)
-    throw Object.assign(new Error("the S3 server sent another number of bytes than asked for"), { code: "ECONNRESET" });
 }

@@ -1,22 +1,21 @@
-import { Code, MoorageError, notFound } from "../errors.ts";
-
-const RETRY_AFTER_MS = 5_000;
+import { Code, MoorageError, notFound, type StorageReason } from "../errors.ts";
+import { storageFault } from "../lib/storage-fault.ts";
+import { damaged } from "./verified.ts";
 
 // Error names of the network, Node and the SDK for a server that cannot be reached or does not answer.
+const SILENT = new Set(["ETIMEDOUT", "TimeoutError", "RequestTimeout"]);
 const UNREACHABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "ECONNABORTED",
   "EPIPE",
-  "ETIMEDOUT",
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
   "ENETDOWN",
   "ERR_STREAM_PREMATURE_CLOSE",
-  "TimeoutError",
-  "CredentialsProviderError",
+  "ERR_STREAM_DESTROYED",
 ]);
 const BUSY = new Set([
   "SlowDown",
@@ -25,9 +24,24 @@ const BUSY = new Set([
   "RequestLimitExceeded",
   "TooManyRequests",
   "TooManyRequestsException",
-  "RequestTimeout",
   "OperationAborted",
 ]);
+// Only the operator can change these.
+const DENIED = new Set([
+  "AccessDenied",
+  "AccountProblem",
+  "AllAccessDisabled",
+  "CredentialsProviderError",
+  "ExpiredToken",
+  "InvalidAccessKeyId",
+  "InvalidToken",
+  "NotSignedUp",
+  "RequestTimeTooSkewed",
+  "SignatureDoesNotMatch",
+  "TokenRefreshRequired",
+]);
+// The server got other bytes than were sent.
+const SPOILED = new Set(["BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch"]);
 const FULL = new Set(["InsufficientStorage", "XMinioStorageFull", "QuotaExceeded", "ServiceQuotaExceededException"]);
 
 /** S3's name of an error, and the HTTP status of its response. */
@@ -47,12 +61,16 @@ export function isConflict(error: unknown): boolean {
   return status === 412 || name === "PreconditionFailed" || name === "ConditionalRequestConflict";
 }
 
+/** An object has another size than it should. */
+export class WrongSize extends Error {}
+
 /**
- * A server that stores objects as files may fail to write one below a folder that it is just removing. A retry
- * succeeds.
+ * Whether a retry that the SDK does not make by itself succeeds: a server that stores objects as files may fail to
+ * write one below a folder that it is just removing; or a body was spoiled on its way.
  */
-export function isFolderRace(error: unknown): boolean {
-  return s3Error(error).name === "ExistingObjectIsDirectory";
+export function isRetried(error: unknown): boolean {
+  const { name } = s3Error(error);
+  return name === "ExistingObjectIsDirectory" || SPOILED.has(name);
 }
 
 export function isMissing(error: unknown): boolean {
@@ -90,26 +108,32 @@ export async function* eachWithS3Errors<T>(list: () => AsyncGenerator<T>): Async
   }
 }
 
-/**
- * Translates an error for the services. An error that only the operator can fix, such as rejected credentials, is
- * returned unchanged and logged as unexpected.
- */
+/** Whether the same request may succeed a moment later: the connection broke, or the server was silent. */
+export function isPassing(error: unknown): boolean {
+  const { name, code = "" } = s3Error(error);
+  return [SILENT, UNREACHABLE].some((names) => names.has(code) || names.has(name));
+}
+
+/** What keeps the server from its work; undefined when the error says nothing of that kind. */
+function reasonOf(error: unknown): StorageReason | undefined {
+  const { name, status = 0, code = "" } = s3Error(error);
+  if (FULL.has(name) || status === 507) return "full";
+  if (BUSY.has(name) || status === 429 || status === 503) return "overloaded";
+  if (SILENT.has(name) || SILENT.has(code) || status === 504) return "silent";
+  if (UNREACHABLE.has(name) || UNREACHABLE.has(code) || status === 502) return "unreachable";
+  if (name === "NoSuchBucket") return "missing";
+  if (DENIED.has(name) || status === 401 || status === 403) return "denied";
+  return SPOILED.has(name) || status >= 500 || error instanceof WrongSize ? "io_error" : undefined;
+}
+
+/** Translates an error for the services. One that nobody expected is returned unchanged. */
 export function translated(error: unknown, type: string, name: string): unknown {
   if (error instanceof MoorageError) return error;
   if (isMissing(error)) return notFound(type, name);
   if (isConflict(error)) return aborted(error);
-  const { name: s3Name, status, code } = s3Error(error);
-  if (FULL.has(s3Name) || status === 507)
-    return new MoorageError(Code.ResourceExhausted, "Storage is full", { cause: error, retryAfterMs: 60_000 });
-  const unavailable =
-    UNREACHABLE.has(code ?? "") ||
-    UNREACHABLE.has(s3Name) ||
-    BUSY.has(s3Name) ||
-    status === 429 ||
-    (status !== undefined && status >= 500);
-  return unavailable
-    ? new MoorageError(Code.Unavailable, "Blob storage is unavailable", { cause: error, retryAfterMs: RETRY_AFTER_MS })
-    : error;
+  if (error instanceof WrongSize && type === "Blob") return damaged(name, "has another size than it should", error);
+  const reason = reasonOf(error);
+  return reason === undefined ? error : storageFault({ part: "blobs", reason }, error);
 }
 
 export function aborted(cause?: unknown): MoorageError {

@@ -3,6 +3,7 @@ import type { StoredBlob } from "./blob-store.ts";
 
 // <prefix>/
 // ├── blobs/sha256/9f/9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never replaced
+// ├── probe                                       empty: written to see that the bucket takes writes
 // └── uploads/0a1b2c…/                           one upload, by its id
 //     ├── start                                  empty: the upload exists
 //     ├── 0000000000000000                       the bytes of one append, by their offset in hex
@@ -22,10 +23,13 @@ export class S3Keys {
   readonly uploads: string;
   /** The prefix of all blobs. */
   readonly blobs: string;
+  /** Written to find out whether the bucket takes writes. */
+  readonly probe: string;
 
   constructor(prefix: string) {
     this.uploads = `${prefix}uploads/`;
     this.blobs = `${prefix}blobs/`;
+    this.probe = `${prefix}probe`;
   }
 
   blob(digest: string, generation: string): string {

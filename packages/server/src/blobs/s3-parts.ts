@@ -17,6 +17,8 @@ export interface Segment {
   offset: number;
   size: number;
   etag: string;
+  /** Of its blocks, as its bytes were received; undefined when another process received them: see BlockSums. */
+  sums?: readonly number[] | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
+import { storageFault } from "../lib/storage-fault.ts";
 import { newGeneration } from "./names.ts";
 import { algorithmOf } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
@@ -9,6 +10,7 @@ import { aborted, isConflict, SourceFailed, withS3Errors } from "./s3-errors.ts"
 import { SegmentHashes } from "./s3-hashes.ts";
 import type { S3Keys, UploadKeys } from "./s3-keys.ts";
 import type { Segment } from "./s3-parts.ts";
+import { BlockSums } from "./s3-sums.ts";
 import { writeSegments } from "./s3-writer.ts";
 import { rejectionOf } from "./transfer.ts";
 
@@ -111,7 +113,8 @@ export class S3Uploads {
     if (offset !== undefined && offset !== size) return { accepted: false, size };
     if (segments.length >= MAX_SEGMENTS)
       throw new MoorageError(Code.ResourceExhausted, "The upload came in too many chunks");
-    const hash = this.#hashOfAll(id, segments, options);
+    const known = this.#hashOfAll(id, segments, options);
+    const hash = known?.state;
     const keys = this.#keys.upload(id);
     const received = await writeSegments(this.#bucket, source, {
       offset: size,
@@ -128,32 +131,37 @@ export class S3Uploads {
       throw rejection.thrown;
     }
     const added = await received.keep();
-    if (hash) this.#hashes.remember(id, hash, [...segments, ...added]);
+    if (known) this.#hashes.remember(id, known.state, [...known.summed, ...added]);
     if (received.sourceError) throw new SourceFailed(received.sourceError.thrown);
     return { accepted: true, size: size + received.bytes };
   }
 
   /** The hash over all segments. Undefined when another process received some: then `finish` reads and hashes them. */
-  #hashOfAll(id: string, segments: Segment[], options: AppendOptions): HashState | undefined {
+  #hashOfAll(
+    id: string,
+    segments: Segment[],
+    options: AppendOptions,
+  ): { state: HashState; summed: Segment[] } | undefined {
     const algorithm = this.#hashes.algorithmOf(id) ?? options.algorithm ?? "sha256";
-    const { state, rest } = this.#hashes.resume(id, segments, algorithm);
-    return rest.length === 0 ? state : undefined;
+    const { state, summed, rest } = this.#hashes.resume(id, segments, algorithm);
+    return rest.length === 0 ? { state, summed } : undefined;
   }
 
   async #finish(id: string, expectedDigest: string): Promise<StoredBlob> {
     const generation = newGeneration();
     const key = this.#keys.blob(expectedDigest, generation);
     const { segments, size } = await this.#find(id);
-    const digest = await this.#digest(id, segments, expectedDigest);
+    const summed = await this.#verified(id, segments, expectedDigest);
     this.#hashes.forget(id);
-    if (digest !== expectedDigest) {
+    if (summed === undefined) {
       await this.#remove(id);
       throw invalidArgument({ field: "digest", description: "is not the digest of the content" });
     }
+    const digest = expectedDigest;
     const keys = this.#keys.upload(id);
     const into = keys.into({ digest, generation });
     let announced = false;
-    await assemble(this.#bucket, segments, key, {
+    await assemble(this.#bucket, summed, key, {
       copyBytes: this.#sizes.copyBytes,
       announce: async () => {
         announced = true;
@@ -166,14 +174,44 @@ export class S3Uploads {
     return { digest, size, generation };
   }
 
-  /** The digest of the segments, in the algorithm of the expected one. Reads those after the known hash state. */
-  async #digest(id: string, segments: Segment[], expectedDigest: string): Promise<string> {
+  /**
+   * The segments with their sums, when they have the digest together; undefined when they have not. What is read back
+   * for that may be spoiled on its way: it counts as wrong only when it is read twice alike. Throws UNAVAILABLE when it
+   * is read differently each time.
+   */
+  async #verified(id: string, segments: Segment[], expectedDigest: string): Promise<Segment[] | undefined> {
+    const first = await this.#hashed(id, segments, expectedDigest);
+    if (first.digest === expectedDigest) return first.summed;
+    if (first.isReceived) return undefined;
+    const second = await this.#hashed(id, segments, expectedDigest);
+    if (second.digest === expectedDigest) return second.summed;
+    if (second.digest === first.digest) return undefined;
+    const error = new Error("an upload was read back differently each time");
+    throw storageFault({ part: "blobs", reason: "io_error" }, error);
+  }
+
+  /**
+   * The digest of the segments, in the algorithm of the expected one, and their sums. Reads those after the known hash
+   * state; `isReceived` when there are none.
+   */
+  async #hashed(
+    id: string,
+    segments: Segment[],
+    expectedDigest: string,
+  ): Promise<{ digest: string; summed: Segment[]; isReceived: boolean }> {
     const algorithm = algorithmOf(expectedDigest);
-    const { state, rest } = this.#hashes.resume(id, segments, algorithm);
-    for (const segment of rest)
-      for await (const chunk of await this.#bucket.get({ ...segment, start: 0, end: segment.size - 1 }))
+    const { state, summed, rest } = this.#hashes.resume(id, segments, algorithm);
+    const read: Segment[] = [];
+    for (const segment of rest) {
+      const sums = new BlockSums();
+      for await (const chunk of this.#bucket.get({ ...segment, start: 0, end: segment.size - 1 })) {
         state.hash.update(chunk);
-    return `${algorithm}:${state.hash.digest("hex")}`;
+        sums.update(chunk);
+      }
+      read.push({ ...segment, sums: sums.end() });
+    }
+    const digest = `${algorithm}:${state.hash.digest("hex")}`;
+    return { digest, summed: [...summed, ...read], isReceived: rest.length === 0 };
   }
 
   async #remove(id: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { HashState } from "./digesting.ts";
 import type { ByteSource } from "./blob-store.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { Segment } from "./s3-parts.ts";
+import { BlockSums } from "./s3-sums.ts";
 import { free, receive } from "./transfer.ts";
 import type { Written } from "./transfer.ts";
 
@@ -46,6 +47,7 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
   let gatheredBytes = 0;
   let segment = openSegment(bucket, keyOf(offset));
   let begin = offset;
+  let sums = new BlockSums();
 
   const take = (): Buffer => {
     const part = Buffer.concat(gathered, gatheredBytes);
@@ -56,8 +58,10 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
   const close = async (): Promise<void> => {
     const size = segment.bytes() + gatheredBytes;
     if (size === 0) return;
-    finished.push({ key: segment.key, offset: begin, size, etag: await segment.finish(take()) });
+    const etag = await segment.finish(take());
+    finished.push({ key: segment.key, offset: begin, size, etag, sums: sums.end() });
     begin += size;
+    sums = new BlockSums();
     segment = openSegment(bucket, keyOf(begin));
   };
   const gather = async (chunk: Uint8Array): Promise<void> => {
@@ -67,6 +71,7 @@ export async function writeSegments(bucket: S3Bucket, source: ByteSource, option
         else await segment.add(take());
       }
       const piece = chunk.subarray(at, at + partBytes - gatheredBytes);
+      sums.update(piece);
       gathered.push(piece);
       gatheredBytes += piece.length;
       at += piece.length;
@@ -111,7 +116,7 @@ function openSegment(bucket: S3Bucket, key: string) {
   const slots = [Promise.resolve(), Promise.resolve()];
   const send = async (uploadId: string, part: CompletedPart, body: Buffer): Promise<void> => {
     const input = { Bucket: bucket.name, Key: key, UploadId: uploadId, PartNumber: part.PartNumber, Body: body };
-    part.ETag = (await bucket.client.send(new UploadPartCommand(input))).ETag;
+    part.ETag = (await bucket.sender.send(new UploadPartCommand(input))).ETag;
   };
   const add = async (body: Buffer): Promise<void> => {
     const { uploadId } = (multipart ??= await bucket.startMultipart(key));

@@ -1,6 +1,8 @@
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import type { BlobStore, ByteRange, ByteSink } from "./blob-store.ts";
+import { createLru } from "../lib/lru.ts";
+import { storageFault } from "../lib/storage-fault.ts";
+import type { BlobStore, ByteRange, ByteSink, StoredBlob } from "./blob-store.ts";
 import { openBucket } from "./s3-bucket.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { NetworkOptions } from "./s3-client.ts";
@@ -11,8 +13,12 @@ import { listBlobs, listUploads } from "./s3-lists.ts";
 import { S3Uploads } from "./s3-uploads.ts";
 import { BlobsUrlError, parseS3Url } from "./s3-url.ts";
 import { sendChunks } from "./transfer.ts";
+import { verified } from "./verified.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
+// That an object is there is believed for so long.
+const SEEN_MS = 30_000;
+const MAX_SEEN = 50_000;
 
 export interface S3Options extends NetworkOptions {
   /**
@@ -38,32 +44,90 @@ export async function openS3Blobs(
   const bucket = openBucket(location, network);
   const keys = new S3Keys(location.prefix);
   await checkBucket(bucket, keys);
+  const seen = seenSizes();
   const uploads = new S3Uploads(bucket, keys, { partBytes, maxParts, copyBytes });
   const ofBlob = <T>(digest: string, generation: string, work: (key: string) => Promise<T>): Promise<T> =>
     withS3Errors("Blob", digest, () => work(keys.blob(digest, generation)));
-  return {
+  const stored = async (blob: Promise<StoredBlob>): Promise<StoredBlob> => {
+    const { digest, generation, size } = await blob;
+    seen.set(keys.blob(digest, generation), size);
+    return blob;
+  };
+  return verified({
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),
-    append: (id, offset, source, options) => uploads.append(id, offset, source, options),
-    finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
+    async append(id, offset, source, options) {
+      const appended = await uploads.append(id, offset, source, options);
+      if (appended.blob !== undefined) await stored(Promise.resolve(appended.blob));
+      return appended;
+    },
+    finish: (id, expectedDigest) => stored(uploads.finish(id, expectedDigest)),
     storeWhole: async (content, digest) => {
       const generation = newGeneration();
       await ofBlob(digest, generation, (key) => bucket.put(key, content));
-      return { digest, size: content.length, generation };
+      return stored(Promise.resolve({ digest, size: content.length, generation }));
     },
-    readWhole: (digest, generation) => ofBlob(digest, generation, (key) => bucket.getWhole(key)),
-    read: (digest, generation, range, sink) => ofBlob(digest, generation, (key) => read(bucket, key, range, sink)),
-    remove: (digest, generation) => ofBlob(digest, generation, (key) => bucket.remove(key)),
+    contentSize: (digest, generation, { fresh = false } = {}) =>
+      ofBlob(digest, generation, async (key) => {
+        const known = fresh ? undefined : seen.get(key);
+        if (known !== undefined) return known;
+        const size = await bucket.size(key);
+        if (size === undefined) seen.forget(key);
+        else seen.set(key, size);
+        return size;
+      }),
+    readWhole: (digest, generation) =>
+      ofBlob(digest, generation, (key) => seen.unlessFailed(key, () => bucket.getWhole(key))),
+    read: (digest, generation, range, sink) =>
+      ofBlob(digest, generation, (key) => seen.unlessFailed(key, () => read(bucket, key, range, sink))),
+    remove: (digest, generation) =>
+      ofBlob(digest, generation, (key) => {
+        seen.forget(key);
+        return bucket.remove(key);
+      }),
+    probe: () => withS3Errors("Bucket", "", () => probe(bucket, keys)),
     removeUpload: (id) => uploads.remove(id),
     redirectUrl: (digest, generation, ttlMs) => ofBlob(digest, generation, (key) => presignedUrl(bucket, key, ttlMs)),
     listUploads: () => eachWithS3Errors(() => listUploads(bucket, keys)),
     listBlobs: () => eachWithS3Errors(() => listBlobs(bucket, keys)),
+  });
+}
+
+/** The sizes of objects that were there a moment ago, by their keys. */
+function seenSizes() {
+  const sizes = createLru<string, { size: number; atMs: number }>(MAX_SEEN);
+  return {
+    get(key: string): number | undefined {
+      const known = sizes.get(key);
+      return known !== undefined && performance.now() - known.atMs < SEEN_MS ? known.size : undefined;
+    },
+    set: (key: string, size: number): void => void sizes.set(key, { size, atMs: performance.now() }),
+    forget: (key: string): void => void sizes.delete(key),
+    /** Runs the work, and forgets the size when that fails. */
+    async unlessFailed<T>(key: string, work: () => Promise<T>): Promise<T> {
+      try {
+        return await work();
+      } catch (error) {
+        sizes.delete(key);
+        throw error;
+      }
+    },
   };
 }
 
+/** Writes an empty object, always the same. Where it may not, but may list: the bucket is read-only. */
+async function probe(bucket: S3Bucket, keys: S3Keys): Promise<void> {
+  try {
+    await bucket.put(keys.probe, Buffer.alloc(0));
+  } catch (error) {
+    if (s3Error(error).name !== "AccessDenied") throw error;
+    await bucket.list(keys.uploads).next();
+    throw storageFault({ part: "blobs", reason: "read_only" }, error);
+  }
+}
+
 async function read(bucket: S3Bucket, key: string, range: ByteRange, sink: ByteSink): Promise<void> {
-  const chunks = await bucket.get({ key, ...range });
-  await sendChunks(chunks, (chunk) =>
+  await sendChunks(bucket.get({ key, ...range }), (chunk) =>
     sink(chunk).catch((error: unknown) => {
       throw new SourceFailed(error);
     }),

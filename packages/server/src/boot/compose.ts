@@ -88,7 +88,14 @@ export async function compose(
     const storage = await openStorage(
       config,
       base,
-      { health, terms: checked.terms, tokens: () => api.access.tokens, written: () => wakers.written() },
+      {
+        health,
+        clock: ownClock,
+        log,
+        terms: checked.terms,
+        tokens: () => api.access.tokens,
+        written: () => wakers.written(),
+      },
       shutdown,
     );
     await keepFeeds(storage.transactor, feeds, ownClock.nowMs());

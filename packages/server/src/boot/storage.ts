@@ -1,11 +1,14 @@
+import type { Logger } from "pino";
 import type { Tokens } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 import type { Transactor } from "../core/transactor.ts";
+import type { Clock } from "../lib/clock.ts";
 import { openBlobsOf } from "../installation/stores.ts";
 import { probeFolder } from "../lib/probe-folder.ts";
-import { fileFault, storageFault } from "../lib/storage-fault.ts";
+import { describeFault, faultIn, fileFault, storageFault } from "../lib/storage-fault.ts";
+import { notingBlobs } from "../oci/index.ts";
 import { accountProviders } from "../runtime/cloud-providers.ts";
 import { type Method, methodsOf } from "../runtime/methods.ts";
 import { blobReader } from "../runtime/read-blob.ts";
@@ -28,8 +31,12 @@ export interface Storage {
   transactor: Transactor;
 }
 
+const LOOK_EVERY_MS = 60_000;
+
 export interface StorageOptions {
   health: Health;
+  clock: Clock;
+  log: Logger;
   terms: readonly TermsDocument[];
   /** Called when the first token for a cloud provider is signed. */
   tokens(): Tokens;
@@ -40,13 +47,23 @@ export interface StorageOptions {
 export async function openStorage(
   config: Config,
   { observation, store, installation, secretKeys, secrets }: Base,
-  { health, terms, tokens, written }: StorageOptions,
+  { health, clock, log, terms, tokens, written }: StorageOptions,
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
   const { dataDir, eventsPrefix, baseUrl, registryUrl, allowPrivateNetwork, emailIssuers, publicAdvisories } = config;
   const admins = [bootstrap.identity.uid, ...config.admins];
-  const blobs = observation.blobs(await openBlobsOf(config), health.storage.noted);
+  const late: { transactor?: Transactor } = {};
+  const blobs = notingBlobs(observation.blobs(await openBlobsOf(config), health.storage.noted), {
+    transactor: () => late.transactor ?? writerNotOpen(),
+    clock,
+    log,
+    metrics: observation.content,
+  });
+  if (config.blobsUrl !== "") await requireWritable(blobs);
+  // A bucket that nobody writes to may turn read-only unnoticed.
+  const looking = setInterval(() => health.storage.suspect("blobs"), LOOK_EVERY_MS).unref();
+  shutdown.at("writer", () => clearInterval(looking));
   const context = {
     pageTokenKey,
     ownerRole,
@@ -92,13 +109,27 @@ export async function openStorage(
   if (blobs.probe !== undefined) health.storage.watch("blobs", () => blobs.probe?.() ?? Promise.resolve());
   shutdown.at("writer", () => writer.close());
   observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
-  return {
-    blobs,
-    methods,
-    context: served,
-    admins,
-    transactor: wakingTransactor(observation.transactor(writer, health.storage.noted), written),
-  };
+  const transactor = wakingTransactor(observation.transactor(writer, health.storage.noted), written);
+  late.transactor = transactor;
+  return { blobs, methods, context: served, admins, transactor };
+}
+
+/** Throws a ConfigError that says why when the bucket takes no writes. */
+async function requireWritable(blobs: BlobStore): Promise<void> {
+  try {
+    await blobs.probe?.();
+  } catch (error) {
+    const fault = faultIn(error);
+    if (fault === undefined) throw error;
+    const detail = fault.detail === undefined ? "" : `: ${fault.detail}`;
+    throw settingError("blobsUrl", `the bucket cannot be written to: ${describeFault(fault)}${detail}`, {
+      cause: error,
+    });
+  }
+}
+
+function writerNotOpen(): never {
+  throw new Error("the database is not open yet");
 }
 
 /** Throws the fault when nothing can be written into the folder. */

@@ -434,6 +434,12 @@ export const TABLE = {
     "",
     "s3://bucket/prefix?endpoint=https://host:port&region=name&style=path; style is path or virtual. Credentials are found as AWS tools find them. Default: files in the data folder.",
   ),
+  blobsTimeoutMs: setting(
+    duration({ min: "1s", maxMs: HOUR_MS }),
+    "MOORAGE_BLOBS_TIMEOUT",
+    "5s",
+    "How long the S3 server may send nothing before a read is cut and repeated; for writes it is twice, for copies twelve times as long.",
+  ),
   blobsRedirect: setting(
     flag,
     "MOORAGE_BLOBS_REDIRECT",

@@ -9,7 +9,7 @@ import { MAX_ROWS_HERE, TooHeavyHere } from "../core/written.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isoTime } from "../lib/timestamps.ts";
-import { parseManifest, type StoredManifest } from "../oci/index.ts";
+import { parseManifest, settleCopy, type StoredManifest } from "../oci/index.ts";
 import { imageVexOf, type MadeVex, madeVex, OPENVEX, OWN_VEX_REPO } from "../security/index.ts";
 import { type Database, select } from "../store/index.ts";
 import { attachedVex, putVexReferrer } from "./put-vex-referrer.ts";
@@ -17,7 +17,7 @@ import { attachedVex, putVexReferrer } from "./put-vex-referrer.ts";
 export interface VexDeps {
   transactor: Transactor;
   reader: Database;
-  blobs: Pick<BlobStore, "startUpload" | "append" | "remove" | "removeUpload">;
+  blobs: Pick<BlobStore, "startUpload" | "append" | "contentSize" | "noted" | "remove" | "removeUpload">;
   clock: Clock;
   log: Logger;
   /** Makes the VEX of a large image in another process. */
@@ -152,8 +152,7 @@ async function renewOne(
   const made = await makeReferrer(blobs, { repo, subject, vex, document: vex.document }, transactor, clock);
   const { generations } = await transactor.write(putVexReferrer, systemCallNow(clock), { repo, subject, made });
   // Undefined: the image is gone, and nothing was written. Otherwise the same content may have been stored before.
-  for (const [at, blob] of made.blobs.entries())
-    if (generations?.[at] !== blob.generation) await blobs.remove(blob.digest, blob.generation);
+  for (const [at, blob] of made.blobs.entries()) await settleCopy(deps, blob, generations?.[at]);
   if (generations !== undefined) renewed.written += 1;
 }
 

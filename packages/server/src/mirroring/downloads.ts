@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ByteSink, StoredBlob } from "../blobs/index.ts";
-import { algorithmOf } from "../oci/index.ts";
+import { algorithmOf, settleCopy } from "../oci/index.ts";
 import type { MirrorPlace } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
@@ -80,7 +80,7 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
       if (error instanceof MoorageError && error.code === Code.Aborted) await blobs.remove(digest, stored.generation);
       throw error;
     });
-  if (generation !== stored.generation) await blobs.remove(digest, stored.generation);
+  await settleCopy(deps, stored, generation);
   await tee?.end();
   return true;
 }

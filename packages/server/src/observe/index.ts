@@ -7,6 +7,7 @@ import type { AuditMetrics } from "./audit-metrics.ts";
 import type { BlockMetrics } from "./block-metrics.ts";
 import type { CatalogMetrics } from "./catalog-metrics.ts";
 import type { DatabaseMetrics } from "./database-metrics.ts";
+import type { ContentMetrics } from "./content-metrics.ts";
 import type { EventMetrics } from "./event-metrics.ts";
 import type { FeedMetrics } from "./feed-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
@@ -23,6 +24,7 @@ import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./instrument.ts";
 import { openTracer } from "./traces.ts";
 
+export type { ContentMetrics } from "./content-metrics.ts";
 export type { EventMetrics } from "./event-metrics.ts";
 export type { LibraryMetrics } from "./library-metrics.ts";
 export { createLog } from "./log.ts";
@@ -54,6 +56,8 @@ export interface Observation {
   /** Wraps a transactor, so that its work is counted, timed and traced. `failed` is called with each error. */
   transactor(transactor: Transactor, failed?: (error: unknown) => void): Transactor;
   blobs(store: BlobStore, failed?: (error: unknown) => void): BlobStore;
+  /** Stored content that is not as it should be. */
+  content: ContentMetrics;
   /** This server's metrics. */
   snapshot(): Promise<Snapshot>;
   /** Sends the remaining traces, within three seconds. */
@@ -90,6 +94,7 @@ export async function openObservation(
     storage: metrics.storage,
     events: metrics.events,
     transactor: (transactor, failed) => observeTransactor(transactor, metrics, { tracer, failed }),
+    content: metrics.blobs,
     blobs: (store, failed) => observeBlobs(store, metrics, { tracer, failed }),
     snapshot: () => metrics.snapshot(),
     close: async () => await tracer?.close(),

@@ -52,6 +52,15 @@ export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">
         blobs.read(content.length);
         return content;
       }),
+    contentSize: (digest, generation, options) =>
+      watch("content_size", () => store.contentSize(digest, generation, options)),
+    readAll: (blob, sink) =>
+      watch("read_all", () =>
+        store.readAll(blob, (chunk) => {
+          blobs.read(chunk.length);
+          return sink(chunk);
+        }),
+      ),
     read: (digest, generation, range, sink) =>
       watch("read", () =>
         store.read(digest, generation, range, (chunk) => {

@@ -3,6 +3,7 @@ import { type AuditMetrics, auditMetrics } from "./audit-metrics.ts";
 import { type BlockMetrics, blockMetrics } from "./block-metrics.ts";
 import { type CatalogMetrics, catalogMetrics } from "./catalog-metrics.ts";
 import { type DatabaseMetrics, databaseMetrics } from "./database-metrics.ts";
+import { type ContentMetrics, contentMetrics } from "./content-metrics.ts";
 import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type FeedMetrics, feedMetrics } from "./feed-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
@@ -42,7 +43,7 @@ export interface Metrics {
   /** Counts a request rejected by a rate limit. `handler` and `kind`: from bounded sets. */
   limited(handler: string, kind: string): void;
   database: GoldenSignals & DatabaseMetrics;
-  blobs: GoldenSignals & { read(bytes: number): void; written(bytes: number): void };
+  blobs: GoldenSignals & ContentMetrics & { read(bytes: number): void; written(bytes: number): void };
   snapshot(): Promise<Snapshot>;
 }
 
@@ -174,6 +175,7 @@ function blobSignals(registry: Registry): Metrics["blobs"] {
     }),
     read: (count) => read.inc(count),
     written: (count) => written.inc(count),
+    ...contentMetrics(registry),
   };
 }
 

@@ -1,4 +1,5 @@
 import { commitBlob, deleteBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./blobs/commands.ts";
+import { replaceCopy, restoreCopy, suspectCopy } from "./blobs/copies.ts";
 import { removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
 import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
 import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
@@ -18,5 +19,8 @@ export const ociCommands = [
   removeUnneededBlobs,
   removeUnneededManifests,
   renewUpload,
+  replaceCopy,
+  restoreCopy,
   startUpload,
+  suspectCopy,
 ] as const;

@@ -14,6 +14,7 @@ export { type Collected, collectGarbage } from "./gc/collect.ts";
 export type { RegistryDeps, Upstream } from "./request.ts";
 export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { keepBlob, recordBlob } from "./blobs/commands.ts";
+export { notingBlobs, settleCopy } from "./blobs/copies.ts";
 export { ociCommands } from "./commands.ts";
 export { emitCollection, emitCopy } from "./events.ts";
 export { imageConfigOf } from "./manifests/image-config.ts";

@@ -1,4 +1,4 @@
-import { Code, MoorageError } from "../errors.ts";
+import { Code, MoorageError, unconflicted } from "../errors.ts";
 import type { RequestHandler } from "../core/http.ts";
 import { noteRejection } from "./audit.ts";
 import { handleBlob } from "./blobs/handler.ts";
@@ -153,7 +153,7 @@ async function answerBase(exchange: Exchange): Promise<void> {
  */
 export function answerError(exchange: Exchange, thrown: unknown): void {
   const { req, res, data, deps, name } = exchange;
-  const { status, ociCode, error, headers, detail } = errorAnswer(thrown, data.requestId);
+  const { status, ociCode, error, headers, detail } = errorAnswer(unconflicted(thrown, req.method), data.requestId);
   // A client that closed the connection while sending its body gets no answer and causes no log line.
   const aborted = req.destroyed && !req.complete;
   const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);

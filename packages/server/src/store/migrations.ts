@@ -553,6 +553,11 @@ export const MIGRATIONS: Migration[] = [
       `alter table attachments add column trusted INT8 not null default 0`,
     ],
   },
+  {
+    version: 47,
+    name: "copies of blobs that are missing or damaged",
+    statements: [`alter table blobs add column suspect_time INT8`],
+  },
 ];
 
 /** The schema version of this program. */

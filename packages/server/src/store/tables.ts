@@ -266,8 +266,11 @@ export interface Tables extends SecurityTables, LibraryTables {
    * `rejected` or `previewed`; `findings`: see findingsHash.
    */
   gate_events: { repo: string; digest: string; action: string; mode: string; findings: string; time: number };
-  /** Stored content, once per installation. `generation` distinguishes copies of one digest over time. */
-  blobs: { digest: string; generation: string; size: number; create_time: number };
+  /**
+   * Stored content, once per installation. `generation` distinguishes copies of one digest over time; `suspect_time`:
+   * since when this one is known to be missing or damaged, so that the next push of the content replaces it.
+   */
+  blobs: { digest: string; generation: string; size: number; create_time: number; suspect_time: number | null };
   /** Which repos may serve a blob. `touch_time` as in manifests. */
   repo_blobs: { repo: string; digest: string; create_time: number; touch_time: number };
   manifests: {

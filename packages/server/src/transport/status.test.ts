@@ -70,7 +70,20 @@ test("an error carries its retry delay, metadata, request id and own area", () =
 });
 
 test("every code has its HTTP status and exactly one ErrorInfo", () => {
-  const expected = { 3: 400, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 12: 501, 13: 500, 14: 503, 16: 401 };
+  const expected = {
+    3: 400,
+    5: 404,
+    6: 409,
+    7: 403,
+    8: 429,
+    9: 400,
+    10: 409,
+    12: 501,
+    13: 500,
+    14: 503,
+    15: 500,
+    16: 401,
+  };
   for (const code of Object.values(Code)) {
     assert.equal(httpStatus(code), expected[code]);
     const status = toStatus(new MoorageError(code, "m"), "iam", "moorage.dev");

@@ -47,6 +47,7 @@ const HTTP_STATUS: Record<Code, number> = {
   12: 501,
   13: 500,
   14: 503,
+  15: 500,
   16: 401,
 };
 

@@ -162,7 +162,7 @@ if (NO_S3 !== false) {
   test("a server that accepts requests and never answers is UNAVAILABLE after the timeout", async (t) => {
     const url = s3Url();
     const way = await wayTo(t, url);
-    const store = await openS3Blobs(way.url, { answerTimeoutMs: 200 });
+    const store = await openS3Blobs(way.url, { silenceTimeoutMs: 200 });
     const content = Buffer.from("content");
     const blob = await store.finish(await filled(store, [content]), digestOf(content));
     way.freeze();

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { after, before, test, type TestContext } from "node:test";
 import { type DiskServer, newDataDir, startDiskServer } from "../support/disk-server.ts";
 import { type TestPostgres, startPostgres } from "../support/postgres.ts";
-import { startProxy } from "../support/proxy.ts";
+import { startFaultProxy } from "../support/fault-proxy.ts";
 import { NO_S3, s3Url, wayTo } from "../support/s3.ts";
 
 const LIMIT = { timeout: 180_000 };
@@ -94,7 +94,7 @@ test("SIGTERM ends a server while a webhook's receiver never answers", LIMIT, as
 });
 
 test("SIGTERM ends a server while PostgreSQL is frozen, and the log says what was cut", LIMIT, async (t) => {
-  const proxy = await startProxy([postgres.port]);
+  const proxy = await startFaultProxy([postgres.port]);
   t.after(() => proxy.close());
   const url = new URL(postgres.url);
   url.port = String(proxy.port);
@@ -104,7 +104,7 @@ test("SIGTERM ends a server while PostgreSQL is frozen, and the log says what wa
     MOORAGE_DATABASE_TLS: "disable",
   });
   assert.equal((await server.write("before")).status, 200);
-  proxy.swallow = true;
+  proxy.drop(true);
   const waiting = server.write("never").catch(() => undefined);
   await server.until(
     () => server.ask("GET", "/metrics"),

@@ -105,6 +105,7 @@ export async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right"
     await readBlob(blobs, row, async (chunk) => void hash.update(chunk));
   } catch (error) {
     if (error instanceof MoorageError && error.code === Code.NotFound) return "missing";
+    if (error instanceof MoorageError && error.code === Code.DataLoss) return "wrong";
     // A store that cannot be reached says nothing about the blob.
     if (error instanceof MoorageError) throw error;
     return "wrong";

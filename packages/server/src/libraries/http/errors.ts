@@ -21,6 +21,7 @@ const STATUSES: Readonly<Record<Code, number>> = {
   [Code.Unimplemented]: 405,
   [Code.Internal]: 500,
   [Code.Unavailable]: 503,
+  [Code.DataLoss]: 500,
   [Code.Unauthenticated]: 401,
 };
 const CODES: Readonly<Record<number, Code>> = {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type BlobStore, type ByteSource, SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import { settleCopy } from "../../oci/index.ts";
 import type { LibraryDeps } from "./exchange.ts";
 import { libraryError } from "./errors.ts";
 
@@ -100,10 +101,11 @@ const REJECTED: readonly Code[] = [
  * error the content may be in use: what is not is removed later, with that of uploads that were given up.
  */
 export async function keepFiles(
-  { blobs }: Pick<LibraryDeps, "blobs">,
+  deps: Pick<LibraryDeps, "blobs" | "transactor" | "clock">,
   received: readonly ReceivedFile[],
   write: (stored: readonly StoredBlob[]) => Promise<{ generations: readonly string[] }>,
 ): Promise<void> {
+  const { blobs } = deps;
   const stored: StoredBlob[] = [];
   const removeAll = async (): Promise<void> => {
     for (const { digest, generation } of stored) await blobs.remove(digest, generation);
@@ -117,6 +119,5 @@ export async function keepFiles(
     if (error instanceof MoorageError && REJECTED.includes(error.code)) await removeAll();
     throw error;
   }
-  for (const [at, { digest, generation }] of stored.entries())
-    if (generations[at] !== generation) await blobs.remove(digest, generation);
+  for (const [at, blob] of stored.entries()) await settleCopy(deps, blob, generations[at]);
 }

@@ -1,7 +1,7 @@
 import { rejectionOf } from "../../audit/index.ts";
 import { rejectedCaller } from "../../auth/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError, unconflicted } from "../../errors.ts";
 import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
 import { mavenProtocol } from "../maven/router.ts";
 import { npmProtocol } from "../npm/router.ts";
@@ -103,7 +103,7 @@ const MAX_REASON_CHARS = 300;
 /** Answers an error in the form of the ecosystem's clients. */
 function answerError(exchange: LibraryExchange, thrown: unknown): void {
   const { req, res, data, deps, ecosystem } = exchange;
-  const { status, message, headers, error } = libraryAnswer(thrown, data.requestId);
+  const { status, message, headers, error } = libraryAnswer(unconflicted(thrown, req.method), data.requestId);
   const aborted = req.destroyed && !req.complete;
   const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);
   if (isUnexpected && !aborted && !res.destroyed)

@@ -1,21 +1,22 @@
 import type { Call } from "../../core/call.ts";
 import { statement } from "../../store/index.ts";
 import { RegistryError } from "../errors.ts";
+import type { RecordedCopy } from "./copies.ts";
 
-const selectBlob = statement<{ size: number; generation: string; touch_time: number }>(
-  "select b.size, b.generation, r.touch_time from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
+/** `touch_time`: when the link was last touched, in milliseconds since 1970. */
+export interface HeldBlob extends RecordedCopy {
+  touch_time: number;
+}
+
+const selectBlob = statement<HeldBlob>(
+  "select b.size, b.generation, b.suspect_time, r.touch_time from repo_blobs as r join blobs as b on b.digest = r.digest where r.repo = ? and r.digest = ?",
   ["text", "text"],
 );
 
 /**
- * The size and generation of a blob that the repo links to, and when the link was last touched (milliseconds since
- * 1970). Undefined when the repo has no such blob.
+ * The copy of a blob that the repo links to. Undefined when the repo has no such blob.
  */
-export async function findBlob(
-  call: Call,
-  repo: string,
-  digest: string,
-): Promise<{ size: number; generation: string; touch_time: number } | undefined> {
+export async function findBlob(call: Call, repo: string, digest: string): Promise<HeldBlob | undefined> {
   return (await selectBlob(call.tx, repo, digest))[0];
 }
 

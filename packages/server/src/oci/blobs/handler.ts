@@ -9,6 +9,7 @@ import { pullableRepository } from "../names.ts";
 import { blobFromSource } from "../pulls/upstream.ts";
 import { answerPull, recordPull } from "../pulls/cache.ts";
 import type { Pull } from "../pulls/recorder.ts";
+import { isIntact, type RecordedCopy } from "./copies.ts";
 import { blobUnknown, findBlob } from "./find.ts";
 import { parseRange } from "./ranges.ts";
 import { redirectUrl } from "./redirect.ts";
@@ -28,7 +29,10 @@ export async function handleBlob(exchange: Exchange, params: { digest: string })
   await sendBlob(exchange, params.digest);
 }
 
-async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
+// A copy that was found missing or damaged may have been replaced in the meantime, or be fetched from the source.
+const MAX_ATTEMPTS = 3;
+
+async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promise<void> {
   const { req, res, data, deps } = exchange;
   await authorize(exchange, ["pull"]);
   let repo = "";
@@ -39,12 +43,21 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     const found = await findBlob(call, repo, digest);
     return found && { ...found, renews: await needsGrace(exchange, call, repo, found.touch_time) };
   });
-  if (!blob || (blob.renews && !(await renewGrace(exchange, { repo, digest, kind: "blob" })))) {
+  const isHeld = blob !== undefined && (!blob.renews || (await renewGrace(exchange, { repo, digest, kind: "blob" })));
+  const isLost = isHeld && needsLook(exchange, blob) && !(await isIntact(deps, digest, blob));
+  if (!isHeld || isLost) {
     const found = await blobFromSource(exchange, repo, digest);
-    if (found === "missing") throw blobUnknown(digest);
+    // What is known to be damaged may be right the next time it is read: then it is served, and otherwise cut short.
+    const mayBeRight = isHeld && req.method === "GET" && blob.suspect_time !== null && attempt === 1;
+    if (found === "missing" && !mayBeRight) throw blobUnknown(digest);
+    if (found === "answered") return onAnswered();
     // Another request has just copied it, so it is now served from the local blob store.
-    return found === "copied" ? sendBlob(exchange, digest) : onAnswered();
+    if (found === "copied") {
+      if (attempt === MAX_ATTEMPTS) throw blobUnknown(digest);
+      return sendBlob(exchange, digest, attempt + 1);
+    }
   }
+  if (blob === undefined) throw blobUnknown(digest);
   const { size, generation } = blob;
   const etag = `"${digest}"`;
   res.setHeader("docker-content-digest", digest);
@@ -56,7 +69,8 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
     sendEmpty(exchange, 304, { "x-content-type-options": "nosniff" });
     return onAnswered();
   }
-  const redirect = req.method === "GET" ? await redirectUrl(exchange, digest, generation) : undefined;
+  const redirect =
+    req.method === "GET" && blob.suspect_time === null ? await redirectUrl(exchange, digest, generation) : undefined;
   if (redirect !== undefined) {
     // A client repeats its Range header at the new address, so ranges need no handling here.
     sendEmpty(exchange, 307, { location: redirect, "cache-control": "no-store" });
@@ -93,6 +107,7 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
         "x-content-type-options": "nosniff",
       };
       const body = await deps.blobs.readWhole(digest, generation);
+      await noteRight(exchange, digest, blob);
       answerPull(exchange, { pull: pull(), headers, body, isCacheable: true });
       return;
     }
@@ -104,17 +119,38 @@ async function sendBlob(exchange: Exchange, digest: string): Promise<void> {
       return onAnswered();
     }
     const sink = responseSink(exchange);
-    await deps.blobs.read(digest, generation, part, async (chunk) => {
+    const take = async (chunk: Buffer): Promise<void> => {
       if (!res.headersSent) begin();
       await sink(chunk);
-    });
+    };
+    if (range === "whole") {
+      await deps.blobs.readAll({ digest, generation, size }, take);
+      await noteRight(exchange, digest, blob);
+    } else if (blob.suspect_time !== null) throw blobUnknown(digest);
+    // A part cannot be verified by the digest of the whole.
+    else await deps.blobs.read(digest, generation, part, take);
     res.end();
     onAnswered();
   } catch (error) {
-    // The blob was deleted between the look-up and the opening of the file.
-    if (error instanceof MoorageError && error.code === Code.NotFound) throw blobUnknown(digest);
-    throw error;
+    // The blob was deleted between the look-up and the opening of the file, or its content is lost.
+    if (!(error instanceof MoorageError) || (error.code !== Code.NotFound && error.code !== Code.DataLoss)) throw error;
+    if (res.headersSent) throw error;
+    if (attempt === MAX_ATTEMPTS) throw blobUnknown(digest);
+    return sendBlob(exchange, digest, attempt + 1);
   }
+}
+
+/**
+ * Whether to look at the stored copy before the answer: when no byte of it is read for the answer, or when it is known
+ * to be missing or damaged.
+ */
+function needsLook({ req, deps }: Exchange, blob: RecordedCopy): boolean {
+  return req.method === "HEAD" || blob.suspect_time !== null || (deps.config.blobsRedirectTtlMs ?? 0) > 0;
+}
+
+/** Notes that a copy was read and verified that was taken for damaged. */
+async function noteRight({ deps }: Exchange, digest: string, copy: RecordedCopy): Promise<void> {
+  if (copy.suspect_time !== null) await deps.blobs.noted?.({ digest, generation: copy.generation }, "right");
 }
 
 async function handleDelete(exchange: Exchange, digest: string): Promise<void> {

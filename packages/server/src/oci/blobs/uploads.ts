@@ -10,6 +10,7 @@ import { resolveRepository } from "../../core/image-path.ts";
 import { parseContentRange, uploadRange } from "./ranges.ts";
 import { sendEmpty } from "../send.ts";
 import { announcedLength, bodyOf, hasBody } from "../body.ts";
+import { copyOf, isIntact, settleCopy } from "./copies.ts";
 import { commitBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./commands.ts";
 import { renewUpload } from "../gc/grace-commands.ts";
 
@@ -86,6 +87,8 @@ async function mounted(exchange: Exchange, digest: string, from: string): Promis
   const { deps, callData, caller, name } = exchange;
   // A mount that is not possible is no error: the client uploads the blob instead.
   if (!isRepositoryName(from) || !tokenCovers(caller, from, ["pull"])) return false;
+  const copy = await deps.transactor.read(callData, (call) => copyOf(call, digest));
+  if (copy === undefined || !(await isIntact(deps, digest, copy))) return false;
   const { publicOrganization, freeTierTags } = deps.config;
   const result = await deps.transactor.write(mountBlob, callData, {
     name,
@@ -183,7 +186,7 @@ async function complete(
     if (error instanceof MoorageError && REJECTED.includes(error.code)) await blobs.remove(digest, stored.generation);
     throw error;
   }
-  if (generation !== stored.generation) await blobs.remove(digest, stored.generation);
+  await settleCopy(deps, stored, generation);
   created(exchange, digest);
 }
 

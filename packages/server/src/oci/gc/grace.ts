@@ -23,7 +23,8 @@ export async function needsGrace(
 
 /**
  * Renews the grace of content before a client is answered that it exists. False when the content was removed meanwhile.
- * When the database accepts no writes, a GET is answered nevertheless, but a HEAD, which precedes a push, fails.
+ * When the database accepts no writes, or others change the same all the time, a GET is answered nevertheless, but a
+ * HEAD, which precedes a push, fails: with UNAVAILABLE, since a read never conflicts.
  */
 export async function renewGrace({ req, deps }: Exchange, content: GraceContent): Promise<boolean> {
   try {
@@ -32,7 +33,7 @@ export async function renewGrace({ req, deps }: Exchange, content: GraceContent)
     if (
       req.method === "GET" &&
       error instanceof MoorageError &&
-      (error.code === Code.Unavailable || error.code === Code.ResourceExhausted)
+      [Code.Unavailable, Code.ResourceExhausted, Code.Aborted].some((code) => code === error.code)
     )
       return true;
     throw error;

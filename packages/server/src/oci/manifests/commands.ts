@@ -296,6 +296,8 @@ async function heldBlobs({ tx }: Call, repo: string, digests: string[]): Promise
     .select(["b.digest", "b.size"])
     .where("l.repo", "=", repo)
     .where("l.digest", "in", digests)
+    // What is known to be lost must be sent again.
+    .where("b.suspect_time", "is", null)
     .execute();
 }
 

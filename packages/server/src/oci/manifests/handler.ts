@@ -7,6 +7,7 @@ import type { Exchange } from "../request.ts";
 import { algorithmOf, isDigest, isTag } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
 import { needsGrace, renewGrace } from "../gc/grace.ts";
+import { lookAt } from "./look.ts";
 import { parseManifest } from "./parse.ts";
 import { pullableRepository } from "../names.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
@@ -111,6 +112,8 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     manifest,
     async (call) => (await resolveRepository(call, name)).repo,
   );
+  // What is found missing is known to be so from now on, and then no push may refer to it.
+  await lookAt(deps, callData, manifest);
   const { missing, wrongSizes } = await deps.transactor.write(putManifest, callData, {
     name,
     digest,

@@ -11,7 +11,7 @@ import type { ParsedManifest } from "./parse.ts";
  * exists. Undefined for an index, and when the repo does not hold the configuration, which rejects the push later.
  */
 export async function imageConfigOf(
-  { transactor, blobs }: { transactor: Transactor; blobs: Pick<BlobStore, "readWhole" | "read"> },
+  { transactor, blobs }: { transactor: Transactor; blobs: Pick<BlobStore, "readWhole" | "readAll"> },
   data: CallData,
   { image }: ParsedManifest,
   repoOf: (call: Call) => Promise<string | undefined>,
@@ -27,8 +27,9 @@ export async function imageConfigOf(
   try {
     return imageConfigIn(await readInto(blobs, { digest, ...blob }));
   } catch (error) {
-    // It was deleted between the look-up and the opening of the file.
-    if (error instanceof MoorageError && error.code === Code.NotFound) return undefined;
+    // It was deleted between the look-up and the opening of the file, or what is stored is not it.
+    if (error instanceof MoorageError && (error.code === Code.NotFound || error.code === Code.DataLoss))
+      return undefined;
     throw error;
   }
 }

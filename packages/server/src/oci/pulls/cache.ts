@@ -56,6 +56,8 @@ export function answerFromCache(exchange: Exchange): boolean {
   const { req, data, steps, callData } = exchange;
   const known = steps.cached(keyOf(req), callData.nowMs);
   if (known === undefined) return false;
+  // By HEAD a client asks whether it need not push the blob: that is up to the stored content.
+  if (req.method === "HEAD" && known.answer.pull.type === "blob") return false;
   data.observed?.beginVerb(`${known.answer.pull.type}_${req.method === "GET" ? "get" : "head"}`);
   answer(exchange, known.answer, known.caller);
   return true;

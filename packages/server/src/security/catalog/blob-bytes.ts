@@ -11,11 +11,8 @@ interface Piece {
  * The bytes of a blob, in pieces whose memory is not used again. Only so many are read ahead as the store sends without
  * waiting: a few.
  */
-export async function* blobBytes(
-  blobs: Pick<BlobStore, "read">,
-  { digest, generation, size }: StoredLayer,
-): AsyncGenerator<Buffer> {
-  if (size === 0) return;
+export async function* blobBytes(blobs: Pick<BlobStore, "readAll">, layer: StoredLayer): AsyncGenerator<Buffer> {
+  if (layer.size === 0) return;
   const pieces: Piece[] = [];
   let arrived = Promise.withResolvers<void>();
   let end: { error?: unknown } | undefined;
@@ -25,7 +22,7 @@ export async function* blobBytes(
     arrived.resolve();
   };
   const reading = blobs
-    .read(digest, generation, { start: 0, end: size - 1 }, async (chunk) => {
+    .readAll(layer, async (chunk) => {
       if (isLeft) throw notNeeded();
       const taken = Promise.withResolvers<void>();
       // The store uses the memory again once it is taken; whoever takes it may hold parts of it longer.

@@ -285,9 +285,9 @@ test("errors of a service have their status and headers, and an unexpected error
     [7, 403],
     [8, 429],
     [9, 400],
-    [10, 409],
     [12, 501],
     [14, 503],
+    [15, 500],
     [16, 401],
   ];
   for (const [code, status] of statuses) {
@@ -298,6 +298,17 @@ test("errors of a service have their status and headers, and an unexpected error
     assert.deepEqual([answer.status, answer.json.code, answer.headers["cache-control"]], [status, code, "no-store"]);
     assert.equal(answer.headers["retry-after"], code === 8 || code === 14 ? "2" : undefined);
     assert.equal(answer.json.details[0]?.["domain"], "registry.moorage.dev");
+  }
+  // A read never conflicts; what it writes on its way may.
+  for (const [method, path, status, code] of [
+    ["GET", "/registry/v2/repos", 503, 14],
+    ["PATCH", `/iam/v2/identities/${UID}`, 409, 10],
+  ] as const) {
+    reply = () => {
+      throw new MoorageError(10, "others were faster");
+    };
+    const answer = await send(method, path, method === "PATCH" ? "{}" : undefined);
+    assert.deepEqual([answer.status, answer.json.code], [status, code]);
   }
   reply = () => {
     throw new Error("secret");

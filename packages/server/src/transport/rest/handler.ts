@@ -4,7 +4,7 @@ import { etagOf } from "../../lib/etags.ts";
 import type { Stored } from "../../core/stored.ts";
 import { isStreamed, type Streamed } from "../../core/streamed.ts";
 import { isWritten, type Written } from "../../core/written.ts";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError, unconflicted } from "../../errors.ts";
 import type { Pipeline, UnaryCodec } from "../../runtime/pipeline.ts";
 import { type Answered, isCacheable } from "../../runtime/response-cache.ts";
 import { jsonEncoder } from "./encode.ts";
@@ -90,7 +90,7 @@ export function restHandler(options: RestOptions): RestHandler {
             if (answered !== undefined) answerOk(response, answered, context, request.headers["if-none-match"]);
           }),
         (error) => {
-          const shown = asMoorageError(error, options.log, data.requestId);
+          const shown = asMoorageError(unconflicted(error, request.method), options.log, data.requestId);
           data.observed?.endRpc(shown.code);
           answerError(response, shown, target.area, options.errorDomain, context);
         },

@@ -45,7 +45,7 @@ export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
   const storage = await openStorage(
     config,
     base,
-    { health, terms: checked.terms, tokens: () => tokensOf(current), written: () => {} },
+    { health, clock: systemClock, log, terms: checked.terms, tokens: () => tokensOf(current), written: () => {} },
     shutdown,
   );
   const router = createRouter({ log, addressOf: checked.addressOf, errorDomain: config.errorDomain });
