@@ -6,6 +6,8 @@ export interface Health {
   problem(): string | undefined;
   /** The engine found the database's file damaged. Logged at most once a minute; only a restart forgets it. */
   damaged(error: Error): void;
+  /** Why this program may not write to the database, in one sentence; undefined while it may. */
+  outdated(problem: string | undefined): void;
   /** The thread that writes has died, which is a defect. */
   writerDied(error: Error): void;
 }
@@ -14,9 +16,13 @@ const LOG_EVERY_MS = 60_000;
 
 export function createHealth(log: Logger): Health {
   let problem: string | undefined;
+  let outdated: string | undefined;
   let loggedMs = -Infinity;
   return {
-    problem: () => problem,
+    problem: () => problem ?? outdated,
+    outdated(found) {
+      outdated = found;
+    },
     damaged(error) {
       problem ??= "the database is damaged";
       const nowMs = performance.now();

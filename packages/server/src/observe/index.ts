@@ -17,6 +17,7 @@ import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "../core/observed.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
 import type { ScanMetrics } from "./scan-metrics.ts";
+import type { SchemaMetrics } from "./schema-metrics.ts";
 import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./instrument.ts";
 import { openTracer } from "./traces.ts";
@@ -46,6 +47,7 @@ export interface Observation {
   /** The version of this program. */
   version: string;
   scans: ScanMetrics;
+  schema: SchemaMetrics;
   /** Wraps a transactor, so that its work is counted, timed and traced. */
   transactor(transactor: Transactor): Transactor;
   blobs(store: BlobStore): BlobStore;
@@ -81,6 +83,7 @@ export async function openObservation(
     matching: metrics.matching,
     pulls: metrics.pulls,
     scans: metrics.scans,
+    schema: metrics.schema,
     events: metrics.events,
     transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
     blobs: (store) => observeBlobs(store, metrics, tracer),

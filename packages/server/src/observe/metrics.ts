@@ -12,6 +12,7 @@ import { type MatchingMetrics, matchingMetrics } from "./matching-metrics.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 import { type ScanMetrics, scanMetrics } from "./scan-metrics.ts";
+import { type SchemaMetrics, schemaMetrics } from "./schema-metrics.ts";
 
 // The value of the label is public: dashboards and alerts use it.
 const HANDLER_LABEL = "door";
@@ -32,6 +33,7 @@ export interface Metrics {
   mirror: MirrorMetrics;
   pulls: PullMetrics;
   scans: ScanMetrics;
+  schema: SchemaMetrics;
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
@@ -68,6 +70,7 @@ export function createMetrics(version: string): Metrics {
   const matching = matchingMetrics(registry);
   const pulls = pullMetrics(registry);
   const scans = scanMetrics(registry);
+  const schema = schemaMetrics(registry);
   const events = eventMetrics(registry);
   const common = processRegistry();
   const metrics = {
@@ -95,6 +98,7 @@ export function createMetrics(version: string): Metrics {
     matching,
     pulls,
     scans,
+    schema,
     events,
     limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),
     snapshot: async () => {

@@ -1,5 +1,5 @@
 import { commitBlob, deleteBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./blobs/commands.ts";
-import { removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
+import { findUnrecorded, removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
 import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
 import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
 
@@ -11,6 +11,7 @@ export const ociCommands = [
   dropUploads,
   ensureRepository,
   extendGrace,
+  findUnrecorded,
   mountBlob,
   putManifest,
   removeTag,

@@ -42,7 +42,7 @@ const RESERVE_EVERY_MS = 10_000;
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
 function serve(port: MessagePort, { path, secretKeys, reserve, ...settings }: WriterThreadData): void {
-  const { db, raw } = openWriter(path, { waits: false });
+  const { db, raw, fence } = openWriter(path, { waits: false });
   const secrets = createSecrets(secretKeys);
   // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
   const methods = methodsOf({ ...settings, secrets, readBlob: async () => undefined });
@@ -75,7 +75,7 @@ function serve(port: MessagePort, { path, secretKeys, reserve, ...settings }: Wr
         },
       ];
     });
-    if (works.length > 0) await commitTogether(db, raw, works);
+    if (works.length > 0) await commitTogether(db, raw, works, fence);
     return { answers, lacking };
   };
   const drain = async (): Promise<void> => {

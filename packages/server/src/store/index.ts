@@ -13,6 +13,7 @@ export { commitTogether, type Work } from "./group-commit.ts";
 export { declareMany } from "./many.ts";
 export { NEWEST_VERSION } from "./migrations.ts";
 export { databasePath, lockDataDir, migrate, openReader, openStore, openWriter } from "./open.ts";
+export { describeDifference, differenceOf, type SchemaDifference } from "./schema-fence.ts";
 export { type Member, shareTransaction } from "./shared-transaction.ts";
 export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";
 export { connect, sqliteDatabase } from "./sqlite.ts";

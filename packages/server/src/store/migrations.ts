@@ -531,6 +531,13 @@ export const MIGRATIONS: Migration[] = [
       `create index artifacts_normalized on artifacts (ecosystem, normalized, uid)`,
     ],
   },
+  {
+    version: 45,
+    name: "processes that serve",
+    statements: [
+      `create table processes (id KEY primary key, version text not null, schema INT8 not null, until_time INT8 not null) WITHOUT_ROWID`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

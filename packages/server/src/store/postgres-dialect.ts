@@ -10,6 +10,7 @@ import {
 } from "kysely";
 import type { Pool, PoolClient } from "pg";
 import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
+import { requireSchema } from "./schema-fence.ts";
 
 // Kysely's own dialect prepares no statements and does not distinguish failures.
 
@@ -82,6 +83,12 @@ export function statementTexts(): (sql: string) => StatementText {
   };
 }
 
+/** The version that the last statement of several has read. `answers`: what `pg` answers for all of them. */
+function versionIn(answers: unknown): number {
+  const [row] = (answers as { rows: { version: number }[] }[]).at(-1)?.rows ?? [];
+  return row?.version ?? 0;
+}
+
 async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDialectOptions): Promise<Taken> {
   let client: PoolClient | undefined;
   let inTransaction = false;
@@ -133,7 +140,23 @@ async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDiale
       return inTransaction ? await once() : await retried(retryWindowMs, once, onRetry);
     },
     async begin(isolation) {
-      await query({ text: `begin isolation level ${isolation}` });
+      // The lock comes before the statement that fixes what the transaction sees: a migration waits for those that have
+      // it, and those that wait for a migration see what it has done.
+      try {
+        requireSchema(
+          versionIn(
+            await query({
+              text: `begin isolation level ${isolation}; lock table schema_version in access share mode; select version from schema_version`,
+            }),
+          ),
+        );
+      } catch (error) {
+        if (!broken)
+          await query({ text: "rollback" }).catch(() => {
+            broken = true;
+          });
+        throw error;
+      }
       inTransaction = true;
     },
     async end(command) {

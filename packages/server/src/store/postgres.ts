@@ -171,6 +171,8 @@ async function migratePostgres(pool: Pool): Promise<void> {
     const newest = NEWEST_VERSION;
     if (found > newest)
       throw new StoreError(`the database is of version ${found}, newer than this moorage, which knows ${newest}`);
+    // Waits for all transactions that write, and keeps others from beginning: see store/schema-fence.ts.
+    if (found < newest) await client.query("lock table schema_version in access exclusive mode");
     for (const { statements } of MIGRATIONS.filter(({ version }) => version > found))
       for (const statement of statements) await client.query(forPostgres(statement));
     if (found === 0) await client.query("insert into schema_version (version) values ($1)", [newest]);
