@@ -31,7 +31,38 @@ export interface PreconditionViolation {
   description: string;
 }
 
-/** The details of an error besides its code and message. All of them may be shown to the caller, except `cause`. */
+/** Why a store cannot do its work for now. Metrics have it as a label. */
+export type StorageReason =
+  | "full"
+  | "read_only"
+  /** The file system's permissions, or credentials that were rejected. */
+  | "denied"
+  | "open_files"
+  | "missing"
+  /** Another file stands at its path: only a restart opens that. */
+  | "replaced"
+  | "io_error"
+  | "out_of_memory"
+  /** Passes by itself: it does not end the readiness of the process. */
+  | "overloaded"
+  | "unreachable"
+  | "silent"
+  /** What writes has ended and is being started again. */
+  | "stopped";
+
+/** What is wrong with which part of the storage: lib/storage-fault.ts makes errors of it. */
+export interface StorageFault {
+  /** `disk`: the data folder itself, and temporary files. */
+  part: "database" | "blobs" | "disk";
+  reason: StorageReason;
+  /** What the engine or the operating system said: for the log. */
+  detail?: string;
+}
+
+/**
+ * The details of an error besides its code and message. All of them may be shown to the caller, except `cause` and
+ * `storage`.
+ */
 export interface ErrorDetails {
   /** The service area in ErrorInfo's domain: "iam", "registry", … Defaults to that of the called method. */
   area?: string;
@@ -43,6 +74,8 @@ export interface ErrorDetails {
   /** The resource that was not found or already exists: the message's full name and the uid or name. */
   resource?: { type: string; name: string };
   retryAfterMs?: number;
+  /** The fault of the storage that it stands for: logged, counted, and shown by `/readyz` while it lasts. */
+  storage?: StorageFault;
   cause?: unknown;
 }
 

@@ -113,6 +113,8 @@ export interface BlobStore {
   remove(digest: string, generation: string): Promise<void>;
   /** Removes an upload. Does nothing when it is missing. */
   removeUpload(id: string): Promise<void>;
+  /** Stores something small and removes it again. Rejects with the fault when the store takes nothing. */
+  probe?(): Promise<void>;
   listUploads(): AsyncIterable<ListedUpload>;
   /** Finds blobs without a record. */
   listBlobs(): AsyncIterable<ListedBlob>;

@@ -8,7 +8,7 @@ import { errorCode } from "../lib/error-code.ts";
 import { createLru } from "../lib/lru.ts";
 import { algorithmOf, copyHash, hashFile, MAX_IDLE_HASHES } from "./digesting.ts";
 import type { HashState } from "./digesting.ts";
-import { withFilesystemErrors } from "./filesystem-errors.ts";
+import type { WithFilesystemErrors } from "./filesystem-errors.ts";
 import { syncFolder } from "./filesystem-layout.ts";
 import type { FilesystemLayout } from "./filesystem-layout.ts";
 import type { Appended, AppendOptions, ByteSource, DigestAlgorithm, StoredBlob } from "./blob-store.ts";
@@ -24,18 +24,20 @@ const SYNC_EARLY_BYTES = 1024 * 1024;
 export class FilesystemUploads {
   readonly #layout: FilesystemLayout;
   readonly #reserve: Pick<DiskReserve, "isFull">;
+  readonly #withErrors: WithFilesystemErrors;
   /** Uploads that a request of this process is working on: checked before the lock in the file system. */
   readonly #busy = new Set<string>();
   /** Hash states of uploads that no request is writing to. A dropped state is computed again from the file. */
   readonly #hashes = createLru<string, HashState>(MAX_IDLE_HASHES);
 
-  constructor(layout: FilesystemLayout, reserve: Pick<DiskReserve, "isFull">) {
+  constructor(layout: FilesystemLayout, reserve: Pick<DiskReserve, "isFull">, withErrors: WithFilesystemErrors) {
     this.#layout = layout;
     this.#reserve = reserve;
+    this.#withErrors = withErrors;
   }
 
   async start(id: string): Promise<void> {
-    await withFilesystemErrors("Upload", id, async () => {
+    await this.#withErrors("Upload", id, async () => {
       this.#requireSpace();
       const file = await open(this.#layout.upload(id), "wx");
       await file.close();
@@ -48,7 +50,7 @@ export class FilesystemUploads {
   }
 
   async size(id: string): Promise<number> {
-    return withFilesystemErrors("Upload", id, async () => {
+    return this.#withErrors("Upload", id, async () => {
       const path = this.#layout.upload(id);
       const { size } = await stat(path);
       // During an append the file is longer than what counts.
@@ -90,7 +92,7 @@ export class FilesystemUploads {
   /** As in `BlobStore`. Nobody else knows the name of its file yet, so that it needs no lock and no rename. */
   async storeWhole(content: Buffer, digest: string): Promise<StoredBlob> {
     const { generation, folder, path } = this.#target(digest);
-    return withFilesystemErrors("Blob", digest, async () => {
+    return this.#withErrors("Blob", digest, async () => {
       this.#requireSpace();
       const file = await inFolder(folder, () => open(path, "wx"));
       try {
@@ -146,8 +148,10 @@ export class FilesystemUploads {
   async remove(id: string): Promise<void> {
     this.#hashes.delete(id);
     const path = this.#layout.upload(id);
-    await rm(path, { force: true });
-    await removeLocks(path);
+    await this.#withErrors("Upload", id, async () => {
+      await rm(path, { force: true });
+      await removeLocks(path);
+    });
   }
 
   /** A copy of the hash state over all bytes of the upload. Undefined when there is none, or of another algorithm. */
@@ -163,7 +167,7 @@ export class FilesystemUploads {
     if (this.#busy.has(id)) throw inUse();
     this.#busy.add(id);
     try {
-      return await withFilesystemErrors("Upload", id, async () => {
+      return await this.#withErrors("Upload", id, async () => {
         const { size } = statSync(path);
         const lock = await takeLock(path, size);
         if (lock === undefined) throw inUse();
@@ -179,11 +183,19 @@ export class FilesystemUploads {
   }
 }
 
-/** Does something in the folder, which is created if needed. */
+/**
+ * Does something in the folder, which is created if needed. The folders above it are not: where they are missing, their
+ * file system is.
+ */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   return await work().catch(async (error: unknown) => {
     if (errorCode(error) !== "ENOENT") throw error;
-    if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(join(folder, ".."));
+    await mkdir(folder).then(
+      () => syncFolder(join(folder, "..")),
+      (failed: unknown) => {
+        if (errorCode(failed) !== "EEXIST") throw failed;
+      },
+    );
     return await work();
   });
 }

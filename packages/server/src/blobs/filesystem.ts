@@ -1,10 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
-import { withFilesystemErrors } from "./filesystem-errors.ts";
+import { filesystemErrors } from "./filesystem-errors.ts";
 import { createFolders, filesystemLayout } from "./filesystem-layout.ts";
 import { listBlobs, listUploads } from "./filesystem-lists.ts";
 import { FilesystemUploads } from "./filesystem-uploads.ts";
 import type { DiskReserve } from "../lib/disk-reserve.ts";
+import { probeFolder } from "../lib/probe-folder.ts";
+import { storageFault } from "../lib/storage-fault.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { readTo } from "./transfer.ts";
 
@@ -18,7 +20,8 @@ export async function openFilesystemBlobs(
 ): Promise<BlobStore> {
   await createFolders(root);
   const layout = filesystemLayout(root);
-  const uploads = new FilesystemUploads(layout, reserve);
+  const withErrors = filesystemErrors(layout);
+  const uploads = new FilesystemUploads(layout, reserve, withErrors);
   return {
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),
@@ -26,16 +29,20 @@ export async function openFilesystemBlobs(
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
     storeWhole: (content, digest) => uploads.storeWhole(content, digest),
     readWhole: (digest, generation) =>
-      withFilesystemErrors("Blob", digest, () => readSmallFile(layout.blob(digest, generation).path)),
+      withErrors("Blob", digest, () => readSmallFile(layout.blob(digest, generation).path)),
     read: (digest, generation, range, sink) =>
-      withFilesystemErrors("Blob", digest, async () => {
+      withErrors("Blob", digest, async () => {
         await using file = await open(layout.blob(digest, generation).path, "r");
         await readTo(file, range, sink);
       }),
-    async remove(digest, generation) {
-      await rm(layout.blob(digest, generation).path, { force: true });
-    },
+    remove: (digest, generation) =>
+      withErrors("Blob", digest, () => rm(layout.blob(digest, generation).path, { force: true })),
     removeUpload: (id) => uploads.remove(id),
+    probe: () =>
+      withErrors("Upload", "probe", () => {
+        if (reserve.isFull()) throw storageFault({ part: "blobs", reason: "full" }, new Error("the disk was full"));
+        probeFolder(layout.uploads);
+      }),
     listUploads: () => listUploads(layout),
     listBlobs: () => listBlobs(layout),
   };

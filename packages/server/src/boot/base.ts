@@ -30,11 +30,14 @@ export async function openBase(
   const lock = prepared ? undefined : takeDataDir(settings.dataDir);
   shutdown.at("data folder", () => lock?.release());
   const observation = await openObservation(settings, log);
+  health.measure(observation.storage);
   shutdown.at("observation", () => observation.close());
+  shutdown.at("observation", () => health.close());
   const store = await openStore({
     ...settings,
     log: (err, message) => log.warn({ err }, message),
     onDamage: health.damaged,
+    onFault: health.storage.noted,
     onRetry: (kind) => observation.database.retried(kind),
   });
   shutdown.at("store", () => store.close());

@@ -39,7 +39,7 @@ export interface HandlersOptions {
   /** Aborted when streams must end. */
   draining: AbortSignal;
   /** What `/readyz` says is wrong. */
-  health: Pick<Health, "problem">;
+  health: Pick<Health, "problem" | "defect">;
 }
 
 /** The handlers of all requests. */
@@ -74,6 +74,7 @@ export function handlersOf(
       services: [...services, SecurityTokenService],
       aliases: config.grpcPackageAliases,
       shutdown: draining,
+      problem: () => health.defect() ?? health.problem(),
       maxMessageBytes: config.maxJsonBytes,
     }),
     distribution: registryHandler(registry),
@@ -117,7 +118,7 @@ export function handlersOf(
         ? {
             "/": homeEndpoint({
               ...config,
-              problem: () => (draining.aborted ? "it is shutting down" : health.problem()),
+              problem: () => health.defect() ?? health.problem(),
               otherwise: rest.handle,
             }),
           }

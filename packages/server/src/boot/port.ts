@@ -49,11 +49,11 @@ export async function openPort(
     addressOf,
     errorDomain,
     admission,
-    problem: health.problem,
+    health,
     bodyTimeoutMs: settings.bodyTimeoutMs,
     observer: observation.requests,
   });
-  shutdown.at("readiness", () => router.close());
+  shutdown.at("readiness", () => health.closing());
   const port = await listen({
     host,
     port: settings.port,

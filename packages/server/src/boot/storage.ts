@@ -4,6 +4,8 @@ import type { Config } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { openBlobsOf } from "../installation/stores.ts";
+import { probeFolder } from "../lib/probe-folder.ts";
+import { fileFault, storageFault } from "../lib/storage-fault.ts";
 import { accountProviders } from "../runtime/cloud-providers.ts";
 import { type Method, methodsOf } from "../runtime/methods.ts";
 import { blobReader } from "../runtime/read-blob.ts";
@@ -41,7 +43,7 @@ export async function openStorage(
   const { pageTokenKey, ownerRole, bootstrap } = installation;
   const { dataDir, eventsPrefix, baseUrl, registryUrl, allowPrivateNetwork, emailIssuers, publicAdvisories } = config;
   const admins = [bootstrap.identity.uid, ...config.admins];
-  const blobs = observation.blobs(await openBlobsOf(config));
+  const blobs = observation.blobs(await openBlobsOf(config), health.storage.noted);
   const context = {
     pageTokenKey,
     ownerRole,
@@ -77,10 +79,30 @@ export async function openStorage(
     methods,
     secretKeys,
     ...(config.databaseUrl === "" && { reserve: { dataDir, bytes: config.diskReserveBytes } }),
-    onFault: health.writerDied,
+    onFault: health.writer.died,
+    onRestart: health.writer.restarted,
+    onSettled: health.writer.settled,
+    onReserve: health.writer.reserve,
     onDamage: health.damaged,
   });
+  health.storage.watch("database", () => writer.probe());
+  health.storage.watch("disk", async () => probeData(config.dataDir));
+  if (blobs.probe !== undefined) health.storage.watch("blobs", () => blobs.probe?.() ?? Promise.resolve());
   shutdown.at("writer", () => writer.close());
   observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
-  return { blobs, methods, admins, transactor: wakingTransactor(observation.transactor(writer), written) };
+  return {
+    blobs,
+    methods,
+    admins,
+    transactor: wakingTransactor(observation.transactor(writer, health.storage.noted), written),
+  };
+}
+
+/** Throws the fault when nothing can be written into the folder. */
+function probeData(dataDir: string): void {
+  try {
+    probeFolder(dataDir);
+  } catch (error) {
+    throw storageFault({ part: "disk", reason: fileFault(error) ?? "missing" }, error);
+  }
 }

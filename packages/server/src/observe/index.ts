@@ -18,6 +18,7 @@ import type { RequestObserver } from "../core/observed.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
 import type { ScanMetrics } from "./scan-metrics.ts";
 import type { SchemaMetrics } from "./schema-metrics.ts";
+import type { StorageMetrics } from "./storage-metrics.ts";
 import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./instrument.ts";
 import { openTracer } from "./traces.ts";
@@ -27,6 +28,7 @@ export type { LibraryMetrics } from "./library-metrics.ts";
 export { createLog } from "./log.ts";
 export { mergeSnapshots, METRICS_CONTENT_TYPE, type Snapshot } from "./metrics.ts";
 export type { MirrorMetrics } from "./mirror-metrics.ts";
+export type { StorageMetrics } from "./storage-metrics.ts";
 
 /** The metrics and traces of one server. */
 export interface Observation {
@@ -48,9 +50,10 @@ export interface Observation {
   version: string;
   scans: ScanMetrics;
   schema: SchemaMetrics;
-  /** Wraps a transactor, so that its work is counted, timed and traced. */
-  transactor(transactor: Transactor): Transactor;
-  blobs(store: BlobStore): BlobStore;
+  storage: StorageMetrics;
+  /** Wraps a transactor, so that its work is counted, timed and traced. `failed` is called with each error. */
+  transactor(transactor: Transactor, failed?: (error: unknown) => void): Transactor;
+  blobs(store: BlobStore, failed?: (error: unknown) => void): BlobStore;
   /** This server's metrics. */
   snapshot(): Promise<Snapshot>;
   /** Sends the remaining traces, within three seconds. */
@@ -84,9 +87,10 @@ export async function openObservation(
     pulls: metrics.pulls,
     scans: metrics.scans,
     schema: metrics.schema,
+    storage: metrics.storage,
     events: metrics.events,
-    transactor: (transactor) => observeTransactor(transactor, metrics, tracer),
-    blobs: (store) => observeBlobs(store, metrics, tracer),
+    transactor: (transactor, failed) => observeTransactor(transactor, metrics, { tracer, failed }),
+    blobs: (store, failed) => observeBlobs(store, metrics, { tracer, failed }),
     snapshot: () => metrics.snapshot(),
     close: async () => await tracer?.close(),
   };

@@ -6,13 +6,19 @@ import type { GoldenSignals } from "./golden-signals.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Tracer } from "./traces.ts";
 
+interface Watching {
+  tracer?: Tracer | undefined;
+  /** Called with each error. */
+  failed?: ((error: unknown) => void) | undefined;
+}
+
 /** Wraps a transactor: its transactions are counted, timed and traced as spans, by command ("read" for all reads). */
 export function observeTransactor(
   transactor: Transactor,
   { database }: Pick<Metrics, "database">,
-  tracer?: Tracer,
+  watching: Watching = {},
 ): Transactor {
-  const watch = watcher(database, "database", tracer);
+  const watch = watcher(database, "database", watching);
   return {
     read: (data, work) => watch("read", () => transactor.read(data, work)),
     write: (command, data, input) => watch(command.name, () => transactor.write(command, data, input)),
@@ -23,8 +29,8 @@ export function observeTransactor(
  * Wraps a blob store: its operations are counted, timed and traced as spans, and bytes counted. Lists are not measured:
  * they take as long as their reader does.
  */
-export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">, tracer?: Tracer): BlobStore {
-  const watch = watcher(blobs, "blobs", tracer);
+export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">, watching: Watching = {}): BlobStore {
+  const watch = watcher(blobs, "blobs", watching);
   return {
     ...store,
     startUpload: (id) => watch("start_upload", () => store.startUpload(id)),
@@ -60,7 +66,7 @@ export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">
 
 type Watch = <T>(operation: string, work: () => Promise<T>) => Promise<T>;
 
-function watcher(signals: GoldenSignals, area: string, tracer: Tracer | undefined): Watch {
+function watcher(signals: GoldenSignals, area: string, { tracer, failed }: Watching): Watch {
   const timed: Watch = async (operation, work) => {
     const series = signals.begin(operation);
     const startedMs = performance.now();
@@ -69,6 +75,7 @@ function watcher(signals: GoldenSignals, area: string, tracer: Tracer | undefine
       return await work();
     } catch (error) {
       outcome = codeName(error instanceof MoorageError ? error.code : Code.Internal);
+      failed?.(error);
       throw error;
     } finally {
       signals.end(series, outcome, (performance.now() - startedMs) / 1000);

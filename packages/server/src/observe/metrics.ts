@@ -13,6 +13,7 @@ import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 import { type ScanMetrics, scanMetrics } from "./scan-metrics.ts";
 import { type SchemaMetrics, schemaMetrics } from "./schema-metrics.ts";
+import { type StorageMetrics, storageMetrics } from "./storage-metrics.ts";
 
 // The value of the label is public: dashboards and alerts use it.
 const HANDLER_LABEL = "door";
@@ -34,6 +35,7 @@ export interface Metrics {
   pulls: PullMetrics;
   scans: ScanMetrics;
   schema: SchemaMetrics;
+  storage: StorageMetrics;
   http: GoldenSignals;
   rpc: GoldenSignals;
   registry: GoldenSignals & { received(verb: string, bytes: number): void; sent(verb: string, bytes: number): void };
@@ -71,6 +73,7 @@ export function createMetrics(version: string): Metrics {
   const pulls = pullMetrics(registry);
   const scans = scanMetrics(registry);
   const schema = schemaMetrics(registry);
+  const storage = storageMetrics(registry);
   const events = eventMetrics(registry);
   const common = processRegistry();
   const metrics = {
@@ -99,6 +102,7 @@ export function createMetrics(version: string): Metrics {
     pulls,
     scans,
     schema,
+    storage,
     events,
     limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),
     snapshot: async () => {

@@ -1,5 +1,6 @@
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import type { ErrorDetails, FieldViolation } from "../errors.ts";
+import { unexpectedFault } from "../lib/storage-fault.ts";
 
 /**
  * The error codes of the OCI distribution specification v1.1, and two of the Docker registry API, each with its usual
@@ -92,7 +93,8 @@ function missingRightOf({ details: { metadata = {} } }: MoorageError): object | 
 }
 
 /** The response to any thrown value. An unexpected error shows the client only the request id. */
-export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
+export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  const thrown = unexpectedFault(error) ?? error;
   if (thrown instanceof RegistryError)
     return {
       status: thrown.status,
@@ -116,8 +118,8 @@ export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
     if (thrown.code === Code.Unavailable)
       return { status: 503, ociCode: "UNKNOWN", error: thrown, headers, detail: undefined };
   }
-  const error = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
-  return { status: 500, ociCode: "UNKNOWN", error, headers: {}, detail: undefined };
+  const internal = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
+  return { status: 500, ociCode: "UNKNOWN", error: internal, headers: {}, detail: undefined };
 }
 
 /** A parameter of a request is invalid: 400 with this code, and every violated parameter. */

@@ -1,4 +1,4 @@
-import { Code } from "../errors.ts";
+import { Code, MoorageError } from "../errors.ts";
 import type { RequestHandler } from "../core/http.ts";
 import { noteRejection } from "./audit.ts";
 import { handleBlob } from "./blobs/handler.ts";
@@ -156,7 +156,8 @@ export function answerError(exchange: Exchange, thrown: unknown): void {
   const { status, ociCode, error, headers, detail } = errorAnswer(thrown, data.requestId);
   // A client that closed the connection while sending its body gets no answer and causes no log line.
   const aborted = req.destroyed && !req.complete;
-  if (error.code === Code.Internal && !aborted && !res.destroyed)
+  const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);
+  if (isUnexpected && !aborted && !res.destroyed)
     deps.log.error({ requestId: data.requestId, err: thrown }, "registry request failed");
   if (res.headersSent || res.destroyed || aborted) {
     res.destroy();

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { openCall } from "./open-call.ts";
 import { commandContext, commandNamed, type CommandSettings, runCommand } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
@@ -43,6 +44,7 @@ export function postgresTransactor(store: Store, settings: CommandSettings): Wri
       }
     },
     waiting: () => waiting,
+    probe: async () => void (await sql`select 1`.execute(store.reader)),
     async close() {
       closing = true;
       if (waiting > 0)

@@ -1,10 +1,10 @@
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
 import { openCall } from "./open-call.ts";
 import { Code, fromPlain, MoorageError } from "../errors.ts";
-import type { Database } from "../store/index.ts";
+import { storageFault } from "../lib/storage-fault.ts";
+import { type Database, identityOf, StoreError } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";
-import type { WriteAnswer, WriteRequest, WriterThreadData } from "./sqlite-writer-thread.ts";
+import type { ProbeRequest, WriteAnswer, WriteRequest, WriterThreadData } from "./sqlite-writer-thread.ts";
+import { keepRunning } from "./writer-supervisor.ts";
 
 /** How many commands may wait. Further ones are rejected with UNAVAILABLE. */
 const MAX_WAITING = 10_000;
@@ -13,45 +13,48 @@ const MAX_WAITING = 10_000;
 export interface Writer extends Transactor {
   /** The number of commands that wait to be committed. */
   waiting(): number;
+  /** Commits something that changes nothing. Rejects with the fault when the database takes no writes. */
+  probe(): Promise<void>;
   /** Waits for the commands under way, and closes the resources that the transactor itself opened. */
   close(): Promise<void>;
 }
 
+/** What a writer reports beside the results of commands. */
+export interface WriterEvents {
+  /**
+   * The thread that writes has died, or could not be started: the `failures`-th time in a row. It is started again.
+   * What waited has been answered.
+   */
+  onFault(error: Error, failures: number): void;
+  /** The thread takes writes again. */
+  onRestart?(): void;
+  /** The thread has run for so long since that it is not expected to die. */
+  onSettled?(): void;
+  /** The file was found damaged. */
+  onDamage?(error: Error): void;
+  /** Why the disk reserve cannot be kept; undefined when it can again. */
+  onReserve?(fault: string | undefined): void;
+}
+
 /**
- * The transactor of SQLite: reads on this thread, writes in the writer thread. `onFault` is called when that thread
- * dies, which is a defect, and `onDamage` when it finds the file damaged.
+ * The transactor of SQLite: reads on this thread, writes in the writer thread, which is started again when it dies.
+ * While there is none, writes are UNAVAILABLE immediately. Rejects when the thread cannot be started the first time.
  */
 export async function startWriter(
-  data: WriterThreadData,
+  data: Omit<WriterThreadData, "identity" | "isRestarted">,
   reader: Database,
-  { onFault, onDamage = () => {} }: { onFault(error: Error): void; onDamage?(error: Error): void },
+  events: WriterEvents,
 ): Promise<Writer> {
-  const worker = new Worker(new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url), {
-    workerData: data,
-    // A command allocates little, and for a short time: with the default size the thread would take 15 MiB more, and be
-    // no faster.
-    resourceLimits: { maxYoungGenerationSizeMb: 6 },
-  });
+  const identity = identityOf(data.path);
+  if (identity === undefined) throw new StoreError(`there is no database ${data.path}`);
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let nextId = 0;
   let closing = false;
-  const stopped = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  let emptied = (): void => {};
+  // All commands of one turn of the event loop are sent in one message: waking the thread costs more than most commands
+  // do.
+  let leaving: (WriteRequest | ProbeRequest)[] = [];
 
-  const failAll = (error: Error): void => {
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-  };
-  const ready = new Promise<void>((resolve, reject) => {
-    worker.on("error", (error: Error) => {
-      failAll(unavailable(error));
-      reject(error);
-      onFault(error);
-    });
-    worker.on("message", (message: "ready" | WriteAnswer[]) => {
-      if (message === "ready") resolve();
-      else for (const answer of message) settle(answer);
-    });
-  });
   const settle = (answer: WriteAnswer): void => {
     const caller = waiting.get(answer.id);
     waiting.delete(answer.id);
@@ -59,64 +62,61 @@ export async function startWriter(
     else if ("error" in answer) caller?.reject(fromPlain(answer.error));
     else {
       const error = new Error(answer.fault);
-      if (answer.isDamage) onDamage(error);
+      if (answer.isDamage) events.onDamage?.(error);
       caller?.reject(error);
     }
+    if (waiting.size === 0) emptied();
   };
-  // All commands of one turn of the event loop are sent in one message: waking the thread costs more than most commands
-  // do.
-  let leaving: WriteRequest[] = [];
+  const thread = await keepRunning(
+    { ...data, identity, isRestarted: false },
+    {
+      answered: (answers) => answers.forEach(settle),
+      isAwaited: () => waiting.size > 0,
+      reserve: (fault) => events.onReserve?.(fault),
+      died(error, failures) {
+        leaving = [];
+        for (const { reject } of waiting.values()) reject(outcomeUnknown(error));
+        waiting.clear();
+        emptied();
+        events.onFault(error, failures);
+      },
+      restarted: () => events.onRestart?.(),
+      settled: () => events.onSettled?.(),
+    },
+  );
+  const ask = async (request: (id: number) => WriteRequest | ProbeRequest): Promise<unknown> => {
+    if (closing)
+      throw new MoorageError(Code.Unavailable, "Unavailable: the server is shutting down", { retryAfterMs: 1000 });
+    if (!thread.isRunning()) throw storageFault({ part: "database", reason: "stopped" }, undefined, 1000);
+    if (waiting.size >= MAX_WAITING)
+      throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });
+    const id = nextId++;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    waiting.set(id, { resolve, reject });
+    if (leaving.push(request(id)) === 1) setImmediate(send);
+    return await promise;
+  };
   const send = (): void => {
     const together = leaving;
     leaving = [];
-    if (together.length > 0) worker.postMessage(together);
+    if (together.length > 0) thread.send(together);
   };
-  await ready;
 
   return {
     read: async (callData, work) => await work(openCall(callData, reader)),
-    async write({ name }, callData, input) {
-      if (closing) throw unavailable(new Error("the server is shutting down"));
-      if (waiting.size >= MAX_WAITING)
-        throw new MoorageError(Code.Unavailable, "Unavailable: too many writes are waiting", { retryAfterMs: 1000 });
-      const id = nextId++;
-      const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
-      if (leaving.push({ id, name, data: callData, input }) === 1) setImmediate(send);
-      // The signature of Transactor.write says that the output is this command's.
-      return (await answer) as never;
-    },
+    // The signature of Transactor.write says that the output is this command's.
+    write: async ({ name }, callData, input) => (await ask((id) => ({ id, name, data: callData, input }))) as never,
+    probe: async () => void (await ask((id) => ({ id, probe: true }))),
     waiting: () => waiting.size,
     async close() {
       closing = true;
-      await Promise.allSettled(
-        [...waiting.keys()].map(
-          (id) =>
-            new Promise<void>((resolve) => {
-              const caller = waiting.get(id);
-              if (caller === undefined) return resolve();
-              waiting.set(id, {
-                resolve: (value) => {
-                  caller.resolve(value);
-                  resolve();
-                },
-                reject: (error) => {
-                  caller.reject(error);
-                  resolve();
-                },
-              });
-            }),
-        ),
-      );
-      send();
-      worker.postMessage("close");
-      await stopped;
+      if (waiting.size > 0) await new Promise<void>((resolve) => (emptied = resolve));
+      await thread.close();
     },
   };
 }
 
-function unavailable(cause: Error): MoorageError {
-  return new MoorageError(Code.Unavailable, "Unavailable: the database does not take writes", {
-    cause,
-    retryAfterMs: 1000,
-  });
+function outcomeUnknown(cause: Error): MoorageError {
+  const { message, details } = storageFault({ part: "database", reason: "stopped" }, cause, 1000);
+  return new MoorageError(Code.Unavailable, `${message}; it is not known whether this one was made`, details);
 }

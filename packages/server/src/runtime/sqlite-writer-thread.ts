@@ -2,11 +2,20 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { createSecrets } from "../lib/secrets.ts";
 import type { CallData } from "../core/call.ts";
 import { type CommandContext, commandContext, commandNamed, runCommand } from "./commands.ts";
-import { Code, MoorageError, type PlainError, toPlain } from "../errors.ts";
+import { MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { methodsOf } from "./methods.ts";
-import { commitTogether, type Database, isDamage, openWriter, type Work } from "../store/index.ts";
+import {
+  commitTogether,
+  type Database,
+  type FileIdentity,
+  isDamage,
+  sqliteMeaning,
+  type Work,
+} from "../store/index.ts";
 import { diskReserve } from "../lib/disk-reserve.ts";
+import { faultIn, storageFault } from "../lib/storage-fault.ts";
 import { runsWhileFull } from "./while-full.ts";
+import { type WriterConnection, writerConnection } from "./writer-connection.ts";
 import type { ServiceContext } from "../core/service.ts";
 
 /**
@@ -15,6 +24,10 @@ import type { ServiceContext } from "../core/service.ts";
  */
 export interface WriterThreadData extends Omit<ServiceContext, "secrets" | "readBlob" | "providers"> {
   path: string;
+  /** Of the file as it was when the server started. */
+  identity: FileIdentity;
+  /** Whether an earlier thread has died: then a file that cannot be opened fails each write, and not the start. */
+  isRestarted: boolean;
   admins: readonly string[];
   secretKeys: readonly Uint8Array[];
   /** The folder of the reserve, and its size in bytes. Defaults to none. */
@@ -27,56 +40,106 @@ export interface WriteRequest {
   data: CallData;
   input: unknown;
 }
-/** Its result. `fault` describes an unexpected error, for the log; `isDamage`: the database's file is damaged. */
+/** Has the thread commit something that changes nothing. */
+export interface ProbeRequest {
+  id: number;
+  probe: true;
+}
+/** To the thread. */
+export type ToWriter = (WriteRequest | ProbeRequest)[] | "close";
+/** A command's result. `fault` describes an unexpected error, for the log; `isDamage`: the file is damaged. */
 export type WriteAnswer = { id: number } & ({ value: unknown } | { error: PlainError } | Fault);
 interface Fault {
   fault: string;
   isDamage: boolean;
 }
+/** From the thread. `reserve`: why the disk reserve cannot be kept; undefined when it can again. */
+export type FromWriter = "ready" | WriteAnswer[] | { reserve: string | undefined };
 
 const MAX_TOGETHER = 256;
-const RETRY_FULL_MS = 60_000;
 // A server that runs only for a moment does not write the reserve.
 const RESERVE_EVERY_MS = 10_000;
 
 if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
 
-function serve(port: MessagePort, { path, secretKeys, reserve, ...settings }: WriterThreadData): void {
-  const { db, raw, fence } = openWriter(path, { waits: false });
+function serve(
+  port: MessagePort,
+  { path, identity, isRestarted, secretKeys, reserve, ...settings }: WriterThreadData,
+): void {
+  const connection = writerConnection(path, identity);
+  if (!isRestarted) connection.current();
   const secrets = createSecrets(secretKeys);
   // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
   const methods = methodsOf({ ...settings, secrets, readBlob: async () => undefined });
   const context = commandContext({ methods, admins: settings.admins, secrets, terms: settings.terms });
-  const disk = diskReserve(reserve?.dataDir ?? "", reserve?.bytes ?? 0);
+  const send = (message: FromWriter): void => port.postMessage(message);
+  const disk = diskReserve(reserve?.dataDir ?? "", reserve?.bytes ?? 0, {
+    onFault: (error) => send({ reserve: error === undefined ? undefined : messageOf(error) }),
+  });
   if (reserve !== undefined) setInterval(() => disk.restore(), RESERVE_EVERY_MS).unref();
-  const queue: WriteRequest[] = [];
+  const queue: (WriteRequest | ProbeRequest)[] = [];
   let running = false;
 
   /** Runs the commands in one transaction. `lacking`: those that failed for lack of space. */
-  const commit = async (requests: WriteRequest[]): Promise<{ answers: WriteAnswer[]; lacking: WriteRequest[] }> => {
+  const commit = async (requests: Requests): Promise<{ answers: WriteAnswer[]; lacking: WriteRequest[] }> => {
     const answers: WriteAnswer[] = [];
     const lacking: WriteRequest[] = [];
     if (disk.isFull()) disk.restore();
     const isReserved = disk.isFull();
+    const meaningOf = translator(path);
+    const fail = (request: WriteRequest | ProbeRequest, thrown: unknown): void => {
+      const error = meaningOf(thrown);
+      const fault = faultIn(error);
+      if (fault !== undefined) connection.failed();
+      if (fault?.reason === "full" && "name" in request) lacking.push(request);
+      answers.push({ id: request.id, ...plainly(error) });
+    };
     const works = requests.flatMap((request): Work[] => {
-      if (isReserved && !runsWhileFull(request)) {
+      if (isReserved && !("name" in request && runsWhileFull(request))) {
         answers.push({ id: request.id, ...plainly(storageFull()) });
         return [];
       }
-      return [
-        {
-          run: (tx) => runNamed(context, tx, request),
-          isDryRun: commandNamed(request.name).isDryRun(request.input as never),
-          settle(result) {
-            if ("value" in result) return void answers.push({ id: request.id, value: result.value });
-            if (isFull(result.error)) lacking.push(request);
-            answers.push({ id: request.id, ...plainly(result.error) });
+      try {
+        return [
+          {
+            run: async (tx) => ("name" in request ? await runNamed(context, tx, request) : writeNothing(connection)),
+            isDryRun: "name" in request && commandNamed(request.name).isDryRun(request.input as never),
+            settle: (result) =>
+              "value" in result
+                ? void answers.push({ id: request.id, value: result.value })
+                : fail(request, result.error),
           },
-        },
-      ];
+        ];
+      } catch (error) {
+        fail(request, error);
+        return [];
+      }
     });
-    if (works.length > 0) await commitTogether(db, raw, works, fence);
+    if (works.length === 0) return { answers, lacking };
+    try {
+      const { db, raw, fence } = connection.current();
+      await commitTogether(db, raw, works, fence);
+    } catch (error) {
+      for (const work of works) work.settle({ error });
+    }
     return { answers, lacking };
+  };
+  const answersTo = async (requests: Requests): Promise<WriteAnswer[]> => {
+    const { answers, lacking } = await commit(requests);
+    // What may be written on the reserve is run again; the others fail, so that it lasts.
+    if (lacking.length > 0 && disk.release()) {
+      const again = await commit(lacking.filter(runsWhileFull));
+      for (const answer of again.answers) answers[answers.findIndex(({ id }) => id === answer.id)] = answer;
+    }
+    return answers;
+  };
+  const close = (): void => {
+    connection.close();
+    port.close();
+  };
+  const take = (message: ToWriter): void => {
+    if (message === "close") close();
+    else queue.push(...message);
   };
   const drain = async (): Promise<void> => {
     if (running) return;
@@ -86,51 +149,60 @@ function serve(port: MessagePort, { path, secretKeys, reserve, ...settings }: Wr
       while (queue.length < MAX_TOGETHER) {
         const next = receiveMessageOnPort(port);
         if (next === undefined) break;
-        queue.push(...(next.message as WriteRequest[]));
+        take(next.message as ToWriter);
       }
       const requests = queue.splice(0, MAX_TOGETHER);
-      const { answers, lacking } = await commit(requests);
-      // What may be written on the reserve is run again; the others fail, so that it lasts.
-      if (lacking.length > 0 && disk.release()) {
-        const again = await commit(lacking.filter(runsWhileFull));
-        for (const answer of again.answers) answers[answers.findIndex(({ id }) => id === answer.id)] = answer;
+      try {
+        send(await answersTo(requests));
+      } catch (error) {
+        // A defect, such as a result that cannot be sent. Nobody must wait for ever.
+        send(requests.map(({ id }) => ({ id, ...plainly(error) })));
       }
-      port.postMessage(answers);
     }
     running = false;
   };
-  port.on("message", (requests: WriteRequest[] | "close") => {
-    if (requests === "close") {
-      raw.close();
-      port.close();
-      return;
-    }
-    queue.push(...requests);
+  port.on("message", (message: ToWriter) => {
+    take(message);
     void drain();
   });
-  port.postMessage("ready");
+  send("ready");
 }
+
+type Requests = readonly (WriteRequest | ProbeRequest)[];
 
 async function runNamed(context: CommandContext, tx: Database, { name, data, input }: WriteRequest): Promise<unknown> {
   return await runCommand(commandNamed(name), { data, input, tx, context });
 }
 
+/** Writes what is there already, which the disk has to take all the same. */
+function writeNothing(connection: WriterConnection): void {
+  const { raw } = connection.current();
+  const { user_version: version } = raw.prepare("pragma user_version").get() as { user_version: number };
+  raw.exec(`pragma user_version = ${version}`);
+}
+
+/** Translates the errors of one commit. The folder is asked once for all errors of a kind. */
+function translator(path: string): (error: unknown) => unknown {
+  const known = new Map<unknown, unknown>();
+  return (error) => {
+    const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+    if (code === undefined) return error;
+    if (!known.has(code)) known.set(code, sqliteMeaning(error, path));
+    const meaning = known.get(code);
+    return faultIn(meaning) === undefined ? error : meaning;
+  };
+}
+
 function plainly(error: unknown): { error: PlainError } | Fault {
   if (error instanceof MoorageError) return { error: toPlain(error) };
-  if (isFull(error)) return { error: toPlain(storageFull()) };
   const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { fault, isDamage: isDamage(error) };
 }
 
 function storageFull(): MoorageError {
-  return new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full", {
-    retryAfterMs: RETRY_FULL_MS,
-  });
+  return storageFault({ part: "database", reason: "full" }, new Error("the disk was full, and has no space yet"));
 }
 
-// SQLITE_FULL, and the I/O error that some file systems return instead when a quota is reached.
-function isFull(error: unknown): boolean {
-  return (
-    error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === 13
-  );
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

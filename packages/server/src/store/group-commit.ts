@@ -141,7 +141,8 @@ async function begin(raw: DatabaseSync): Promise<void> {
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether another connection holds the lock of the file. */
+export function isBusy(error: unknown): boolean {
   return (
     error instanceof Error &&
     "errcode" in error &&

@@ -2,10 +2,11 @@ import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "../lib/make-folder.ts";
-import { commitTogether, type Work } from "./group-commit.ts";
+import { commitTogether, isBusy, type Work } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { schemaFence } from "./schema-fence.ts";
 import { connect, readingDatabase, sqliteDatabase } from "./sqlite.ts";
+import { sqliteMeaning } from "./sqlite-faults.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
 
 // The data folder:
@@ -30,6 +31,7 @@ export function lockDataDir(dataDir: string): { release(): void } {
     lock.exec("pragma locking_mode = exclusive; begin exclusive;");
   } catch (error) {
     lock.close();
+    if (!isBusy(error)) throw sqliteMeaning(error, databasePath(dataDir));
     throw new StoreError(`data folder ${dataDir} is in use by another moorage`, { cause: error });
   }
   return { release: () => lock.close() };
@@ -70,9 +72,12 @@ function forSqlite(statement: string): string {
     .replace(/\bSERIAL8\b/g, "integer primary key autoincrement");
 }
 
-/** A read-only connection: statements see what is committed. `onDamage` is called when the file is found damaged. */
-export function openReader(path: string, onDamage?: (error: Error) => void): Database {
-  return readingDatabase(() => connect(path, { readOnly: true }), onDamage);
+/** A read-only connection: statements see what is committed. */
+export function openReader(path: string, events: Pick<StoreSettings, "onDamage" | "onFault"> = {}): Database {
+  return readingDatabase(() => connect(path, { readOnly: true }), {
+    ...events,
+    meaningOf: (error) => sqliteMeaning(error, path),
+  });
 }
 
 /** A connection that writes. */
@@ -98,7 +103,10 @@ export function openWriter(path: string, { waits = true } = {}): OpenWriter {
 }
 
 /** The store of the data folder. `migrate` creates its file. */
-export function openSqliteStore({ dataDir, onDamage }: Pick<StoreSettings, "dataDir" | "onDamage">): Store {
+export function openSqliteStore({
+  dataDir,
+  ...events
+}: Pick<StoreSettings, "dataDir" | "onDamage" | "onFault">): Store {
   const path = databasePath(dataDir);
   let reader: Database | undefined;
   let writer: OpenWriter | undefined;
@@ -115,7 +123,7 @@ export function openSqliteStore({ dataDir, onDamage }: Pick<StoreSettings, "data
   return {
     engine: "sqlite",
     get reader() {
-      return (reader ??= openReader(path, onDamage));
+      return (reader ??= openReader(path, events));
     },
     transact(work, { isDryRun = false } = {}) {
       const done = last.then(() => transact(work, isDryRun));

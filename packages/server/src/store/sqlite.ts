@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { faultIn } from "../lib/storage-fault.ts";
 import { countChanges } from "./changes.ts";
 import { isDamage } from "./damage.ts";
 import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
@@ -106,12 +107,24 @@ export function sqliteDatabase(database: DatabaseSync): Database {
   });
 }
 
+export interface ReadingEvents {
+  /** Called when the engine finds the file damaged. */
+  onDamage?(error: Error): void;
+  /** Called with each fault of the storage. */
+  onFault?(error: unknown): void;
+  /** Translates an error of the engine to the fault that it stands for. */
+  meaningOf?(error: unknown): unknown;
+}
+
 /**
- * A Database that only reads, by the snapshots of snapshots.ts. When the engine finds the file damaged, `onDamage` is
- * called, and the statement's caller gets the error; the connection is opened again for the next statement, since it
- * may have kept what it read wrongly.
+ * A Database that only reads, by the snapshots of snapshots.ts. When the engine finds the file damaged, or cannot read
+ * it, the statement's caller gets the error; the connection is opened again for the next statement, since it may have
+ * kept what it read wrongly.
  */
-export function readingDatabase(open: () => DatabaseSync, onDamage: (error: Error) => void = () => {}): Database {
+export function readingDatabase(
+  open: () => DatabaseSync,
+  { onDamage = () => {}, onFault = () => {}, meaningOf = (error) => error }: ReadingEvents = {},
+): Database {
   const openEngine = (): { database: DatabaseSync; engine: ReadingEngine } => {
     const database = open();
     return { database, engine: readingEngine(database) };
@@ -127,10 +140,14 @@ export function readingDatabase(open: () => DatabaseSync, onDamage: (error: Erro
     if (isClosed) throw new Error("the database is closed");
     try {
       return work((current ??= openEngine()).engine);
-    } catch (error) {
+    } catch (thrown) {
+      const error = meaningOf(thrown);
       if (isDamage(error)) {
         closeCurrent();
         onDamage(error);
+      } else if (faultIn(error) !== undefined) {
+        closeCurrent();
+        onFault(error);
       }
       throw error;
     }

@@ -18,6 +18,8 @@ export interface StoreSettings {
   log?(error: Error, message: string): void;
   /** Called when SQLite finds its file damaged. */
   onDamage?(error: Error): void;
+  /** Called with faults of the storage that reads outside of transactions met. */
+  onFault?(error: unknown): void;
   /** Called at every retry. */
   onRetry?(kind: TransientError["kind"]): void;
 }

@@ -14,6 +14,7 @@ import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import type { Status } from "@moorage/api/gen/google/rpc/status_pb";
 import type { Logger } from "pino";
 import { Code, MoorageError } from "../errors.ts";
+import { unexpectedFault } from "../lib/storage-fault.ts";
 
 /** The log for unexpected errors. */
 export type ErrorLog = Pick<Logger, "error">;
@@ -125,8 +126,8 @@ export function statusJson(error: MoorageError, area: string, errorDomain: strin
 
 /**
  * Turns whatever was thrown into an error that may be shown. An error that is not a MoorageError, or is an internal
- * one, is logged here with its cause and becomes INTERNAL with only the request id. An error that already carries the
- * id is returned unchanged, so it is logged once.
+ * one, is logged here with its cause and becomes INTERNAL with only the request id, or UNAVAILABLE where the machine's
+ * storage is at fault. An error that already carries the id is returned unchanged, so it is logged once.
  */
 export function asMoorageError(error: unknown, log: ErrorLog, requestId: string): MoorageError {
   if (
@@ -135,5 +136,7 @@ export function asMoorageError(error: unknown, log: ErrorLog, requestId: string)
   )
     return error;
   log.error({ err: error, requestId }, "request failed unexpectedly");
+  const fault = unexpectedFault(error);
+  if (fault !== undefined) return fault;
   return new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: error });
 }

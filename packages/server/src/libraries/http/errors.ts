@@ -1,4 +1,5 @@
 import { Code, MoorageError } from "../../errors.ts";
+import { unexpectedFault } from "../../lib/storage-fault.ts";
 
 /** What a client of libraries is answered instead of what it asked for. */
 export interface LibraryAnswer {
@@ -58,10 +59,11 @@ function prefixed(headers: Readonly<Record<string, string>>): Record<string, str
 }
 
 /** The answer to any thrown value. An unexpected error shows the client only the request's id. */
-export function libraryAnswer(thrown: unknown, requestId: string): LibraryAnswer {
+export function libraryAnswer(error: unknown, requestId: string): LibraryAnswer {
+  const thrown = unexpectedFault(error) ?? error;
   if (!(thrown instanceof MoorageError)) {
-    const error = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
-    return { status: 500, message: `Internal error (request ${requestId})`, headers: {}, error };
+    const internal = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
+    return { status: 500, message: `Internal error (request ${requestId})`, headers: {}, error: internal };
   }
   const { metadata = {}, retryAfterMs } = thrown.details;
   const headers: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import { rejectionOf } from "../../audit/index.ts";
 import { rejectedCaller } from "../../auth/index.ts";
 import type { RequestHandler } from "../../core/http.ts";
-import { Code } from "../../errors.ts";
+import { Code, MoorageError } from "../../errors.ts";
 import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
 import { mavenProtocol } from "../maven/router.ts";
 import { npmProtocol } from "../npm/router.ts";
@@ -105,7 +105,8 @@ function answerError(exchange: LibraryExchange, thrown: unknown): void {
   const { req, res, data, deps, ecosystem } = exchange;
   const { status, message, headers, error } = libraryAnswer(thrown, data.requestId);
   const aborted = req.destroyed && !req.complete;
-  if (error.code === Code.Internal && !aborted && !res.destroyed)
+  const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);
+  if (isUnexpected && !aborted && !res.destroyed)
     deps.log.error({ requestId: data.requestId, err: thrown }, "library request failed");
   if (res.headersSent || res.destroyed || aborted) return void res.destroy();
   for (const name of ["etag", "cache-control", "accept-ranges"]) res.removeHeader(name);

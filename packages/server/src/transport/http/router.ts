@@ -22,8 +22,16 @@ export interface Router {
   takeStream: TakeStream;
   /** From now on the handlers answer; until then every request is answered with UNAVAILABLE and a retry delay. */
   open(handlers: Handlers): void;
-  /** From now on `/readyz` answers 503. Requests are still answered. */
-  close(): void;
+}
+
+/** What `/healthz` and `/readyz` say: each is undefined when there is nothing to say. */
+export interface RouterHealth {
+  /** What keeps the server from being ready, in a few words. */
+  problem(): string | undefined;
+  /** What a restart would mend. */
+  defect(): string | undefined;
+  /** What is worth a look, though the server is ready. */
+  notice(): string | undefined;
 }
 
 export interface RouterOptions {
@@ -32,21 +40,19 @@ export interface RouterOptions {
   errorDomain: string;
   /** Undefined when there are no rate limits. */
   admission?: Admission | undefined;
-  /** What keeps the server from being ready, in a few words. Undefined when nothing does. */
-  problem?(): string | undefined;
+  /** Defaults to nothing that is wrong. */
+  health?: RouterHealth;
   /** How long a body may take to arrive before its sender is authenticated. Defaults to 30 seconds. */
   bodyTimeoutMs?: number;
   /** Observes every request but `/healthz` and `/readyz`. */
   observer?: RequestObserver;
 }
 
-/** What a router works with, and its state: `handlers` and `isClosing`. */
+/** What a router works with, and its state: `handlers`. */
 interface Routing extends RouterOptions {
   answerError: ReturnType<typeof answerErrors>;
   /** Undefined until the server has started. */
   handlers: Handlers | undefined;
-  /** Whether the server shuts down. */
-  isClosing: boolean;
 }
 
 const DEFAULT_BODY_TIMEOUT_MS = 30_000;
@@ -62,16 +68,12 @@ export function createRouter(options: RouterOptions): Router {
     ...options,
     answerError: answerErrors(errorDomain, log),
     handlers: undefined,
-    isClosing: false,
   };
   return {
     handle: (request, response) => handleRequest(routing, request, response),
     takeStream: (stream, headers, rawHeaders) => takeUnary(routing, stream, headers, rawHeaders),
     open: (handlers) => {
       routing.handlers = handlers;
-    },
-    close: () => {
-      routing.isClosing = true;
     },
   };
 }
@@ -234,16 +236,15 @@ function oneHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(",") : value;
 }
 
-function answerHealth(
-  { handlers, isClosing, problem }: Routing,
-  path: "/healthz" | "/readyz",
-  response: Response,
-): void {
-  if (path === "/healthz") return answerPlain(response, 200, "ok");
-  const wrong = problem?.();
-  const isReady = handlers !== undefined && !isClosing && wrong === undefined;
-  const reason = wrong === undefined ? "" : `: ${wrong}`;
-  answerPlain(response, isReady ? 200 : 503, isReady ? "ready" : `not ready${reason}`);
+function answerHealth({ handlers, health }: Routing, path: "/healthz" | "/readyz", response: Response): void {
+  if (path === "/healthz") {
+    const defect = health?.defect();
+    return answerPlain(response, defect === undefined ? 200 : 503, defect ?? "ok");
+  }
+  const problem = handlers === undefined ? "the server is starting" : (health?.defect() ?? health?.problem());
+  if (problem !== undefined) return answerPlain(response, 503, `not ready: ${problem}`);
+  const notice = health?.notice();
+  answerPlain(response, 200, notice === undefined ? "ready" : `ready, but ${notice}`);
 }
 
 function answerPlain(response: Response, status: number, text: string): void {

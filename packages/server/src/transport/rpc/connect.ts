@@ -161,7 +161,7 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
   const reflected = reflection([...services, Health, ServerReflection, AlphaReflection], ERROR_FILES);
   const names = services.flatMap(({ typeName }) => servedNames(typeName, aliases));
   return router
-    .service(Health, health(names, options.shutdown))
+    .service(Health, health(names, options.shutdown, options.problem))
     .service(ServerReflection, reflected.v1)
     .service(AlphaReflection, reflected.v1alpha);
 }

@@ -18,6 +18,8 @@ export interface RpcHandlerOptions {
   log: ErrorLog;
   /** Aborted when the server starts to shut down: health answers NOT_SERVING, watches and streams end. */
   shutdown: AbortSignal;
+  /** What keeps the server from being ready; health answers NOT_SERVING then. Defaults to nothing. */
+  problem?(): string | undefined;
   maxMessageBytes?: number;
 }
 

@@ -7,15 +7,22 @@ import {
 import type { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { Code, MoorageError } from "../../errors.ts";
 
+const LOOK_EVERY_MS = 1_000;
+
 /**
- * grpc.health.v1: the server ("") and each named service are SERVING until the signal is aborted, NOT_SERVING
- * afterwards. A watch sends the state immediately and at every change, and ends with the shutdown. Source: the gRPC
- * health checking protocol.
+ * grpc.health.v1: the server ("") and each named service are SERVING while there is no problem and the signal is not
+ * aborted, NOT_SERVING otherwise. A watch sends the state immediately and at every change, looks for problems every
+ * second, and ends with the shutdown. Source: the gRPC health checking protocol.
  */
-export function health(services: readonly string[], shutdown: AbortSignal): ServiceImpl<typeof Health> {
+export function health(
+  services: readonly string[],
+  shutdown: AbortSignal,
+  problem: () => string | undefined = () => undefined,
+): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
-  const current = () =>
-    create(HealthCheckResponseSchema, { status: shutdown.aborted ? ServingStatus.NOT_SERVING : ServingStatus.SERVING });
+  const status = (): ServingStatus =>
+    shutdown.aborted || problem() !== undefined ? ServingStatus.NOT_SERVING : ServingStatus.SERVING;
+  const current = () => create(HealthCheckResponseSchema, { status: status() });
   return {
     check({ service }) {
       if (!known.has(service))
@@ -23,12 +30,20 @@ export function health(services: readonly string[], shutdown: AbortSignal): Serv
       return current();
     },
     async *watch({ service }, { signal }) {
-      if (!known.has(service)) yield create(HealthCheckResponseSchema, { status: ServingStatus.SERVICE_UNKNOWN });
-      else yield current();
-      if (shutdown.aborted) return;
-      await anyAborted(shutdown, signal);
-      // The list of services never changes, only the state of known ones.
-      if (!signal.aborted && known.has(service)) yield current();
+      if (!known.has(service)) {
+        yield create(HealthCheckResponseSchema, { status: ServingStatus.SERVICE_UNKNOWN });
+        // The list of services never changes, only the state of known ones.
+        if (!shutdown.aborted) await anyAborted(undefined, shutdown, signal);
+        return;
+      }
+      let sent = status();
+      yield create(HealthCheckResponseSchema, { status: sent });
+      while (!shutdown.aborted && !signal.aborted) {
+        await anyAborted(LOOK_EVERY_MS, shutdown, signal);
+        if (signal.aborted || status() === sent) continue;
+        sent = status();
+        yield create(HealthCheckResponseSchema, { status: sent });
+      }
     },
     list() {
       return { statuses: Object.fromEntries([...known].map((service) => [service, current()])) };
@@ -36,12 +51,15 @@ export function health(services: readonly string[], shutdown: AbortSignal): Serv
   };
 }
 
-function anyAborted(...signals: AbortSignal[]): Promise<void> {
+/** Resolves when one of the signals is aborted, or the time is over. */
+function anyAborted(timeMs: number | undefined, ...signals: AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
+      clearTimeout(timer);
       for (const signal of signals) signal.removeEventListener("abort", done);
       resolve();
     };
+    const timer = timeMs === undefined ? undefined : setTimeout(done, timeMs).unref();
     for (const signal of signals) {
       signal.addEventListener("abort", done);
       if (signal.aborted) done();
