@@ -207,7 +207,7 @@ if (NO_S3 !== false) {
       const body = async function* (): AsyncGenerator<Uint8Array> {
         yield content.subarray(0, 12 * MIB);
         await passed;
-        way.cut();
+        await way.cut();
         yield content.subarray(12 * MIB);
       };
       await isUnavailable(
@@ -238,7 +238,7 @@ if (NO_S3 !== false) {
     let received = 0;
     await assert.rejects(async () => {
       for await (const chunk of response.body ?? []) {
-        if (received === 0) way.cut();
+        if (received === 0) await way.cut();
         received += chunk.length;
       }
     });
@@ -251,7 +251,7 @@ if (NO_S3 !== false) {
   test("an unusable bucket stops the start, with an error that names the setting and what is wrong", async (t) => {
     const url = s3Url();
     const gone = await wayTo(t, url);
-    gone.cut();
+    await gone.cut();
     const begins = async (blobsUrl: string, message: RegExp): Promise<void> => {
       const settings = loadConfig({
         MOORAGE_PORT: "0",

@@ -12,7 +12,7 @@ import { type Client, openClient, type Reply } from "../support/api-client.ts";
 import { ENGINE } from "../support/database.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startProcess } from "../support/processes.ts";
-import { type Proxy, startProxy } from "../support/proxy.ts";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 
 // The other tests share one PostgreSQL server; these tests stop it or disturb it, so they use one of their own. They
 // run once, in the run on SQLite.
@@ -31,7 +31,7 @@ after(() => postgres?.close());
 
 interface House {
   client: Client;
-  proxy: Proxy;
+  proxy: FaultProxy;
   url: URL;
   organization: string;
   token: string;
@@ -45,7 +45,7 @@ async function startHouse(t: TestContext, more: Record<string, string> = {}): Pr
   const dataDir = temporaryFolder(t);
   const name = `faults_${(databases += 1)}`;
   await asAdmin((client) => client.query(`create database ${name}`));
-  const proxy = await startProxy([postgres.port]);
+  const proxy = await startFaultProxy([postgres.port]);
   t.after(() => proxy.close());
   const url = new URL(postgres.url);
   url.pathname = `/${name}`;
@@ -272,13 +272,13 @@ test(
   async (t) => {
     const house = await startHouse(t, { MOORAGE_DATABASE_TIMEOUT: "1s" });
     await created(house, "before");
-    house.proxy.swallow = true;
+    house.proxy.drop(true);
     const replies = await Promise.all([
       ...Array.from({ length: 12 }, (_, at) => house.create(`lost-${at}`)),
       ...Array.from({ length: 12 }, () => house.client.once("GET", "/registry/v2/repos", { token: house.token })),
     ]);
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [503]);
-    house.proxy.swallow = false;
+    house.proxy.drop(false);
     await until(async () => (await house.create(`after-${Math.random().toString(36).slice(2)}`)).status === 200);
     assert.equal((await house.count()).names.filter((name) => name === "before").length, 1);
   },

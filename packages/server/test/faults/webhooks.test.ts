@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
-import { startProxy } from "../support/proxy.ts";
+import { startFaultProxy } from "../support/fault-proxy.ts";
 import { eventsOf, ONLY_TESTS, QUICK, startReceiver, until } from "../support/receiver.ts";
 
 const NOTICED = /^(?:looking for events to send|the queue of events) failed$/;
@@ -13,7 +13,7 @@ test("when the database fails during deliveries, all events are still delivered,
   t.after(() => dropDatabase(dataDir));
   const env = await databaseEnv(dataDir);
   const url = new URL(env["MOORAGE_DATABASE_URL"] ?? "");
-  const proxy = await startProxy([Number(url.port)]);
+  const proxy = await startFaultProxy([Number(url.port)]);
   t.after(() => proxy.close());
   url.port = String(proxy.port);
   const settings = {

@@ -5,13 +5,13 @@ import type { TestContext } from "node:test";
 import { type Bootstrap, loadConfig, readBootstrap, signToken } from "../../src/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type ServerProcess, startProcess } from "./processes.ts";
-import { type Proxy, startProxy } from "./proxy.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 /** Several servers of one installation behind a proxy. */
 export interface Replicas {
   /** The proxy's URL. */
   url: string;
-  proxy: Proxy;
+  proxy: FaultProxy;
   bootstrap: Bootstrap;
   /** The owner's tokens. */
   platform: string;
@@ -40,7 +40,7 @@ export async function startReplicas(
     await dropDatabase(first);
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
-  const proxy = await startProxy([]);
+  const proxy = await startFaultProxy([]);
   t.after(() => proxy.close());
   const url = `http://127.0.0.1:${proxy.port}`;
   const envOf = (folder: string): Record<string, string> => ({
