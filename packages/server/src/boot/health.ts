@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { faultIn } from "../lib/storage-fault.ts";
 import type { StorageMetrics } from "../observe/index.ts";
 import { createStorageHealth, type StorageHealth } from "./storage-health.ts";
 import { createWriterHealth, type WriterHealth } from "./writer-health.ts";
@@ -40,6 +41,13 @@ export function createHealth(log: Logger): Health {
   let isClosing = false;
   let isDamaged = false;
   let loggedMs = -Infinity;
+  const damaged = (error: unknown): void => {
+    isDamaged = true;
+    const nowMs = performance.now();
+    if (nowMs - loggedMs < LOG_EVERY_MS) return;
+    loggedMs = nowMs;
+    log.error({ err: error }, "the database is damaged: moorage fsck says where; restore a backup");
+  };
   return {
     problem() {
       if (isClosing) return "it is shutting down";
@@ -47,18 +55,18 @@ export function createHealth(log: Logger): Health {
       return outdated ?? writer.problem() ?? storage.problem();
     },
     defect: () => writer.defect() ?? storage.defect(),
-    notice: () => writer.notice(),
+    notice: () => writer.notice() ?? storage.notice(),
     closing: () => void (isClosing = true),
     outdated: (problem) => void (outdated = problem),
-    damaged(error) {
-      isDamaged = true;
-      const nowMs = performance.now();
-      if (nowMs - loggedMs < LOG_EVERY_MS) return;
-      loggedMs = nowMs;
-      log.error({ err: error }, "the database is damaged: moorage fsck says where; restore a backup");
-    },
+    damaged,
     writer,
-    storage,
+    storage: {
+      ...storage,
+      noted(error) {
+        if (faultIn(error)?.reason === "damaged") damaged(error);
+        storage.noted(error);
+      },
+    },
     measure: (given) => void (measured = given),
     close: () => storage.close(),
   };

@@ -20,6 +20,8 @@ export interface PostgresDialectOptions {
   /** For how long a read is retried after its connection failed or none was available, in milliseconds. */
   retryWindowMs: number;
   onRetry?(kind: TransientError["kind"]): void;
+  /** Called with the error of a read that failed in the end. */
+  onFault?(error: unknown): void;
   texts(sql: string): StatementText;
 }
 
@@ -89,7 +91,7 @@ function versionIn(answers: unknown): number {
   return row?.version ?? 0;
 }
 
-async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDialectOptions): Promise<Taken> {
+async function take(pool: Pool, { retryWindowMs, onRetry, onFault, texts }: PostgresDialectOptions): Promise<Taken> {
   let client: PoolClient | undefined;
   let inTransaction = false;
   let broken = false;
@@ -110,7 +112,10 @@ async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDiale
     client?.release(broken);
     client = undefined;
   };
-  await retried(retryWindowMs, connect, onRetry);
+  await retried(retryWindowMs, connect, onRetry).catch((error: unknown) => {
+    onFault?.(error);
+    throw error;
+  });
   const query = async <R>(
     statement: StatementText,
     values: unknown[] = [],
@@ -137,7 +142,13 @@ async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDiale
       };
       // Outside of a transaction there are only reads, which can be retried. The caller that opened a transaction
       // retries it as a whole.
-      return inTransaction ? await once() : await retried(retryWindowMs, once, onRetry);
+      if (inTransaction) return await once();
+      try {
+        return await retried(retryWindowMs, once, onRetry);
+      } catch (error) {
+        onFault?.(error);
+        throw error;
+      }
     },
     async begin(isolation) {
       // The lock comes before the statement that fixes what the transaction sees: a migration waits for those that have
