@@ -76,8 +76,8 @@ const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Runs the work until it succeeds, fails for good, or `windowMs` have passed since the first attempt, or for what is not
- * a connection's end since that first happened. The pauses grow and are random, so that transactions that collided do
+ * Runs the work until it succeeds, fails for good, or `windowMs` have passed since the first attempt, or for collisions
+ * and shortages since the first of them. The pauses grow and are random, so that transactions that collided do
  * not meet again. Then throws ABORTED for collisions, and the fault for the others.
  */
 export async function retried<T>(
