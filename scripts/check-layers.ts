@@ -13,7 +13,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["config", "blobs", "store"],
   ["core"],
   ["aip", "audit", "observe"],
-  ["ping", "iam"],
+  ["ping", "iam", "processes"],
   ["registry", "events", "auth"],
   ["oci", "security", "webhooks"],
   ["libraries"],

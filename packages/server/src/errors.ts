@@ -44,6 +44,15 @@ export type StorageReason =
   | "replaced"
   | "io_error"
   | "out_of_memory"
+  /**
+   * The memory that PostgreSQL keeps for locks: of the whole server, so that whoever holds a transaction open for long
+   * uses it up for all. It does not end the readiness, since reads go on.
+   */
+  | "lock_memory"
+  /** PostgreSQL has no connection left. */
+  | "connections"
+  /** A page that is none: what does not need it is still answered. */
+  | "damaged"
   /** Passes by itself: it does not end the readiness of the process. */
   | "overloaded"
   | "unreachable"

@@ -19,7 +19,10 @@ export interface ExportedTable {
 
 export type PlainRow = Record<string, unknown>;
 
-/** All tables but `uploads`, `subscription_leases` and `upstream_fetches`, whose rows are of running servers. */
+/**
+ * All tables but `uploads`, `subscription_leases`, `upstream_fetches` and `processes`, whose rows are of running
+ * servers.
+ */
 export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "blobs", key: ["digest"] },
   { name: "installation", key: ["key"], only: "key not like 'lease:%' and key <> 'import'" },

@@ -6,6 +6,7 @@ import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Mirroring } from "../mirroring/index.ts";
 import { startPullPublisher } from "../oci/index.ts";
+import type { Presence } from "../processes/index.ts";
 import { feedStates, startCatalogs, startMatching, startScans } from "../security/index.ts";
 import { startDispatcher } from "../webhooks/index.ts";
 import type { Api } from "./api.ts";
@@ -35,7 +36,7 @@ export async function startBackground(
   { access, large }: Api,
   mirroring: Mirroring,
   wakers: Wakers,
-  { clock, log }: { clock: Clock; log: Logger },
+  { clock, log, presence }: { clock: Clock; log: Logger; presence: Pick<Presence, "mayWrite"> },
   shutdown: Shutdown,
 ): Promise<void> {
   const { reader } = store;
@@ -60,6 +61,7 @@ export async function startBackground(
     log,
     config,
     collected: observation.gc.ran,
+    mayWrite: presence.mayWrite,
   });
   shutdown.at("jobs", () => jobs.stop());
   if (config.catalogImages) {

@@ -6,6 +6,7 @@ import { type Clock, clockOf, systemClock } from "../lib/clock.ts";
 import { openAgreedTime } from "../jobs/agreed-time.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import type { RegistryDeps } from "../oci/index.ts";
+import { startPresence } from "../processes/index.ts";
 import type { ConnectionSource } from "../transport/http/listen.ts";
 import { type Api, openApi } from "./api.ts";
 import { startBackground, type Wakers } from "./background.ts";
@@ -100,6 +101,16 @@ export async function compose(
     );
     await keepFeeds(storage.transactor, feeds, ownClock.nowMs());
     const clock = given === undefined ? await openClock(base, storage, log, shutdown) : ownClock;
+    const presence = await startPresence({
+      store: base.store,
+      writer: storage.transactor,
+      clock,
+      log,
+      version: observation.version,
+      seen: health.outdated,
+      versions: observation.schema.versions,
+    });
+    shutdown.at("pull publisher", () => presence.close());
     const api = openApi(config, base, storage, { clock, log }, shutdown);
     const { registry, mirroring } = openRegistry(
       config,
@@ -130,7 +141,7 @@ export async function compose(
       address: port.address,
       registry,
       snapshot: () => observation.snapshot(),
-      start: () => startBackground(config, base, storage, api, mirroring, wakers, { clock, log }, shutdown),
+      start: () => startBackground(config, base, storage, api, mirroring, wakers, { clock, log, presence }, shutdown),
       leave: () => health.closing(),
       cut: () => shutdown.cut(),
       [Symbol.asyncDispose]: () => shutdown[Symbol.asyncDispose](),

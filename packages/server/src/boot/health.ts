@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { faultIn } from "../lib/storage-fault.ts";
 import type { StorageMetrics } from "../observe/index.ts";
 import { createStorageHealth, type StorageHealth } from "./storage-health.ts";
 import { createWriterHealth, type WriterHealth } from "./writer-health.ts";
@@ -17,6 +18,8 @@ export interface Health {
   closing(): void;
   /** The engine found the database's file damaged. Logged at most once a minute; only a restart forgets it. */
   damaged(error: Error): void;
+  /** Why this program may not write to the database, in one sentence; undefined while it may. */
+  outdated(problem: string | undefined): void;
   /** The thread that writes to SQLite. */
   writer: WriterHealth;
   /** Faults of the database, the blob store and the disk. */
@@ -34,27 +37,36 @@ export function createHealth(log: Logger): Health {
   const metrics = (): StorageMetrics | undefined => measured;
   const storage = createStorageHealth(log, metrics);
   const writer = createWriterHealth(log, storage, metrics);
+  let outdated: string | undefined;
   let isClosing = false;
   let isDamaged = false;
   let loggedMs = -Infinity;
+  const damaged = (error: unknown): void => {
+    isDamaged = true;
+    const nowMs = performance.now();
+    if (nowMs - loggedMs < LOG_EVERY_MS) return;
+    loggedMs = nowMs;
+    log.error({ err: error }, "the database is damaged: moorage fsck says where; restore a backup");
+  };
   return {
     problem() {
       if (isClosing) return "it is shutting down";
       if (isDamaged) return "the database is damaged";
-      return writer.problem() ?? storage.problem();
+      return outdated ?? writer.problem() ?? storage.problem();
     },
     defect: () => writer.defect() ?? storage.defect(),
-    notice: () => writer.notice(),
+    notice: () => writer.notice() ?? storage.notice(),
     closing: () => void (isClosing = true),
-    damaged(error) {
-      isDamaged = true;
-      const nowMs = performance.now();
-      if (nowMs - loggedMs < LOG_EVERY_MS) return;
-      loggedMs = nowMs;
-      log.error({ err: error }, "the database is damaged: moorage fsck says where; restore a backup");
-    },
+    outdated: (problem) => void (outdated = problem),
+    damaged,
     writer,
-    storage,
+    storage: {
+      ...storage,
+      noted(error) {
+        if (faultIn(error)?.reason === "damaged") damaged(error);
+        storage.noted(error);
+      },
+    },
     measure: (given) => void (measured = given),
     close: () => storage.close(),
   };

@@ -11,6 +11,8 @@ type Part = StorageFault["part"];
  */
 export interface StorageHealth {
   problem(): string | undefined;
+  /** Faults of the last half minute that do not end the readiness. */
+  notice(): string | undefined;
   /** A fault that a restart of the process mends. */
   defect(): string | undefined;
   /** Notes the fault that the error stands for, if it stands for one. Logged at most once a minute for each reason. */
@@ -42,6 +44,7 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
   const probes = new Map<Part, () => Promise<void>>();
   const parts = new Map<Part, Known>();
   const logged = new Map<string, { atMs: number; unlogged: number }>();
+  const passing = new Map<string, number>();
   let isClosed = false;
 
   const known = (part: Part): Known => {
@@ -91,7 +94,7 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
     if (fault === undefined) return;
     metrics()?.failed(fault);
     logFault(fault, error);
-    if (!endsReadiness(fault)) return;
+    if (!endsReadiness(fault)) return void passing.set(describeFault(fault), performance.now());
     const state = known(fault.part);
     if (state.fault?.reason !== fault.reason) {
       if (state.fault !== undefined) metrics()?.failing(state.fault, false);
@@ -107,6 +110,12 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
 
   return {
     problem: () => faults().map(describeFault).join("; ") || undefined,
+    notice() {
+      const sinceMs = performance.now() - FORGET_MS;
+      return (
+        [...passing].flatMap(([description, atMs]) => (atMs > sinceMs ? [description] : [])).join("; ") || undefined
+      );
+    },
     defect() {
       const replaced = faults().find(({ reason }) => reason === "replaced");
       return replaced === undefined ? undefined : describeFault(replaced);

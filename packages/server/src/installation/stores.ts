@@ -11,7 +11,11 @@ const STATEMENT_TIMEOUT_MS = 3_600_000;
 
 /** Opens the store of the settings with a long time-out for statements. */
 export function openStoreForLongStatements(config: Config): Promise<Store> {
-  return openStore({ ...config, databaseTimeoutMs: Math.max(config.databaseTimeoutMs, STATEMENT_TIMEOUT_MS) });
+  return openStore({
+    ...config,
+    databaseTimeoutMs: Math.max(config.databaseTimeoutMs, STATEMENT_TIMEOUT_MS),
+    databaseIdleMs: STATEMENT_TIMEOUT_MS,
+  });
 }
 
 /** Throws a StoreError unless the database has the version that this program works with. */

@@ -15,6 +15,7 @@ import {
   updateDueFeeds,
 } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
+import { describeProcess, processOfOtherSchema } from "../processes/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
 import { systemCallNow } from "../core/system-call.ts";
 import { renewVexReferrers, type VexElsewhere } from "./vex-referrers.ts";
@@ -159,18 +160,23 @@ async function rotateOldKeys({ transactor, clock, keyring, config, log }: JobsDe
   log.info("signing key rotated");
 }
 
-function collection({ transactor, blobs, clock, config, collected }: JobsDeps): Job {
+function collection({ transactor, reader, blobs, clock, config, log, collected }: JobsDeps): Job {
   const { gcIntervalMs: everyMs, gcGraceMs: graceMs, uploadTtlMs } = config;
   return {
     name: "gc",
     everyMs,
     done: "garbage collected",
+    async isDue() {
+      const other = await processOfOtherSchema(reader, clock.agreedMs());
+      if (other !== undefined) log.warn(`nothing is collected while ${describeProcess(other)}, runs beside this one`);
+      return other === undefined;
+    },
     async run(signal) {
       const nowMs = clock.nowMs();
       const startedMs = clock.monotonicMs();
       const result = await collectGarbage(
         { transactor, blobs },
-        { nowMs, graceMs, uploadTtlMs, dryRun: false, signal },
+        { nowMs, agreedMs: clock.agreedMs(), graceMs, uploadTtlMs, dryRun: false, signal },
       );
       collected(result, clock.nowMs());
       return { ...result, durationMs: Math.round(clock.monotonicMs() - startedMs) };

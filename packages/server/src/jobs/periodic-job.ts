@@ -28,6 +28,8 @@ export interface PeriodicJobDeps {
   log: Logger;
   /** This process's name in leases. */
   holder: string;
+  /** Whether this process may write; it runs no job while it may not. */
+  mayWrite(): boolean;
 }
 
 /** A job that runs when it is due and no other process runs it. */
@@ -54,7 +56,7 @@ export function periodicJob(
   { name, everyMs, done, isDue = async () => true, run }: Job,
   deps: PeriodicJobDeps,
 ): PeriodicJob {
-  const { transactor, clock, log, holder } = deps;
+  const { transactor, clock, log, holder, mayWrite } = deps;
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const data = (): CallData => systemCallNow(clock);
@@ -67,7 +69,7 @@ export function periodicJob(
     if (fields !== undefined) log.info(fields, done);
   };
   const runIfDue = async (): Promise<void> => {
-    if (!(await isDue()) || !(await take()).taken || stopping.signal.aborted) return;
+    if (!mayWrite() || !(await isDue()) || !(await take()).taken || stopping.signal.aborted) return;
     const held = setInterval(
       () => void take().catch((error: unknown) => log.warn({ err: error }, "renewing the lease failed")),
       HOLD_MS / 3,

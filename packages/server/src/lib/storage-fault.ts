@@ -15,11 +15,18 @@ const REASONS: Readonly<Record<StorageReason, string>> = {
   replaced: "has been replaced by another",
   io_error: "has input and output errors",
   out_of_memory: "is out of memory",
+  lock_memory: "is out of memory for locks",
+  connections: "has no connection left",
+  damaged: "is damaged",
   overloaded: "is too busy",
   unreachable: "cannot be reached",
   silent: "does not answer",
   stopped: "takes no writes",
 };
+
+// With these the others that share the store are no better off, and much is still answered; what is damaged is known to
+// more than this (boot/health.ts).
+const PASSING: ReadonlySet<StorageReason> = new Set(["overloaded", "lock_memory", "connections", "damaged"]);
 
 // A full store has space again when somebody makes some; the others may come back by themselves.
 const RETRY_FULL_MS = 60_000;
@@ -33,7 +40,7 @@ export function describeFault({ part, reason }: StorageFault): string {
 
 /** Whether a process with this fault is not ready. Otherwise it is only logged and counted. */
 export function endsReadiness({ reason }: StorageFault): boolean {
-  return reason !== "overloaded";
+  return !PASSING.has(reason);
 }
 
 /**

@@ -19,6 +19,7 @@ import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "../core/observed.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
 import type { ScanMetrics } from "./scan-metrics.ts";
+import type { SchemaMetrics } from "./schema-metrics.ts";
 import type { StorageMetrics } from "./storage-metrics.ts";
 import { requestObserver } from "./requests.ts";
 import { observeBlobs, observeTransactor } from "./instrument.ts";
@@ -52,6 +53,7 @@ export interface Observation {
   /** The version of this program. */
   version: string;
   scans: ScanMetrics;
+  schema: SchemaMetrics;
   storage: StorageMetrics;
   /** Wraps a transactor, so that its work is counted, timed and traced. `failed` is called with each error. */
   transactor(transactor: Transactor, failed?: (error: unknown) => void): Transactor;
@@ -91,6 +93,7 @@ export async function openObservation(
     matching: metrics.matching,
     pulls: metrics.pulls,
     scans: metrics.scans,
+    schema: metrics.schema,
     storage: metrics.storage,
     events: metrics.events,
     transactor: (transactor, failed) => observeTransactor(transactor, metrics, { tracer, failed }),

@@ -14,6 +14,7 @@ import { type MatchingMetrics, matchingMetrics } from "./matching-metrics.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
 import { type PullMetrics, pullMetrics } from "./pull-metrics.ts";
 import { type ScanMetrics, scanMetrics } from "./scan-metrics.ts";
+import { type SchemaMetrics, schemaMetrics } from "./schema-metrics.ts";
 import { type StorageMetrics, storageMetrics } from "./storage-metrics.ts";
 
 // The value of the label is public: dashboards and alerts use it.
@@ -36,6 +37,7 @@ export interface Metrics {
   mirror: MirrorMetrics;
   pulls: PullMetrics;
   scans: ScanMetrics;
+  schema: SchemaMetrics;
   storage: StorageMetrics;
   http: GoldenSignals;
   rpc: GoldenSignals;
@@ -74,6 +76,7 @@ export function createMetrics(version: string): Metrics {
   const matching = matchingMetrics(registry);
   const pulls = pullMetrics(registry);
   const scans = scanMetrics(registry);
+  const schema = schemaMetrics(registry);
   const storage = storageMetrics(registry);
   const events = eventMetrics(registry);
   const common = processRegistry();
@@ -103,6 +106,7 @@ export function createMetrics(version: string): Metrics {
     matching,
     pulls,
     scans,
+    schema,
     storage,
     events,
     limited: (handler, kind) => limited.inc({ [HANDLER_LABEL]: handler, kind }),

@@ -1,6 +1,6 @@
 import { commitBlob, deleteBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./blobs/commands.ts";
 import { replaceCopy, restoreCopy, suspectCopy } from "./blobs/copies.ts";
-import { removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
+import { findUnrecorded, removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
 import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
 import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
 
@@ -12,6 +12,7 @@ export const ociCommands = [
   dropUploads,
   ensureRepository,
   extendGrace,
+  findUnrecorded,
   mountBlob,
   putManifest,
   removeTag,

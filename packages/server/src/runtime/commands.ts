@@ -15,6 +15,7 @@ import { libraryCommands } from "../libraries/index.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { mirrorCommands } from "../mirroring/index.ts";
 import { ociCommands } from "../oci/index.ts";
+import { processCommands } from "../processes/index.ts";
 import { registryCommands } from "../registry/index.ts";
 import { securityCommands } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
@@ -97,6 +98,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...libraryCommands,
   ...mirrorCommands,
   ...ociCommands,
+  ...processCommands,
   ...registryCommands,
   ...securityCommands,
 ];

@@ -117,8 +117,8 @@ function serve(
     });
     if (works.length === 0) return { answers, lacking };
     try {
-      const { db, raw } = connection.current();
-      await commitTogether(db, raw, works);
+      const { db, raw, fence } = connection.current();
+      await commitTogether(db, raw, works, fence);
     } catch (error) {
       for (const work of works) work.settle({ error });
     }

@@ -1,13 +1,14 @@
 import type { WriteRequest } from "./sqlite-writer-thread.ts";
 
 // Small writes of those who are signed in, and what frees space. Everything else waits until there is space again.
-const AREAS = new Set(["audit", "auth", "jobs", "events"]);
+const AREAS = new Set(["audit", "auth", "jobs", "events", "processes"]);
 const COMMANDS = new Set([
   "iam.signIn",
   "oci.deleteBlob",
   "oci.deleteManifest",
   "oci.dropUploads",
   "oci.extendGrace",
+  "oci.findUnrecorded",
   "oci.removeTag",
   "oci.removeUnlinkedBlobs",
   "oci.removeUnneededBlobs",

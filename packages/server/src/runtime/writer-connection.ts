@@ -1,12 +1,11 @@
-import type { DatabaseSync } from "node:sqlite";
-import { type Database, type FileIdentity, openWriter, requireSameFile, sqliteMeaning } from "../store/index.ts";
+import { type FileIdentity, openWriter, type OpenWriter, requireSameFile, sqliteMeaning } from "../store/index.ts";
 
 /** The connection of the writer thread, which is opened again after faults of the disk. */
 export interface WriterConnection {
   /**
    * The open connection. Throws the fault when the file cannot be opened, or its path leads to no file or to another.
    */
-  current(): { db: Database; raw: DatabaseSync };
+  current(): OpenWriter;
   /** Notes a fault of the disk: a connection may keep what it met, such as that the file is read-only. */
   failed(): void;
   close(): void;
@@ -16,7 +15,7 @@ const REOPEN_EVERY_MS = 1_000;
 
 /** `identity`: of the file as it was when the server started. */
 export function writerConnection(path: string, identity: FileIdentity): WriterConnection {
-  let opened: ReturnType<typeof openWriter> | undefined;
+  let opened: OpenWriter | undefined;
   let openedMs = -Infinity;
   let isSuspect = false;
   const close = (): void => {

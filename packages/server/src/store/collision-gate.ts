@@ -93,7 +93,7 @@ export function createGate(most: number, longestWaitMs: number): Gate {
         if (!apart) note(false);
         return value;
       } catch (error) {
-        if (!apart) note(error instanceof TransientError && error.kind === "collision");
+        if (!apart) note(error instanceof TransientError && error.kind !== "connection");
         throw error;
       } finally {
         count(apart, -1);

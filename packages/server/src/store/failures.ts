@@ -1,23 +1,31 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { Code, MoorageError } from "../errors.ts";
+import { Code, MoorageError, type StorageReason } from "../errors.ts";
+import { fileFault, storageFault } from "../lib/storage-fault.ts";
+import { meaningOfSqlState } from "./sql-states.ts";
 
-/** A failure that a retry may fix: transactions that collided, or a connection that ended. */
+const KINDS = {
+  collision: "transactions collided",
+  connection: "the connection to the database ended",
+  shortage: "the database lacks something for now",
+} as const;
+
+/**
+ * A failure that a retry may fix: transactions that collided, a connection that ended, or a database that lacks
+ * something that others give back.
+ */
 export class TransientError extends Error {
-  readonly kind: "collision" | "connection";
+  readonly kind: keyof typeof KINDS;
+  /** The fault that remains when retries do not help; none for collisions. */
+  readonly reason: StorageReason | undefined;
 
-  constructor(kind: "collision" | "connection", cause: unknown) {
-    super(kind === "collision" ? "transactions collided" : "the connection to the database ended", { cause });
+  constructor(kind: keyof typeof KINDS, cause: unknown, reason?: StorageReason) {
+    super(KINDS[kind], { cause });
     this.kind = kind;
+    this.reason = kind === "collision" ? undefined : (reason ?? "unreachable");
   }
 }
 
-// SQLSTATE codes. Source: PostgreSQL's documentation, appendix A. 25006: the server became a standby; 53300: it has no
-// connection left; 0A000: a plan from before a migration.
-const COLLISIONS: ReadonlySet<string> = new Set(["40001", "40P01"]);
-const CONNECTION_ENDS: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25006", "53300"]);
-const TIME_OUTS: ReadonlySet<string> = new Set(["57014", "55P03", "25P03"]);
-const FULL: ReadonlySet<string> = new Set(["53100", "53200"]);
-const SYSTEM_ERRORS: ReadonlySet<string> = new Set([
+const UNREACHABLE: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -28,34 +36,36 @@ const SYSTEM_ERRORS: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "ENOENT",
 ]);
-const CLIENT_MESSAGES =
-  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout|server closed the connection|The server does not support)/;
+// Of the client for PostgreSQL.
+const SILENT = /^(?:timeout expired|Query read timeout)/;
+const ENDED =
+  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|server closed the connection|The server does not support)/;
+const NO_CONNECTION_FREE = "timeout exceeded when trying to connect";
 
 /**
- * Translates an error of PostgreSQL's client: to a TransientError, a MoorageError for the caller, or the error itself.
+ * Translates an error of PostgreSQL's client: to a TransientError, a MoorageError for the caller, or the error itself
+ * when it is a defect.
  */
 export function meaningOf(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error) || error instanceof MoorageError || error instanceof TransientError) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (COLLISIONS.has(code) || (code === "0A000" && error.message.includes("cached plan")))
-    return new TransientError("collision", error);
-  if (
-    CONNECTION_ENDS.has(code) ||
-    code.startsWith("08") ||
-    SYSTEM_ERRORS.has(code) ||
-    CLIENT_MESSAGES.test(error.message)
-  )
-    return new TransientError("connection", error);
+  const meaning = meaningOfSqlState(code, error.message);
+  if (meaning?.retry !== undefined) return new TransientError(meaning.retry, error, meaning.reason);
+  if (meaning?.reason !== undefined) return databaseFault(meaning.reason, error);
+  if (SILENT.test(error.message)) return new TransientError("connection", error, "silent");
+  if (UNREACHABLE.has(code) || ENDED.test(error.message)) return new TransientError("connection", error);
+  if (error.message.startsWith(NO_CONNECTION_FREE)) return unavailable("the database is too busy", error);
+  // Of this machine: too many open files, for one.
+  const local = fileFault(error);
+  if (local !== undefined) return new TransientError("connection", error, local);
   if (error instanceof AggregateError && error.errors.every((each) => meaningOf(each) instanceof TransientError))
     return new TransientError("connection", error);
-  if (TIME_OUTS.has(code) || error.message.startsWith("timeout exceeded when trying to connect"))
-    return unavailable("the database is too busy", error);
-  if (FULL.has(code))
-    return new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full", {
-      cause: error,
-      retryAfterMs: 60_000,
-    });
   return error;
+}
+
+/** The error of a database that cannot do its work for now. */
+function databaseFault(reason: StorageReason, cause: unknown): MoorageError {
+  return storageFault({ part: "database", reason }, cause);
 }
 
 export function unavailable(message: string, cause: unknown): MoorageError {
@@ -67,8 +77,8 @@ const LONGEST_PAUSE_MS = 500;
 
 /**
  * Runs the work until it succeeds, fails for good, or `windowMs` have passed since the first attempt, or for collisions
- * since the first collision. The pauses grow and are random, so that transactions that collided do not meet again. Then
- * throws ABORTED for collisions, UNAVAILABLE for connections.
+ * and shortages since the first of them. The pauses grow and are random, so that transactions that collided do
+ * not meet again. Then throws ABORTED for collisions, and the fault for the others.
  */
 export async function retried<T>(
   windowMs: number,
@@ -76,14 +86,14 @@ export async function retried<T>(
   onRetry: (kind: TransientError["kind"]) => void = () => {},
 ): Promise<T> {
   const startedMs = performance.now();
-  let collidedMs: number | undefined;
+  let firstMs: number | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
       const nowMs = performance.now();
-      const sinceMs = error.kind === "collision" ? (collidedMs ??= nowMs) : startedMs;
+      const sinceMs = error.kind === "connection" ? startedMs : (firstMs ??= nowMs);
       if (nowMs + pauseMs > sinceMs + windowMs) throw forCaller(error);
       onRetry(error.kind);
       await wait(pauseMs * (0.5 + Math.random()));
@@ -92,7 +102,7 @@ export async function retried<T>(
 }
 
 function forCaller(error: TransientError): MoorageError {
-  if (error.kind === "connection") return unavailable("the database cannot be reached", error);
+  if (error.reason !== undefined) return databaseFault(error.reason, error.cause);
   return new MoorageError(Code.Aborted, "Aborted: others change the same all the time", {
     cause: error,
     retryAfterMs: 1000,

@@ -19,14 +19,24 @@ type Result = { value: unknown } | { error: unknown };
  * Runs several writes in one transaction: a write that fails changes nothing, and does not affect the others. Nothing
  * is settled before the commit. A commit costs one wait for the disk, however many writes share it. The writes must not
  * wait for anything but the database, which is synchronous here: so no two transactions can overlap. One that shares a
- * transaction may be run twice, so it must have no other effects.
+ * transaction may be run twice, so it must have no other effects. `fence` is called first in each transaction: when it
+ * throws, no write is run, and all are settled with its error.
  */
-export async function commitTogether(db: Database, raw: DatabaseSync, works: Work[]): Promise<void> {
+export async function commitTogether(
+  db: Database,
+  raw: DatabaseSync,
+  works: Work[],
+  fence: () => void = () => {},
+): Promise<void> {
   let results: Result[];
   try {
     await begin(raw);
+    fence();
     const all = await runBare(db, raw, works);
-    if (all === undefined) await begin(raw);
+    if (all === undefined) {
+      await begin(raw);
+      fence();
+    }
     results = all ?? (await runGuarded(db, raw, works));
     // Without a commit other connections need not look for changes.
     if (raw.isTransaction) raw.exec(works.every(({ isDryRun }) => isDryRun === true) ? "rollback" : "commit");

@@ -558,6 +558,13 @@ export const MIGRATIONS: Migration[] = [
     name: "copies of blobs that are missing or damaged",
     statements: [`alter table blobs add column suspect_time INT8`],
   },
+  {
+    version: 48,
+    name: "processes that serve",
+    statements: [
+      `create table processes (id KEY primary key, version text not null, schema INT8 not null, until_time INT8 not null) WITHOUT_ROWID`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -2,8 +2,9 @@ import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "../lib/make-folder.ts";
-import { commitTogether, isBusy } from "./group-commit.ts";
+import { commitTogether, isBusy, type Work } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
+import { schemaFence } from "./schema-fence.ts";
 import { connect, readingDatabase, sqliteDatabase } from "./sqlite.ts";
 import { sqliteMeaning } from "./sqlite-faults.ts";
 import { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
@@ -79,17 +80,26 @@ export function openReader(path: string, events: Pick<StoreSettings, "onDamage" 
   });
 }
 
+/** A connection that writes. */
+export interface OpenWriter {
+  db: Database;
+  /** The raw connection, to open and close transactions. */
+  raw: DatabaseSync;
+  /** To be called first in each transaction: throws UNAVAILABLE when another program has migrated the file. */
+  fence(): void;
+}
+
 /**
- * The connection that writes, with the raw one to open and close transactions. `waits`: whether it waits for a lock as
- * SQLite does by itself; the waiting of `commitTogether` is fairer.
+ * Opens a connection that writes. `waits`: whether it waits for a lock as SQLite does by itself; the waiting of
+ * `commitTogether` is fairer.
  */
-export function openWriter(path: string, { waits = true } = {}): { db: Database; raw: DatabaseSync } {
+export function openWriter(path: string, { waits = true } = {}): OpenWriter {
   const raw = connect(path, { readOnly: false });
   // Frequently changed pages are written to the database file less often: a third less work for small commits, for a
   // log of up to 32 MiB.
   raw.exec("pragma wal_autocheckpoint = 8000");
   if (!waits) raw.exec("pragma busy_timeout = 0");
-  return { db: sqliteDatabase(raw), raw };
+  return { db: sqliteDatabase(raw), raw, fence: schemaFence(raw) };
 }
 
 /** The store of the data folder. `migrate` creates its file. */
@@ -99,20 +109,15 @@ export function openSqliteStore({
 }: Pick<StoreSettings, "dataDir" | "onDamage" | "onFault">): Store {
   const path = databasePath(dataDir);
   let reader: Database | undefined;
-  let writer: ReturnType<typeof openWriter> | undefined;
+  let writer: OpenWriter | undefined;
   // One transaction after another: there is a single connection.
   let last: Promise<unknown> = Promise.resolve();
   const transact = async <T>(work: (tx: Database) => Promise<T>, isDryRun: boolean): Promise<T> => {
-    const { db, raw } = (writer ??= openWriter(path, { waits: false }));
+    const { db, raw, fence } = (writer ??= openWriter(path, { waits: false }));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The value is the result of `work`.
-    await commitTogether(db, raw, [
-      {
-        run: work,
-        isDryRun,
-        settle: (result) => ("error" in result ? reject(result.error) : resolve(result.value as T)),
-      },
-    ]);
+    const settle: Work["settle"] = (result) => ("error" in result ? reject(result.error) : resolve(result.value as T));
+    await commitTogether(db, raw, [{ run: work, isDryRun, settle }], fence);
     return promise;
   };
   return {

@@ -10,6 +10,7 @@ import {
 } from "kysely";
 import type { Pool, PoolClient } from "pg";
 import { meaningOf, retried, TransientError, unavailable } from "./failures.ts";
+import { requireSchema } from "./schema-fence.ts";
 
 // Kysely's own dialect prepares no statements and does not distinguish failures.
 
@@ -19,6 +20,8 @@ export interface PostgresDialectOptions {
   /** For how long a read is retried after its connection failed or none was available, in milliseconds. */
   retryWindowMs: number;
   onRetry?(kind: TransientError["kind"]): void;
+  /** Called with the error of a read that failed in the end. */
+  onFault?(error: unknown): void;
   texts(sql: string): StatementText;
 }
 
@@ -82,7 +85,13 @@ export function statementTexts(): (sql: string) => StatementText {
   };
 }
 
-async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDialectOptions): Promise<Taken> {
+/** The version that the last statement of several has read. `answers`: what `pg` answers for all of them. */
+function versionIn(answers: unknown): number {
+  const [row] = (answers as { rows: { version: number }[] }[]).at(-1)?.rows ?? [];
+  return row?.version ?? 0;
+}
+
+async function take(pool: Pool, { retryWindowMs, onRetry, onFault, texts }: PostgresDialectOptions): Promise<Taken> {
   let client: PoolClient | undefined;
   let inTransaction = false;
   let broken = false;
@@ -103,7 +112,10 @@ async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDiale
     client?.release(broken);
     client = undefined;
   };
-  await retried(retryWindowMs, connect, onRetry);
+  await retried(retryWindowMs, connect, onRetry).catch((error: unknown) => {
+    onFault?.(error);
+    throw error;
+  });
   const query = async <R>(
     statement: StatementText,
     values: unknown[] = [],
@@ -130,10 +142,32 @@ async function take(pool: Pool, { retryWindowMs, onRetry, texts }: PostgresDiale
       };
       // Outside of a transaction there are only reads, which can be retried. The caller that opened a transaction
       // retries it as a whole.
-      return inTransaction ? await once() : await retried(retryWindowMs, once, onRetry);
+      if (inTransaction) return await once();
+      try {
+        return await retried(retryWindowMs, once, onRetry);
+      } catch (error) {
+        onFault?.(error);
+        throw error;
+      }
     },
     async begin(isolation) {
-      await query({ text: `begin isolation level ${isolation}` });
+      // The lock comes before the statement that fixes what the transaction sees: a migration waits for those that have
+      // it, and those that wait for a migration see what it has done.
+      try {
+        requireSchema(
+          versionIn(
+            await query({
+              text: `begin isolation level ${isolation}; lock table schema_version in access share mode; select version from schema_version`,
+            }),
+          ),
+        );
+      } catch (error) {
+        if (!broken)
+          await query({ text: "rollback" }).catch(() => {
+            broken = true;
+          });
+        throw error;
+      }
       inTransaction = true;
     },
     async end(command) {

@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Kysely } from "kysely";
 import type { CustomTypesConfig, Pool, PoolConfig } from "pg";
+import { faultIn } from "../lib/storage-fault.ts";
 import { meaningOf, retried } from "./failures.ts";
 import { createGate } from "./collision-gate.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { postgresDialect, statementTexts } from "./postgres-dialect.ts";
+import { oldestTransactionLog } from "./oldest-transaction.ts";
 import { createReads, setReads } from "./read-together.ts";
 import { statement } from "./statement.ts";
 import { type Database, type Store, StoreError, type StoreSettings, type TransactOptions } from "./store.ts";
@@ -14,15 +16,21 @@ import type { Tables } from "./tables.ts";
 const RETRY_WINDOW_MS = 10_000;
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
+// How long a transaction may wait for this process's next statement: well below the window of the others' retries.
+const IDLE_MS = 5_000;
+// After so long a session ends whose process, machine or network is gone.
+const KEEPALIVE_MS = 20_000;
+const SILENT_MS = 40_000;
 // A scan over a whole table makes a serializable transaction collide with every change to the table, and PostgreSQL
 // prefers such scans for small tables.
 const PLANS = "-c enable_seqscan=off";
+const KEEPALIVES = `-c tcp_keepalives_idle=${KEEPALIVE_MS / 1000} -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4 -c tcp_user_timeout=${SILENT_MS}`;
 // Any number that nothing else locks in this database.
 const MIGRATION_LOCK = "760213";
 
 /** The store on a PostgreSQL server. Does not connect yet. */
 export async function openPostgresStore(settings: StoreSettings): Promise<Store> {
-  const { log = () => {}, onRetry = () => {} } = settings;
+  const { log = () => {}, onRetry = () => {}, onFault = () => {} } = settings;
   const { default: pg } = await import("pg");
   const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
   // An idle connection may end: the pool removes it by itself, but without a listener the process would end.
@@ -30,7 +38,8 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   // So does one that ends in the moment in which it was made; whoever gets it has its first statement fail.
   pool.on("connect", (client) => client.on("error", () => {}));
   const windowMs = Math.min(RETRY_WINDOW_MS, settings.databaseTimeoutMs);
-  const options = { retryWindowMs: windowMs, onRetry, texts: statementTexts() };
+  const options = { retryWindowMs: windowMs, onRetry, onFault, texts: statementTexts() };
+  const logOldest = oldestTransactionLog(pool, log);
   const reader = new Kysely<Tables>({ dialect: postgresDialect(pool, options) });
   setReads(reader, createReads(pool, { ...options, connections: Math.ceil(settings.databasePoolSize / 2) }));
   // One connection is always left for reading.
@@ -38,9 +47,9 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
   return {
     engine: "postgres",
     reader,
-    transact<T>(work: (tx: Database) => Promise<T>, options: TransactOptions = {}): Promise<T> {
+    async transact<T>(work: (tx: Database) => Promise<T>, options: TransactOptions = {}): Promise<T> {
       let again = false;
-      return retried(
+      const done = retried(
         windowMs,
         () => {
           const result = gate.run(
@@ -53,6 +62,12 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
         },
         onRetry,
       );
+      try {
+        return await done;
+      } catch (error) {
+        if (faultIn(error)?.reason === "lock_memory") logOldest();
+        throw error;
+      }
     },
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     version: () => retried(windowMs, () => readVersion(pool)),
@@ -99,7 +114,7 @@ async function transactOnce<T>(
 }
 
 function poolConfig(
-  { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseTls, databaseTlsCa }: StoreSettings,
+  { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseIdleMs, databaseTls, databaseTlsCa }: StoreSettings,
   types: CustomTypesConfig,
 ): PoolConfig {
   const url = new URL(databaseUrl);
@@ -109,13 +124,14 @@ function poolConfig(
     max: databasePoolSize,
     application_name: "moorage",
     pipeline: true,
-    options: PLANS,
+    options: `${PLANS} ${KEEPALIVES}`,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_MS,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: Math.min(databaseTimeoutMs, 10_000),
     statement_timeout: databaseTimeoutMs,
     lock_timeout: databaseTimeoutMs,
-    idle_in_transaction_session_timeout: databaseTimeoutMs * 2,
+    idle_in_transaction_session_timeout: databaseIdleMs ?? IDLE_MS,
     query_timeout: databaseTimeoutMs + 5_000,
     ssl:
       databaseTls === "disable"
@@ -171,6 +187,8 @@ async function migratePostgres(pool: Pool): Promise<void> {
     const newest = NEWEST_VERSION;
     if (found > newest)
       throw new StoreError(`the database is of version ${found}, newer than this moorage, which knows ${newest}`);
+    // Waits for all transactions that write, and keeps others from beginning: see store/schema-fence.ts.
+    if (found < newest) await client.query("lock table schema_version in access exclusive mode");
     for (const { statements } of MIGRATIONS.filter(({ version }) => version > found))
       for (const statement of statements) await client.query(forPostgres(statement));
     if (found === 0) await client.query("insert into schema_version (version) values ($1)", [newest]);

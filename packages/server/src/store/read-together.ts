@@ -123,6 +123,7 @@ async function answered(
       options.onRetry,
     );
   } catch (error) {
+    options.onFault?.(error);
     for (const { asked } of left) rejectAll(asked, error);
   }
 }
@@ -130,7 +131,7 @@ async function answered(
 /** Sends the questions in one packet. Returns those whose connection ended before the answer. */
 async function attempt(
   pool: Pool,
-  { texts }: ReadsOptions,
+  { texts, onFault }: ReadsOptions,
   questions: readonly Question[],
 ): Promise<{ unanswered: Question[]; failure: TransientError | undefined }> {
   const client = await pool.connect().catch((error: unknown) => {
@@ -144,7 +145,10 @@ async function attempt(
     try {
       await ask(client, texts, question);
     } catch (error) {
-      if (!(error instanceof TransientError)) return rejectAll(question.asked, error);
+      if (!(error instanceof TransientError)) {
+        onFault?.(error);
+        return rejectAll(question.asked, error);
+      }
       failure = error;
       unanswered.push(question);
     }

@@ -14,6 +14,11 @@ export interface StoreSettings {
   databaseTimeoutMs: number;
   databaseTls: "disable" | "require" | "verify-full";
   databaseTlsCa: string;
+  /**
+   * How long PostgreSQL waits for the next statement of a transaction before it ends the session: one whose process is
+   * frozen would hold up others. Defaults to five seconds.
+   */
+  databaseIdleMs?: number;
   /** Called when an idle connection ends. */
   log?(error: Error, message: string): void;
   /** Called when SQLite finds its file damaged. */

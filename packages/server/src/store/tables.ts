@@ -391,6 +391,11 @@ export interface Tables extends SecurityTables, LibraryTables {
     create_time: number;
     update_time: number;
   };
+  /**
+   * The processes that serve the installation, with the version of their program and the schema version that it works
+   * with. `until_time`: until when the row holds unless it is renewed, in milliseconds of the agreed time.
+   */
+  processes: { id: string; version: string; schema: number; until_time: number };
   /** The process that sends for a subscription, and until when unless it extends the lease. */
   subscription_leases: { subscription: string; holder: string; until_time: number };
   /**

@@ -170,7 +170,7 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 });
 
 // The other half of the rule: cached responses depend on no uncached table. The services of `events` and the handlers
-// of uploads are not cached, and neither `admin` nor garbage collection serves requests.
+// of uploads are not cached, and neither `admin`, `processes` nor garbage collection serves requests.
 test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
   // Of these only finished catalogues become answers that are cached. An import asks which of its records have
@@ -187,7 +187,7 @@ test("only event services, handlers of uploads, catalogues of images and finding
   );
   const isOthers = (file: string): boolean =>
     file.endsWith(".ts") &&
-    !/^(?:events|store|admin)[\\/]|\.test\.ts$/.test(file) &&
+    !/^(?:events|store|admin|processes)[\\/]|\.test\.ts$/.test(file) &&
     !uploads.test(file) &&
     !catalogues.test(file);
   const code = (file: string): string =>

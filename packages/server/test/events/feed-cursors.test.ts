@@ -8,7 +8,7 @@ import { createSecrets } from "../../src/lib/secrets.ts";
 import { newUid } from "../../src/lib/uid.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import { MoorageError } from "../../src/errors.ts";
-import { openCursor, type Position } from "../../src/events/feed/cursor.ts";
+import { openCursor, type Position, sealCursor } from "../../src/events/feed/cursor.ts";
 import { eventsService } from "../../src/events/feed/service.ts";
 import { createNotifier } from "../../src/events/feed/notifier.ts";
 import { readFeed, recentOf } from "../../src/events/feed/page.ts";
@@ -117,35 +117,59 @@ test("a cursor beyond the newest event is rejected, as after a restored backup",
   await assert.rejects(read(queue, group, { seq: 2, goneTo: 0 }), isExpired);
 });
 
+test("a position of another history is rejected, and a waiting reader of it is told", async (t) => {
+  const queue = await openEventQueue(t);
+  const group = newUid("");
+  await happen(queue, group, 4, 0);
+  const before = await read(queue, group, undefined);
+  assert.equal(before.next.seq, 4);
+  const early = await read(queue, group, undefined, 2);
+  const news = createNotifier(queue.reader, 5);
+  const waiting = assert.rejects(news.after(group, before.next, 60_000, NEVER), isExpired);
+  // As after a failover to a copy with two events, after which others get the numbers 3 to 6.
+  await queue.db.deleteFrom("events").where("seq", ">", 2).execute();
+  await queue.db.updateTable("event_numbers").set({ number: 2 }).execute();
+  await happen(queue, group, 4, 0);
+  await waiting;
+  await assert.rejects(read(queue, group, before.next), isExpired);
+  assert.deepEqual(
+    (await read(queue, group, early.next)).rows.map(({ seq }) => seq),
+    [3, 4, 5, 6],
+    "what the copy has is read on",
+  );
+  const scope = scopeOf(group);
+  assert.deepEqual(openCursor(KEY, scope, sealCursor(KEY, scope, before.next)), before.next);
+});
+
 test("a waiting reader is woken by events of its own organization, and gets a new cursor when nothing happens", async (t) => {
   const queue = await openEventQueue(t);
   const [group, other] = [newUid(""), newUid("")];
   const news = createNotifier(queue.reader, 5);
   await happen(queue, group, 2, 0);
   const woken = { own: false, other: false };
-  const waiting = news.after(group, 2, 20_000, NEVER).finally(() => {
+  const waiting = news.after(group, { seq: 2 }, 20_000, NEVER).finally(() => {
     woken.own = true;
   });
-  const quiet = news.after(group, 2, 500, NEVER).then((seq) => ({ seq, seen: woken.other }));
-  const others = news.after(other, 2, 20_000, NEVER).finally(() => {
+  const quiet = news.after(group, { seq: 2 }, 500, NEVER).then(({ seq }) => ({ seq, seen: woken.other }));
+  const others = news.after(other, { seq: 2 }, 20_000, NEVER).finally(() => {
     woken.other = true;
   });
   await happen(queue, other, 2, 0);
-  assert.equal(await others, 2);
+  assert.equal((await others).seq, 2);
   const { seq, seen } = await quiet;
   assert.equal(seq, seen ? 4 : 2, "what was looked at had nothing for it");
   assert.equal(woken.own, false);
   assert.equal(
-    await news.after(group, 2, 1_000, NEVER),
+    (await news.after(group, { seq: 2 }, 1_000, NEVER)).seq,
     2,
     "who comes with less is to read first: it was not looked at for it",
   );
   await happen(queue, group, 1, 0);
-  assert.equal(await waiting, 4, "up to the event that it is woken for");
+  assert.equal((await waiting).seq, 4, "up to the event that it is woken for");
   // Events from before the wait do not end it; after a while without readers the state is the initial one.
   await wait(30);
-  assert.equal(await news.after(group, 3, 20_000, NEVER), 4);
-  assert.equal(await news.after(group, 5, 20, NEVER), 5);
+  assert.equal((await news.after(group, { seq: 3 }, 20_000, NEVER)).seq, 4);
+  assert.equal((await news.after(group, { seq: 5 }, 20, NEVER)).seq, 5);
 });
 
 test("a stream without events still sends its cursor", async (t) => {
@@ -194,24 +218,28 @@ test("waiting ends when the signal is aborted or the database fails", async (t) 
   await happen(queue, group, 1, 0);
   const left = new AbortController();
   const news = createNotifier(queue.reader, 5);
-  const waiting = news.after(group, 1, 20_000, left.signal);
+  const waiting = news.after(group, { seq: 1 }, 20_000, left.signal);
   const reason = new Error("left");
   left.abort(reason);
   await assert.rejects(waiting, reason);
-  await assert.rejects(news.after(group, 1, 20_000, left.signal), reason);
+  await assert.rejects(news.after(group, { seq: 1 }, 20_000, left.signal), reason);
   await sql`drop table events`.execute(queue.db);
-  await assert.rejects(news.after(group, 1, 20_000, NEVER), /events/);
+  await assert.rejects(news.after(group, { seq: 1 }, 20_000, NEVER), /events/);
 });
 
 test("the last events are found, be they all, a thousand or none, and those that went before are not missed", async (t) => {
   const queue = await openEventQueue(t);
   const [group, quiet] = [newUid(""), newUid("")];
-  assert.deepEqual(await recentOf(queue.reader, group), { seq: 0, goneTo: 0 });
+  const recent = async (of: string): Promise<number[]> => {
+    const { seq, goneTo } = await recentOf(queue.reader, of);
+    return [seq, goneTo];
+  };
+  assert.deepEqual(await recent(group), [0, 0]);
   await happen(queue, group, 3, 1_000);
-  assert.deepEqual(await recentOf(queue.reader, group), { seq: 0, goneTo: 3 });
+  assert.deepEqual(await recent(group), [0, 3]);
   await happen(queue, group, 1_000, 2_000);
-  assert.deepEqual(await recentOf(queue.reader, group), { seq: 3, goneTo: 1_003 });
-  assert.deepEqual(await recentOf(queue.reader, quiet), { seq: 1_003, goneTo: 1_003 });
+  assert.deepEqual(await recent(group), [3, 1_003]);
+  assert.deepEqual(await recent(quiet), [1_003, 1_003]);
   await queue.write(expireEvents, 3_000, { what: "events", beforeMs: 1_500 });
   const { rows } = await read(queue, group, await recentOf(queue.reader, group), 1);
   assert.deepEqual(

@@ -11,6 +11,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   "subscription_leases",
   "event_numbers",
   "matching",
+  "processes",
   "pull_notes",
   "schema_version",
   "sqlite_sequence",

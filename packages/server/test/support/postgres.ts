@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,6 +18,11 @@ export interface TestPostgres {
   restart(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
   stopServer(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
   startServer(): Promise<void>;
+  /** While it is stopped: copies its data, and puts the copy in place of what became of the data since. */
+  keepCopy(): void;
+  restoreCopy(): void;
+  /** While it is stopped: makes it a standby that follows nobody, or a primary again. */
+  setStandby(isStandby: boolean): void;
   close(): Promise<void>;
 }
 
@@ -38,6 +43,7 @@ export async function startPostgres(
   chmodSync(folder, 0o755);
   const bin = reachable(binaries(), folder, identity);
   const data = join(folder, "data");
+  const copy = join(folder, "copy");
   if (root) chownSync(folder, NOBODY, NOBODY);
   const made = spawnSync(
     join(bin, "initdb"),
@@ -83,6 +89,17 @@ export async function startPostgres(
     port,
     startServer,
     stopServer,
+    keepCopy: () => copyFolder(data, copy, root),
+    restoreCopy() {
+      rmSync(data, { recursive: true });
+      copyFolder(copy, data, root);
+    },
+    setStandby(isStandby) {
+      const file = join(data, "standby.signal");
+      if (isStandby) writeFileSync(file, "");
+      else rmSync(file, { force: true });
+      if (isStandby && root) chownSync(file, NOBODY, NOBODY);
+    },
     async restart(signal) {
       await stopServer(signal);
       await startServer();
@@ -92,6 +109,16 @@ export async function startPostgres(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Copies the folder, for the user who runs the server. */
+function copyFolder(from: string, to: string, root: boolean): void {
+  rmSync(to, { recursive: true, force: true });
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  chmodSync(to, 0o700);
+  if (!root) return;
+  chownSync(to, NOBODY, NOBODY);
+  for (const name of readdirSync(to, { recursive: true, encoding: "utf8" })) chownSync(join(to, name), NOBODY, NOBODY);
 }
 
 function binaries(): string {

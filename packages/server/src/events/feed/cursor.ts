@@ -19,6 +19,11 @@ export interface Position {
   /** All of its events up to this number have been read. */
   seq: number;
   /**
+   * Names the event with this number (see markOf), so that another one with the same number is noticed: after the
+   * database was replaced by an older copy of itself. Undefined when that event was not kept, or there was none.
+   */
+  mark?: string | undefined;
+  /**
    * Events up to this number may have been removed without being missed: they were already too old when the reader
    * reached its position.
    */
@@ -33,8 +38,8 @@ const PURPOSE = Buffer.from("moorage event cursor\0");
  * Seals the position as text. Only this installation can make it, and it is valid only for the same scope, as long as
  * the events are retained.
  */
-export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo }: Position): string {
-  const body = Buffer.from(JSON.stringify([fingerprint(scope), seq, goneTo]));
+export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo, mark = "" }: Position): string {
+  const body = Buffer.from(JSON.stringify([fingerprint(scope), seq, goneTo, mark]));
   return sealText(key, body, PURPOSE);
 }
 
@@ -45,10 +50,11 @@ export function sealCursor(key: Uint8Array, scope: FeedScope, { seq, goneTo }: P
 export function openCursor(key: Uint8Array, scope: FeedScope, text: string): Position {
   const body = openText(key, text, MAX_LENGTH, PURPOSE);
   if (body === undefined) throw invalidArgument({ field: "cursor", description: "is not a cursor of events" });
-  const [known, seq, goneTo] = JSON.parse(body.toString()) as [string, number, number];
+  // Cursors of before there were marks have none.
+  const [known, seq, goneTo, mark] = JSON.parse(body.toString()) as [string, number, number, string?];
   if (known !== fingerprint(scope))
     throw invalidArgument({ field: "cursor", description: "was given for another group or other filters" });
-  return { seq, goneTo };
+  return { seq, goneTo, mark: mark || undefined };
 }
 
 const fingerprints = new WeakMap<FeedScope, string>();

@@ -1,26 +1,28 @@
 import { type Database, statement } from "../../store/index.ts";
+import { headOf, isOfHistory, markOf, otherHistory, type Place } from "./history.ts";
 
 /** Notifies waiting streams of new events, with one query for all of them. */
 export interface Notifier {
   /**
-   * Waits until the organization has an event after that number, at most `timeoutMs`. Returns a number, at least `seq`,
-   * up to which the organization has no new event. Throws the signal's reason when it is aborted, and the error when
-   * the database cannot be read.
+   * Waits until the organization has an event after that place, at most `timeoutMs`. Returns a place, at or after it,
+   * up to which the organization has no new event. Throws the signal's reason when it is aborted, CURSOR_EXPIRED when
+   * the database was replaced by an older copy of itself, and the error when it cannot be read.
    */
-  after(organization: string, seq: number, timeoutMs: number, signal: AbortSignal): Promise<number>;
+  after(organization: string, at: Place, timeoutMs: number, signal: AbortSignal): Promise<Place>;
 }
 
 interface Waiter {
   seq: number;
-  wake(seq: number): void;
+  wake(at: Place): void;
   fail(error: unknown): void;
 }
 
 const POLL_MS = 250;
 const MAX_EVENTS = 1_000;
 
-const selectNew = statement<{ seq: number; organization: string }>(
-  "select seq, organization from events where seq > ? order by seq limit ?",
+// From the place itself on, so that another history is noticed with the same query.
+const selectNew = statement<{ seq: number; id: string; organization: string }>(
+  "select seq, id, organization from events where seq >= ? order by seq limit ?",
 );
 const known = new WeakMap<Database, Notifier>();
 
@@ -35,15 +37,18 @@ export function notifierOf(db: Database): Notifier {
 export function createNotifier(db: Database, pollMs: number = POLL_MS): Notifier {
   const waiting = new Map<string, Set<Waiter>>();
   /** Events up to this number have been seen. Undefined while nothing waits. */
-  let seen: number | undefined;
+  let seen: Place | undefined;
 
-  const look = async (from: number): Promise<void> => {
+  const look = async (from: Place): Promise<void> => {
     try {
-      const rows = await selectNew(db, from, MAX_EVENTS);
+      const rows = await selectNew(db, from.seq, MAX_EVENTS);
+      if (rows[0]?.seq !== from.seq || markOf(rows[0].id) !== from.mark)
+        if (!(await isOfHistory(db, from, await headOf(db)))) throw otherHistory();
       seen = from;
-      for (const { seq, organization } of rows) {
-        for (const waiter of waiting.get(organization) ?? []) if (seq > waiter.seq) waiter.wake(seq - 1);
-        seen = seq;
+      for (const { seq, id, organization } of rows) {
+        if (seq > from.seq)
+          for (const waiter of waiting.get(organization) ?? []) if (seq > waiter.seq) waiter.wake(seen);
+        seen = { seq, mark: markOf(id) };
       }
       if (waiting.size === 0) seen = undefined;
       else setTimeout(look, rows.length < MAX_EVENTS ? pollMs : 0, seen).unref();
@@ -54,20 +59,21 @@ export function createNotifier(db: Database, pollMs: number = POLL_MS): Notifier
   };
 
   return {
-    async after(organization, seq, timeoutMs, signal) {
+    async after(organization, { seq, mark }, timeoutMs, signal) {
       signal.throwIfAborted();
+      const at = { seq, mark };
       // Events between `seq` and `seen` were not reported to this waiter.
-      if (seen !== undefined && seen > seq) return seq;
-      const { promise, resolve, reject } = Promise.withResolvers<number>();
+      if (seen !== undefined && seen.seq > seq) return at;
+      const { promise, resolve, reject } = Promise.withResolvers<Place>();
       const waiter: Waiter = { seq, wake: resolve, fail: reject };
       const abort = (): void => reject(signal.reason);
-      const timer = setTimeout(() => resolve(Math.max(seen ?? seq, seq)), timeoutMs);
+      const timer = setTimeout(() => resolve(seen !== undefined && seen.seq > seq ? seen : at), timeoutMs);
       signal.addEventListener("abort", abort, { once: true });
       const others = waiting.get(organization) ?? new Set();
       waiting.set(organization, others.add(waiter));
       if (seen === undefined) {
-        seen = seq;
-        void look(seq);
+        seen = at;
+        void look(at);
       }
       try {
         return await promise;

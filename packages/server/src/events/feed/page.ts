@@ -1,8 +1,8 @@
 import { organizationOf } from "../../lib/uid.ts";
-import { failedPrecondition } from "../../errors.ts";
 import { type Bindable, type Database, select, statement } from "../../store/index.ts";
 import { IS_UNTAGGED } from "../untagged.ts";
 import type { FeedScope, Position } from "./cursor.ts";
+import { expired, headOf, isOfHistory, markOf, otherHistory, type Place, placeAt } from "./history.ts";
 
 /** The columns of an event that the feed reads. */
 export interface FeedRow {
@@ -33,7 +33,6 @@ const MAX_EXAMINED = 2_000;
 /** How many events of the organization the cursor `recent` reaches back. */
 const MAX_RECENT = 1_000;
 
-const selectHead = statement<{ number: number }>("select number from event_numbers where subject = ''");
 const selectGone = statement<{ number: number }>("select number from event_numbers where subject = ?");
 const lookAhead = statement<{ last: number | null; n: number }>(
   "select max(seq) as last, count(*) as n from (select seq from events where organization = ? and seq > ? order by seq limit ?) as e",
@@ -43,17 +42,13 @@ const selectRecent = statement<{ first: number | null }>(
   "select min(seq) as first from (select seq from events where organization = ? order by seq desc limit ?) as e",
 );
 
-/** The number of the newest event of the installation. */
-export async function headOf(db: Database): Promise<number> {
-  return Number((await selectHead(db))[0]?.number ?? 0);
-}
-
 /** The position before the last events of the organization, at most MAX_RECENT of them. */
 export async function recentOf(db: Database, organization: string): Promise<Position> {
   // Whoever begins here has missed nothing that is gone by now.
-  const goneTo = await headOf(db);
+  const head = await headOf(db);
   const [first] = await selectRecent(db, organization, MAX_RECENT);
-  return { seq: first === undefined || first.first === null ? goneTo : Number(first.first) - 1, goneTo };
+  const at = first === undefined || first.first === null ? head : await placeAt(db, Number(first.first) - 1);
+  return { ...at, goneTo: head.seq };
 }
 
 /**
@@ -67,7 +62,7 @@ export function goneKey(organization: string): string {
 /**
  * The events of the scope after the position, in order, at most `limit`; without a position, from the oldest one.
  * `storedTypes`: type prefixes without the configured prefix. Throws FAILED_PRECONDITION with CURSOR_EXPIRED when
- * events after the position were removed.
+ * events after the position were removed, and when the database was replaced by an older copy of itself since.
  */
 export async function readFeed(
   db: Database,
@@ -81,7 +76,7 @@ export async function readFeed(
   // The order of the queries matters: events up to the head are visible to the later ones, and the last one reports
   // every removal that the others may have met.
   const head = await headOf(db);
-  if (from > head) throw expired("the cursor is from after the newest event: the installation was restored");
+  if (after !== undefined && !(await isOfHistory(db, after, head))) throw otherHistory();
   const [ahead] = await lookAhead(db, organization, from, MAX_EXAMINED);
   const last = Number(ahead?.last ?? from);
   const rows =
@@ -91,8 +86,21 @@ export async function readFeed(
     throw expired("events after the cursor are not kept any more");
   const isCut = rows.length > limit;
   const more = isCut || Number(ahead?.n) >= MAX_EXAMINED;
-  const seq = isCut ? Number(rows[limit - 1]?.seq) : more ? last : Math.max(last, head);
-  return { rows: isCut ? rows.slice(0, limit) : rows, next: { seq, goneTo: gone }, more };
+  const read = isCut ? rows.slice(0, limit) : rows;
+  const seq = isCut ? Number(read.at(-1)?.seq) : more ? last : Math.max(last, head.seq);
+  return { rows: read, next: { ...(await placeOf(db, seq, [after, head], read.at(-1))), goneTo: gone }, more };
+}
+
+/** The place of the number: by the last event that was read or one of the known places where that is the same. */
+async function placeOf(
+  db: Database,
+  seq: number,
+  known: readonly (Place | undefined)[],
+  last: FeedRow | undefined,
+): Promise<Place> {
+  if (last !== undefined && Number(last.seq) === seq) return { seq, mark: markOf(last.id) };
+  const same = known.find((place) => place?.seq === seq && place.mark !== undefined);
+  return same === undefined ? await placeAt(db, seq) : { seq, mark: same.mark };
 }
 
 async function rowsOf(
@@ -119,8 +127,4 @@ async function rowsOf(
   if (taggedOnly) conditions.push(`not ${IS_UNTAGGED}`);
   const text = `select seq, id, type, subject, parent, number, time, actor, body from events where ${conditions.join(" and ")} order by seq limit ?`;
   return await select<FeedRow>(db, text, [...parameters, limit]);
-}
-
-function expired(description: string): Error {
-  return failedPrecondition({ type: "CURSOR_EXPIRED", subject: "cursor", description });
 }

@@ -9,7 +9,8 @@ import { groups } from "../../iam/index.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FeedScope, openCursor, type Position, sealCursor } from "./cursor.ts";
 import { notifierOf } from "./notifier.ts";
-import { type FeedPage, type FeedRow, headOf, readFeed, recentOf } from "./page.ts";
+import { headOf, markOf } from "./history.ts";
+import { type FeedPage, type FeedRow, readFeed, recentOf } from "./page.ts";
 import { prefixViolations } from "../subscriptions/fields.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -32,7 +33,7 @@ export function eventsService(
     return await readFeed(call.tx, scope, storedPrefixes(scope.typePrefixes, eventsPrefix), after, limit);
   };
   const begin = async (call: Call, scope: FeedScope, cursor: string): Promise<Position | undefined> => {
-    if (cursor === "now") return { seq: await headOf(call.tx), goneTo: 0 };
+    if (cursor === "now") return { ...(await headOf(call.tx)), goneTo: 0 };
     if (cursor === "recent") return await recentOf(call.tx, organizationOf(scope.group));
     return cursor === "" ? undefined : openCursor(pageTokenKey, scope, cursor);
   };
@@ -80,7 +81,10 @@ export function eventsService(
       for (;;) {
         const { rows, next, more } = await read(call, scope, at, WATCH_PAGE_SIZE);
         for (const row of rows)
-          yield { event: toEvent(row), cursor: sealCursor(pageTokenKey, scope, { ...next, seq: row.seq }) };
+          yield {
+            event: toEvent(row),
+            cursor: sealCursor(pageTokenKey, scope, { ...next, seq: row.seq, mark: markOf(row.id) }),
+          };
         at = next;
         const isDue = performance.now() >= dueMs;
         if (isDue && rows.length === 0) yield { cursor: sealCursor(pageTokenKey, scope, at) };
@@ -91,12 +95,7 @@ export function eventsService(
         if (!more)
           at = {
             ...at,
-            seq: await notifier.after(
-              organizationOf(scope.group),
-              at.seq,
-              Math.max(dueMs - performance.now(), 0),
-              signal,
-            ),
+            ...(await notifier.after(organizationOf(scope.group), at, Math.max(dueMs - performance.now(), 0), signal)),
           };
       }
     },

@@ -1,5 +1,6 @@
 import { systemCall } from "../../core/system-call.ts";
 import { dropUploads } from "./commands.ts";
+import { findUnrecorded, type StoredCopy } from "../gc/commands.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Transactor } from "../../core/transactor.ts";
@@ -27,7 +28,7 @@ export async function cleanUploads(
 ): Promise<{ uploads: number; blobs: number }> {
   const nowMs = deps.clock.nowMs();
   const cutoffMs = nowMs - deps.config.uploadTtlMs;
-  const data = systemCall(nowMs);
+  const data = { ...systemCall(nowMs), agreedMs: deps.clock.agreedMs() };
   const active = new Set<string>();
   const stale = new Set<string>();
   for await (const { id, modifiedMs } of deps.blobs.listUploads()) (modifiedMs < cutoffMs ? stale : active).add(id);
@@ -55,20 +56,21 @@ export async function cleanUploads(
     for (const id of uploads) await deps.blobs.removeUpload(id);
   }
   let blobs = 0;
+  let copies: StoredCopy[] = [];
+  const removeUnrecorded = async (): Promise<void> => {
+    if (copies.length === 0) return;
+    signal?.throwIfAborted();
+    const { unrecorded } = await deps.transactor.write(findUnrecorded, data, { copies });
+    for (const { digest, generation } of unrecorded) await deps.blobs.remove(digest, generation);
+    blobs += unrecorded.length;
+    copies = [];
+  };
   for await (const { digest, generation, modifiedMs } of deps.blobs.listBlobs()) {
     signal?.throwIfAborted();
     if (modifiedMs >= cutoffMs) continue;
-    const used = await deps.transactor.read(data, (call) =>
-      call.tx
-        .selectFrom("blobs")
-        .select("digest")
-        .where("digest", "=", digest)
-        .where("generation", "=", generation)
-        .executeTakeFirst(),
-    );
-    if (used) continue;
-    await deps.blobs.remove(digest, generation);
-    blobs += 1;
+    copies.push({ digest, generation });
+    if (copies.length === BATCH) await removeUnrecorded();
   }
+  await removeUnrecorded();
   return { uploads: dropped.length, blobs };
 }

@@ -40,6 +40,8 @@ export interface CollectOptions extends CollectTimes {
   repo?: string | undefined;
   /** Whether to count only and change nothing. */
   dryRun: boolean;
+  /** The agreed time at which it began, in milliseconds. Defaults to `nowMs`. */
+  agreedMs?: number;
   /** Ends the collection between two steps; `collectGarbage` rejects with its reason then. */
   signal: AbortSignal;
   /** Called for each repo in which something was removed, with the image's path. */
@@ -80,7 +82,7 @@ export async function collectGarbage(deps: CollectDeps, options: CollectOptions)
 }
 
 function begin(deps: CollectDeps, options: CollectOptions): Collection {
-  const data = systemCall(options.nowMs);
+  const data = { ...systemCall(options.nowMs), agreedMs: options.agreedMs ?? options.nowMs };
   return {
     ...deps,
     ...options,

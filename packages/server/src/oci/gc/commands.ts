@@ -6,6 +6,7 @@ import { emitCollection } from "../events.ts";
 import { checkAttachmentsBy } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import { command } from "../../core/command.ts";
+import { requireAlike } from "../../processes/index.ts";
 
 /**
  * Content that no repo links to and no library has any longer, to be removed from the blob store after the commit.
@@ -34,6 +35,7 @@ export const removeUnneededManifests = command(
     call: Call,
     { rules, digests }: { rules: RepoRules; digests: string[] },
   ): Promise<{ manifests: number; more: boolean }> => {
+    await requireAlike(call.tx, call.agreedMs);
     const { repo } = rules;
     const found = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
     if (found === undefined) return { manifests: 0, more: false };
@@ -66,6 +68,7 @@ export const removeUnneededBlobs = command(
     call: Call,
     { rules, digests }: { rules: RepoRules; digests: string[] },
   ): Promise<{ blobs: number; freed: Freed[] }> => {
+    await requireAlike(call.tx, call.agreedMs);
     const removable = await unneededLinks(call.tx, rules, digests);
     if (removable.length === 0) return { blobs: 0, freed: [] };
     await call.tx.deleteFrom("repo_blobs").where("repo", "=", rules.repo).where("digest", "in", removable).execute();
@@ -84,7 +87,36 @@ export const removeUnneededBlobs = command(
 export const removeUnlinkedBlobs = command(
   "oci.removeUnlinkedBlobs",
   async (call: Call, { digests }: { digests: string[] }): Promise<{ freed: Freed[] }> => {
+    await requireAlike(call.tx, call.agreedMs);
     return { freed: await freeUnlinked(call.tx, digests) };
+  },
+);
+
+/** A stored copy of a blob. */
+export interface StoredCopy {
+  digest: string;
+  generation: string;
+}
+
+/**
+ * Those of the stored copies that no record is about. It writes nothing, but only in a transaction that writes is it
+ * certain that no newer program has migrated the database meanwhile.
+ */
+export const findUnrecorded = command(
+  "oci.findUnrecorded",
+  async (call: Call, { copies }: { copies: StoredCopy[] }): Promise<{ unrecorded: StoredCopy[] }> => {
+    await requireAlike(call.tx, call.agreedMs);
+    const rows = await call.tx
+      .selectFrom("blobs")
+      .select(["digest", "generation"])
+      .where(
+        "digest",
+        "in",
+        copies.map(({ digest }) => digest),
+      )
+      .execute();
+    const recorded = new Set(rows.map(({ digest, generation }) => `${digest} ${generation}`));
+    return { unrecorded: copies.filter(({ digest, generation }) => !recorded.has(`${digest} ${generation}`)) };
   },
 );
 
