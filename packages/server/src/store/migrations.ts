@@ -540,6 +540,15 @@ export const MIGRATIONS: Migration[] = [
       `update roles set capabilities = replace(capabilities, ']', ',9014]') where parent <> '' and capabilities like '%1604%' and capabilities not like '%9014%'`,
     ],
   },
+  {
+    version: 46,
+    name: "names of libraries whatever their case",
+    statements: [
+      // A name that differs from one of the group in upper case alone is not asked for at an upstream.
+      `create index artifacts_spelled on artifacts (parent, ecosystem, lower(normalized))`,
+      `create index removed_versions_spelled on removed_versions (parent, ecosystem, lower(name))`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */
