@@ -11,7 +11,8 @@ interface Answer {
 
 /**
  * An error is what the server did wrong, a warning what it or a system behind it could not do. All else is the
- * client's, whatever the status: anybody may call a method that does not exist (501), or set a deadline that is over (504).
+ * client's, whatever the status: anybody may call a method that does not exist (501), or set a
+ * deadline that is over (504).
  */
 function levelOf(status: number | undefined): "error" | "warn" | "info" {
   if (status === 500) return "error";
