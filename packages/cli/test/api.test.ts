@@ -80,6 +80,7 @@ test("the exit code is that of the response's error, whose body is printed", asy
 
 // A title of the window, a control sequence of one character, text that runs backwards, and the end of a line.
 const HOSTILE = "\u001b]0;mine\u0007\u009b31m\u202eback\u2028line\u2066";
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 test("no command prints a control of a terminal that comes from a server", async (t) => {

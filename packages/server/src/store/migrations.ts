@@ -565,6 +565,15 @@ export const MIGRATIONS: Migration[] = [
       `create table processes (id KEY primary key, version text not null, schema INT8 not null, until_time INT8 not null) WITHOUT_ROWID`,
     ],
   },
+  {
+    version: 49,
+    name: "names of libraries whatever their case",
+    statements: [
+      // A name that differs from one of the group in upper case alone is not asked for at an upstream.
+      `create index artifacts_spelled on artifacts (parent, ecosystem, lower(normalized))`,
+      `create index removed_versions_spelled on removed_versions (parent, ecosystem, lower(name))`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

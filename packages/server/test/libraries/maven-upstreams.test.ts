@@ -294,3 +294,32 @@ test("plugins of an upstream's groupId are found by prefix, and those of the gro
   platform.clock.offsetMs += 60 * MINUTE_MS;
   assert.deepEqual(await listed(), expected);
 });
+
+test("a name that differs from one of the group in case alone is not asked for at the upstream", async (t) => {
+  const { upstream, get, put, seen } = await world(t);
+  for (const [groupId, artifactId] of [
+    ["org.up", "App"],
+    ["org.up", "other"],
+    ["Org.Up", "app"],
+    ["org.up", "gone"],
+  ] as const)
+    upstream.release(groupId, artifactId, "9.0");
+  assert.equal((await put(POM, pomText("org.up", "app", "1.0"))).status, 201);
+  for (const path of [
+    "org/up/App/9.0/App-9.0.jar",
+    "org/up/App/maven-metadata.xml",
+    "Org/Up/app/9.0/app-9.0.pom",
+    "ORG/UP/APP/9.0/APP-9.0.pom",
+  ])
+    assert.equal((await get(path)).status, 404, path);
+  assert.deepEqual(seen(), []);
+  assert.equal((await get("org/up/other/9.0/other-9.0.jar")).status, 200);
+  // A name stays the group's when all that was published under it is removed.
+  assert.equal((await put("org/up/Gone/1.0/Gone-1.0.pom", pomText("org.up", "Gone", "1.0"))).status, 201);
+  const [artifact] = await rows(
+    platform.ok("GET", "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=org.up:Gone"),
+    "artifacts",
+  );
+  await platform.ok("DELETE", `/libraries/v2/artifacts/${String(artifact?.["uid"])}`);
+  assert.equal((await get("org/up/gone/9.0/gone-9.0.jar")).status, 404);
+});

@@ -69,6 +69,40 @@ test("tokens, passwords and query strings are not in the log", async (t) => {
   }
 });
 
+test("nobody without a token makes the log say that something is wrong", async (t) => {
+  const { config, lines } = await startInstallation(t);
+  const post = async (path: string, type: string, headers: Record<string, string> = {}): Promise<number> =>
+    (
+      await fetch(`${config.baseUrl}${path}`, {
+        method: "POST",
+        headers: { "content-type": type, ...headers },
+        body: "{}",
+      })
+    ).status;
+  const unknown = "/moorage.iam.v2.GroupsService/Nope";
+  const seen = [
+    await post(unknown, "application/json"),
+    await post(unknown, "application/grpc-web"),
+    await post("/no.such.Service/Nope", "application/proto"),
+    await post("/grpc.health.v1.Health/Nope", "application/json"),
+    await post("/moorage.ping.v2.PingService/Ping", "application/json", { "connect-timeout-ms": "0" }),
+    await post("/iam/v2/nothing", "application/json"),
+    await post("/v2/", "application/json"),
+    await post("/mcp", "application/json"),
+    (await fetch(`${config.baseUrl}/v2/acme/app/blobs/sha256:zz`, { headers: { range: `bytes=${" ".repeat(9_000)}` } }))
+      .status,
+    (await fetch(`${config.baseUrl}/iam/v2/groups?order_by=${"_".repeat(9_000)}`)).status,
+    (await fetch(`${config.baseUrl}/npm/acme/%00`)).status,
+    (await fetch(`${config.baseUrl}/%zz`)).status,
+  ];
+  assert.ok(seen.includes(501), "an unknown method of Connect");
+  const last = (): boolean => lines.some((line) => line.includes('"path":"/%zz"'));
+  for (let attempt = 0; attempt < 500 && !last(); attempt += 1) await fetch(`${config.baseUrl}/ping/v2/ping`);
+  assert.ok(last());
+  const bad = lines.filter((line) => (JSON.parse(line) as { level: number }).level > 30);
+  assert.deepEqual(bad, []);
+});
+
 test("an error whose message has a secret is logged without it", () => {
   const lines: string[] = [];
   const log = createLog(

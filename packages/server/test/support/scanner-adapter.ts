@@ -50,7 +50,12 @@ const TIMEOUT_MS = 60_000;
 const KNOWN: Readonly<Record<string, object[]>> = {
   "left-pad": [{ id: "CVE-2026-1001", severity: "Critical", fix_version: "1.3.1", preferred_cvss: { score_v3: 9.8 } }],
   lodash: [
-    { id: "CVE-2026-1002", severity: "Medium", fix_version: "", links: ["https://example.com/CVE-2026-1002"] },
+    {
+      id: "CVE-2026-1002",
+      severity: "Medium",
+      fix_version: "",
+      links: ["javascript:alert(1)", "https://example.com/CVE-2026-1002"],
+    },
     { id: "CVE-2026-1003", severity: "Negligible", description: "Hardly\nanything." },
     { id: "CVE-2026-1004", severity: "Curious" },
   ],

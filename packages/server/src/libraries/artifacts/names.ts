@@ -13,8 +13,11 @@ const selectArtifact = statement<Row<"artifacts">>(
   "select * from artifacts where parent = ? and ecosystem = ? and normalized = ?",
   ["text", "bigint", "text"],
 );
-const selectRemoved = statement<{ version: string }>(
-  "select version from removed_versions where parent = ? and ecosystem = ? and name = ? limit 1",
+const selectTaken = statement<{ found: number }>(
+  `select 1 as found where exists (select 1 from artifacts as a where a.parent = ? and a.ecosystem = ? and lower(a.normalized) = lower(?)
+     and exists (select 1 from artifact_versions as v where v.parent = a.uid and v.origin = 1))
+   or exists (select 1 from removed_versions as r where r.parent = ? and r.ecosystem = ? and lower(r.name) = lower(?))`,
+  ["text", "bigint", "text", "text", "bigint", "text"],
 );
 
 /**
@@ -31,21 +34,16 @@ export async function artifactNamed(
 
 /**
  * Whether the name is the group's own: something was published here under it, even if all of that was removed since.
- * Such a name means nothing of an upstream.
+ * Such a name means nothing of an upstream, and neither does one that differs from it in upper case alone, also where
+ * that is another name: who mistypes it must not get somebody else's artifact.
  */
-export async function isTaken(tx: Database, name: ArtifactName): Promise<boolean> {
-  const artifact = await artifactNamed(tx, name);
-  if (artifact !== undefined && (await hasPublished(tx, artifact.uid))) return true;
-  return (await selectRemoved(tx, name.group, name.ecosystem.number, name.normalized)).length > 0;
+export async function isTaken(
+  tx: Database,
+  { group, ecosystem: { number }, normalized }: ArtifactName,
+): Promise<boolean> {
+  if (normalized.includes("\0")) return false;
+  return (await selectTaken(tx, group, number, normalized, group, number, normalized)).length > 0;
 }
 
 /** Where a version comes from. */
 export const ORIGIN = { published: 1, upstream: 2 } as const;
-
-const selectPublished = statement<{ uid: string }>(
-  "select uid from artifact_versions where parent = ? and origin = 1 limit 1",
-);
-
-async function hasPublished(tx: Database, artifact: string): Promise<boolean> {
-  return (await selectPublished(tx, artifact)).length > 0;
-}

@@ -34,13 +34,8 @@ export async function knownPackage(call: Call, { ecosystem }: LibraryExchange, n
   return { ...known, name };
 }
 
-/** Nobody is asked for a name that differs from one of the group in upper-case letters alone. */
 async function askedFor(call: Call, name: Parameters<typeof upstreamFor>[1]): Promise<UpstreamSettings | undefined> {
-  if (!isUpstreamName(name.normalized)) return undefined;
-  const settings = await upstreamFor(call, name);
-  const normalized = name.normalized.toLowerCase();
-  if (settings === undefined || normalized === name.normalized) return settings;
-  return (await upstreamFor(call, { ...name, normalized })) && settings;
+  return isUpstreamName(name.normalized) ? await upstreamFor(call, name) : undefined;
 }
 
 /** The package that a path names. Throws 403 and 404; 502 and 503 when the upstream fails and nothing is kept of it. */

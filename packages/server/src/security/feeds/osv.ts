@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { isObject } from "../../lib/json.ts";
+import { isWebUrl } from "../../lib/web-url.ts";
 import { documentRecords } from "./documents.ts";
 import { timeAt } from "./fields.ts";
 import schema from "./osv-schema.json" with { type: "json" };
@@ -18,6 +19,7 @@ interface OsvRecord {
   withdrawn?: string;
   aliases?: string[] | null;
   severity?: OsvSeverity[] | null;
+  references?: { url: string }[] | null;
   affected?:
     | {
         package?: FeedPackage;
@@ -34,7 +36,10 @@ interface OsvSeverity {
   score: string;
 }
 
-/** Reads a record of OSV from a file of its own. The body is the record as it was published. */
+/**
+ * Reads a record of OSV from a file of its own. The body is the record as it was published, without references that
+ * lead to no page, such as `javascript:`.
+ */
 export async function* osvRecords(part: Part): AsyncGenerator<Read> {
   if (part.isWhole || part.name.endsWith(".json"))
     yield* documentRecords(part, (document) => [osvRecord(document)], { maxBytes: MAX_RECORD_BYTES });
@@ -54,8 +59,15 @@ export function osvRecord(document: unknown): Read {
     aliases: [...new Set(record.aliases ?? [])],
     packages: packagesOf(affected.flatMap((each) => each.package ?? [])),
     ...ratingOfRecord(record, affected),
-    body: JSON.stringify(record),
+    body: JSON.stringify(withWebReferences(record)),
   });
+}
+
+function withWebReferences(record: OsvRecord): OsvRecord {
+  const { references } = record;
+  return references?.every(({ url }) => isWebUrl(url)) === false
+    ? { ...record, references: references.filter(({ url }) => isWebUrl(url)) }
+    : record;
 }
 
 function packagesOf(all: readonly FeedPackage[]): FeedPackage[] {

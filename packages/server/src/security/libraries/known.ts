@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { PackageURL } from "packageurl-js";
 import { isObject } from "../../lib/json.ts";
+import { isWebUrl } from "../../lib/web-url.ts";
 import { type Database, select } from "../../store/index.ts";
 import { decisionsAbout, decisionsOn, type DecidedPackage, isClosedBy } from "../findings/decisions.ts";
 import { feedStatements } from "../findings/feed-statements.ts";
@@ -151,7 +152,7 @@ function affectedBy(record: FoundRecord, { versions }: AskedLibrary): Affecting 
     severity,
     scoreTenths: score,
     urls: references.flatMap((each: unknown) =>
-      isObject(each) && typeof each["url"] === "string" ? [each["url"]] : [],
+      isObject(each) && typeof each["url"] === "string" && isWebUrl(each["url"]) ? [each["url"]] : [],
     ),
     cwes: textsIn(specific["cwe_ids"]),
     versions: [...hits.keys()],

@@ -1,5 +1,6 @@
 import { FindingSeverity } from "@moorage/api/messages";
 import { isObject, parseJson } from "../../lib/json.ts";
+import { isWebUrl } from "../../lib/web-url.ts";
 import { textOf } from "./metadata.ts";
 
 /** A vulnerability as a scanner reports it; texts are empty where it says nothing. */
@@ -105,7 +106,7 @@ function vulnerabilityOf(item: unknown, at: number): ReportedVulnerability {
     links: (Array.isArray(links) ? links : [])
       .slice(0, MAX_LINKS)
       .map((link) => textOf(link, MAX_LINK))
-      .filter((link) => link !== ""),
+      .filter(isWebUrl),
     ...(typeof score === "number" && score > 0 && score <= 10 && { score }),
   };
 }

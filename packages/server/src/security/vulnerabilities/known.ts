@@ -1,5 +1,6 @@
 import type { Database } from "../../store/index.ts";
 import { isObject } from "../../lib/json.ts";
+import { isWebUrl } from "../../lib/web-url.ts";
 import type { FeedFormat } from "../feeds/formats.ts";
 import { SEVERITIES, type Severity } from "../feeds/severities.ts";
 import type { Joined, JoinedFeed } from "./join.ts";
@@ -90,10 +91,9 @@ export async function knownVulnerabilities(
       aliases: joined.names.filter((name) => name !== joined.key).map((name) => spellingOf(name, spellings)),
       summary: firstText(...texts.map(({ summary }) => summary), kev?.["vulnerabilityName"]),
       details: firstText(...texts.map(({ details, description }) => details ?? description), kev?.["shortDescription"]),
-      references: unique(osv.flatMap(({ references }) => pairsIn(references, "type", "url"))).map(([type, url]) => ({
-        type,
-        url,
-      })),
+      references: unique(osv.flatMap(({ references }) => pairsIn(references, "type", "url")))
+        .map(([type, url]) => ({ type, url }))
+        .filter(({ url }) => isWebUrl(url)),
       vectors: unique(osv.flatMap((body) => vectorsIn(body))).map(([type, score]) => ({ type, score })),
       ...worstOf(holding),
       exploited: kev && {

@@ -10,6 +10,16 @@ interface Answer {
 }
 
 /**
+ * An error is what the server did wrong, a warning what it or a system behind it could not do. All else is the
+ * client's, whatever the status: anybody may call a method that does not exist (501), or set a
+ * deadline that is over (504).
+ */
+function levelOf(status: number | undefined): "error" | "warn" | "info" {
+  if (status === 500) return "error";
+  return status === 502 || status === 503 ? "warn" : "info";
+}
+
+/**
  * Writes one log line for each request when its answer is complete or its client has gone. Tokens and query strings are
  * left out: `rpc` is the API method, `verb` the registry's operation.
  */
@@ -38,7 +48,6 @@ export function logWhenDone(
       durationMs,
       userAgent: request.headers["user-agent"],
     };
-    if (status !== undefined && status >= 500) log.error(fields, "request");
-    else log.info(fields, "request");
+    log[levelOf(status)](fields, "request");
   });
 }
