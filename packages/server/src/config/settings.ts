@@ -271,7 +271,7 @@ export const TABLE = {
     duration({ maxMs: HOUR_MS }),
     "MOORAGE_CATALOG_TIMEOUT",
     "10m",
-    "Longest time for reading the layers of one image.",
+    "Longest time for reading the layers of one image. The first of three attempts takes a minute at most.",
   ),
   /** Zero when this process has nothing scanned. */
   scanConcurrency: setting(

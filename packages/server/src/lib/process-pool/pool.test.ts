@@ -10,6 +10,7 @@ import { isRunning } from "../../../test/support/children.ts";
 import { type ProcessPool, processPool, type ProcessPoolOptions, TaskError } from "./index.ts";
 
 const SUPPORT = new URL("../../../test/support/", import.meta.url);
+const LIMIT = { timeout: 120_000 };
 const TIMEOUT = { timeoutMs: 60_000 };
 
 interface Echo {
@@ -48,7 +49,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(10);
 }
 
-test("a task gets its input and the data of the pool, and one child stays for the next", async (t) => {
+test("a task gets its input and the data of the pool, and one child stays for the next", LIMIT, async (t) => {
   const pool = poolOf(t, { data: { place: "here" } });
   const input = { bytes: new Uint8Array([1, 2, 3]), list: [1, "two", undefined] };
   const first = await pool.run<Echo>("echo", input, TIMEOUT);
@@ -60,7 +61,7 @@ test("a task gets its input and the data of the pool, and one child stays for th
   assert.equal((await pool.run<Echo>("echo", () => Promise.resolve("made"), TIMEOUT)).input, "made");
 });
 
-test("a child has neither the server's environment nor its options", async (t) => {
+test("a child has neither the server's environment nor its options", LIMIT, async (t) => {
   process.env["MOORAGE_TEST_SECRET"] = "secret";
   process.env["MOORAGE_TEST_WANTED"] = "wanted";
   t.after(() => {
@@ -78,7 +79,7 @@ test("a child has neither the server's environment nor its options", async (t) =
   assert.deepEqual(execArgv, ["--max-old-space-size=64"]);
 });
 
-test("what a task throws is its answer, and ends no child", async (t) => {
+test("what a task throws is its answer, and ends no child", LIMIT, async (t) => {
   const pool = poolOf(t);
   const pid = await pidOf(pool);
   assert.equal(
@@ -91,7 +92,7 @@ test("what a task throws is its answer, and ends no child", async (t) => {
   assert.equal(await pidOf(pool), pid);
 });
 
-test("a task in a native call that never ends is killed at its deadline, and the next one runs", async (t) => {
+test("a task in a native call that never ends is killed at its deadline, and the next one runs", LIMIT, async (t) => {
   const deaths: string[] = [];
   const pool = poolOf(t, { onDeath: (reason, kind) => void deaths.push(`${kind}: ${reason}`) });
   const pid = await pidOf(pool);
@@ -103,14 +104,14 @@ test("a task in a native call that never ends is killed at its deadline, and the
   await until(() => !isRunning(pid));
 });
 
-test("a child that takes too much memory dies for that reason, on its heap and beside it", async (t) => {
+test("a child that takes too much memory dies for that reason, on its heap and beside it", LIMIT, async (t) => {
   const pool = poolOf(t, { maxRssMiB: 400 });
   await failsAs("memory", pool.run("heap", "", TIMEOUT), /memory/);
   await failsAs("memory", pool.run("buffers", "", TIMEOUT), /memory/);
   await pidOf(pool);
 });
 
-test("a child that exits, or is killed by somebody else, is answered for and replaced", async (t) => {
+test("a child that exits, or is killed by somebody else, is answered for and replaced", LIMIT, async (t) => {
   const deaths: string[] = [];
   const pool = poolOf(t, { onDeath: (reason) => void deaths.push(reason) });
   await failsAs("died", pool.run("exit", "", TIMEOUT), /ended with code 7/);
@@ -126,7 +127,7 @@ test("a child that exits, or is killed by somebody else, is answered for and rep
   assert.notEqual(await pidOf(pool), pid);
 });
 
-test("an aborted task ends with its child, and one that waits does not begin", async (t) => {
+test("an aborted task ends with its child, and one that waits does not begin", LIMIT, async (t) => {
   const pool = poolOf(t);
   const began = join(folder(t), "began");
   const running = new AbortController();
@@ -143,19 +144,23 @@ test("an aborted task ends with its child, and one that waits does not begin", a
   await failsAs("aborted", pool.run("echo", "", { ...TIMEOUT, signal: AbortSignal.abort() }));
 });
 
-test("only so many tasks wait, and what is stopped rejects them all without waiting for a task that hangs", async (t) => {
-  const pool = poolOf(t, { maxWaiting: 1 });
-  const began = join(folder(t), "began");
-  const hung = failsAs("aborted", pool.run("hang", { began }, TIMEOUT), /the pool/);
-  const waits = failsAs("aborted", pool.run("echo", "", TIMEOUT), /the pool/);
-  await failsAs("busy", pool.run("echo", "", TIMEOUT), /1 tasks wait/);
-  await until(() => existsSync(began));
-  await pool.stop();
-  await Promise.all([hung, waits]);
-  await failsAs("aborted", pool.run("echo", "", TIMEOUT));
-});
+test(
+  "only so many tasks wait, and what is stopped rejects them all without waiting for a task that hangs",
+  LIMIT,
+  async (t) => {
+    const pool = poolOf(t, { maxWaiting: 1 });
+    const began = join(folder(t), "began");
+    const hung = failsAs("aborted", pool.run("hang", { began }, TIMEOUT), /the pool/);
+    const waits = failsAs("aborted", pool.run("echo", "", TIMEOUT), /the pool/);
+    await failsAs("busy", pool.run("echo", "", TIMEOUT), /1 tasks wait/);
+    await until(() => existsSync(began));
+    await pool.stop();
+    await Promise.all([hung, waits]);
+    await failsAs("aborted", pool.run("echo", "", TIMEOUT));
+  },
+);
 
-test("tasks together have no more bytes than may be under way, and the largest runs by itself", async (t) => {
+test("tasks together have no more bytes than may be under way, and the largest runs by itself", LIMIT, async (t) => {
   const pool = poolOf(t, { size: 3, maxWaitingBytes: 100 });
   const place = folder(t);
   const began: number[] = [];
@@ -181,7 +186,7 @@ test("tasks together have no more bytes than may be under way, and the largest r
   await Promise.all(tasks);
 });
 
-test("children that cannot start fail the task, and are started ever more rarely", async (t) => {
+test("children that cannot start fail the task, and are started ever more rarely", LIMIT, async (t) => {
   const pool = poolOf(t, { module: new URL("pool-without-tasks.ts", SUPPORT) });
   for (let n = 0; n < 3; n++) await failsAs("died", pool.run("echo", "", TIMEOUT), /code 3/);
   // The next one waits for its start: it is stopped before.
@@ -190,7 +195,7 @@ test("children that cannot start fail the task, and are started ever more rarely
   await waits;
 });
 
-test("a child does not outlive its parent, though it is in a call that never ends", async (t) => {
+test("a child does not outlive its parent, though it is in a call that never ends", LIMIT, async (t) => {
   const began = join(folder(t), "began");
   const parent = fork(new URL("pool-parent.ts", SUPPORT), [began], { stdio: "ignore" });
   t.after(() => parent.kill("SIGKILL"));
@@ -200,7 +205,7 @@ test("a child does not outlive its parent, though it is in a call that never end
   await until(() => !isRunning(Number(readFileSync(began, "utf8"))));
 });
 
-test("a child without work ends", async (t) => {
+test("a child without work ends", LIMIT, async (t) => {
   const pool = poolOf(t, { idleMs: 20 });
   const pid = await pidOf(pool);
   await until(() => !isRunning(pid));

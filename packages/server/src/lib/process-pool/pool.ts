@@ -8,7 +8,7 @@ export interface ProcessPoolOptions {
   size: number;
   /** The most memory of a child for objects of JavaScript, in MiB. */
   maxHeapMiB: number;
-  /** The most memory of a child in all, in MiB, looked at every tenth of a second. Defaults to 512 more than its heap. */
+  /** The most memory of a child in all, in MiB, looked at ten times a second. Defaults to 512 more than its heap. */
   maxRssMiB?: number;
   /** A child that had nothing to do for so long ends; 0: it stays. */
   idleMs: number;

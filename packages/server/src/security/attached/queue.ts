@@ -38,7 +38,8 @@ export interface ClaimedManifest {
 }
 
 /**
- * Takes the manifest that has waited longest: of those that were not attempted yet, or of those that were. `again`: there may be another.
+ * Takes the manifest that has waited longest: of those that were not attempted yet, or of those that were. `again`:
+ * there may be another.
  */
 export const claimAttached = command(
   "security.claimAttached",

@@ -21,8 +21,8 @@ export interface ImageReaderDeps {
 }
 
 /**
- * Why something could not be read. `isFinal`: it would fail again. `isSoon`: nothing has to heal before another attempt,
- * such as the storage, so that it need not wait long.
+ * Why something could not be read. `isFinal`: it would fail again. `isSoon`: nothing has to heal before the next
+ * attempt, such as the storage, so that it need not wait long.
  */
 export interface NotRead {
   reason: string;

@@ -27,8 +27,8 @@ const MAX_SCHEMA_ROW_BYTES = 64 * 1024;
 const damaged = (): Error => new Error("the database is damaged");
 
 /**
- * Opens a database that nobody vouches for. Each page is read once at most, so that no arrangement of pages takes longer
- * than the length of the file allows. Throws when it is none. Source: SQLite, "Database File Format".
+ * Opens a database that nobody vouches for. Each page is read once at most, so that no arrangement of pages takes
+ * longer than the length of the file allows. Throws when it is none. Source: SQLite, "Database File Format".
  */
 export function openSqliteFile(file: HeldFile): SqliteFile {
   const head = file.bytes(0, HEADER_BYTES);
