@@ -54,11 +54,14 @@ export function openLargeWork(
       const task: VexTask = { place, image };
       const made = await pool.run<MadeVex | { error: PlainError }>("imageVex", task, { timeoutMs: TIMEOUT_MS });
       if ("error" in made) throw fromPlain(made.error);
+      observation.large.worked("vex");
       return made;
     },
-    readElsewhere(content, isSbom) {
+    async readElsewhere(content, isSbom) {
       const task: ReportTask = { content, isSbom };
-      return pool.run<ReadScanned>("scanReport", task, { timeoutMs: TIMEOUT_MS });
+      const read = await pool.run<ReadScanned>("scanReport", task, { timeoutMs: TIMEOUT_MS });
+      observation.large.worked("report");
+      return read;
     },
   };
 }

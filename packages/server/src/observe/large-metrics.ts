@@ -4,6 +4,8 @@ import { Counter, Gauge, type Registry } from "prom-client";
 export interface LargeMetrics {
   /** Counts such an answer. `outcome`: from a bounded set. */
   answered(outcome: string): void;
+  /** Counts work that was done in such a process for a job. `task`: from a bounded set. */
+  worked(task: string): void;
   /** Sets where to read what the answers that are made or sent hold, in bytes, and how many calls wait. */
   watch(use: () => { bytes: number; waiting: number }): void;
 }
@@ -15,6 +17,12 @@ export function largeMetrics(registry: Registry): LargeMetrics {
     name: "moorage_large_answers_total",
     help: "Answers too large for the thread of requests, which another process made, by how that ended.",
     labelNames: ["outcome"],
+    registers,
+  });
+  const tasks = new Counter({
+    name: "moorage_large_tasks_total",
+    help: "Work for jobs that was too large for the thread of requests and was done by another process, by what it was.",
+    labelNames: ["task"],
     registers,
   });
   let use = (): { bytes: number; waiting: number } => ({ bytes: 0, waiting: 0 });
@@ -40,6 +48,7 @@ export function largeMetrics(registry: Registry): LargeMetrics {
   );
   return {
     answered: (outcome) => outcomes.inc({ outcome }),
+    worked: (task) => tasks.inc({ task }),
     watch(read) {
       use = read;
     },

@@ -13,7 +13,7 @@ export interface ReadScanned {
   parts: Parts;
 }
 
-/** Reads a report in the process that calls it; which one that is, is for the caller to choose. Throws a ReportError. */
+/** Reads a report in the process that calls it, however large it is. Throws a ReportError. */
 export async function readScanned(content: Uint8Array, isSbom: boolean): Promise<ReadScanned> {
   if (!isSbom) {
     const { software, vulnerabilities } = readReport(content);

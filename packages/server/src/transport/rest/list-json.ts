@@ -4,7 +4,7 @@ import { isWritten, type Written } from "../../core/written.ts";
 import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
 import { steps } from "../steps.ts";
 
-/** A list as JSON, in pieces of which each is made when the one before was taken; empty lists are left out, as in v1. */
+/** A list as JSON, in pieces, each made when the one before was taken. As in v1, an empty list is left out. */
 export async function* listJson({ field, parts }: Streamed): AsyncGenerator<string | Uint8Array, void, undefined> {
   const write = jsonWriter(elementOf(field.message), V1_ANSWER);
   const beginning = `{"${field.jsonName}":[`;
