@@ -173,7 +173,9 @@ async function insertManifest(
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .execute();
-  if (isNew && holdsFileSystems(manifest)) await awaitCatalog(call, repo, digest);
+  // Before other artifactTypes were read, such an image was not: pushed again, it is.
+  const mayBeUnread = isNew || !isImageConfigType(artifactType);
+  if (mayBeUnread && holdsFileSystems(manifest)) await awaitCatalog(call, repo, digest);
   const isVouched = !isNew && attacher.mayAdvise && (await vouchFor(call, repo, digest, attacher));
   if ((isNew || isVouched) && subject !== "") await checkAttachments(call, repo, subject);
   if ((isNew || isVouched) && manifest.hasAttestations) await checkAttachments(call, repo, digest);
