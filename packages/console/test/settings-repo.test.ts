@@ -111,6 +111,7 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
     graceDays: 14,
     on: ["GATE_ACTION_PULL"],
     mode: "GATE_MODE_ENFORCE",
+    onUnknown: "ON_UNKNOWN_HOLD",
   });
   assert.deepEqual(complaints, []);
 });

@@ -422,7 +422,7 @@ test(
     const { uid: repo } = database.prepare("select uid from repos where name = 'web'").get() as { uid: string };
     const history = database.prepare("insert into tag_history values (?, ?, ?, ?, ?, ?)");
     const manifest = database.prepare(
-      "insert into manifests values (?, ?, 'm', ?, ?, '', '', '{}', 0, 0, null, null, '{}')",
+      "insert into manifests values (?, ?, 'm', ?, ?, '', '', '{}', 0, 0, null, null, '{}', '', 0)",
     );
     database.exec("begin");
     for (let n = 0; n < 2503; n += 1)

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { cycloneDx, statementOf } from "../support/catalog/documents.ts";
@@ -143,7 +144,7 @@ test("who may write advisories vouches for what is attached by attaching it, aga
   const then = `asOf=${new Date(beforeMs).toISOString()}`;
   const asOf = await platform.ok("GET", `/vulnerabilities/v2/findings?repo=${repo.repo}&digest=${digest}&${then}`);
   assert.equal((asOf["findings"] as Finding[]).length, 1, "nobody vouched for it then");
-  // Nobody takes that back by pushing the same, or by losing the right.
+  // Nobody takes that back by pushing the same.
   await pushArtifact(as(repo, pushersToken), vexOf(digest));
   platform.clock.offsetMs += 2_000;
   assert.equal((await repo.pull("v1")).status, 200);
@@ -286,4 +287,51 @@ test("what was attached before it was noted who did is a claim, until it is atta
   assert.equal((await findings(repo, digest))[0]?.claims.length, 1);
   await pushArtifact(repo, vexOf(digest));
   await repo.pulledAs("v1", 200);
+});
+
+test("it stays trusted when who attached it loses the right later, as what was approved stays", async () => {
+  const repo = await open();
+  const digest = await repo.push("v1", BAD);
+  const leaver = await platform.identity(platform.organization, "registry.push");
+  const { uid: role } = await platform.ok("POST", `/iam/v2/roles/${platform.organization}`, {
+    name: "leaving-author",
+    capabilities: ["advisories.create"],
+  });
+  const binding = await platform.bind(platform.organization, leaver, role);
+  const leaversToken = await platform.token(leaver, { audience: new URL(platform.url).host });
+  await pushArtifact(as(repo, leaversToken), vexOf(digest));
+  await attachments(repo, digest, trusted);
+  await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
+  platform.clock.offsetMs += 61_000;
+  await repo.pulledAs("v1", 200);
+  await pushArtifact(as(repo, leaversToken), { ...vexOf(digest), config: { mediaType: IMAGE, content: "{}" } });
+  const found = await attachments(repo, digest, (all) => all.length === 2);
+  assert.deepEqual(found.map((each) => each.trusted).sort(), [false, true]);
+});
+
+test("nobody pushes out what is trusted by attaching more", async () => {
+  const repo = await open();
+  const digest = await repo.push("v1", CLEAN);
+  await pushArtifact(as(repo, authorsToken), {
+    artifactType: CYCLONEDX,
+    subject: digest,
+    layers: [{ mediaType: CYCLONEDX, content: cycloneDx(["bad", "clean"]) }],
+  });
+  await attachments(repo, digest, trusted);
+  await repo.pulledAs("v1", 403);
+  const layers = [{ mediaType: CYCLONEDX, content: cycloneDx(["clean"]) }];
+  const first = await pushArtifact(as(repo, pushersToken), { artifactType: CYCLONEDX, subject: digest, layers });
+  const path = `/v2/${repo.name}/manifests/`;
+  const manifest = (await platform.call("GET", `${path}${first}`, { token: pushersToken })).body;
+  const headers = { "content-type": "application/vnd.oci.image.manifest.v1+json" };
+  for (let n = 0; n < 100; n += 1) {
+    const raw = JSON.stringify({ ...manifest, annotations: { n: String(n) } });
+    const reference = `sha256:${createHash("sha256").update(raw).digest("hex")}`;
+    const { status, text } = await platform.call("PUT", `${path}${reference}`, { token: pushersToken, raw, headers });
+    assert.equal(status, 201, text);
+  }
+  const found = await attachments(repo, digest, (all) => all.length === 100);
+  assert.equal(found.filter((each) => each.trusted).length, 1);
+  platform.clock.offsetMs += 2_000;
+  assert.match((await repo.pull("v1")).text, /CVE-2026-1/);
 });

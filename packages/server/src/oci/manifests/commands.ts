@@ -173,7 +173,9 @@ async function insertManifest(
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .execute();
-  if (isNew && holdsFileSystems(manifest)) await awaitCatalog(call, repo, digest);
+  // Before other artifactTypes were read, such an image was not: pushed again, it is.
+  const mayBeUnread = isNew || !isImageConfigType(artifactType);
+  if (mayBeUnread && holdsFileSystems({ digest, content, manifest })) await awaitCatalog(call, repo, digest);
   const isVouched = !isNew && attacher.mayAdvise && (await vouchFor(call, repo, digest, attacher));
   if ((isNew || isVouched) && subject !== "") await checkAttachments(call, repo, subject);
   if ((isNew || isVouched) && manifest.hasAttestations) await checkAttachments(call, repo, digest);
@@ -188,8 +190,11 @@ async function insertManifest(
  * Whether its layers are to be read. An artifactType may say anything: clients run what has the configuration of an
  * image. One that is attached to another manifest and says that it is something else is left out.
  */
-function holdsFileSystems({ artifactType, image, subject }: ParsedManifest): boolean {
-  return isImageConfigType(subject === "" ? (image?.configType ?? "") : artifactType);
+function holdsFileSystems({ content, manifest: { artifactType, image, subject } }: StoredManifest): boolean {
+  if (isImageConfigType(artifactType)) return true;
+  if (image === undefined || subject !== "") return false;
+  const { config } = JSON.parse(Buffer.from(content).toString()) as { config: { mediaType: string } };
+  return isImageConfigType(config.mediaType);
 }
 
 /**

@@ -33,11 +33,8 @@ export interface ParsedManifest {
   references: Reference[];
   /** Whether it is an index that names attestations of other manifests that it names. */
   hasAttestations?: boolean;
-  /**
-   * The digest and the media type of an image's configuration, and the bytes of it and all layers. Undefined for an
-   * index.
-   */
-  image?: { config: string; configType: string; size: number };
+  /** The digest of an image's configuration, and the bytes of it and all layers. Undefined for an index. */
+  image?: { config: string; size: number };
 }
 
 /** Why a manifest is invalid, as a message for people. */
@@ -140,7 +137,6 @@ function readImage(body: Json): Contents {
     configType: config.mediaType,
     image: {
       config: config.digest,
-      configType: config.mediaType,
       size: Math.min(
         layers.reduce((sum, layer) => sum + layer.size, config.size),
         Number.MAX_SAFE_INTEGER,

@@ -22,16 +22,14 @@ export interface Relation {
 }
 
 /**
- * The manifests that are attached to the digest in the repo now, each with how. The newest MAX_ATTACHED of each way; of
- * several ways of one manifest the first that is trusted.
+ * The manifests that are attached to the digest in the repo now, each with how; of several ways of one manifest one
+ * that is trusted. At most MAX_ATTACHED: first what is trusted, so that nobody pushes that out, then the newest of each
+ * way.
  */
 export async function relationsOf(tx: Database, repo: string, digest: string): Promise<Map<string, Relation>> {
-  const found = new Map<string, Relation>();
-  const add = (manifest: string, via: string, { by, may }: Word): void => {
-    const known = found.get(manifest);
-    if (known === undefined ? found.size >= MAX_ATTACHED : known.trusted || may === 0) return;
-    found.set(manifest, { via, attachedBy: by, trusted: may === 1 });
-  };
+  const all: [manifest: string, relation: Relation][] = [];
+  const add = (manifest: string, via: string, { by, may }: Word): void =>
+    void all.push([manifest, { via, attachedBy: by, trusted: may === 1 }]);
   for (const { manifest, artifact_type: type, media_type: media, ...word } of await withoutOwn(
     tx,
     await referrersOf(tx, repo, digest),
@@ -40,6 +38,9 @@ export async function relationsOf(tx: Database, repo: string, digest: string): P
   for (const { name, manifest, ...word } of await taggedFor(tx, repo, digest)) add(manifest, name, word);
   for (const { digest: index, content, ...word } of await indexesAbove(tx, repo, digest))
     for (const entry of attestationsIn(content)) if (entry.attested === digest) add(entry.digest, index, word);
+  const found = new Map<string, Relation>();
+  for (const [manifest, relation] of all.sort(([, a], [, b]) => Number(b.trusted) - Number(a.trusted)))
+    if (!found.has(manifest) && found.size < MAX_ATTACHED) found.set(manifest, relation);
   return await held(tx, repo, found);
 }
 
@@ -78,6 +79,7 @@ async function referrersOf(
     ])
     .where("repo", "=", repo)
     .where("subject", "=", digest)
+    .orderBy("may_advise", "desc")
     .orderBy("create_time", "desc")
     .orderBy("digest")
     .limit(MAX_REFERRERS)
@@ -108,7 +110,7 @@ async function indexesAbove(
     tx,
     `select m.digest, m.content, m.pushed_by as "by", m.may_advise as may from manifest_references as r join manifests as m on m.repo = r.repo and m.digest = r.digest
      where r.repo = ? and r.target = ? and m.media_type = '${OCI_INDEX}' and m.size <= ${MAX_INDEX_BYTES}
-     order by m.create_time desc, m.digest limit ${MAX_INDEXES}`,
+     order by m.may_advise desc, m.create_time desc, m.digest limit ${MAX_INDEXES}`,
     [repo, digest],
   );
 }

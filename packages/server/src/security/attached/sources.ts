@@ -101,7 +101,16 @@ export async function countingSources(
   return countingOf(await packageSources(tx, image));
 }
 
+/** Of the documents that others attached so many are added, the last attached ones: each may hold many packages. */
+const MAX_CLAIMS = 20;
+
 /** Those of the sources of an image that count. */
 export function countingOf(sources: readonly PackageSource[]): PackageSource[] {
-  return sources.filter(({ isClaim }, at) => at === 0 || isClaim);
+  const claims = sources.filter(({ isClaim }) => isClaim).slice(0, MAX_CLAIMS);
+  return [...sources.slice(0, 1).filter(({ isClaim }) => !isClaim), ...claims];
+}
+
+/** Whether more is attached by others than is added. */
+export function isCutOff(sources: readonly PackageSource[]): boolean {
+  return sources.filter(({ isClaim }) => isClaim).length > MAX_CLAIMS;
 }

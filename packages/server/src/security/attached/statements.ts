@@ -31,6 +31,9 @@ export interface AttachedStatement {
 
 /** The most indexes whose attachments are looked at for one of their images. */
 const MAX_INDEXES = 20;
+/** Those to which something trusted is attached first: nobody pushes these out by indexes of its own. */
+const TRUSTED_FIRST =
+  "case when exists (select 1 from attachments as t where t.repo = m.repo and t.subject = m.digest and t.trusted = 1) then 0 else 1 end";
 
 /**
  * The statements that hold for an image in a repo: those that are attached to it there or to an index that names it,
@@ -65,7 +68,7 @@ export async function attachedStatements(
      join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.statements > 0
      join attached_statements as s on s.subject = d.subject and s.manifest = d.manifest and s.n = d.n
      where a.repo = ? and a.subject in (select ? union select x.digest from (
-       select m.digest from manifest_references as m where m.repo = ? and m.target = ? order by m.digest limit ${MAX_INDEXES}) as x)
+       select m.digest from manifest_references as m where m.repo = ? and m.target = ? order by ${TRUSTED_FIRST}, m.digest limit ${MAX_INDEXES}) as x)
      and ${atMs === undefined ? "a.until_time is null" : "(a.until_time is null or a.until_time > ?) and a.from_time <= ? and r.finish_time <= ?"}
      order by s.time desc, a.from_time desc, s.manifest, s.n, s.i`,
     [repo, digest, repo, digest, ...(atMs === undefined ? [] : [atMs, atMs, atMs])],

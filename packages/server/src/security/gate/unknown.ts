@@ -1,7 +1,7 @@
 import { isImageConfigType, isIndexType } from "../../core/media-types.ts";
 import type { GatedImage, UnknownImage } from "../../registry/index.ts";
 import { type Database, statement } from "../../store/index.ts";
-import { countingSources } from "../attached/sources.ts";
+import { countingOf, isCutOff, packageSources } from "../attached/sources.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 import { isFileSystem } from "../catalog/queue.ts";
 import type { Unread } from "../catalog/types.ts";
@@ -35,12 +35,14 @@ export async function unknownOf(
   // What is answered from the source of a mirror is copied meanwhile.
   if ((await selectHeld(tx, repo, digest)).length === 0)
     return unknown("it is not stored here yet: it is copied from its source", true);
-  const sources = await countingSources(tx, { repo, digest });
+  const all = await packageSources(tx, { repo, digest });
+  const sources = countingOf(all);
   const isVouched = sources.some(({ source, kind, isClaim }) => !isClaim && source !== LAYERS && kind !== "scan");
   if (!isVouched) {
     const missing = await missingIn(tx, digest);
     if (missing !== undefined) return unknown(missing.reason, missing.waits);
   }
+  if (isCutOff(all)) return unknown("more SBOMs are attached to it than are looked at");
   const names = sources.map(({ source }) => source);
   if (!(await isAnyPackage(tx, digest, names))) return unknown("no package was found in it");
   if (await isAnyUnmatched(tx, digest, names))
