@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { probeFolder } from "../../lib/probe-folder.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
@@ -178,11 +179,22 @@ export async function repairBlob(store: Store, blobs: BlobStore, wrong: WrongBlo
 
 // A list of millions of blobs is stored on disk, not in memory.
 function openListing() {
+  // SQLite would say only that the file cannot be opened.
+  probeFolder(tmpdir());
   const path = join(tmpdir(), `moorage-fsck-${randomUUID()}.db`);
   const database = new DatabaseSync(path);
-  database.exec(
-    "pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin",
-  );
+  const close = (): void => {
+    database.close();
+    rmSync(path, { force: true });
+  };
+  try {
+    database.exec(
+      "pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin",
+    );
+  } catch (error) {
+    close();
+    throw error;
+  }
   const insert = database.prepare("insert or replace into listed values (?, ?, ?, ?)");
   const select = database.prepare("select size, modified from listed where digest = ? and generation = ?");
   const forget = database.prepare("delete from listed where digest = ? and generation = ?");
@@ -203,9 +215,6 @@ function openListing() {
         .iterate(olderThanMs))
         yield row as unknown as BlobRow;
     },
-    close(): void {
-      database.close();
-      rmSync(path, { force: true });
-    },
+    close,
   };
 }
