@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
+import { SHUTDOWN_LIMIT_MS } from "../packages/server/src/boot/shutdown.ts";
 import { loadConfig } from "../packages/server/src/config/index.ts";
 
 interface Resource {
@@ -131,7 +132,8 @@ function checkPod(
   assert.equal(config.host, "0.0.0.0");
   const sleepMs = (container.lifecycle?.preStop.sleep.seconds ?? 0) * 1000;
   assert.ok(
-    (pod.terminationGracePeriodSeconds ?? 0) * 1000 > sleepMs + config.drainTimeoutMs,
+    (pod.terminationGracePeriodSeconds ?? 0) * 1000 >
+      sleepMs + config.drainDelayMs + config.drainTimeoutMs + SHUTDOWN_LIMIT_MS,
     `${file}: the drain has its time`,
   );
   const claim = pod.volumes.find(({ name }) => name === "data")?.persistentVolumeClaim;

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { parse, parseDocument } from "yaml";
+import { SHUTDOWN_LIMIT_MS } from "../packages/server/src/boot/shutdown.ts";
 import { loadConfig, parseDuration, SETTINGS } from "../packages/server/src/config/index.ts";
 
 // Checks of deploy/ that need neither Go nor a container engine. `.ci/deploy.sh` renders the chart, lints, and starts
@@ -88,8 +89,9 @@ test("the server accepts the settings of the compose file", () => {
   assert.equal(config.secretKeys.length, 1);
   assert.equal(config.baseUrl, "http://localhost:8080");
   assert.ok(
-    (parseDuration(compose.services["moorage"]?.stop_grace_period ?? "") ?? 0) > config.drainTimeoutMs,
-    "Docker waits longer than the server drains",
+    (parseDuration(compose.services["moorage"]?.stop_grace_period ?? "") ?? 0) >
+      config.drainDelayMs + config.drainTimeoutMs + SHUTDOWN_LIMIT_MS,
+    "Docker waits longer than the server takes to end",
   );
 });
 

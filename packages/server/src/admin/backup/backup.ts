@@ -21,6 +21,7 @@ import { requireFinished } from "../../installation/marker.ts";
 import { isEmptyFolder, requireNewest } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
 import { rowsOf } from "../tables.ts";
+import { namingFullDisk } from "../full-disk.ts";
 
 const MAX_ROUNDS = 10;
 const PAGE_BATCH = 2000;
@@ -31,6 +32,10 @@ const PAGE_BATCH = 2000;
  * one line, after which the folder holds no valid backup.
  */
 export async function backupInstallation(config: Config, folder: string, report: Report): Promise<BackupManifest> {
+  return await namingFullDisk([folder, config.dataDir], () => backUp(config, folder, report));
+}
+
+async function backUp(config: Config, folder: string, report: Report): Promise<BackupManifest> {
   const { dataDir } = config;
   if (config.databaseUrl !== "" || config.blobsUrl !== "")
     throw new StoreError(

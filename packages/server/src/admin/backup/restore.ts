@@ -12,6 +12,7 @@ import { hashOf } from "../json-lines.ts";
 import { removeMarker, writeMarker } from "../../installation/marker.ts";
 import { isEmptyFolder } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
+import { namingFullDisk } from "../full-disk.ts";
 
 /**
  * Creates a data folder, which must be empty or new, from a backup. `verify` hashes every blob as well. No server
@@ -19,6 +20,15 @@ import type { Report } from "../progress.ts";
  * emptied.
  */
 export async function restoreInstallation(
+  config: Config,
+  folder: string,
+  { verify }: { verify: boolean },
+  report: Report,
+): Promise<BackupManifest> {
+  return await namingFullDisk([config.dataDir], () => restore(config, folder, { verify }, report));
+}
+
+async function restore(
   config: Config,
   folder: string,
   { verify }: { verify: boolean },

@@ -15,6 +15,7 @@ import { isEmptyFolder, openBlobsOf, openStoreForLongStatements, requireNewest }
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { batchesOf, countOf, lineOf, EXPORTED_TABLES, type ExportedTable, rowOf } from "../tables.ts";
+import { namingFullDisk } from "../full-disk.ts";
 
 const BLOB_CONCURRENCY = 4;
 // How often the tables are read again because blobs in them have been deleted meanwhile.
@@ -27,6 +28,10 @@ const MAX_GONE = 1000;
  * blobs that it lacks are copied. The server may run. Throws a StoreError, after which the export can be run again.
  */
 export async function exportInstallation(config: Config, folder: string, report: Report): Promise<ExportManifest> {
+  return await namingFullDisk([folder, config.dataDir], () => exportTo(config, folder, report));
+}
+
+async function exportTo(config: Config, folder: string, report: Report): Promise<ExportManifest> {
   const before = readManifest(folder);
   if (before === undefined && !isEmptyFolder(folder))
     throw new StoreError(`${folder} is not empty, and holds no export`);

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { probeFolder } from "../../lib/probe-folder.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
@@ -178,11 +180,22 @@ export async function repairBlob(store: Store, blobs: BlobStore, wrong: WrongBlo
 
 // A list of millions of blobs is stored on disk, not in memory.
 function openListing() {
+  // SQLite would say only that the file cannot be opened.
+  probeFolder(tmpdir());
   const folder = makeTempFolder("fsck");
   const database = new DatabaseSync(join(folder.path, "blobs.db"));
-  database.exec(
-    "pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin",
-  );
+  const close = async (): Promise<void> => {
+    database.close();
+    await folder.remove();
+  };
+  try {
+    database.exec(
+      "pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin",
+    );
+  } catch (error) {
+    void close();
+    throw error;
+  }
   const insert = database.prepare("insert or replace into listed values (?, ?, ?, ?)");
   const select = database.prepare("select size, modified from listed where digest = ? and generation = ?");
   const forget = database.prepare("delete from listed where digest = ? and generation = ?");
@@ -203,9 +216,6 @@ function openListing() {
         .iterate(olderThanMs))
         yield row as unknown as BlobRow;
     },
-    async close(): Promise<void> {
-      database.close();
-      await folder.remove();
-    },
+    close,
   };
 }

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
 import { takeDataDir } from "../../installation/open.ts";
@@ -12,6 +13,7 @@ import { openBlobsOf, openStoreForLongStatements, requireNewest } from "../../in
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { ask, countOf, EXPORTED_TABLES, type PlainRow } from "../tables.ts";
+import { namingFullDisk } from "../full-disk.ts";
 
 export interface FsckOptions {
   /** Repair what can be repaired. An embedded server must be stopped for it. */
@@ -65,6 +67,10 @@ export async function checkInstallation(
   { repair, deep }: FsckOptions,
   report: Report,
 ): Promise<FsckResult> {
+  return await namingFullDisk([tmpdir(), config.dataDir], () => check(config, { repair, deep }, report));
+}
+
+async function check(config: Config, { repair, deep }: FsckOptions, report: Report): Promise<FsckResult> {
   const store = await openStoreForLongStatements(config);
   try {
     await requireNewest(store, config);

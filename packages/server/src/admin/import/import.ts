@@ -14,6 +14,7 @@ import type { Report } from "../progress.ts";
 import { ask, insertRows, EXPORTED_TABLES, rowOf } from "../tables.ts";
 import { importTable } from "./tables.ts";
 import { checkImported } from "./verify.ts";
+import { namingFullDisk } from "../full-disk.ts";
 
 /**
  * Imports an export into an empty installation, or continues an interrupted import of the same export. No server starts
@@ -21,6 +22,10 @@ import { checkImported } from "./verify.ts";
  * run again.
  */
 export async function importInstallation(config: Config, folder: string, report: Report): Promise<ExportManifest> {
+  return await namingFullDisk([config.dataDir], () => importFrom(config, folder, report));
+}
+
+async function importFrom(config: Config, folder: string, report: Report): Promise<ExportManifest> {
   const manifest = usable(folder);
   await verifyTables(folder, manifest, report);
   const sourceKeys = sourceKeysOf(config, folder, manifest);
