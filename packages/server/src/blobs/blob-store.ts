@@ -78,8 +78,10 @@ export type ByteSink = (chunk: Buffer) => Promise<void>;
 /**
  * Content-addressed storage of bytes, without knowledge of repositories and rights. Memory use does not grow with the
  * size of a blob. Unknown uploads and blobs are NOT_FOUND; a full disk is RESOURCE_EXHAUSTED and leaves the data as it
- * was; a store that cannot be reached is UNAVAILABLE; content that is not what its digest says is DATA_LOSS. Any process that opened the same storage may continue an upload.
- * The tests in suite.ts define what every engine must do.
+ * was; a store that cannot be reached is UNAVAILABLE; content that is not what its digest says is DATA_LOSS.
+ *
+ * Any process that opened the same storage may continue an upload. The tests in suite.ts define what every engine must
+ * do.
  */
 export interface BlobStore {
   /** Creates an empty upload. The id is 32 hex characters. */

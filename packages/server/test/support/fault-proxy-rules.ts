@@ -39,6 +39,7 @@ export function scanner(): (chunk: Buffer, rules: readonly Rule[]) => Scanned {
       return;
     }
     const pattern = Buffer.from(after);
+    if (pattern.length === 0) throw new Error("a rule needs bytes to look for");
     const known = tail.subarray(Math.max(0, tail.length - pattern.length + 1));
     const seen = Buffer.concat([known, chunk]);
     for (let at = seen.indexOf(pattern); at !== -1 && left(); at = seen.indexOf(pattern, at + 1))

@@ -30,7 +30,9 @@ const updateSuspect = statement<{ digest: string }>(
   "update blobs set suspect_time = ? where digest = ? and generation = ? and suspect_time is null returning digest",
 );
 
-/** Puts one copy of a blob in the place of another, in every repo. False when the other is no longer the recorded one. */
+/**
+ * Puts one copy of a blob in the place of another, in every repo. False when the other is no longer the recorded one.
+ */
 export const replaceCopy = command(
   "oci.replaceCopy",
   async (
