@@ -16,8 +16,8 @@ export interface HistoryWatchDeps {
 const EVERY_MS = 5_000;
 
 /**
- * Remembers the newest event that this process has seen, and looks regularly whether the database still has it. Resolves
- * after the first look.
+ * Remembers the newest event that this process has seen, and looks regularly whether the database still has it.
+ * Resolves after the first look.
  */
 export async function startHistoryWatch({
   reader,

@@ -61,8 +61,8 @@ export type ClaimAnswer = { held: false } | { held: true; target: DeliveryTarget
 export interface Outcome {
   uid: string;
   /**
-   * The event that was sent. After the database was replaced by an older copy of itself, the delivery of another one may
-   * have the uid: then the result is ignored. Defaults to whichever event the delivery is of.
+   * The event that was sent. After the database was replaced by an older copy of itself, the delivery of another one
+   * may have the uid: then the result is ignored. Defaults to whichever event the delivery is of.
    */
   eventId?: string;
   startMs: number;
