@@ -55,7 +55,9 @@ export const recordOutcomes = command(
       const sending = await selectAttempts(tx, keysOf(byUid.keys()));
       const changes = sending.flatMap(({ uid, event_id, attempts }) => {
         const outcome = byUid.get(uid);
-        return outcome === undefined || (outcome.eventId ?? event_id) !== event_id ? [] : [[uid, changeOf(outcome, attempts)] as const];
+        return outcome === undefined || (outcome.eventId ?? event_id) !== event_id
+          ? []
+          : [[uid, changeOf(outcome, attempts)] as const];
       });
       if (changes.length > 0) await update(tx, nowMs, JSON.stringify(Object.fromEntries(changes)));
     }
