@@ -72,8 +72,10 @@ async function* feed(
       more = page["more"] === true;
     } catch (error) {
       signal.throwIfAborted();
-      if (isExpired(error)) {
-        printMessage("moorage: events after the cursor were removed because of their age; going on with the oldest");
+      const expiry = expiryIn(error);
+      if (expiry !== undefined) {
+        printMessage(`moorage: ${expiry}`);
+        printMessage("moorage: going on with the oldest event that is kept");
         cursor = "";
         continue;
       }
@@ -87,8 +89,10 @@ async function* feed(
   }
 }
 
-function isExpired(error: unknown): boolean {
-  return error instanceof ApiFailure && error.fieldViolations.some(({ field }) => field === "CURSOR_EXPIRED");
+/** What the server says of a cursor that it cannot go on from; undefined for other errors. */
+function expiryIn(error: unknown): string | undefined {
+  if (!(error instanceof ApiFailure)) return undefined;
+  return error.fieldViolations.find(({ field }) => field === "CURSOR_EXPIRED")?.description;
 }
 
 async function groupOf({ rest, names }: Session, place: string | undefined): Promise<string> {

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
-import { backlogs } from "../events/index.ts";
+import { backlogs, startHistoryWatch } from "../events/index.ts";
 import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Mirroring } from "../mirroring/index.ts";
@@ -51,6 +51,17 @@ export async function startBackground(
   const publisher = startPullPublisher({ writer: transactor, reader, clock, log, isShared });
   wakers.pulled = () => publisher.wake();
   shutdown.at("pull publisher", () => publisher.close());
+  const history = await startHistoryWatch({
+    reader,
+    log,
+    newest: observation.database.newestEvent,
+    wentBack() {
+      observation.database.wentBack();
+      // Keys that were made since are gone, and older ones sign again.
+      access.keyring.refresh();
+    },
+  });
+  shutdown.at("jobs", () => history.stop());
   const jobs = await startJobs({
     transactor,
     reader,

@@ -25,6 +25,7 @@ export {
 } from "./pulls.ts";
 export { type Backlog, backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
 export { eventRetention, type EventRetentionDeps } from "./retention.ts";
+export { type HistoryWatchDeps, startHistoryWatch } from "./history-watch.ts";
 export { deliveriesService } from "./deliveries/service.ts";
 export { createSinkCheck } from "./subscriptions/sink-check.ts";
 export { resealSubscriptions, subscriptionPlace } from "./subscriptions/secrets.ts";

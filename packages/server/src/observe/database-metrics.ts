@@ -15,6 +15,10 @@ export interface DatabaseGauges {
 export interface DatabaseMetrics {
   /** Counts a transaction that is retried. `reason`: from a bounded set. */
   retried(reason: string): void;
+  /** Sets the number of the newest event. */
+  newestEvent(seq: number): void;
+  /** Counts that the database was found to have been replaced by an older copy of itself. */
+  wentBack(): void;
   /** Sets the source of the gauges. */
   watch(read: () => DatabaseGauges): void;
 }
@@ -27,10 +31,23 @@ export function databaseMetrics(registry: Registry): DatabaseMetrics {
     labelNames: ["reason"],
     registers: [registry],
   });
+  const back = new Counter({
+    name: "moorage_database_went_back_total",
+    help: "Times that this process found the database replaced by an older copy of itself.",
+    registers: [registry],
+  });
+  const newest = new Gauge({
+    name: "moorage_event_newest",
+    help: "The number of the newest event of the installation. It never goes down by itself.",
+    registers: [registry],
+    aggregator: "max",
+  });
   let gauges = (): DatabaseGauges => ({ writes: 0 });
   databaseGauges(registry, () => gauges());
   return {
     retried: (reason) => retries.inc({ reason }),
+    newestEvent: (seq) => newest.set(seq),
+    wentBack: () => back.inc(),
     watch(read) {
       gauges = read;
     },

@@ -7,7 +7,7 @@ export interface SqlStateMeaning {
    * something that others give back), or on another connection. Undefined when nothing but time does.
    */
   retry?: "collision" | "connection" | "shortage";
-  /** The fault that the caller is told of when retries did not help; none for collisions. */
+  /** The fault to answer with when retries did not help; none for collisions. */
   reason?: StorageReason;
 }
 

@@ -75,7 +75,7 @@ export function createOutcomeRecorder(
   };
 
   return {
-    ended({ uid, step }, reply, start) {
+    ended({ uid, step, event }, reply, start) {
       const nowMs = performance.now();
       const verdict = judge(reply, {
         step,
@@ -93,6 +93,7 @@ export function createOutcomeRecorder(
       if (outcomes.length === 0) oldestMs = nowMs;
       outcomes.push({
         uid,
+        eventId: event.id,
         startMs: start.timeMs,
         latencyMs,
         status: reply.status,

@@ -117,7 +117,7 @@ test("a cursor beyond the newest event is rejected, as after a restored backup",
   await assert.rejects(read(queue, group, { seq: 2, goneTo: 0 }), isExpired);
 });
 
-test("a position of another history is rejected, and a waiting reader of it is told", async (t) => {
+test("a position of another history is rejected, and a reader that waits at it as well", async (t) => {
   const queue = await openEventQueue(t);
   const group = newUid("");
   await happen(queue, group, 4, 0);

@@ -103,6 +103,7 @@ test("a replica that is frozen in a transaction does not keep the others from wr
     return rowCount ?? 0;
   };
   let over = false;
+  t.after(() => void (over = true));
   const load = Promise.all(
     Array.from({ length: 6 }, async () => {
       while (!over) await frozen.write(`frozen-${(made += 1)}`).catch(() => {});

@@ -48,15 +48,19 @@ export function newDataDir(t: TestContext): string {
   return dataDir;
 }
 
-/** Starts it on the folder. `shell`: a command of sh that runs before, in the same process, such as `ulimit -n 100`. */
+/**
+ * Starts it on the folder. `shell`: a command of sh that runs before, in the same process, such as `ulimit -n 100`.
+ * `program`: that of another version.
+ */
 export async function startDiskServer(
   t: TestContext,
   dataDir: string,
   env: Record<string, string> = {},
   shell?: string,
+  program?: string,
 ): Promise<DiskServer> {
   const settings = { MOORAGE_DATA_DIR: dataDir, MOORAGE_DATABASE_URL: "", MOORAGE_DISK_RESERVE: "0", ...env };
-  const server = await startProcess(t, settings, shell);
+  const server = await startProcess(t, settings, shell, program);
   const config = loadConfig({ ...settings, MOORAGE_BASE_URL: server.url });
   const { token: platform } = await signToken({ config, audience: "platform", ttlMs: 3_600_000 });
   const { token: registry } = await signToken({ config, audience: "registry", ttlMs: 3_600_000 });

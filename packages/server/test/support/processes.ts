@@ -34,21 +34,22 @@ const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));
 
 /**
  * Starts it with the settings and no other variables of Moorage. `shell`: a command of sh that runs before, such as
- * `ulimit -n 100`. Resolves when it listens. Rejects with its output when it exits before.
+ * `ulimit -n 100`. `program`: that of another version. Resolves when it listens. Rejects with its output when it exits before.
  */
 export async function startProcess(
   t: TestContext,
   env: Record<string, string>,
   shell?: string,
+  program = PROGRAM,
 ): Promise<ServerProcess> {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
   );
-  const [program, args] =
+  const [command, args] =
     shell === undefined
-      ? [process.execPath, [PROGRAM]]
-      : ["/bin/sh", ["-c", `${shell} && exec "$0" "$1"`, process.execPath, PROGRAM]];
-  const child = spawn(program, args, {
+      ? [process.execPath, [program]]
+      : ["/bin/sh", ["-c", `${shell} && exec "$0" "$1"`, process.execPath, program]];
+  const child = spawn(command, args, {
     env: { ...inherited, MOORAGE_PORT: "0", ...UNLIMITED, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

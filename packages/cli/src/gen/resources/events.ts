@@ -11,7 +11,7 @@ export const METHODS: readonly MethodSpec[] = [
     path: "/events/v2/events",
     reads: true,
     summary: "show the events of a group and of all below it that come after the cursor",
-    help: "Show the events of a group and of all below it that come after the cursor. Who keeps the cursor of an answer together with what it made of its events misses none and sees none twice. FAILED_PRECONDITION with the violation CURSOR_EXPIRED says that events after the cursor were removed because of their age: without a cursor the reader goes on with the oldest that is kept.",
+    help: "Show the events of a group and of all below it that come after the cursor. Who keeps the cursor of an answer together with what it made of its events misses none and sees none twice. FAILED_PRECONDITION with the violation CURSOR_EXPIRED says that events after the cursor were removed because of their age, or that the database was replaced by an older copy of itself since the cursor was given: without a cursor the reader goes on with the oldest that is kept.",
     arguments: [
       {
         form: "ref",

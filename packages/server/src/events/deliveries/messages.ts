@@ -60,6 +60,11 @@ export type ClaimAnswer = { held: false } | { held: true; target: DeliveryTarget
 /** The result of an attempt. */
 export interface Outcome {
   uid: string;
+  /**
+   * The event that was sent. After the database was replaced by an older copy of itself, the delivery of another one
+   * may have the uid: then the result is ignored. Defaults to whichever event the delivery is of.
+   */
+  eventId?: string;
   startMs: number;
   latencyMs: number;
   /** 0 without a response. */

@@ -21,8 +21,8 @@ const holdLease = statement<{ holder: string }>(
 const endLease = statement<{ holder: string }>(
   "delete from subscription_leases where subscription = ? and holder = ? returning holder",
 );
-const selectAttempts = statement<{ uid: string; attempts: string }>(
-  "select uid, attempts from deliveries where uid in (select key from json_each(?)) and state = 2",
+const selectAttempts = statement<{ uid: string; event_id: string; attempts: string }>(
+  "select uid, event_id, attempts from deliveries where uid in (select key from json_each(?)) and state = 2",
 );
 const update =
   statement(`update deliveries set state = cast(j.value ->> 'state' as bigint), step = step + cast(j.value ->> 'steps' as bigint),
@@ -53,9 +53,11 @@ export const recordOutcomes = command(
     const byUid = new Map(outcomes.filter(({ uid }) => isItsOwn(uid)).map((outcome) => [outcome.uid, outcome]));
     if (byUid.size > 0) {
       const sending = await selectAttempts(tx, keysOf(byUid.keys()));
-      const changes = sending.flatMap(({ uid, attempts }) => {
+      const changes = sending.flatMap(({ uid, event_id, attempts }) => {
         const outcome = byUid.get(uid);
-        return outcome === undefined ? [] : [[uid, changeOf(outcome, attempts)] as const];
+        return outcome === undefined || (outcome.eventId ?? event_id) !== event_id
+          ? []
+          : [[uid, changeOf(outcome, attempts)] as const];
       });
       if (changes.length > 0) await update(tx, nowMs, JSON.stringify(Object.fromEntries(changes)));
     }

@@ -26,7 +26,7 @@ export function markOf(id: string): string {
 /** The newest event of the installation. */
 export async function headOf(db: Database): Promise<Place> {
   const [head] = await selectHead(db);
-  return { seq: Number(head?.number ?? 0), mark: head?.id == null ? undefined : markOf(head.id) };
+  return { seq: Number(head?.number ?? 0), mark: head?.id ? markOf(head.id) : undefined };
 }
 
 /** The place of this number, by the event that has it now. */
@@ -36,8 +36,8 @@ export async function placeAt(db: Database, seq: number): Promise<Place> {
 }
 
 /**
- * Whether the database has the history in which the place was: its event still has its number. An event that was
- * removed because of its age cannot tell, and is believed.
+ * Whether the database has the history in which the place was: its event still has its number. Where that was removed
+ * because of its age, nothing speaks against it.
  */
 export async function isOfHistory(db: Database, { seq, mark }: Place, head: Place): Promise<boolean> {
   if (seq > head.seq) return false;
