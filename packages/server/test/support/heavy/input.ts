@@ -1,0 +1,65 @@
+import type { Database } from "../../../src/store/index.ts";
+
+/** What was answered, read whole. */
+export interface HeavyAnswer {
+  status: number;
+  headers: NodeJS.Dict<string | string[]>;
+  /** The length of the body in bytes, and its beginning. */
+  bytes: number;
+  text: string;
+}
+
+export interface HeavySend {
+  token?: string;
+  headers?: Record<string, string>;
+  body?: Uint8Array | string;
+  /** Called when the answer begins. */
+  began?: () => void;
+}
+
+/** Sends the request. `began`: called when the answer begins. */
+export type HeavyRequest = (began?: () => void) => Promise<HeavyAnswer>;
+
+/** A server in a process of its own with two organizations: one sends what is heavy, the other wants to be served. */
+export interface HeavyWorld {
+  url: string;
+  pid: number;
+  dataDir: string;
+  /** The organization that sends. */
+  organization: { uid: string; name: string };
+  /** Tokens of its owner. */
+  platform: string;
+  registry: string;
+  /** One request on a connection of its own. */
+  send(method: string, path: string, send?: HeavySend): Promise<HeavyAnswer>;
+  /** Pings as somebody of another organization, on a connection that stays open. Rejects unless it is answered. */
+  ping(): Promise<void>;
+  /** Changes the database past the API, to put there what takes long to send. */
+  write(work: (db: Database) => Promise<void>): Promise<void>;
+  /** The sum of a metric over its labels. */
+  metric(name: string): Promise<number>;
+  /** Waits until the work answers true, for a minute at most. */
+  until(what: string, work: () => Promise<boolean>): Promise<void>;
+  /** Begins to measure again. */
+  begin(): Promise<void>;
+  /** What was measured since: the longest delay of the server's event loop, and the most memory of all its processes. */
+  measured(): Promise<{ delayMs: number; peakMib: number }>;
+}
+
+/**
+ * One kind of text or archive that comes from outside, or that is made of it, at the limits.
+ *
+ * To add one: write a HeavyInput in a file of this folder that generates it (nothing is read from the network or from
+ * disk), name it in inputs.ts, and choose the suite that plays it. `prepare` puts there what the request needs and
+ * waits until that was read; the request that it returns may be sent several times, and side by side. Each is played by
+ * test/faults/heavy/, which shows that others are served meanwhile, and measured by `npm run bench -- --only heavy`.
+ */
+export interface HeavyInput {
+  /** Such as `an SBOM of 50,000 packages`; the row of the benchmark. */
+  title: string;
+  /** The statuses that the request may be answered with; others fail. */
+  statuses: readonly number[];
+  /** Settings of the server, beside those of all. */
+  env?: Record<string, string>;
+  prepare(world: HeavyWorld): Promise<HeavyRequest>;
+}
