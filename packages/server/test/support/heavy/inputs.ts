@@ -1,7 +1,9 @@
 import { DOCUMENTS } from "./documents.ts";
 import type { HeavyInput } from "./input.ts";
+import { LIBRARIES } from "./libraries.ts";
 
-/** All heavy inputs, by the suite that plays them: documents and lists of the API. */
+/** All heavy inputs, by the suite that plays them: documents and lists of the API, and libraries. */
 export const HEAVY = {
   documents: DOCUMENTS,
+  libraries: LIBRARIES,
 } satisfies Record<string, readonly HeavyInput[]>;
