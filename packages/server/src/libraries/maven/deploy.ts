@@ -7,6 +7,7 @@ import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import { send } from "../http/send.ts";
+import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import { deployMaven } from "./commands.ts";
 import { type MavenPath, nameOf } from "./paths.ts";
@@ -92,7 +93,7 @@ async function* keeping(source: AsyncIterable<Uint8Array>, kept: Buffer[]): Asyn
 /** What a POM says. Throws 400 for what is no POM, and forgets the file. */
 async function readPom({ deps }: LibraryExchange, received: ReceivedFile, bytes: Buffer): Promise<Pom> {
   try {
-    const pom = await deps.reading.run("maven.pom", { bytes }, bytes.length);
+    const pom = await deps.reading.run("maven.pom", { bytes }, bytes.length * XML_COST);
     if (pom !== undefined) return pom;
   } catch (error) {
     await dropFile(deps.blobs, received);

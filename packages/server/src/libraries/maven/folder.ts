@@ -11,7 +11,7 @@ import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { noteBlocked, requireSome } from "../policies/check.ts";
 import { type Gate, gateFor } from "../policies/gate.ts";
-import { INLINE_BYTES } from "../reading/limits.ts";
+import { INLINE_BYTES, XML_COST } from "../reading/limits.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
 import { unlessKept } from "../upstreams/errors.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
@@ -24,8 +24,6 @@ import { upstreamListing } from "./upstream-listing.ts";
 /** After how long more of very many releases may be known. */
 const MORE_MS = 1_000;
 const AFTER_FAILURE_MS = 30_000;
-/** A release is some thirty bytes, and is compared by keys that take longer to make than those of others. */
-const COST = 4;
 
 type FolderPath = MavenPath & { kind: "metadata" };
 
@@ -149,7 +147,7 @@ async function make(
         said: saidOf(settings, path),
         judge: gate.data,
       }),
-      bytes * COST,
+      bytes * XML_COST,
     );
   let output = await render();
   let againMs: number | undefined;

@@ -2,6 +2,7 @@ import type { StoredBlob } from "../../blobs/index.ts";
 import { type Database, type Row, statement } from "../../store/index.ts";
 import type { LibraryDeps } from "../http/exchange.ts";
 import { rangesOf } from "../http/ranges.ts";
+import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { Pom } from "./pom.ts";
 
@@ -73,7 +74,7 @@ export async function pluginOfJar(
     const wanted = { isWanted: (name: string) => name === DESCRIPTOR, maxBytes: MAX_DESCRIPTOR_BYTES };
     const descriptor = await entryOf(rangesOf(blobs, blob), blob.size, wanted);
     const goalPrefix =
-      descriptor && (await reading.run("maven.pluginPrefix", { bytes: descriptor }, descriptor.length));
+      descriptor && (await reading.run("maven.pluginPrefix", { bytes: descriptor }, descriptor.length * XML_COST));
     return goalPrefix !== undefined && PREFIX.test(goalPrefix) ? { goalPrefix } : {};
   } catch (error) {
     // Any file may be called jar.

@@ -5,6 +5,7 @@ import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { MoorageError } from "../../errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
+import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { ReceivedFile } from "../http/receive.ts";
 import { type FetchedFile, keepFetchedFile } from "../upstreams/commands.ts";
@@ -126,7 +127,11 @@ function fetchedFile(
 async function readPom({ deps }: LibraryExchange, bytes: Buffer, path: WantedRelease["path"]): Promise<PomFacts> {
   const { groupId, artifactId, version } = path;
   try {
-    return await deps.reading.run("maven.pomFacts", { bytes, release: { groupId, artifactId, version } }, bytes.length);
+    return await deps.reading.run(
+      "maven.pomFacts",
+      { bytes, release: { groupId, artifactId, version } },
+      bytes.length * XML_COST,
+    );
   } catch (error) {
     if (error instanceof MoorageError && !(error instanceof ReadingError)) throw error;
     throw wrong(error instanceof Error ? error.message : "the POM is none", error);

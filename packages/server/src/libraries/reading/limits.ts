@@ -6,6 +6,9 @@
  */
 export const INLINE_BYTES = 128 * 1024;
 
+/** By how much longer it takes to read so many bytes of XML than of JSON: an element may have four. */
+export const XML_COST = 4;
+
 /** Documents that are read, or wait in memory to be read, together have at most so many bytes. */
 export const LARGE_BYTES_UNDER_WAY = 160 * 1024 * 1024;
 /** How long one waits for the others before its client is asked to come again. */

@@ -2,7 +2,7 @@ import { systemCallNow } from "../../core/system-call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { FetchError } from "../../lib/guarded-fetch.ts";
 import { createLru } from "../../lib/lru.ts";
-import { INLINE_BYTES, UNREADABLE_MS } from "../reading/limits.ts";
+import { INLINE_BYTES, UNREADABLE_MS, XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { Asking } from "./asking.ts";
 import type { createUpstreamClient, UpstreamAnswer } from "./client.ts";
@@ -106,7 +106,8 @@ export function createDocuments(
       metrics.received(settings.ecosystem.key, bytes.length);
       const nowMs = clock.nowMs();
       const before = kept === undefined || kept.isMissing ? undefined : kept;
-      const read = await readAs(place, Math.max(bytes.length, before?.size ?? 0), async () => ({
+      const cost = place.kind.startsWith("maven.") ? XML_COST : 1;
+      const read = await readAs(place, Math.max(bytes.length * cost, before?.size ?? 0), async () => ({
         kind: place.kind,
         args: wanted.args,
         bytes,
