@@ -20,6 +20,7 @@ import { catalogPeaks, catalogSection } from "./rows-catalogs.ts";
 import { eventSection } from "./rows-events.ts";
 import { feedPeaks, feedSection } from "./rows-feeds.ts";
 import { deltaPeak, findingsSection, type ImagesServer, imagesServer } from "./rows-findings.ts";
+import type { HeavyLine } from "./heavy.ts";
 import { librariesSection } from "./rows-libraries.ts";
 import { libraryUpstreamSection } from "./rows-library-upstreams.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
@@ -54,6 +55,8 @@ export interface Part {
   peers: Registry[];
   measured: Measured[];
   figures: Figure[];
+  /** What heavy inputs do to a server, when that is asked for. */
+  heavy: HeavyLine[];
   zb: ZbRun[];
   /** How many images zb transfers in each of its tests. */
   zbRequests: number;

@@ -9,6 +9,7 @@ import { startBare } from "./bare.ts";
 import { commandFigures } from "./command.ts";
 import { guarded, type Part, runPostgres, runSqlite } from "./engines.ts";
 import { installMoorage, SOURCES } from "./installed.ts";
+import { heavyLines } from "./heavy.ts";
 import { openLoader } from "./loader.ts";
 import { startDockerRegistry, startZot } from "./peers.ts";
 import { pinned, stopAll } from "./processes.ts";
@@ -123,6 +124,7 @@ async function run(): Promise<void> {
     peers: await startPeers(),
     measured: [],
     figures: [],
+    heavy: [],
     zb: [],
     zbRequests: values.quick ? 2 : 4,
     failures: [],
@@ -130,24 +132,27 @@ async function run(): Promise<void> {
   };
   if (part.only.length === 0 || part.only.includes("command"))
     await guarded(part, "the command", async () => void part.figures.push(...commandFigures(launcher, scratch)));
-  // What the command costs needs no server.
-  if (part.only.length > 0 && part.only.every((word) => word === "command")) return report(part);
+  // They take minutes, and are measured when they are named.
+  if (part.only.includes("heavy"))
+    await guarded(part, "heavy inputs", async () => void part.heavy.push(...(await heavyLines())));
+  // These need no other server.
+  if (part.only.length > 0 && part.only.every((word) => ["command", "heavy"].includes(word))) return report(part);
   if (values.engine !== "postgres") await guarded(part, "SQLite", () => runSqlite(part));
   if (values.engine !== "sqlite") await guarded(part, "PostgreSQL", () => runPostgres(part));
   report(part);
 }
 
-function report({ measured, figures, zb, failures }: Part): void {
+function report({ measured, figures, heavy, zb, failures }: Part): void {
   const sections = measured.map(summarize);
   const goals = goalsOf(sections, figures);
   const seconds = Math.round((performance.now() - began) / 1000);
   const facts = { date: new Date().toISOString(), seconds, machine: machine(), versions, pinned, sizes };
   writeFileSync(
     join(BUILD, "bench.json"),
-    `${JSON.stringify({ ...facts, sections, figures, goals, zb, failures }, null, 2)}\n`,
+    `${JSON.stringify({ ...facts, sections, figures, heavy, goals, zb, failures }, null, 2)}\n`,
   );
   const parts = [
-    markdown({ sections, figures, zb, goals }),
+    markdown({ sections, figures, heavy, zb, goals }),
     ...failures.map((failure) => `FAILED: ${failure}`),
     `the run took ${seconds} s`,
   ];

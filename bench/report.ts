@@ -1,4 +1,5 @@
 import { cpus, release, totalmem } from "node:os";
+import type { HeavyLine } from "./heavy.ts";
 import { median } from "./median.ts";
 import type { Against, Sample } from "./rows.ts";
 import type { Measured } from "./run.ts";
@@ -62,6 +63,7 @@ export interface Goal {
 export interface Report {
   sections: { title: string; lines: Line[] }[];
   figures: Figure[];
+  heavy?: HeavyLine[];
   zb: ZbRun[];
   goals: Goal[];
 }
@@ -245,8 +247,24 @@ function zbTable(runs: ZbRun[]): string {
   return [grid(["test", ...runs.map(({ registry }) => registry)], cells, [0]), ...reasons].join("\n\n");
 }
 
+function heavyTable(lines: readonly HeavyLine[]): string {
+  const head = ["input", "delay, idle", "one", "eight", "memory, idle", "one", "eight"];
+  const share = (value: number, idle: number, unit: string): string =>
+    `${figure(value)} ${unit} (${figure(value / idle)} ×)`;
+  const cells = lines.map(({ title, idle, one, eight }) => [
+    title,
+    `${figure(idle.delayMs)} ms`,
+    share(one.delayMs, idle.delayMs, "ms"),
+    share(eight.delayMs, idle.delayMs, "ms"),
+    `${figure(idle.peakMib)} MiB`,
+    share(one.peakMib, idle.peakMib, "MiB"),
+    share(eight.peakMib, idle.peakMib, "MiB"),
+  ]);
+  return grid(head, cells, [0]);
+}
+
 /** The whole report as Markdown. */
-export function markdown({ sections, figures, zb, goals }: Report): string {
+export function markdown({ sections, figures, heavy = [], zb, goals }: Report): string {
   const parts = sections
     .filter(({ lines }) => lines.length > 0)
     .map(({ title, lines }) => `#### ${title}\n\n${linesTable(lines)}`);
@@ -258,6 +276,7 @@ export function markdown({ sections, figures, zb, goals }: Report): string {
     ]);
     parts.push(`#### start-up and memory\n\n${grid(["figure", "value", "at most"], cells, [0])}`);
   }
+  if (heavy.length > 0) parts.push(`#### heavy inputs\n\n${heavyTable(heavy)}`);
   if (zb.length > 0) parts.push(`#### zot's zb\n\n${zbTable(zb)}`);
   if (goals.length > 0) {
     const cells = goals.map(({ title, aim, found, reached }) => [title, aim, found, reached ? "yes" : "no"]);

@@ -24,6 +24,7 @@ export {
 } from "./admin/index.ts";
 export { type Server, type ServerOptions, startServer } from "./boot/server.ts";
 export { signToken, type SignTokenRequest } from "./boot/sign-token.ts";
+export { makeTempFolder } from "./lib/temp-folders.ts";
 export { releaseMemory } from "./lib/release-memory.ts";
 export { FEED_FORMATS, type FeedDefinition, type Imported } from "./security/index.ts";
 export { StoreError } from "./store/index.ts";

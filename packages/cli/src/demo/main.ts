@@ -1,8 +1,6 @@
 // `npm run demo`: the main use case from end to end, without input and offline, against a fresh server in a temporary
 // folder.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { makeTempFolder } from "@moorage/server";
 import type { Stop } from "./child.ts";
 import { playDiff } from "./diff.ts";
 import { playExchange } from "./exchange.ts";
@@ -13,7 +11,8 @@ import { setStage } from "./stage.ts";
 
 const DEMO_TIMEOUT_MS = 120_000;
 
-const folder = await mkdtemp(join(tmpdir(), "moorage-demo-"));
+const temp = makeTempFolder("demo");
+const folder = temp.path;
 const stops: Stop[] = [];
 const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(new Error(`stopped by ${signal}`)));
@@ -34,7 +33,7 @@ async function play(): Promise<string> {
 /** Stops the children and removes the folder, whatever failed before; returns the errors of doing so. */
 async function cleanUp(): Promise<unknown[]> {
   const ended = await Promise.allSettled(stops.map((end) => end()));
-  const removed = await Promise.allSettled([rm(folder, { recursive: true, force: true })]);
+  const removed = await Promise.allSettled([temp.remove()]);
   return [...ended, ...removed].flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 }
 

@@ -22,6 +22,7 @@ import { blobReader } from "../runtime/read-blob.ts";
 import { createScannerChecks } from "../security/index.ts";
 import { v1Methods } from "../v1/index.ts";
 import type { Base } from "./base.ts";
+import { type LargeWork, openLargeWork } from "./large-work.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
 
@@ -32,17 +33,25 @@ export interface Api {
   blocks: BlockRecorder;
   access: Access;
   dispatch: Dispatch;
+  large: LargeWork;
   /** The methods of all versions. */
   allMethods: Map<string, Method>;
 }
 
 export function openApi(
   config: Config,
-  { observation, store: { reader }, secrets }: Base,
-  { blobs, methods, admins, transactor }: Storage,
+  base: Base,
+  storage: Storage,
   { clock, log }: { clock: Clock; log: Logger },
   shutdown: Shutdown,
 ): Api {
+  const {
+    observation,
+    store: { reader },
+    secrets,
+  } = base;
+  const { blobs, methods, admins, transactor } = storage;
+  const large = openLargeWork(config, base, storage, log, shutdown);
   const auditor = createAuditor({ writer: transactor, clock, log, dropped: observation.audit.dropped });
   shutdown.at("auditor", () => auditor.close());
   const blocks = createBlockRecorder({ writer: transactor, clock, log, metrics: observation.blocks });
@@ -59,6 +68,7 @@ export function openApi(
     transactor,
     admins,
     auditor,
+    large: large.answers,
     checks: new Map<string, MethodCheck>([
       [
         nameOf(SubscriptionsService.method.createSubscription),
@@ -86,5 +96,5 @@ export function openApi(
       ],
     ]),
   });
-  return { auditor, blocks, access, dispatch, allMethods };
+  return { auditor, blocks, access, dispatch, allMethods, large };
 }

@@ -32,7 +32,7 @@ export async function startBackground(
   config: Config,
   { observation, store, secrets }: Base,
   { blobs, transactor }: Storage,
-  { access }: Api,
+  { access, large }: Api,
   mirroring: Mirroring,
   wakers: Wakers,
   { clock, log }: { clock: Clock; log: Logger },
@@ -54,6 +54,7 @@ export async function startBackground(
     transactor,
     reader,
     blobs,
+    vexElsewhere: large.vexElsewhere,
     keyring: access.keyring,
     clock,
     log,
@@ -76,6 +77,7 @@ export async function startBackground(
       log,
       config,
       metrics: observation.scans,
+      readElsewhere: large.readElsewhere,
     });
     shutdown.at("jobs", () => scans.stop());
   }

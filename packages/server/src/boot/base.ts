@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type Observation, openObservation } from "../observe/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import type { Health } from "./health.ts";
+import { cleanTempFolder } from "./orphaned-folders.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** The observation, store and installation that all other parts use. */
@@ -29,6 +30,7 @@ export async function openBase(
 ): Promise<Base> {
   const lock = prepared ? undefined : takeDataDir(settings.dataDir);
   shutdown.at("data folder", () => lock?.release());
+  if (!prepared) await cleanTempFolder(log);
   const observation = await openObservation(settings, log);
   shutdown.at("observation", () => observation.close());
   const store = await openStore({

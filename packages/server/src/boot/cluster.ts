@@ -8,6 +8,7 @@ import { type Config, ConfigError, withUrls } from "../config/index.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import { prepareInstallation } from "../installation/open.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
+import { cleanTempFolder } from "./orphaned-folders.ts";
 import { openSharedPort } from "./shared-port.ts";
 
 /** Several processes that serve one port together. */
@@ -49,6 +50,7 @@ interface Counting {
  */
 export async function startWorkers(settings: Config, log: Logger = createLog(settings)): Promise<Workers> {
   const { installation, release } = await prepareInstallation(settings, systemClock.nowMs());
+  await cleanTempFolder(log);
   const port = await openSharedPort(settings).catch((error: unknown) => {
     release();
     throw error;

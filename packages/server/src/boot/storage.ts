@@ -11,6 +11,7 @@ import { openTransactor } from "../runtime/transactor.ts";
 import { wakingTransactor } from "../webhooks/index.ts";
 import type { Base } from "./base.ts";
 import type { Health } from "./health.ts";
+import type { LargeProcessData } from "./large-process.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** The blob store, the methods, and the transactor. */
@@ -18,6 +19,8 @@ export interface Storage {
   blobs: BlobStore;
   /** The methods of the API. */
   methods: Map<string, Method>;
+  /** What services are made with that can be sent to another process. */
+  context: LargeProcessData["context"];
   /** Uids of identities that may create organizations. */
   admins: readonly string[];
   transactor: Transactor;
@@ -54,23 +57,22 @@ export async function openStorage(
     terms,
     admins,
   };
-  const methods = methodsOf({
+  const served = {
     ...context,
     publicOrganization: config.publicOrganization,
     freeTierTags: config.freeTierTags,
-    secrets,
-    readBlob: blobReader(blobs),
     installation: {
       organization: bootstrap.organization.uid,
       version: observation.version,
-      engine: config.databaseUrl === "" ? "sqlite" : "postgres",
-      blobStore: config.blobsUrl === "" ? "files" : "s3",
+      engine: store.engine,
+      blobStore: config.blobsUrl === "" ? ("files" as const) : ("s3" as const),
       startMs: Math.trunc(performance.timeOrigin),
       gcGraceMs: config.gcGraceMs,
       uploadTtlMs: config.uploadTtlMs,
     },
-    providers: accountProviders(config, tokens),
-  });
+  };
+  const providers = accountProviders(config, tokens);
+  const methods = methodsOf({ ...served, secrets, readBlob: blobReader(blobs), providers });
   const writer = await openTransactor(store, {
     ...context,
     dataDir,
@@ -82,5 +84,11 @@ export async function openStorage(
   });
   shutdown.at("writer", () => writer.close());
   observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
-  return { blobs, methods, admins, transactor: wakingTransactor(observation.transactor(writer), written) };
+  return {
+    blobs,
+    methods,
+    context: served,
+    admins,
+    transactor: wakingTransactor(observation.transactor(writer), written),
+  };
 }

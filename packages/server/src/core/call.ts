@@ -2,6 +2,7 @@ import type { DescMessage, Message, MessageInitShape } from "@bufbuild/protobuf"
 import type { Capability } from "@moorage/api/messages";
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { Database } from "../store/index.ts";
+import type { Written } from "./written.ts";
 
 /**
  * The authenticated identity, as the verified token says. It has no rights: they are read from the bindings at every
@@ -99,6 +100,17 @@ export interface Call extends CallData {
    * on it.
    */
   requireCaller(): void;
+  /**
+   * Says how many rows the next step loads, or how many elements it makes, before it does: `Call.weigh(0)` costs
+   * nothing. Where there are too many for a thread that others wait for, it throws TooHeavyHere, and the call is made
+   * again in another process, where this throws nothing. A call that writes is never too heavy.
+   */
+  weigh(rows: number): void;
+  /**
+   * Makes a part of a list that is read while it is sent in another process: the answer of the same method to another
+   * request, for a part that is too heavy here.
+   */
+  elsewhere(request: Message, rows: number): Promise<Written>;
   /**
    * Whether another identity holds the capability there, by its bindings: for work that an identity requested earlier
    * and that is done only now.

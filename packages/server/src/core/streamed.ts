@@ -1,4 +1,12 @@
-import { create, type DescField, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import { isWritten, type Written } from "./written.ts";
 
 const STREAMED: unique symbol = Symbol("streamed");
 
@@ -11,8 +19,11 @@ export interface Streamed<O extends DescMessage = DescMessage> {
   output: O;
   /** The list; the message has no other field. */
   field: DescField;
-  /** The list's elements, some at a time. Whoever stops early calls `return`, as `for await` does. */
-  parts: AsyncGenerator<readonly Message[], void, undefined>;
+  /**
+   * The list's elements, some at a time, or a whole answer with some of them, in the form of the call. Whoever stops
+   * early calls `return`, as `for await` does.
+   */
+  parts: AsyncGenerator<readonly Message[] | Written, void, undefined>;
 }
 
 export function isStreamed(answer: object): answer is Streamed {
@@ -26,12 +37,29 @@ export function streamed<O extends DescMessage>(output: O, parts: Streamed["part
   return { [STREAMED]: true, output, field, parts };
 }
 
-/** The whole answer as a message, of at most so many elements; undefined when there are more. */
-export async function collected({ output, field, parts }: Streamed, max: number): Promise<Message | undefined> {
+/**
+ * The whole answer as a message, of at most so many elements, of which at most `maxBytes` were made in another process;
+ * undefined when there are more.
+ */
+export async function collected(
+  { output, field, parts }: Streamed,
+  { max, maxBytes }: { max: number; maxBytes: number },
+): Promise<Message | undefined> {
   const elements: Message[] = [];
+  let bytes = 0;
   for await (const part of parts) {
-    if (elements.length + part.length > max) return undefined;
-    elements.push(...part);
+    const some = isWritten(part) ? elementsOf(output, field, part) : part;
+    if (isWritten(part)) bytes += part.bytes.length;
+    if (elements.length + some.length > max || bytes > maxBytes) return undefined;
+    for (const element of some) elements.push(element);
   }
   return create(output, { [field.localName]: elements } as MessageInitShape<DescMessage>);
+}
+
+function elementsOf(output: DescMessage, field: DescField, part: Written): readonly Message[] {
+  try {
+    return (fromBinary(output, part.bytes) as Message & Record<string, readonly Message[]>)[field.localName] ?? [];
+  } finally {
+    part.release();
+  }
 }

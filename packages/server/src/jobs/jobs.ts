@@ -17,11 +17,12 @@ import {
 import type { Database } from "../store/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
 import { systemCallNow } from "../core/system-call.ts";
-import { renewVexReferrers } from "./vex-referrers.ts";
+import { renewVexReferrers, type VexElsewhere } from "./vex-referrers.ts";
 
 export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
   reader: Database;
   blobs: BlobStore;
+  vexElsewhere: VexElsewhere;
   keyring: Pick<Keyring, "refresh">;
   config: Pick<
     Config,
@@ -138,7 +139,11 @@ function jobsOf(deps: JobsDeps): Job[] {
             everyMs: VEX_EVERY_MS,
             done: "VEX documents of images renewed",
             run: (signal: AbortSignal) =>
-              renewVexReferrers({ transactor, reader, blobs: deps.blobs, clock, log }, config, signal),
+              renewVexReferrers(
+                { transactor, reader, blobs: deps.blobs, clock, log, vexElsewhere: deps.vexElsewhere },
+                config,
+                signal,
+              ),
           },
         ]
       : []),

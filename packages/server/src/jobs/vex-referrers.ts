@@ -5,11 +5,12 @@ import type { BlobStore, StoredBlob } from "../blobs/index.ts";
 import { OCI_MANIFEST } from "../core/media-types.ts";
 import { systemCallNow } from "../core/system-call.ts";
 import type { Transactor } from "../core/transactor.ts";
+import { MAX_ROWS_HERE, TooHeavyHere } from "../core/written.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isoTime } from "../lib/timestamps.ts";
 import { parseManifest, type StoredManifest } from "../oci/index.ts";
-import { type ImageVex, imageVexOf, OPENVEX, OWN_VEX_REPO } from "../security/index.ts";
+import { imageVexOf, type MadeVex, madeVex, OPENVEX, OWN_VEX_REPO } from "../security/index.ts";
 import { type Database, select } from "../store/index.ts";
 import { attachedVex, putVexReferrer } from "./put-vex-referrer.ts";
 
@@ -19,7 +20,11 @@ export interface VexDeps {
   blobs: Pick<BlobStore, "startUpload" | "append" | "remove" | "removeUpload">;
   clock: Clock;
   log: Logger;
+  /** Makes the VEX of a large image in another process. */
+  vexElsewhere: VexElsewhere;
 }
+
+export type VexElsewhere = (place: Place, image: { repo: string; digest: string }) => Promise<MadeVex>;
 
 /** Where the installation is: its URL, and that of its registry. */
 interface Place {
@@ -106,16 +111,34 @@ async function* imagesOfRepo(reader: Database, repo: string): AsyncGenerator<{ r
   }
 }
 
+/** The VEX of an image, made in another process when the image is large. */
+async function vexOf(
+  { transactor, clock, vexElsewhere }: VexDeps,
+  place: Place,
+  image: { repo: string; digest: string },
+): Promise<MadeVex> {
+  const weigh = (rows: number): void => {
+    if (rows > MAX_ROWS_HERE) throw new TooHeavyHere(rows);
+  };
+  try {
+    return await transactor.read(systemCallNow(clock), async ({ tx }) =>
+      madeVex(await imageVexOf({ tx, weigh }, image, place)),
+    );
+  } catch (error) {
+    if (!(error instanceof TooHeavyHere)) throw error;
+    return await vexElsewhere(place, image);
+  }
+}
+
 async function renewOne(
-  { transactor, blobs, clock }: VexDeps,
+  deps: VexDeps,
   place: Place,
   { repo, digest: subject }: { repo: string; digest: string },
   renewed: Renewed,
 ): Promise<void> {
-  const { vex, attached } = await transactor.read(systemCallNow(clock), async ({ tx }) => ({
-    vex: await imageVexOf(tx, { repo, digest: subject }, place),
-    attached: await attachedVex(tx, repo, subject),
-  }));
+  const { transactor, blobs, clock } = deps;
+  const vex = await vexOf(deps, place, { repo, digest: subject });
+  const attached = await transactor.read(systemCallNow(clock), ({ tx }) => attachedVex(tx, repo, subject));
   // While it is not known what the image holds, what was said before stays.
   if (!vex.isKnown) return;
   const isRight = ({ annotations }: { annotations: string }): boolean =>
@@ -137,7 +160,7 @@ async function renewOne(
 /** Stores the contents of the referrer, and makes its manifest. Source: OCI image specification v1.1, artifacts. */
 async function makeReferrer(
   blobs: VexDeps["blobs"],
-  { repo, subject, vex, document }: { repo: string; subject: string; vex: ImageVex; document: object },
+  { repo, subject, vex, document }: { repo: string; subject: string; vex: MadeVex; document: Uint8Array },
   transactor: Transactor,
   clock: Clock,
 ): Promise<{ stored: StoredManifest; blobs: StoredBlob[] }> {
@@ -151,7 +174,7 @@ async function makeReferrer(
   );
   if (image === undefined) throw new MoorageError(Code.NotFound, `Not found: ${subject}`);
   const empty = await storeBytes(blobs, Buffer.from("{}"));
-  const content = await storeBytes(blobs, Buffer.from(JSON.stringify(document)));
+  const content = await storeBytes(blobs, Buffer.from(document));
   const bytes = Buffer.from(
     JSON.stringify({
       schemaVersion: 2,

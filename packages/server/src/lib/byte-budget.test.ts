@@ -1,51 +1,45 @@
 import assert from "node:assert/strict";
-import test from "node:test";
-import { ByteBudgetError, createByteBudget } from "./byte-budget.ts";
+import { test } from "node:test";
+import { createByteBudget } from "./byte-budget.ts";
 
-test("bytes are given out in order, and what is more than all of them waits for all", async () => {
-  const budget = createByteBudget({ bytes: 10, timeoutMs: 60_000, maxWaiting: 10 });
-  const first = await budget.take(6);
+const MANY = { owner: 10, all: 10 };
+const HOUR_MS = 3_600_000;
+
+test("what does not fit waits in order, and a large one is not overtaken", async () => {
+  const budget = createByteBudget({ bytes: 100, maxWaiting: MANY, waitMs: HOUR_MS });
+  const first = await budget.take("a", 60);
   const order: string[] = [];
-  const large = budget.take(100).then((lease) => {
-    order.push("large");
-    return lease;
-  });
-  const small = budget.take(1).then((lease) => {
-    order.push("small");
-    return lease;
-  });
-  await first.grow(4);
-  assert.deepEqual(order, [], "nobody overtakes the one that waits for all");
-  first.release();
-  (await large).release();
-  (await small).release();
+  const large = budget.take("b", 80).then((held) => (order.push("large"), held));
+  const small = budget.take("c", 10).then((held) => (order.push("small"), held));
+  assert.deepEqual(budget.use(), { bytes: 60, waiting: 2 });
+  first?.release();
+  (await large)?.release();
+  (await small)?.release();
   assert.deepEqual(order, ["large", "small"]);
+  assert.deepEqual(budget.use(), { bytes: 0, waiting: 0 });
 });
 
-test("a lease grows with what it holds, and gives all of it back once", async () => {
-  const budget = createByteBudget({ bytes: 10, timeoutMs: 60_000, maxWaiting: 10 });
-  const lease = await budget.take(2);
-  await lease.grow(1);
-  await lease.grow(10);
-  let isTaken = false;
-  const next = budget.take(10).then((taken) => {
-    isTaken = true;
-    return taken;
-  });
-  await Promise.resolve();
-  assert.equal(isTaken, false);
-  lease.release();
-  lease.release();
-  (await next).release();
-  (await budget.take(10)).release();
+test("what is larger than all there is gets it alone", async () => {
+  const budget = createByteBudget({ bytes: 100, maxWaiting: MANY, waitMs: HOUR_MS });
+  const one = await budget.take("a", 1_000);
+  const other = budget.take("a", 1);
+  one?.resize(99);
+  (await other)?.release();
+  one?.release();
+  one?.release();
+  one?.resize(50);
+  assert.deepEqual(budget.use(), { bytes: 0, waiting: 0 });
 });
 
-test("whoever waits for too long, or behind too many, gets an error", async () => {
-  const budget = createByteBudget({ bytes: 10, timeoutMs: 1, maxWaiting: 1 });
-  const lease = await budget.take(10);
-  const waits = budget.take(1);
-  await assert.rejects(budget.take(1), ByteBudgetError);
-  await assert.rejects(waits, ByteBudgetError);
-  lease.release();
-  (await budget.take(10)).release();
+test("who waits too long, or after too many others, gets nothing", async () => {
+  const budget = createByteBudget({ bytes: 100, maxWaiting: { owner: 1, all: 2 }, waitMs: 20 });
+  const held = await budget.take("a", 100);
+  const waiting = budget.take("a", 1);
+  assert.equal(await budget.take("a", 1), undefined, "one of this owner waits already");
+  const other = budget.take("b", 1);
+  assert.equal(await budget.take("c", 1), undefined, "two wait already");
+  assert.equal(await waiting, undefined);
+  assert.equal(await other, undefined);
+  held?.release();
+  assert.deepEqual(budget.use(), { bytes: 0, waiting: 0 });
 });

@@ -1,87 +1,82 @@
-/** Too many bytes were under way for too long. */
-export class ByteBudgetError extends Error {}
-
-/** How many bytes may be in memory, or in work, at a time. */
-export interface ByteBudget {
-  /**
-   * Takes bytes from the budget, in the order of the calls. More than the whole budget counts as all of it. Throws a
-   * ByteBudgetError when that takes longer than `timeoutMs`, or when too many wait. The lease must be released.
-   */
-  take(bytes: number): Promise<ByteLease>;
-}
-
-/** Bytes that were taken from a budget. */
-export interface ByteLease {
-  /** Takes more, so that the lease has so many bytes in all. Throws as `take` does. */
-  grow(bytes: number): Promise<void>;
-  /** Gives all of them back. Calling it again does nothing. */
+/** Memory that was taken, in bytes. */
+export interface HeldBytes {
+  /** Corrects the amount, once it is known. It may then be more than there is, and others wait longer. */
+  resize(bytes: number): void;
+  /** Gives it back; a second time does nothing. */
   release(): void;
 }
 
 export interface ByteBudgetOptions {
+  /** What all may hold together. Who asks for more gets it when nobody else holds any. */
   bytes: number;
-  /** How long a call waits for others to release theirs. */
-  timeoutMs: number;
-  /** How many calls may wait. */
-  maxWaiting: number;
+  /** How many may wait, of one owner and in all. */
+  maxWaiting: { owner: number; all: number };
+  /** How long each may wait, in milliseconds. */
+  waitMs: number;
+}
+
+/** A semaphore that counts bytes: who does not get what it asks for waits in order, for a limited time. */
+export interface ByteBudget {
+  /**
+   * Takes the memory. Undefined when it could not be had: too many wait already, or it took too long. `owner`: on whose
+   * behalf, so that one does not keep all others waiting.
+   */
+  take(owner: string, bytes: number): Promise<HeldBytes | undefined>;
+  /** How much is held, and how many wait. */
+  use(): { bytes: number; waiting: number };
 }
 
 interface Waiting {
+  owner: string;
   bytes: number;
-  begin(): void;
+  timer: NodeJS.Timeout;
+  resolve(held: HeldBytes | undefined): void;
 }
 
-/** Makes a budget: a semaphore whose permits are bytes. */
-export function createByteBudget({ bytes: all, timeoutMs, maxWaiting }: ByteBudgetOptions): ByteBudget {
-  let left = all;
-  const waiting = new Set<Waiting>();
-  const admit = (): void => {
-    for (const next of waiting) {
-      if (next.bytes > left) return;
-      waiting.delete(next);
-      left -= next.bytes;
-      next.begin();
-    }
+export function createByteBudget({ bytes: most, maxWaiting, waitMs }: ByteBudgetOptions): ByteBudget {
+  const queue: Waiting[] = [];
+  let held = 0;
+  const fits = (bytes: number): boolean => held === 0 || held + bytes <= most;
+  const hold = (asked: number): HeldBytes => {
+    let bytes = asked;
+    held += bytes;
+    return {
+      resize(now) {
+        if (bytes === 0) return;
+        held += now - bytes;
+        bytes = now;
+        proceed();
+      },
+      release() {
+        held -= bytes;
+        bytes = 0;
+        proceed();
+      },
+    };
   };
-  const acquire = async (bytes: number): Promise<void> => {
-    if (waiting.size === 0 && bytes <= left) {
-      left -= bytes;
-      return;
+  const proceed = (): void => {
+    for (let [first] = queue; first !== undefined && fits(first.bytes); [first] = queue) {
+      queue.shift();
+      clearTimeout(first.timer);
+      first.resolve(hold(first.bytes));
     }
-    if (waiting.size >= maxWaiting) throw new ByteBudgetError("too many large documents wait");
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.delete(entry);
-        reject(new ByteBudgetError("too many large documents are under way"));
-        admit();
-      }, timeoutMs);
-      const entry = {
-        bytes,
-        begin: () => {
-          clearTimeout(timer);
-          resolve();
-        },
-      };
-      waiting.add(entry);
-    });
   };
   return {
-    async take(bytes) {
-      let held = Math.min(bytes, all);
-      await acquire(held);
-      return {
-        async grow(wanted) {
-          const more = Math.min(wanted, all) - held;
-          if (more <= 0) return;
-          await acquire(more);
-          held += more;
-        },
-        release() {
-          left += held;
-          held = 0;
-          admit();
-        },
-      };
+    async take(owner, bytes) {
+      if (queue.length === 0 && fits(bytes)) return hold(bytes);
+      const own = queue.filter((each) => each.owner === owner).length;
+      if (queue.length >= maxWaiting.all || own >= maxWaiting.owner) return undefined;
+      return await new Promise((resolve) => {
+        const give = (): void => {
+          queue.splice(queue.indexOf(waiting), 1);
+          resolve(undefined);
+          // What waits behind it may be smaller.
+          proceed();
+        };
+        const waiting = { owner, bytes, resolve, timer: setTimeout(give, waitMs).unref() };
+        queue.push(waiting);
+      });
     },
+    use: () => ({ bytes: held, waiting: queue.length }),
   };
 }

@@ -4,6 +4,8 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 export interface CatalogMetrics {
   /** Counts an attempt to read an image, which took so many milliseconds. */
   read(outcome: string, ms: number): void;
+  /** Counts a process that reads images and ended, which it should not have. Kinds: from a bounded set. */
+  readerDied(kind: string): void;
   /** Sets the number of images that wait. */
   waiting(images: number): void;
   /** Counts a document that is attached to an image. Kinds and outcomes: from bounded sets. */
@@ -27,6 +29,12 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
     buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600],
     registers,
   });
+  const deaths = new Counter({
+    name: "moorage_vulnerability_reader_deaths_total",
+    help: "Processes that read images and ended unexpectedly or were killed: by timeout, for memory, or died.",
+    labelNames: ["kind"],
+    registers,
+  });
   const backlog = new Gauge({
     name: "moorage_vulnerability_backlog",
     help: "Images of the installation whose packages have not been read yet; 100,000 for more.",
@@ -47,6 +55,7 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
     aggregator: "max",
   });
   // All samples are there from the beginning.
+  for (const kind of ["timeout", "memory", "died"]) deaths.inc({ kind }, 0);
   for (const kind of ["checks", "manifests"]) attachedBacklog.set({ kind }, 0);
   return {
     attached: (kind, outcome) => documents.inc({ kind, outcome }),
@@ -58,6 +67,7 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
       attempts.inc({ outcome });
       durations.observe(ms / 1000);
     },
+    readerDied: (kind) => deaths.inc({ kind }),
     waiting: (images) => backlog.set(images),
   };
 }

@@ -12,6 +12,7 @@ import type { FeedMetrics } from "./feed-metrics.ts";
 import type { GcMetrics } from "./gc-metrics.ts";
 import type { MatchingMetrics } from "./matching-metrics.ts";
 import { createMetrics, type Metrics, type Snapshot } from "./metrics.ts";
+import type { LargeMetrics } from "./large-metrics.ts";
 import type { LibraryMetrics } from "./library-metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
 import type { RequestObserver } from "../core/observed.ts";
@@ -40,6 +41,7 @@ export interface Observation {
   limited: Metrics["limited"];
   audit: AuditMetrics;
   blocks: BlockMetrics;
+  large: LargeMetrics;
   catalogs: CatalogMetrics;
   matching: MatchingMetrics;
   pulls: PullMetrics;
@@ -77,6 +79,7 @@ export async function openObservation(
     limited: metrics.limited,
     audit: metrics.audit,
     blocks: metrics.blocks,
+    large: metrics.large,
     catalogs: metrics.catalogs,
     matching: metrics.matching,
     pulls: metrics.pulls,

@@ -7,6 +7,7 @@ import { type EventMetrics, eventMetrics } from "./event-metrics.ts";
 import { type FeedMetrics, feedMetrics } from "./feed-metrics.ts";
 import { type GcMetrics, gcMetrics } from "./gc-metrics.ts";
 import { type GoldenSignals, goldenSignals } from "./golden-signals.ts";
+import { type LargeMetrics, largeMetrics } from "./large-metrics.ts";
 import { type LibraryMetrics, libraryMetrics } from "./library-metrics.ts";
 import { type MatchingMetrics, matchingMetrics } from "./matching-metrics.ts";
 import { type MirrorMetrics, mirrorMetrics } from "./mirror-metrics.ts";
@@ -25,6 +26,7 @@ export interface Metrics {
   catalogs: CatalogMetrics;
   events: EventMetrics;
   blocks: BlockMetrics;
+  large: LargeMetrics;
   feeds: FeedMetrics;
   gc: GcMetrics;
   matching: MatchingMetrics;
@@ -63,6 +65,7 @@ export function createMetrics(version: string): Metrics {
   const gc = gcMetrics(registry);
   const audit = auditMetrics(registry);
   const blocks = blockMetrics(registry);
+  const large = largeMetrics(registry);
   const catalogs = catalogMetrics(registry);
   const feeds = feedMetrics(registry);
   const matching = matchingMetrics(registry);
@@ -91,6 +94,7 @@ export function createMetrics(version: string): Metrics {
     feeds,
     audit,
     blocks,
+    large,
     catalogs,
     matching,
     pulls,

@@ -12,14 +12,16 @@ import { authorize, placesOf } from "../auth/index.ts";
 import { isDryRun } from "../core/dry-run.ts";
 import type { Stored } from "../core/stored.ts";
 import type { Streamed } from "../core/streamed.ts";
+import { type AnswerForm, MAX_ROWS_HERE, TooHeavyHere, type Written } from "../core/written.ts";
 import { type Auditor, rejectionOf } from "../audit/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import type { CallData } from "../core/call.ts";
 import { callMethod } from "./commands.ts";
-import { openCall } from "./open-call.ts";
+import { openCall, type OpenCallOptions } from "./open-call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { after, attempt, type Awaitable } from "../lib/awaitable.ts";
-import { type Method, nameOf, ruleOf, type UnaryMethod } from "./methods.ts";
+import type { LargeAnswers } from "./large-answers.ts";
+import { type Method, nameOf, ruleOf, type TranslationContext, type UnaryMethod } from "./methods.ts";
 import type { Database } from "../store/index.ts";
 import { createSlots, guarded } from "./stream-limits.ts";
 import type { Transactor } from "../core/transactor.ts";
@@ -37,12 +39,13 @@ export type MethodCheck = (data: CallData, request: Message) => Promise<Message 
  * Checks the rights of every call of a method and runs it in its transaction. Protocols reach it through the pipeline.
  */
 export interface Dispatch {
+  /** What is too heavy for this thread is answered by another process, in the form that is asked for. */
   answer(
     method: DescMethodUnary,
     data: CallData,
     message: Message,
-    extra?: { authorization?: string; hasLeft?: (() => boolean) | undefined },
-  ): Awaitable<Message | Stored | Streamed>;
+    extra: AnswerExtra & { form: AnswerForm },
+  ): Awaitable<Message | Stored | Streamed | Written>;
   /** Calls a streaming method. The caller's rights are checked when it begins and again while it runs. */
   stream(
     method: DescMethodServerStreaming,
@@ -50,6 +53,13 @@ export interface Dispatch {
     message: Message,
     extra: StreamCall,
   ): AsyncIterable<Message>;
+}
+
+/** What a call has beside its message. */
+export interface AnswerExtra {
+  authorization?: string;
+  /** Whether its client has disconnected. */
+  hasLeft?: (() => boolean) | undefined;
 }
 
 export interface StreamCall {
@@ -72,6 +82,8 @@ export interface DispatchDeps {
   admins: readonly string[];
   /** Records rejected calls. */
   auditor: Pick<Auditor, "note">;
+  /** Answers what is too heavy for this thread. Without it nothing is. */
+  large?: Pick<LargeAnswers, "answer"> | undefined;
 }
 
 export function createDispatch({
@@ -82,17 +94,41 @@ export function createDispatch({
   transactor,
   admins,
   auditor,
+  large,
 }: DispatchDeps): Dispatch {
   const answer: Dispatch["answer"] = (desc, data, message, extra) => {
+    if (large === undefined) return answerHere(desc, data, message, extra);
+    const call = { ...extra, method: desc, data };
+    const elsewhere = (request: Message, rows: number): Promise<Written> =>
+      large.answer({ ...call, message: request, rows });
+    return attempt<Message | Stored | Streamed | Written>(
+      () => answerHere(desc, data, message, { ...extra, maxRows: MAX_ROWS_HERE, elsewhere }),
+      (error) => {
+        if (!(error instanceof TooHeavyHere)) throw error;
+        return elsewhere(message, error.rows);
+      },
+    );
+  };
+  const answerHere = (
+    desc: DescMethodUnary,
+    data: CallData,
+    message: Message,
+    extra: AnswerExtra & OpenCallOptions,
+  ): Awaitable<Message | Stored | Streamed> => {
     const name = nameOf(desc);
     const loose = outside.get(name);
-    if (loose !== undefined) return loose(data, message, extra?.authorization);
+    if (loose !== undefined) return loose(data, message, extra.authorization);
     const method = methods.get(name);
-    if (method?.kind === "translated") return method.answer({ data, hasLeft: extra?.hasLeft, answer }, message);
+    if (method?.kind === "translated") {
+      // What is too heavy in one of its methods makes all of it too heavy.
+      const { authorization: _, ...withoutToken } = extra;
+      const inner: TranslationContext["answer"] = (each, of, request) => answerHere(each, of, request, withoutToken);
+      return method.answer({ data, hasLeft: extra.hasLeft, answer: inner }, message);
+    }
     if (method?.kind !== "unary") throw unknown(name);
     // A method of v1 has checked what it was sent, by its own types: a filter may have a value that v2 does not name.
     if (data.v1 !== true) requireKnownValues(desc, message);
-    const call = openCall(data, reader, extra?.hasLeft);
+    const call = openCall(data, reader, extra);
     const writes = method.transaction === Transaction.WRITE;
     let isAuthorized = false;
     return attempt<Message | Stored | Streamed>(

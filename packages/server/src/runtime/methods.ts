@@ -143,12 +143,7 @@ export interface TranslationContext {
   /** Whether the client has disconnected. */
   hasLeft: (() => boolean) | undefined;
   /** Calls another method. */
-  answer(
-    method: DescMethodUnary,
-    data: CallData,
-    message: Message,
-    extra: { hasLeft: (() => boolean) | undefined },
-  ): Awaitable<Message | Stored | Streamed>;
+  answer(method: DescMethodUnary, data: CallData, message: Message): Awaitable<Message | Stored | Streamed>;
 }
 /** A method of the API with the function that implements it. */
 export type Method = UnaryMethod | StreamMethod | TranslatedMethod;

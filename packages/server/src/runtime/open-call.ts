@@ -1,6 +1,7 @@
 import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
+import { TooHeavyHere } from "../core/written.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import { uuidOf } from "../lib/uuid.ts";
@@ -11,11 +12,25 @@ export interface OpenCall extends Call {
   pendingEvents: PendingEvent[];
 }
 
+/** How a call is open. */
+export interface OpenCallOptions {
+  /** Whether its client has disconnected. */
+  hasLeft?: (() => boolean) | undefined;
+  /** The most rows of one of its steps; see `Call.weigh`. Defaults to any number. */
+  maxRows?: number;
+  /** See `Call.elsewhere`; needed where `maxRows` is. */
+  elsewhere?: Call["elsewhere"];
+}
+
 /**
  * A call on the transaction or reader. Its rights are read from bindings and mappings when first needed, and are then
- * fixed for the call. `hasLeft`: whether its client has disconnected.
+ * fixed for the call.
  */
-export function openCall(data: CallData, tx: Database, hasLeft: () => boolean = () => false): OpenCall {
+export function openCall(
+  data: CallData,
+  tx: Database,
+  { hasLeft = () => false, maxRows = Infinity, elsewhere = nowhere }: OpenCallOptions = {},
+): OpenCall {
   const pendingEvents: PendingEvent[] = [];
   let rights: Rights | undefined;
   const held = <T>(ask: (rights: Rights) => T): Awaitable<T> =>
@@ -35,9 +50,17 @@ export function openCall(data: CallData, tx: Database, hasLeft: () => boolean = 
     requireCaller() {
       if (hasLeft()) throw new MoorageError(Code.Aborted, "Aborted: the caller has left");
     },
+    elsewhere,
+    weigh(rows) {
+      if (rows > maxRows) throw new TooHeavyHere(rows);
+    },
     may: (capability, uid) => held((rights) => rights.may(capability, uid)),
     visible: (...capabilities) => held((rights) => rights.visible(capabilities)),
     heldBy: (identity, capability, uid) =>
       after(grantsOf(tx, identity), (grants) => rightsOf({ identity }, grants).may(capability, uid)),
   };
+}
+
+async function nowhere(): Promise<never> {
+  throw new Error("a call without limits needs no other process");
 }

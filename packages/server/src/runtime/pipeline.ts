@@ -1,10 +1,17 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from "@bufbuild/protobuf";
+import {
+  type DescMethod,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  fromBinary,
+  type Message,
+} from "@bufbuild/protobuf";
 import type { CallData, Caller } from "../core/call.ts";
 import type { RequestData } from "../core/http.ts";
 import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
 import { messageOf, type Stored } from "../core/stored.ts";
 import { collected, isStreamed, type Streamed } from "../core/streamed.ts";
+import { type AnswerForm, isWritten, type Written } from "../core/written.ts";
 import { Code, MoorageError, unauthenticated } from "../errors.ts";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -32,7 +39,9 @@ export interface UnaryCodec<B> {
   verified?: Awaitable<Caller> | undefined;
   /** Reads the message; called when the caller is authenticated. Undefined when no answer is wanted any more. */
   decode(): Awaitable<Message | undefined>;
-  encode(answer: Message | Stored | Streamed): Awaitable<B>;
+  /** The form in which large answers are made. */
+  form: AnswerForm;
+  encode(answer: Message | Stored | Streamed | Written): Awaitable<B>;
   /** Converts an answer to the form of the response cache, and back. */
   toCached(answer: B): Answered;
   ofCached(answered: Answered): B;
@@ -81,12 +90,24 @@ export interface PipelineDeps {
 
 // How many items a list may have in a protocol that cannot send them one by one.
 const MAX_COLLECTED = 100_000;
+// The largest answer of another process that is read here, for a protocol whose library writes it again.
+const MAX_READ_BYTES = 1 << 20;
 
 /** The error for a list that is too long for its protocol. */
 export function tooManyItems(max: number): MoorageError {
   return new MoorageError(
     Code.ResourceExhausted,
     `Resource exhausted: the list has more than ${max} items, which only REST and gRPC send; narrow it by a filter`,
+  );
+}
+
+/** The message of an answer that another process has made. Throws RESOURCE_EXHAUSTED when it is large. */
+function messageIn({ bytes, release }: Written, { output }: DescMethodUnary): Message {
+  release();
+  if (bytes.length <= MAX_READ_BYTES) return fromBinary(output, bytes);
+  throw new MoorageError(
+    Code.ResourceExhausted,
+    `Resource exhausted: the answer has ${bytes.length} bytes, more than ${MAX_READ_BYTES}: only REST and gRPC send it`,
   );
 }
 
@@ -108,10 +129,12 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
     head: CallHead<DescMethodUnary>,
     caller: Caller,
     message: Message,
-  ): Awaitable<Message | Stored | Streamed> =>
+    form: AnswerForm,
+  ): Awaitable<Message | Stored | Streamed | Written> =>
     dispatch.answer(head.method, callData(head, caller), message, {
       authorization: head.authorization ?? "",
       hasLeft: head.data.hasLeft,
+      form,
     });
   return {
     admit: (data) => new RequestSteps(data).admit(),
@@ -121,9 +144,10 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
       const steps = new RequestSteps(head.data, cache);
       const known = steps.cached(codec.key, clock.nowMs());
       if (known !== undefined) return codec.ofCached(known.answer);
-      const encoded = (answered: Message | Stored | Streamed): ReturnType<typeof codec.encode> =>
+      const encoded = (answered: Message | Stored | Streamed | Written): ReturnType<typeof codec.encode> =>
         after(codec.encode(answered), (answer) => {
-          if (codec.key !== undefined) {
+          // What another process has made is larger than what is kept.
+          if (codec.key !== undefined && !isWritten(answered)) {
             const kept = codec.toCached(answer);
             steps.keep(kept.text.length, () => kept);
           }
@@ -133,14 +157,15 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
         steps.identify(() => codec.verified ?? verify(head)),
         (caller) =>
           after(codec.decode(), (message) =>
-            message === undefined ? undefined : after(dispatched(head, caller, message), encoded),
+            message === undefined ? undefined : after(dispatched(head, caller, message, codec.form), encoded),
           ),
       );
     },
     unary: async (head, caller, message) => {
-      const answered = await dispatched(head, caller, message);
+      const answered = await dispatched(head, caller, message, "binary");
+      if (isWritten(answered)) return messageIn(answered, head.method);
       if (!isStreamed(answered)) return messageOf(answered);
-      const whole = await collected(answered, MAX_COLLECTED);
+      const whole = await collected(answered, { max: MAX_COLLECTED, maxBytes: MAX_READ_BYTES });
       if (whole === undefined) throw tooManyItems(MAX_COLLECTED);
       return whole;
     },

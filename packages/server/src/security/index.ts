@@ -5,7 +5,8 @@ export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";
 export { OPENVEX, OWN_VEX_REPO, repoOfOwnVex } from "./attached/own-vex.ts";
-export { type ImageVex, imageVexOf } from "./exports/image-vex.ts";
+export { imageVexOf, type MadeVex, madeVex } from "./exports/image-vex.ts";
+export type { ReadScanned } from "./scanners/read-scanned.ts";
 export { advisoryExportsService } from "./exports/service.ts";
 export { type AttachedStatement, attachedStatements, statementsAbout } from "./attached/statements.ts";
 export { removeUnusedCatalogs } from "./catalog/remove.ts";
@@ -53,7 +54,7 @@ export {
 export { createScannerChecks } from "./scanners/check.ts";
 export { resealScanners } from "./scanners/credentials.ts";
 export { removeUnusedScans } from "./scanners/remove.ts";
-export { startScans } from "./scanners/runner.ts";
+export { readReportHere, startScans } from "./scanners/runner.ts";
 export { reportOf as scanReportOf, scansService } from "./scanners/scans.ts";
 export { scannersService } from "./scanners/service.ts";
 export { securityCommands } from "./commands.ts";

@@ -7,9 +7,10 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { type UIDPFilter, UIDPFilterSchema } from "@moorage/api/messages";
-import type { CallData } from "../core/call.ts";
+import type { Call, CallData } from "../core/call.ts";
 import { messageOf } from "../core/stored.ts";
 import { isStreamed, type Streamed, streamed } from "../core/streamed.ts";
+import { isWritten, TooHeavyHere, type Written } from "../core/written.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { TranslationContext } from "../runtime/methods.ts";
 import type { Mapping } from "./mapping.ts";
@@ -41,7 +42,7 @@ export function v2Of({ answer, data: given, hasLeft }: TranslationContext): V2 {
     request: MessageInitShape<I>,
     by: CallData,
   ): Promise<MessageShape<O>> => {
-    const answered = await answer(method, by, create(method.input, request), { hasLeft });
+    const answered = await answer(method, by, create(method.input, request));
     if (isStreamed(answered)) throw new Error(`${method.toString()} is of v1`);
     return messageOf(answered) as MessageShape<O>;
   };
@@ -79,29 +80,46 @@ const BULK_PAGE_SIZE = 1000;
 export async function listed<O extends DescMessage, P>(
   output: O,
   pages: AsyncGenerator<P, void, undefined>,
-  toItems: (page: P) => readonly Message[] | Promise<readonly Message[]>,
+  toItems: (page: P) => Part | Promise<Part>,
 ): Promise<MessageShape<O> | Streamed<O>> {
-  const read = async (): Promise<readonly Message[] | undefined> => {
+  const read = async (): Promise<Part | undefined> => {
     for (let next = await pages.next(); next.done !== true; next = await pages.next()) {
       const items = await toItems(next.value);
-      if (items.length > 0) return items;
+      if (isWritten(items) || items.length > 0) return items;
     }
     return undefined;
   };
   const first = (await read()) ?? [];
-  const second = await read();
+  const second = isWritten(first) ? [] : await read();
   if (second === undefined) return create(output, { items: first } as object as MessageInitShape<O>);
   return streamed(
     output,
     (async function* () {
       try {
         yield first;
-        for (let part: readonly Message[] | undefined = second; part !== undefined; part = await read()) yield part;
+        for (let part: Part | undefined = second; part !== undefined; part = await read()) yield part;
       } finally {
         await pages.return();
       }
     })(),
   );
+}
+
+/** Items of a list, or an answer of the same method with some of them that another process has made. */
+type Part = readonly Message[] | Written;
+
+/** Makes a part of a list here, or, when it is too heavy, elsewhere as the answer to a request for that part alone. */
+export async function orElsewhere<T>(
+  call: Pick<Call, "elsewhere">,
+  request: () => Message,
+  work: () => Promise<T>,
+): Promise<T | Written> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TooHeavyHere)) throw error;
+    return await call.elsewhere(request(), error.rows);
+  }
 }
 
 /** The items that a mapping makes of a page's field. */

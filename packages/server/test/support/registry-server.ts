@@ -167,6 +167,7 @@ export async function startRegistry(t: TestContext, env: Record<string, string> 
       TagsService.method.createTag,
       data,
       create(TagsService.method.createTag.input, { parent, tag: { name, digest } }),
+      { form: "binary" },
     );
   };
   /** An identity of acme's viewers, with a relationship through which it can be assumed. */

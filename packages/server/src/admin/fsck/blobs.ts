@@ -1,12 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
-import { rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { BlobStore } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
 import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
+import { makeTempFolder } from "../../lib/temp-folders.ts";
 import { type BlobRow, readBlob } from "../blob-files.ts";
 import type { Report } from "../progress.ts";
 import { rowsOf } from "../tables.ts";
@@ -82,7 +81,7 @@ export async function* wrongBlobs(check: BlobCheck): AsyncGenerator<WrongBlob> {
         yield { digest, generation, size, fault: "content-without-blob" };
     }
   } finally {
-    listing.close();
+    await listing.close();
   }
 }
 
@@ -178,8 +177,8 @@ export async function repairBlob(store: Store, blobs: BlobStore, wrong: WrongBlo
 
 // A list of millions of blobs is stored on disk, not in memory.
 function openListing() {
-  const path = join(tmpdir(), `moorage-fsck-${randomUUID()}.db`);
-  const database = new DatabaseSync(path);
+  const folder = makeTempFolder("fsck");
+  const database = new DatabaseSync(join(folder.path, "blobs.db"));
   database.exec(
     "pragma journal_mode = off; pragma synchronous = off; create table listed (digest text, generation text, size integer, modified integer, primary key (digest, generation)) without rowid; begin",
   );
@@ -203,9 +202,9 @@ function openListing() {
         .iterate(olderThanMs))
         yield row as unknown as BlobRow;
     },
-    close(): void {
+    async close(): Promise<void> {
       database.close();
-      rmSync(path, { force: true });
+      await folder.remove();
     },
   };
 }

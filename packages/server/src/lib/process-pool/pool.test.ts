@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { isRunning } from "../../../test/support/children.ts";
 import { type ProcessPool, processPool, type ProcessPoolOptions, TaskError } from "./index.ts";
 
 const SUPPORT = new URL("../../../test/support/", import.meta.url);
@@ -45,14 +46,6 @@ function folder(t: TestContext): string {
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(10);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 test("a task gets its input and the data of the pool, and one child stays for the next", async (t) => {

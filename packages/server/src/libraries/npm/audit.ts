@@ -25,7 +25,7 @@ const SEVERITIES: Readonly<Record<LibraryVulnerability["severity"], string>> = {
  */
 export async function answerAudit(exchange: LibraryExchange, group: string): Promise<void> {
   const { reading } = exchange.deps;
-  const held = holding(reading);
+  const held = holding(reading, group);
   try {
     const body = await bodyIn(exchange, held);
     const asked = await reading.run("npm.asked", { body }, body.length);

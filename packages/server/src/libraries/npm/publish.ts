@@ -114,7 +114,7 @@ async function withDocument(
   const { blobs, config, reading } = exchange.deps;
   const maxJsonBytes = MAX_JSON_BYTES;
   let tarball: SentFile | undefined;
-  const held = holding(reading);
+  const held = holding(reading, exchange.caller.identity);
   try {
     const json = await splitDocument(bodyOf(exchange), { maxJsonBytes, hold: held.hold }, async (file, bytes) => {
       const received = await receiveFile(blobs, bytes, { maxBytes: config.maxLibraryFileBytes });

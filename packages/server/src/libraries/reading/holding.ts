@@ -1,4 +1,4 @@
-import type { ByteLease } from "../../lib/byte-budget.ts";
+import type { HeldBytes } from "../../lib/byte-budget.ts";
 import { INLINE_BYTES } from "./limits.ts";
 import type { Reading } from "./open.ts";
 
@@ -11,13 +11,15 @@ export interface Holding {
 
 const STEP_BYTES = 1024 * 1024;
 
-/** Counts the bytes of a document that is received. A small one takes nothing from the budget. */
-export function holding(reading: Pick<Reading, "take">, announcedBytes = 0): Holding {
-  let lease: ByteLease | undefined;
+/**
+ * Counts the bytes of a document that is received, on behalf of a group. A small one takes nothing from the budget.
+ * `announcedBytes`: how many it will have, if that is known.
+ */
+export function holding(reading: Pick<Reading, "take">, owner: string, announcedBytes = 0): Holding {
+  const taken: HeldBytes[] = [];
   let held = INLINE_BYTES;
   const grow = async (bytes: number): Promise<void> => {
-    if (lease === undefined) lease = await reading.take(bytes);
-    else await lease.grow(bytes);
+    taken.push(await reading.take(owner, taken.length === 0 ? bytes : bytes - held));
     held = bytes;
   };
   return {
@@ -25,6 +27,8 @@ export function holding(reading: Pick<Reading, "take">, announcedBytes = 0): Hol
       if (bytes <= held) return undefined;
       return grow(Math.max(bytes + STEP_BYTES, announcedBytes));
     },
-    release: () => lease?.release(),
+    release() {
+      for (const each of taken) each.release();
+    },
   };
 }

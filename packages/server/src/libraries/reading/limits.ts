@@ -14,6 +14,7 @@ export const LARGE_BYTES_UNDER_WAY = 160 * 1024 * 1024;
 /** How long one waits for the others before its client is asked to come again. */
 export const WAIT_MS = 20_000;
 export const MAX_WAITING = 1_000;
+export const MAX_WAITING_OF_ONE = 200;
 
 /** How long a child may take for one document; those at the limits take some seconds. */
 export const TASK_TIMEOUT_MS = 60_000;

@@ -1,8 +1,15 @@
 import { extname } from "node:path";
 import { Code, fromPlain, MoorageError, type PlainError } from "../../errors.ts";
-import { ByteBudgetError, type ByteLease, createByteBudget } from "../../lib/byte-budget.ts";
+import { createByteBudget, type HeldBytes } from "../../lib/byte-budget.ts";
 import { processPool, TaskError } from "../../lib/process-pool/index.ts";
-import { INLINE_BYTES, LARGE_BYTES_UNDER_WAY, MAX_WAITING, TASK_TIMEOUT_MS, WAIT_MS } from "./limits.ts";
+import {
+  INLINE_BYTES,
+  LARGE_BYTES_UNDER_WAY,
+  MAX_WAITING,
+  MAX_WAITING_OF_ONE,
+  TASK_TIMEOUT_MS,
+  WAIT_MS,
+} from "./limits.ts";
 import { ReadingError } from "./reading-error.ts";
 import { loadTask, type TaskInput, type TaskName, type TaskOutput } from "./tasks.ts";
 
@@ -18,8 +25,10 @@ export interface Reading {
     input: TaskInput<Name> | (() => Promise<TaskInput<Name>>),
     bytes: number,
   ): Promise<TaskOutput<Name>>;
-  /** Takes bytes for a large document in memory. Throws UNAVAILABLE when too many are under way. */
-  take(bytes: number): Promise<ByteLease>;
+  /**
+   * Takes bytes for a large document in memory, on behalf of a group. Throws UNAVAILABLE when too many are under way.
+   */
+  take(owner: string, bytes: number): Promise<HeldBytes>;
   /** Ends the children. */
   close(): Promise<void>;
 }
@@ -43,7 +52,11 @@ export function openReading({ log }: { log: { warn(fields: object, message: stri
     maxWaitingBytes: LARGE_BYTES_UNDER_WAY,
     onDeath: (reason) => log.warn({ reason }, "a process that reads documents of libraries has ended"),
   });
-  const budget = createByteBudget({ bytes: LARGE_BYTES_UNDER_WAY, timeoutMs: WAIT_MS, maxWaiting: MAX_WAITING });
+  const budget = createByteBudget({
+    bytes: LARGE_BYTES_UNDER_WAY,
+    maxWaiting: { owner: MAX_WAITING_OF_ONE, all: MAX_WAITING },
+    waitMs: WAIT_MS,
+  });
   return {
     async run<Name extends TaskName>(
       task: Name,
@@ -64,17 +77,13 @@ export function openReading({ log }: { log: { warn(fields: object, message: stri
       // The names of tasks and their types stand in one table.
       return answer.value as TaskOutput<Name>;
     },
-    take: (bytes) => budget.take(bytes).then(leased, busy),
+    async take(owner, bytes) {
+      const held = await budget.take(owner, bytes);
+      if (held === undefined) throw unavailable("too many large documents are under way");
+      return held;
+    },
     close: () => pool.stop(),
   };
-}
-
-function leased(lease: ByteLease): ByteLease {
-  return { grow: (bytes) => lease.grow(bytes).catch(busy), release: lease.release };
-}
-
-function busy(error: unknown): never {
-  throw error instanceof ByteBudgetError ? unavailable(error.message) : error;
 }
 
 function unavailable(why: string): MoorageError {

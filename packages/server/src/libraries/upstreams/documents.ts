@@ -133,14 +133,14 @@ export function createDocuments(
   };
   const bodyOf = async (
     answer: UpstreamAnswer,
-    { name }: Place<KindName>,
+    { name, settings }: Place<KindName>,
     wanted: WantedDocument<KindName>,
   ): Promise<HeldBody> => {
     const maxBytes = Math.min(wanted.maxBytes ?? Number.POSITIVE_INFINITY, config.upstreamMaxDocumentBytes);
     try {
       if (Number(answer.headers["content-length"] ?? 0) > maxBytes)
         throw new FetchError("refused", "the answer is too large");
-      return await readBody(answer, maxBytes, reading);
+      return await readBody(answer, maxBytes, reading, settings.group);
     } catch (error) {
       answer.discard();
       const isLarge = error instanceof FetchError && error.kind === "refused";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { divided, entryIn, pieceOf, wholeOf } from "./pieces.ts";
+import { divided, type DocumentInput, entryIn, pieceOf, wholeOf } from "./pieces.ts";
 import { readDocument } from "./read-document.ts";
 
 const CONTEXT = { headers: {}, url: "https://repo.example/", nowMs: 5_000 } as const;
@@ -28,11 +28,11 @@ test("a document is divided when it is large, and the next one knows what it sai
   assert.equal(small.pieces, undefined);
   const large = await readDocument({ ...about, bytes: metadata(8_000), previous: undefined });
   assert.ok(large.pieces !== undefined && large.pieces.length > 1 && large.value === undefined);
-  const kept = {
+  const kept: DocumentInput<"maven.metadata"> = {
     kind: "maven.metadata",
     head: { release: "", updateMs: 0, plugins: [] },
     pieces: large.pieces,
-  } as const;
+  };
   const whole = await wholeOf(kept);
   assert.deepEqual(
     [whole.versions.length, whole.versions[0], whole.versions.at(-1)],

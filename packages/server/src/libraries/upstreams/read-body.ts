@@ -10,16 +10,17 @@ export interface HeldBody {
 }
 
 /**
- * Reads the body of an answer. A large one waits for others that are in memory. Throws a FetchError when it has more
- * than `maxBytes` or breaks off, and UNAVAILABLE.
+ * Reads the body of an answer, on behalf of a group. A large one waits for others that are in memory. Throws a
+ * FetchError when it has more than `maxBytes` or breaks off, and UNAVAILABLE.
  */
 export async function readBody(
   { body, headers }: Pick<UpstreamAnswer, "body" | "headers">,
   maxBytes: number,
   reading: Pick<Reading, "take">,
+  owner: string,
 ): Promise<HeldBody> {
   const announced = Number(headers["content-length"] ?? 0) || 0;
-  const { hold, release } = holding(reading, Math.min(announced, maxBytes));
+  const { hold, release } = holding(reading, owner, Math.min(announced, maxBytes));
   const chunks: Buffer[] = [];
   let size = 0;
   try {

@@ -4,7 +4,8 @@ import { isObject } from "../../lib/json.ts";
 import { noteImageChange } from "../../registry/index.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
-import { HOLD_MS, MAX_ATTEMPTS, type StoredLayer } from "../catalog/queue.ts";
+import type { NotRead } from "../catalog/image-reader.ts";
+import { HOLD_MS, MAX_ATTEMPTS, retryAfterMs, type StoredLayer } from "../catalog/queue.ts";
 import { deletePackages } from "../catalog/remove.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
@@ -16,7 +17,6 @@ import type { AttachedDocument, AttachedLayer, StoredStatement } from "./types.t
 
 /** The most documents of one manifest that are read: cosign adds a layer for each attestation. */
 const MAX_DOCUMENTS = 50;
-const RETRY_AFTER_MS = 60_000;
 
 /** An attached manifest, as one about the subject, and who reads it. */
 export interface Reading {
@@ -37,10 +37,15 @@ export interface ClaimedManifest {
   layers: AttachedLayer[];
 }
 
-/** Takes the manifest that has waited longest. `again`: there may be another. */
+/**
+ * Takes the manifest that has waited longest: of those that were not attempted yet, or of those that were. `again`: there may be another.
+ */
 export const claimAttached = command(
   "security.claimAttached",
-  async (call: Call, { holder }: { holder: string }): Promise<{ claimed?: ClaimedManifest; again?: boolean }> => {
+  async (
+    call: Call,
+    { holder, isAgain }: { holder: string; isAgain: boolean },
+  ): Promise<{ claimed?: ClaimedManifest; again?: boolean }> => {
     const { tx, agreedMs } = call;
     await takeAdvisoryLock(tx, "catalogs");
     const row = await tx
@@ -48,6 +53,7 @@ export const claimAttached = command(
       .select(["subject", "manifest", "attempts", "reason"])
       .where("state", "=", CATALOG_STATE.waiting)
       .where("hold_until", "<=", agreedMs)
+      .where("attempts", isAgain ? ">" : "=", 0)
       .orderBy("create_time")
       .orderBy("subject")
       .orderBy("manifest")
@@ -225,17 +231,14 @@ export const finishAttached = command(
 /** The manifest could not be read. `isFinal`: it would fail again. Otherwise it waits, up to MAX_ATTEMPTS. */
 export const failAttached = command(
   "security.failAttached",
-  async (
-    call: Call,
-    { reason, isFinal, ...reading }: Reading & { reason: string; isFinal: boolean },
-  ): Promise<void> => {
+  async (call: Call, { reason, isFinal, isSoon = false, ...reading }: Reading & NotRead): Promise<void> => {
     await takeAdvisoryLock(call.tx, "catalogs");
     const row = await hold(call, reading);
     if (row === undefined) return;
     if (isFinal || row.attempts >= MAX_ATTEMPTS) return await fail(call, reading, reason);
     await call.tx
       .updateTable("attached_readings")
-      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * RETRY_AFTER_MS })
+      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * retryAfterMs(isSoon) })
       .where("subject", "=", reading.subject)
       .where("manifest", "=", reading.manifest)
       .execute();

@@ -4,9 +4,11 @@ import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type Database, select } from "../../store/index.ts";
-import { HOLD_MS, PART_ROWS } from "../catalog/queue.ts";
+import type { ImageReader, ReadDocument } from "../catalog/image-reader.ts";
+import { itemsOf } from "../catalog/parts.ts";
+import { HOLD_MS } from "../catalog/queue.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
-import type { CatalogThread } from "../catalog/thread.ts";
+import type { Component } from "../catalog/types.ts";
 import { whileHeld } from "../work.ts";
 import { checkNextAttachments } from "./check.ts";
 import {
@@ -20,7 +22,7 @@ import {
   writeAttachedPart,
   writeAttachedStatements,
 } from "./queue.ts";
-import type { AttachedDocument } from "./types.ts";
+import type { StoredStatement } from "./types.ts";
 
 /** How the reading of a document ended: it was read, does not count, or its manifest could not be read. */
 export type AttachedOutcome = "read" | "rejected" | "failed";
@@ -30,8 +32,10 @@ export interface AttachedRunnerDeps {
   transactor: Transactor;
   clock: Clock;
   log: Logger;
-  thread: CatalogThread;
+  reader: ImageReader;
   holder: string;
+  /** Whether it reads what was attempted before, and nothing else. */
+  isAgain: boolean;
   /** Aborted when the process shuts down. */
   signal: AbortSignal;
 }
@@ -47,6 +51,9 @@ export async function attachedBacklog(tx: Database, most: number): Promise<{ che
   return { checks: Number(row?.checks ?? 0), manifests: Number(row?.manifests ?? 0) };
 }
 
+/** A part without items. */
+const EMPTY = Buffer.from("[]");
+
 /** The most that is looked at between two readings, so that images go on being read. */
 const MAX_CHECKS = 50;
 
@@ -55,7 +62,7 @@ const MAX_CHECKS = 50;
  * It answers whether there was anything to do.
  */
 export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean> {
-  const { transactor, clock, log, metrics, thread, holder, signal } = deps;
+  const { transactor, clock, log, metrics, reader, holder, isAgain, signal } = deps;
   const data = (): CallData => systemCallNow(clock);
   const isAny = async (): Promise<{ checks: boolean; readings: boolean }> => {
     return await transactor.read(data(), async ({ tx }) => {
@@ -65,30 +72,33 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
         .select("manifest")
         .where("state", "=", CATALOG_STATE.waiting)
         .where("hold_until", "<=", clock.agreedMs())
+        .where("attempts", isAgain ? ">" : "=", 0)
         .limit(1)
         .executeTakeFirst();
       return { checks: check !== undefined, readings: reading !== undefined };
     });
   };
-  const store = async (reading: Reading, documents: AttachedDocument[]): Promise<boolean> => {
-    for (const { n, components, statements } of documents) {
-      for (let from = 0; from === 0 || from < components.length; from += PART_ROWS) {
-        const part = components.slice(from, from + PART_ROWS);
-        const { held } = await transactor.write(writeAttachedPart, data(), { ...reading, n, from, components: part });
+  const store = async (reading: Reading, documents: readonly ReadDocument[]): Promise<boolean> => {
+    for (const { document, componentParts, statementParts } of documents) {
+      const { n } = document;
+      let from = 0;
+      // The first part, though it be empty, takes the place of what an earlier attempt wrote.
+      for (const part of componentParts.length === 0 ? [EMPTY] : componentParts) {
+        const components = itemsOf<Component>(part);
+        const { held } = await transactor.write(writeAttachedPart, data(), { ...reading, n, from, components });
         if (!held) return false;
+        from += components.length;
       }
-      for (let from = 0; from === 0 || from < statements.length; from += PART_ROWS) {
-        const part = statements.slice(from, from + PART_ROWS);
-        const written = { ...reading, n, from, statements: part };
-        if (!(await transactor.write(writeAttachedStatements, data(), written)).held) return false;
+      from = 0;
+      for (const part of statementParts.length === 0 ? [EMPTY] : statementParts) {
+        const statements = itemsOf<StoredStatement>(part);
+        const { held } = await transactor.write(writeAttachedStatements, data(), { ...reading, n, from, statements });
+        if (!held) return false;
+        from += statements.length;
       }
     }
-    const counted = documents.map(({ components, statements, ...rest }) => ({
-      ...rest,
-      packages: components.length,
-      statements: statements.length,
-    }));
-    return (await transactor.write(finishAttached, data(), { ...reading, documents: counted })).held;
+    const finished = documents.map(({ document }) => document);
+    return (await transactor.write(finishAttached, data(), { ...reading, documents: finished })).held;
   };
   const readOne = async ({ subject, manifest, layers }: ClaimedManifest): Promise<void> => {
     const reading = { subject, manifest, holder };
@@ -97,12 +107,12 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
       const answer =
         layers.length === 0
           ? { documents: [] }
-          : await thread.readAttached(subject, layers, AbortSignal.any([signal, lost]));
+          : await reader.readAttached(subject, layers, { signal: AbortSignal.any([signal, lost]), isAgain });
       if (answer === undefined) return await transactor.write(releaseAttached, data(), reading);
       if ("documents" in answer) {
         if (!(await store(reading, answer.documents))) return;
-        for (const { kind, reason } of answer.documents)
-          metrics.attached(kind || "unknown", reason === "" ? "read" : "rejected");
+        for (const { document } of answer.documents)
+          metrics.attached(document.kind || "unknown", document.reason === "" ? "read" : "rejected");
         return;
       }
       metrics.attached("unknown", "failed");
@@ -111,11 +121,11 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
     });
   };
   return async () => {
-    const { checks } = await isAny();
+    const { checks } = isAgain ? { checks: false } : await isAny();
     for (let left = MAX_CHECKS; checks && left > 0 && !signal.aborted; left--)
       if (!(await transactor.write(checkNextAttachments, data(), {})).checked) break;
     if (signal.aborted || !(await isAny()).readings) return checks;
-    const { claimed } = await transactor.write(claimAttached, data(), { holder });
+    const { claimed } = await transactor.write(claimAttached, data(), { holder, isAgain });
     if (claimed !== undefined) await readOne(claimed);
     return true;
   };

@@ -1,8 +1,17 @@
+import { ReadingBudget } from "./budget.ts";
 import { TempFolder } from "./held-file.ts";
 import { type FileRecord, type LayeredPackage, MergedFiles } from "./merged-files.ts";
 import { purlOf } from "./purls.ts";
-import { type LayerContext, readLayer } from "./read-layer.ts";
-import type { Catalog, CatalogLimits, Component, Layer, OsRelease, Unread } from "./types.ts";
+import { type LayerContext, leftOut, readLayer } from "./read-layer.ts";
+import {
+  type Catalog,
+  CatalogError,
+  type CatalogLimits,
+  type Component,
+  type Layer,
+  type OsRelease,
+  type Unread,
+} from "./types.ts";
 
 export interface CatalogInput {
   /** From the lowest. */
@@ -15,12 +24,19 @@ export interface CatalogInput {
 }
 
 /** What the largest images of public registries do not come near to. */
-export const DEFAULT_LIMITS: CatalogLimits = { bytes: 64 * 2 ** 30, entries: 3_000_000, packages: 200_000 };
+export const DEFAULT_LIMITS: CatalogLimits = {
+  layers: 1_000,
+  bytes: 64 * 2 ** 30,
+  entries: 3_000_000,
+  packages: 200_000,
+  folders: 1_000_000,
+  characters: 64 * 2 ** 20,
+};
 
 /** The longest name of a package, in characters. */
 const MAX_NAME = 256;
 
-/** The most files named as not read; what is beyond is not said. */
+/** The most files named as not read; how many there are beyond is the last entry. */
 const MAX_UNREAD = 1_000;
 
 /**
@@ -30,36 +46,65 @@ const MAX_UNREAD = 1_000;
  * obeyed; links and devices are not followed. Throws CatalogError with what is wrong with the image.
  */
 export async function catalogImage({ layers, tempDir, limits, signal }: CatalogInput): Promise<Catalog> {
-  const merged = new MergedFiles();
-  const notRead = new Map<string, Unread>();
+  const budget = new ReadingBudget({ ...DEFAULT_LIMITS, ...limits });
+  const merged = new MergedFiles(budget.limits.folders);
+  const notRead = new UnreadFiles();
+  if (layers.length > budget.limits.layers)
+    throw new CatalogError(`the image has more than ${budget.limits.layers} layers`);
   const context: LayerContext = {
     temp: new TempFolder(tempDir),
-    limits: { ...DEFAULT_LIMITS, ...limits },
-    counted: { bytes: 0, entries: 0, packages: 0 },
+    budget,
     signal: signal ?? new AbortController().signal,
     below: merged,
-    unread: (file) => void (notRead.size < MAX_UNREAD && notRead.set(file.path, file)),
+    unread: (file) => notRead.add(file),
   };
   for (const layer of layers) merged.apply(await readLayer(layer, context));
   const os = (merged.files.get("etc/os-release") ?? merged.files.get("usr/lib/os-release"))?.os;
   const components: Component[] = [];
   for (const [path, record] of [...merged.files].sort(([a], [b]) => (a < b ? -1 : 1)))
-    components.push(...componentsOf(path, record, os));
-  return { os, components, unread: [...notRead.values()] };
+    for (const component of componentsOf(path, record, os, notRead)) components.push(component);
+  return { os, components, unread: notRead.list() };
+}
+
+/** What was seen and not read, by path. */
+class UnreadFiles {
+  readonly #named = new Map<string, Unread>();
+  #more = 0;
+
+  add(file: Unread): void {
+    if (this.#named.size < MAX_UNREAD || this.#named.has(file.path)) this.#named.set(file.path, file);
+    else this.#more += 1;
+  }
+
+  list(): Unread[] {
+    const named = [...this.#named.values()];
+    return this.#more === 0 ? named : [...named, { path: "", layer: "", reason: `${this.#more} more files` }];
+  }
 }
 
 /** Programs hold packages of more than one kind. */
 const COMPILERS: Partial<Record<string, string>> = { golang: "go", cargo: "rust" };
 
-function componentsOf(path: string, { reader, packages }: FileRecord, os: OsRelease | undefined): Component[] {
+function componentsOf(
+  path: string,
+  { reader, packages }: FileRecord,
+  os: OsRelease | undefined,
+  notRead: UnreadFiles,
+): Component[] {
   const found = new Map<string, Component>();
+  let count = 0;
   for (const each of packages) {
     const purl = purlOf(each, os);
-    if (purl === undefined) continue;
+    if (purl === undefined) {
+      count += 1;
+      continue;
+    }
     const inImage = each.inner === undefined ? path : `${path}!/${each.inner}`;
     const component = { ...described(each), purl, path: inImage, reader: COMPILERS[each.type] ?? reader };
     if (isSound(component)) found.set(`${purl} ${component.path}`, component);
+    else count += 1;
   }
+  if (count > 0) notRead.add({ path, layer: packages[0]?.layer ?? "", reason: leftOut(count) });
   return [...found.values()].sort((a, b) => (a.purl < b.purl ? -1 : a.purl > b.purl ? 1 : 0));
 }
 

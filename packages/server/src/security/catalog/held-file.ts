@@ -5,6 +5,9 @@ import { CatalogError } from "./types.ts";
 /** Up to this size a file is held in memory, in bytes. Larger ones are written to the folder for temporary files. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 
+/** The folder for temporary files cannot be written, which says nothing of the image. */
+export class TempFolderError extends Error {}
+
 /** The folder for temporary files. Names of files in it are numbers: nothing of an image decides them. */
 export class TempFolder {
   readonly #folder: string;
@@ -86,9 +89,7 @@ export class HeldFile {
     this.#chunks = [];
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
-    // SQLite leaves files beside its own when it is ended.
-    if (this.#path !== undefined)
-      for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(this.#path + end, { force: true });
+    if (this.#path !== undefined) rmSync(this.#path, { force: true });
     this.#path = undefined;
   }
 
@@ -97,17 +98,27 @@ export class HeldFile {
     this.#path = this.#temp.newPath();
     try {
       this.#fd = openSync(this.#path, "wx+", 0o600);
-      for (const chunk of this.#chunks) writeAll(this.#fd, chunk);
     } catch (error) {
-      throw new Error("the folder for temporary files cannot be written", { cause: error });
+      throw notWritten(error);
     }
+    for (const chunk of this.#chunks) writeAll(this.#fd, chunk);
     this.#chunks = [];
     return this.#fd;
   }
 }
 
 function writeAll(fd: number, chunk: Uint8Array): void {
-  for (let at = 0; at < chunk.length;) at += writeSync(fd, chunk, at);
+  try {
+    for (let at = 0; at < chunk.length;) at += writeSync(fd, chunk, at);
+  } catch (error) {
+    throw notWritten(error);
+  }
+}
+
+function notWritten(cause: unknown): TempFolderError {
+  return new TempFolderError(`the folder for temporary files cannot be written: ${(cause as Error).message}`, {
+    cause,
+  });
 }
 
 /** Throws if the file is larger than a bound, in bytes. */

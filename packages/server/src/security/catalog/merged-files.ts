@@ -1,4 +1,4 @@
-import type { FoundPackage, OsRelease } from "./types.ts";
+import { CatalogError, type FoundPackage, type OsRelease } from "./types.ts";
 
 /** A package with the digest of the layer that brought this version of it. */
 export interface LayeredPackage extends FoundPackage {
@@ -32,6 +32,11 @@ export class LayerChanges {
     this.#below = below;
   }
 
+  /** Whether what lies below at the path was replaced or removed. */
+  hides(path: string): boolean {
+    return isHidden(path, this.removed, this.emptied);
+  }
+
   /** Notes an entry. Answers false when it is a whiteout, not a file. Source: OCI image-spec, layer.md. */
   see(path: string, isDirectory: boolean): boolean {
     const cut = path.lastIndexOf("/") + 1;
@@ -57,6 +62,12 @@ export class MergedFiles {
   readonly files = new Map<string, FileRecord>();
   /** The number of files below each folder. */
   readonly #folders = new Map<string, number>();
+  readonly #maxFolders: number;
+
+  /** Throws a CatalogError when the files lie in more folders than that. */
+  constructor(maxFolders: number) {
+    this.#maxFolders = maxFolders;
+  }
 
   /** Whether such a file lies at the path or below it. */
   has(path: string): boolean {
@@ -66,21 +77,28 @@ export class MergedFiles {
   /** Puts a layer on top. A package that the file below held in the same version keeps its layer. */
   apply({ added, removed, emptied }: LayerChanges): void {
     const before = new Map<string, FileRecord>();
-    for (const [path, record] of this.files)
-      if (added.has(path) || isHidden(path, removed, emptied)) {
-        before.set(path, record);
-        this.#delete(path);
-      }
+    const take = (path: string, record: FileRecord): void => {
+      before.set(path, record);
+      this.#delete(path);
+    };
+    for (const path of added.keys()) {
+      const record = this.files.get(path);
+      if (record !== undefined) take(path, record);
+    }
+    if (removed.size > 0 || emptied.size > 0)
+      for (const [path, record] of this.files) if (isHidden(path, removed, emptied)) take(path, record);
     for (const [path, record] of added) {
       const layers = new Map(before.get(path)?.packages.map((each) => [identityOf(each), each.layer]));
       for (const each of record.packages) each.layer = layers.get(identityOf(each)) ?? each.layer;
-      if (record.packages.length > 0 || record.os !== undefined) this.#add(path, record);
+      this.#add(path, record);
     }
   }
 
   #add(path: string, record: FileRecord): void {
     this.files.set(path, record);
     for (const folder of foldersOf(path)) this.#folders.set(folder, (this.#folders.get(folder) ?? 0) + 1);
+    if (this.#folders.size > this.#maxFolders)
+      throw new CatalogError(`files with packages lie in more than ${this.#maxFolders} folders`);
   }
 
   #delete(path: string): void {

@@ -3,6 +3,7 @@ import { command } from "../../core/command.ts";
 import { noteImageChange } from "../../registry/index.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "./command-options.ts";
+import type { NotRead } from "./image-reader.ts";
 import { deletePackages } from "./remove.ts";
 import { CATALOG_STATE, insertPackages, LAYERS } from "./rows.ts";
 import type { Catalog, Component } from "./types.ts";
@@ -13,6 +14,7 @@ export const MAX_ATTEMPTS = 3;
 export const HOLD_MS = 30_000;
 /** After an attempt that may end otherwise another time, in milliseconds for each attempt so far. */
 const RETRY_AFTER_MS = 60_000;
+const RETRY_SOON_MS = 10_000;
 const CHUNK = 500;
 
 /** The bytes of a layer in the blob store. */
@@ -37,7 +39,8 @@ interface Manifest {
 const FILE_SYSTEM = /^application\/vnd\.(?:oci\.image\.layer\.|docker\.image\.rootfs\.)/;
 
 /**
- * Takes the image that has waited longest, fresh ones before the backlog, for HOLD_MS of the agreed time. `claimed` is
+ * Takes the image that has waited longest, fresh ones before the backlog, for HOLD_MS of the agreed time: of those that
+ * were not attempted yet, or of those that were. `claimed` is
  * undefined when none waits, and when `again` says to ask again. `unused`: an image that no repo holds any longer, for
  * removeCatalog. An image that was attempted too often has failed.
  */
@@ -45,7 +48,7 @@ export const claimCatalog = command(
   "security.claimCatalog",
   async (
     call: Call,
-    { holder }: { holder: string },
+    { holder, isAgain }: { holder: string; isAgain: boolean },
   ): Promise<{ claimed?: Claimed; again?: boolean; unused?: string }> => {
     await takeAdvisoryLock(call.tx, "catalogs");
     const row = await call.tx
@@ -53,6 +56,7 @@ export const claimCatalog = command(
       .select(["digest", "attempts", "reason"])
       .where("state", "=", CATALOG_STATE.waiting)
       .where("hold_until", "<=", call.agreedMs)
+      .where("attempts", isAgain ? ">" : "=", 0)
       .orderBy("backlog")
       .orderBy("create_time")
       .orderBy("digest")
@@ -111,9 +115,6 @@ export const renewCatalog = command(
   CATALOGUING,
 );
 
-/** How many packages one command writes. */
-export const PART_ROWS = 500;
-
 /** What is written of an image at a time. */
 export interface CatalogPart {
   digest: string;
@@ -162,7 +163,7 @@ export const failCatalog = command(
   "security.failCatalog",
   async (
     call: Call,
-    { digest, holder, reason, isFinal }: { digest: string; holder: string; reason: string; isFinal: boolean },
+    { digest, holder, reason, isFinal, isSoon = false }: { digest: string; holder: string } & NotRead,
   ): Promise<void> => {
     await takeAdvisoryLock(call.tx, "catalogs");
     const row = await hold(call, digest, holder);
@@ -170,12 +171,17 @@ export const failCatalog = command(
     if (isFinal || row.attempts >= MAX_ATTEMPTS) return await fail(call, digest, reason);
     await call.tx
       .updateTable("image_catalogs")
-      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * RETRY_AFTER_MS })
+      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * retryAfterMs(isSoon) })
       .where("digest", "=", digest)
       .execute();
   },
   CATALOGUING,
 );
+
+/** How long the next attempt waits, for each attempt so far. */
+export function retryAfterMs(isSoon: boolean): number {
+  return isSoon ? RETRY_SOON_MS : RETRY_AFTER_MS;
+}
 
 /** Nobody reads the image any longer, since the process shuts down; the attempt does not count. */
 export const releaseCatalog = command(

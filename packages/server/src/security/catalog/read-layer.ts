@@ -1,22 +1,16 @@
 import { Parser, type ReadEntry } from "tar";
-import { HeldFile, type TempFolder } from "./held-file.ts";
+import { HeldFile, type TempFolder, TempFolderError } from "./held-file.ts";
 import { cleanPath, LayerChanges, type MergedFiles } from "./merged-files.ts";
+import { countLinked, FoundPackages, type ReadingBudget } from "./budget.ts";
 import { FILE_READERS } from "./readers/index.ts";
 import { unpacked } from "./unpack.ts";
-import { type CatalogLimits, CatalogError, type FileReader, type Layer, type Reading, type Unread } from "./types.ts";
-
-/** What has been counted over all layers of an image, held against the limits. */
-export interface Counted {
-  bytes: number;
-  entries: number;
-  packages: number;
-}
+import { CatalogError, type FileReader, type Layer, type Reading, type Unread } from "./types.ts";
 
 /** What reading a layer needs to know. */
 export interface LayerContext {
   temp: TempFolder;
-  limits: CatalogLimits;
-  counted: Counted;
+  /** That of the image. */
+  budget: ReadingBudget;
   signal: AbortSignal;
   below: MergedFiles;
   /** Called for what was seen and not read. */
@@ -31,7 +25,7 @@ const HEAD_BYTES = 8;
 /** What may follow the end of an archive, such as padding, before reading stops. */
 const MAX_AFTER_END_BYTES = 1024 * 1024;
 
-/** Hard links to files that readers want; further ones are ignored. */
+/** Hard links of one layer to files that readers want; further ones are named as not read. */
 const MAX_LINKS = 100_000;
 /** A hard link says nothing of the mode and the size of its target. */
 const LINKED = { mode: 0o755, size: 1024 };
@@ -47,7 +41,7 @@ interface Wanted {
  * the same piece of the archive. Throws CatalogError when the layer is damaged or a limit is exceeded.
  */
 export async function readLayer(layer: Layer, context: LayerContext): Promise<LayerChanges> {
-  const { limits, counted, signal, temp } = context;
+  const { budget, signal, temp } = context;
   const changes = new LayerChanges(context.below);
   const complete: Wanted[] = [];
   const links: [string, string][] = [];
@@ -67,16 +61,12 @@ export async function readLayer(layer: Layer, context: LayerContext): Promise<La
   let next: { path: string; reader: FileReader } | undefined;
 
   function isWanted(entry: ReadEntry): boolean {
-    counted.entries += 1;
-    if (counted.entries > limits.entries)
-      fault ??= new CatalogError(`the image has more than ${limits.entries} entries`);
     next = undefined;
+    if (!counts(() => budget.enter())) return false;
     const path = entry.path.length > MAX_PATH ? undefined : cleanPath(entry.path);
-    if (fault !== undefined || path === undefined || path === "" || path.split("/", MAX_DEPTH + 1).length > MAX_DEPTH)
-      return false;
+    if (path === undefined || path === "" || path.split("/", MAX_DEPTH + 1).length > MAX_DEPTH) return false;
     if (!changes.see(path, entry.type === "Directory")) return false;
-    if (entry.type === "Link" && links.length < MAX_LINKS && wantedBy(path, LINKED) !== undefined)
-      links.push([path, cleanPath(entry.linkpath ?? "") ?? ""]);
+    if (entry.type === "Link") noteLink(path, entry.linkpath ?? "");
     if (entry.type !== "File" && entry.type !== "OldFile" && entry.type !== "ContiguousFile") return false;
     const file = { mode: entry.mode ?? 0, size: entry.size };
     const reader = wantedBy(path, file);
@@ -89,10 +79,36 @@ export async function readLayer(layer: Layer, context: LayerContext): Promise<La
     return true;
   }
 
-  /** A hard link has no content of its own; it holds what its target holds, which lies before it or below. */
+  /** Whether that is within the limits. The parser of archives takes no errors from here. */
+  function counts(count: () => void): boolean {
+    try {
+      if (fault === undefined) count();
+    } catch (error) {
+      fault ??= error as CatalogError;
+    }
+    return fault === undefined;
+  }
+
+  function noteLink(path: string, linkpath: string): void {
+    const target = linkpath.length > MAX_PATH ? undefined : cleanPath(linkpath);
+    if (target === undefined || target === "" || wantedBy(path, LINKED) === undefined) return;
+    if (links.length === MAX_LINKS)
+      context.unread({
+        path,
+        layer: layer.digest,
+        reason: `more than ${MAX_LINKS} hard links precede it in its layer`,
+      });
+    else if (counts(() => budget.hold(path.length + target.length))) links.push([path, target]);
+  }
+
+  /**
+   * A hard link has no content of its own; it holds what its target holds, which lies before it or below. Its packages
+   * count like those of any file.
+   */
   function follow([path, target]: readonly [string, string]): void {
-    const record = changes.added.get(target) ?? context.below.files.get(target);
+    const record = changes.added.get(target) ?? (changes.hides(target) ? undefined : context.below.files.get(target));
     if (record === undefined || changes.added.has(path)) return;
+    countLinked(budget, path, record.packages);
     changes.added.set(path, { ...record, packages: record.packages.map((each) => ({ ...each, layer: layer.digest })) });
   }
 
@@ -124,13 +140,13 @@ export async function readLayer(layer: Layer, context: LayerContext): Promise<La
   async function finish(wanted: Wanted): Promise<void> {
     const { path, reader, file } = wanted;
     try {
-      const { packages, os, unread } = await readFile(reader, file);
-      counted.packages += packages.length;
-      if (counted.packages > limits.packages)
-        throw new CatalogError(`the image has more than ${limits.packages} packages`);
+      const found = new FoundPackages(budget, path);
+      const { os, unread } = await readFile(reader, file, found);
       if (unread !== undefined) context.unread({ path, layer: layer.digest, reason: unread });
-      const layered = packages.map((each) => ({ ...each, layer: layer.digest }));
-      changes.added.set(path, { reader: reader.name, packages: layered, os });
+      else if (found.leftOut > 0) context.unread({ path, layer: layer.digest, reason: leftOut(found.leftOut) });
+      if (found.list.length === 0 && os === undefined) return;
+      const packages = found.list.map((each) => ({ ...each, layer: layer.digest }));
+      changes.added.set(path, { reader: reader.name, packages, os });
     } finally {
       file.release();
     }
@@ -139,8 +155,7 @@ export async function readLayer(layer: Layer, context: LayerContext): Promise<La
   try {
     for await (const chunk of unpacked(layer.open())) {
       signal.throwIfAborted();
-      counted.bytes += chunk.length;
-      if (counted.bytes > limits.bytes) throw new CatalogError(`the image unpacks to more than ${limits.bytes} bytes`);
+      budget.unpack(chunk.length);
       if (ended) afterEnd += chunk.length;
       if (afterEnd > MAX_AFTER_END_BYTES) break;
       if (!ended) parser.write(chunk);
@@ -162,12 +177,18 @@ function wantedBy(path: string, file: { mode: number; size: number }): FileReade
   return FILE_READERS.find((each) => each.wants(path, file));
 }
 
+/** Why packages of a file do not count. */
+export function leftOut(count: number): string {
+  return `${count} packages in it are left out: they have names or versions that no package has`;
+}
+
 /** A file that is not what its reader takes it for is no reason to fail: it is named as not read. */
-async function readFile(reader: FileReader, file: HeldFile): Promise<Reading> {
+async function readFile(reader: FileReader, file: HeldFile, packages: FoundPackages): Promise<Reading> {
   try {
-    return await reader.read(file);
+    return await reader.read(file, packages);
   } catch (error) {
-    if (error instanceof CatalogError) throw error;
-    return { packages: [], unread: `it cannot be read: ${(error as Error).message.slice(0, 200)}` };
+    if (error instanceof CatalogError || error instanceof TempFolderError) throw error;
+    packages.list.length = 0;
+    return { unread: `it cannot be read: ${(error as Error).message.slice(0, 200)}` };
   }
 }

@@ -4,13 +4,16 @@ import type { CallData } from "../../core/call.ts";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { TaskErrorKind } from "../../lib/process-pool/index.ts";
+import type { Database } from "../../store/index.ts";
 import { attachedBacklog, type AttachedOutcome, attachedRunner } from "../attached/runner.ts";
+import { type ImageReader, imageReader, type ImageReaderDeps, type ReadCatalog } from "./image-reader.ts";
+import { itemsOf } from "./parts.ts";
 import {
   claimCatalog,
   type Claimed,
   failCatalog,
   HOLD_MS,
-  PART_ROWS,
   releaseCatalog,
   renewCatalog,
   writeCatalogPart,
@@ -18,12 +21,13 @@ import {
 import { startPolling, whileHeld, yieldToRequests } from "../work.ts";
 import { removeCatalog } from "./remove.ts";
 import { CATALOG_STATE } from "./rows.ts";
-import { catalogThread, type CatalogThreadDeps } from "./thread.ts";
-import type { Catalog } from "./types.ts";
+import type { Component } from "./types.ts";
 
 /** What is counted. Outcomes: done, failed, again or interrupted. */
 export interface CatalogMetrics {
   read(outcome: string, ms: number): void;
+  /** A process that reads images ended which should not have, or had to be killed. */
+  readerDied(kind: TaskErrorKind): void;
   waiting(images: number): void;
   /** A document that is attached to an image, by its kind, `unknown` where it has none, and how its reading ended. */
   attached(kind: string, outcome: AttachedOutcome): void;
@@ -31,7 +35,8 @@ export interface CatalogMetrics {
   attachedWaiting(backlog: { checks: number; manifests: number }): void;
 }
 
-export interface CatalogRunnerDeps extends CatalogThreadDeps {
+export interface CatalogRunnerDeps {
+  config: ImageReaderDeps["config"];
   transactor: Transactor;
   clock: Clock;
   log: Logger;
@@ -45,35 +50,76 @@ const IMAGES_A_TURN = 8;
 const MAX_COUNTED = 100_000;
 
 /**
- * Reads the images that wait, one at a time in this process; processes share the work. `stop` ends the reading under
- * way, which another process or the next start does again.
+ * Reads the images that wait, in this process one that was not attempted yet at a time, and beside it one that was;
+ * processes share the work. `stop` ends the readings under way, which another process or the next start does again.
  */
 export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> } {
-  const { transactor, clock, log, metrics } = deps;
-  const holder = randomUUID();
+  const { transactor, clock, log, metrics, config } = deps;
   const stopping = new AbortController();
-  const thread = catalogThread(deps);
+  const reader = imageReader({
+    config,
+    died(reason, kind) {
+      metrics.readerDied(kind);
+      log.warn({ reason, kind }, "a process that reads images ended");
+    },
+  });
+  const images = { ...deps, reader, holder: randomUUID(), stopping };
   let countedMs = -COUNT_EVERY_MS;
-  const data = (): CallData => systemCallNow(clock);
   const count = async (): Promise<void> => {
     if (clock.monotonicMs() - countedMs < COUNT_EVERY_MS) return;
     countedMs = clock.monotonicMs();
-    const rows = await transactor.read(data(), (call) =>
-      call.tx
-        .selectFrom((from) =>
-          from
-            .selectFrom("image_catalogs")
-            .select("digest")
-            .where("state", "=", CATALOG_STATE.waiting)
-            .limit(MAX_COUNTED)
-            .as("w"),
-        )
-        .select(({ fn }) => fn.countAll<number | string>().as("n"))
-        .executeTakeFirst(),
-    );
-    metrics.waiting(Number(rows?.n ?? 0));
-    metrics.attachedWaiting(await transactor.read(data(), ({ tx }) => attachedBacklog(tx, MAX_COUNTED)));
+    const { waiting, attached } = await transactor.read(systemCallNow(clock), async ({ tx }) => ({
+      waiting: await countWaiting(tx, MAX_COUNTED),
+      attached: await attachedBacklog(tx, MAX_COUNTED),
+    }));
+    metrics.waiting(waiting);
+    metrics.attachedWaiting(attached);
   };
+  const first = readAll({ ...images, isAgain: false });
+  const again = readAll({ ...images, isAgain: true });
+  const polling = { everyMs: POLL_EVERY_MS, stopping, log, what: "reading the packages of images" };
+  const stops = [startPolling(async () => void (await count(), await first()), polling), startPolling(again, polling)];
+  return {
+    async stop() {
+      stopping.abort();
+      // The readings under way are given up, not waited for.
+      await Promise.all(stops.map((stop) => stop()));
+      await reader.stop();
+    },
+  };
+}
+
+interface ReadingDeps extends CatalogRunnerDeps {
+  reader: ImageReader;
+  holder: string;
+  stopping: AbortController;
+  isAgain: boolean;
+}
+
+/** Answers a function that reads images and what is attached to them, one after another, until none waits. */
+function readAll(deps: ReadingDeps): () => Promise<void> {
+  const { stopping } = deps;
+  const readNextImage = imageRunner(deps);
+  const readNextAttached = attachedRunner({ ...deps, signal: stopping.signal });
+  return async () => {
+    // In turns: neither many images nor much that is attached keeps the other waiting. Most images have nothing
+    // attached, so that it is looked for between several of them.
+    let images = 0;
+    const yieldToOthers = yieldToRequests(stopping.signal);
+    for (let isAny = true; isAny && !stopping.signal.aborted;) {
+      const isImage = await readNextImage();
+      images += 1;
+      const isAttached = (!isImage || images % IMAGES_A_TURN === 0) && (await readNextAttached());
+      isAny = isImage || isAttached;
+      if (isAny) await yieldToOthers();
+    }
+  };
+}
+
+/** Answers a function that reads the image that has waited longest, and answers whether there was any. */
+function imageRunner(deps: ReadingDeps): () => Promise<boolean> {
+  const { transactor, clock, log, metrics, reader, holder, stopping, isAgain } = deps;
+  const data = (): CallData => systemCallNow(clock);
   const isAnyWaiting = async (): Promise<boolean> =>
     (await transactor.read(data(), (call) =>
       call.tx
@@ -81,39 +127,10 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
         .select("digest")
         .where("state", "=", CATALOG_STATE.waiting)
         .where("hold_until", "<=", clock.agreedMs())
+        .where("attempts", isAgain ? ">" : "=", 0)
         .limit(1)
         .executeTakeFirst(),
     )) !== undefined;
-  const readNextAttached = attachedRunner({
-    transactor,
-    clock,
-    log,
-    metrics,
-    thread,
-    holder,
-    signal: stopping.signal,
-  });
-  const readNext = async (): Promise<boolean> => {
-    if (stopping.signal.aborted || !(await isAnyWaiting())) return false;
-    const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder });
-    if (unused !== undefined) await transactor.write(removeCatalog, data(), { digest: unused });
-    if (claimed !== undefined) await readOne(claimed);
-    return claimed !== undefined || again === true;
-  };
-  const poll = async (): Promise<void> => {
-    await count();
-    // In turns: neither many images nor much that is attached keeps the other waiting. Most images have nothing
-    // attached, so that it is looked for between several of them.
-    let images = 0;
-    const yieldToOthers = yieldToRequests(stopping.signal);
-    for (let isAny = true; isAny && !stopping.signal.aborted;) {
-      const isImage = await readNext();
-      images += 1;
-      const isAttached = (!isImage || images % IMAGES_A_TURN === 0) && (await readNextAttached());
-      isAny = isImage || isAttached;
-      if (isAny) await yieldToOthers();
-    }
-  };
   const readOne = async (claimed: Claimed): Promise<void> => {
     const startedMs = clock.monotonicMs();
     const outcome = await attempt(claimed);
@@ -127,37 +144,44 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
     }
     const renew = (): Promise<{ held: boolean }> => transactor.write(renewCatalog, data(), place);
     return await whileHeld({ renew, holdMs: HOLD_MS, log, what: "an image" }, async (lost) => {
-      const answer = await thread.read(layers, AbortSignal.any([stopping.signal, lost]));
+      const answer = await reader.read(layers, { signal: AbortSignal.any([stopping.signal, lost]), isAgain });
       if (answer === undefined) {
         await transactor.write(releaseCatalog, data(), place);
         return "interrupted";
       }
-      if ("catalog" in answer) return (await store(place, answer.catalog)) ? "done" : "interrupted";
+      if ("parts" in answer) return (await store(place, answer)) ? "done" : "interrupted";
       log.warn({ digest, reason: answer.reason }, "the packages of an image could not be read");
       await transactor.write(failCatalog, data(), { ...place, ...answer });
       return answer.isFinal ? "failed" : "again";
     });
   };
-  const store = async (
-    place: { digest: string; holder: string },
-    { components, os, unread }: Catalog,
-  ): Promise<boolean> => {
-    for (let from = 0; ; from += PART_ROWS) {
-      const isLast = from + PART_ROWS >= components.length;
-      const part = {
-        from,
-        components: components.slice(from, from + PART_ROWS),
-        ...(isLast && { end: { os, unread } }),
-      };
-      const { held } = await transactor.write(writeCatalogPart, data(), { ...place, ...part });
+  const store = async (place: { digest: string; holder: string }, { os, unread, parts }: ReadCatalog) => {
+    let from = 0;
+    for (let n = 0; ; n++) {
+      const part = parts[n];
+      const components = part === undefined ? [] : itemsOf<Component>(part);
+      const isLast = n + 1 >= parts.length;
+      const written = { ...place, from, components, ...(isLast && { end: { os, unread } }) };
+      const { held } = await transactor.write(writeCatalogPart, data(), written);
       if (isLast || !held) return held;
+      from += components.length;
     }
   };
-  const stop = startPolling(poll, { everyMs: POLL_EVERY_MS, stopping, log, what: "reading the packages of images" });
-  return {
-    async stop() {
-      await stop();
-      await thread.stop();
-    },
+  return async () => {
+    if (stopping.signal.aborted || !(await isAnyWaiting())) return false;
+    const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder, isAgain });
+    if (unused !== undefined) await transactor.write(removeCatalog, data(), { digest: unused });
+    if (claimed !== undefined) await readOne(claimed);
+    return claimed !== undefined || again === true;
   };
+}
+
+async function countWaiting(tx: Database, most: number): Promise<number> {
+  const row = await tx
+    .selectFrom((from) =>
+      from.selectFrom("image_catalogs").select("digest").where("state", "=", CATALOG_STATE.waiting).limit(most).as("w"),
+    )
+    .select(({ fn }) => fn.countAll<number | string>().as("n"))
+    .executeTakeFirst();
+  return Number(row?.n ?? 0);
 }

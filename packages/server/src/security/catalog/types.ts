@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { FoundPackages } from "./budget.ts";
 import type { HeldFile } from "./held-file.ts";
 
 /** One layer of an image: its digest, and its bytes as a tar archive: plain, gzip or zstd, whatever is claimed. */
@@ -9,12 +10,17 @@ export interface Layer {
 
 /** Bounds of the work for one image. Who exceeds one ends with a CatalogError. */
 export interface CatalogLimits {
-  /** Unpacked bytes of all layers. */
+  layers: number;
+  /** Unpacked bytes of all layers and of the archives in them. */
   bytes: number;
-  /** Entries of all layers. */
+  /** Entries of all layers and of the archives in them. */
   entries: number;
-  /** Packages that are found in all layers. */
+  /** Packages that are found in all layers, those that a link names a second time included. */
   packages: number;
+  /** Folders in which files with packages lie. */
+  folders: number;
+  /** What is kept of these: names, versions, paths, in characters. */
+  characters: number;
 }
 
 /** What os-release(5) says; empty where it says nothing. */
@@ -43,9 +49,8 @@ export interface FoundPackage {
   inner?: string;
 }
 
-/** What was found in one file. `unread`: why it, or a part of it, could not be read. */
+/** What else was found in one file. `unread`: why it, or a part of it, could not be read. */
 export interface Reading {
-  packages: FoundPackage[];
   os?: OsRelease;
   unread?: string;
 }
@@ -60,7 +65,8 @@ export interface FileReader {
   accepts?(head: Buffer): boolean;
   /** The most bytes that it reads; a larger file is named as not read. */
   maxBytes: number;
-  read(file: HeldFile): Reading | Promise<Reading>;
+  /** Adds the packages of the file. When it throws, none of them count, and the file is named as not read. */
+  read(file: HeldFile, packages: FoundPackages): Reading | Promise<Reading>;
 }
 
 /** A package of an image. */
@@ -98,4 +104,6 @@ export interface Catalog {
 }
 
 /** Why an image could not be read. It would fail again. */
-export class CatalogError extends Error {}
+export class CatalogError extends Error {
+  readonly isFinal = true;
+}

@@ -4,6 +4,7 @@ import type { ServiceContext } from "../../core/service.ts";
 import { invalidArgument } from "../../errors.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { MAX_CONFIG_BYTES } from "../../registry/index.ts";
+import { weighBytes } from "../weights.ts";
 
 /** Where images are read. */
 export interface Place {
@@ -97,6 +98,7 @@ export async function configOf(place: Place, { config }: Manifest): Promise<Reco
   const content = await readBlob(call, repo, config.digest, MAX_CONFIG_BYTES);
   if (content === undefined) return {};
   spend(place, "to", content.byteLength);
+  weighBytes(call, content.byteLength);
   try {
     const parsed = parseJson(Buffer.from(content).toString(), MAX_DEPTH);
     return isObject(parsed) ? parsed : {};
@@ -138,7 +140,12 @@ async function manifestsOf(place: Place, field: "from" | "to", digests: string[]
     .selectFrom("manifests")
     .where("repo", "=", place.repo)
     .where("digest", "in", [...new Set(digests)]);
-  for (const { size } of await named.select("size").execute()) spend(place, field, size);
+  let bytes = 0;
+  for (const { size } of await named.select("size").execute()) {
+    spend(place, field, size);
+    bytes += size;
+  }
+  weighBytes(place.call, bytes);
   const rows = await named.select(["digest", "media_type", "content"]).execute();
   return rows.map(({ digest, media_type: mediaType, content }) => ({
     digest,

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { ChangeKind, PackagesState } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { invalidArgument } from "../../errors.ts";
@@ -7,6 +6,8 @@ import { type Database, statement } from "../../store/index.ts";
 import { countingSource } from "../attached/sources.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
+import { createTurns } from "../../lib/turns.ts";
+import { placesOf } from "../weights.ts";
 
 /** Whether the packages of an image are known, by which source, and why not. */
 export interface PackagesKnown {
@@ -88,11 +89,18 @@ export function unknown(state: PackagesState, reason: string): PackagesKnown {
  */
 export async function packageChanges(call: Call, pairs: readonly Pair[]): Promise<PackageChanged[]> {
   const changes = new Map<string, PackageChanged>();
-  const budget = { packages: MAX_PACKAGES };
+  let places = 0;
+  for (const side of pairs.flatMap(({ from, to }) => [from, to])) {
+    if (side === undefined) continue;
+    places += await placesOf(call.tx, side.digest, side.source);
+    call.weigh(places);
+    if (places > MAX_PACKAGES)
+      throw invalidArgument({ field: "to", description: `the images hold more than ${MAX_PACKAGES} packages in all` });
+  }
   for (const { platform, from, to } of pairs) {
     const found = new Map<string, Versions>();
-    if (from !== undefined) await addVersions(call, from, "from", found, budget);
-    if (to !== undefined) await addVersions(call, to, "to", found, budget);
+    if (from !== undefined) await addVersions(call, from, "from", found);
+    if (to !== undefined) await addVersions(call, to, "to", found);
     for (const [purl, versions] of found) addChange(changes, platform, purl, versions);
   }
   return [...changes.values()].sort(
@@ -105,13 +113,10 @@ async function addVersions(
   { digest, source }: PackageSet,
   side: "from" | "to",
   found: Map<string, Versions>,
-  budget: { packages: number },
 ): Promise<void> {
+  const turn = createTurns();
   for (let n = 0; ; n += SLICE) {
     const rows = await selectSlice(call.tx, digest, source, n, n + SLICE);
-    budget.packages -= rows.length;
-    if (budget.packages < 0)
-      throw invalidArgument({ field: "to", description: `the images hold more than ${MAX_PACKAGES} packages in all` });
     for (const { purl, name, version } of rows) {
       const key = withoutVersion(purl);
       const versions = found.get(key) ?? { name, from: new Set(), to: new Set() };
@@ -120,7 +125,7 @@ async function addVersions(
     }
     if (rows.length < SLICE) return;
     // Other requests have their turn, and a caller who left is noticed.
-    await setImmediate();
+    await turn();
     call.requireCaller();
   }
 }

@@ -5,6 +5,7 @@ import { type Database, select } from "../../store/index.ts";
 import { countedSource } from "../findings/image-packages.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
+import { weighFindings } from "../weights.ts";
 import type { Place, PlatformImage } from "./images.ts";
 import { compareText, orderOf, packagesKnown, sorted, withoutVersion } from "./packages.ts";
 import type { ImagePair, PlatformDiffers } from "./platforms.ts";
@@ -113,9 +114,10 @@ class FindingsReader {
     }
     if (await isUnmatched(call.tx, digest, source))
       return { ...NONE, reason: "its packages wait to be compared with the records of the feeds" };
+    await weighFindings(call, asOf);
     const all: ImageFinding[] = [];
     for (const state of ["open", "closed"] as const) {
-      all.push(...((await findingsOfImage(call.tx, { ...asOf, state }, this.#known)) ?? []));
+      for (const each of (await findingsOfImage(call.tx, { ...asOf, state }, this.#known)) ?? []) all.push(each);
       await this.#turn();
       call.requireCaller();
     }

@@ -28,15 +28,21 @@ export interface Decisions {
 
 const MAX_DECISIONS = 5_000;
 const ADVISORIES_AT_ONCE = 500;
+/** Its events are read as well, and their notes may be long. */
+const ROWS_A_DECISION = 5;
 
 /** Throws FAILED_PRECONDITION when there are more than a document holds, or none at all. */
-export async function decisionsOf({ tx }: Pick<Call, "tx">, group: string): Promise<Decisions> {
+export async function decisionsOf({ tx, weigh }: Pick<Call, "tx" | "weigh">, group: string): Promise<Decisions> {
   const here = within([group]);
+  const counted = await sql<{ n: number | string }>`select count(*) as n from (select 1 from advisories as t
+    where ${here} and t.delete_time is null and t.latest_type <> 0 limit ${MAX_DECISIONS + 1}) as found`.execute(tx);
+  const count = Number(counted.rows[0]?.n ?? 0);
+  weigh(count * ROWS_A_DECISION);
+  if (count > MAX_DECISIONS)
+    throw rejected(group, "TOO_MANY_ADVISORIES", `has more than ${MAX_DECISIONS} advisories: ask for a group below it`);
   const { rows } = await sql<Row<"advisories">>`select t.* from advisories as t
     where ${here} and t.delete_time is null and t.latest_type <> 0
-    order by t.advisory_id limit ${MAX_DECISIONS + 1}`.execute(tx);
-  if (rows.length > MAX_DECISIONS)
-    throw rejected(group, "TOO_MANY_ADVISORIES", `has more than ${MAX_DECISIONS} advisories: ask for a group below it`);
+    order by t.advisory_id limit ${MAX_DECISIONS}`.execute(tx);
   if (rows.length === 0) throw rejected(group, "NO_DECISIONS", "has no advisory with an approved event");
   const changed = await sql<{
     ms: number | string;

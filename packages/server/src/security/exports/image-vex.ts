@@ -3,9 +3,11 @@ import { isIndexType } from "../../core/media-types.ts";
 import { pathOf } from "../../core/image-path.ts";
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { parentOf } from "../../lib/uid.ts";
+import type { Call } from "../../core/call.ts";
 import type { Database } from "../../store/index.ts";
 import { countingSource } from "../attached/sources.ts";
 import { imagesBehind } from "../findings/images.ts";
+import { placesOf } from "../weights.ts";
 import { indexed, packagesIn } from "./image-packages.ts";
 import { imageStatements, isAnythingSaid, lastSaidMs } from "./image-statements.ts";
 import { imageOpenVex, openVexStatements, type StatedImage, type StatedImages } from "./image-openvex.ts";
@@ -16,6 +18,9 @@ import type { SaidOf } from "./said.ts";
 const MAX_IMAGES = 200;
 const MAX_STATEMENTS = 20_000;
 const MAX_PACKAGES = 200_000;
+
+/** Each is grouped, written and sorted. */
+const ROWS_A_STATEMENT = 4;
 
 const NO_PACKAGES = indexed([]);
 
@@ -37,12 +42,13 @@ export interface ImageVex {
  * FAILED_PRECONDITION for more than a document holds.
  */
 export async function imageVexOf(
-  tx: Database,
+  call: Reading,
   { repo, digest }: { repo: string; digest: string },
   place: Place,
   mayReadNotes: SaidOf["mayReadNotes"] = () => false,
 ): Promise<ImageVex> {
-  const stated = await statedOf(tx, repo, digest, mayReadNotes);
+  const { tx } = call;
+  const stated = await statedOf(call, repo, digest, mayReadNotes);
   const { changedMs, images } = stated;
   const isKnown = images.length > 0;
   const publisher = await publisherOf({ tx }, parentOf(repo), place);
@@ -53,8 +59,19 @@ export async function imageVexOf(
   return { document, content: createHash("sha256").update(same).digest("hex"), isKnown, changedMs };
 }
 
+/** The VEX of an image with its document as JSON. */
+export interface MadeVex extends Omit<ImageVex, "document"> {
+  document?: Uint8Array;
+}
+
+export function madeVex({ document, ...vex }: ImageVex): MadeVex {
+  return { ...vex, ...(document !== undefined && { document: Buffer.from(JSON.stringify(document)) }) };
+}
+
+type Reading = Pick<Call, "tx" | "weigh">;
+
 async function statedOf(
-  tx: Database,
+  { tx, weigh }: Reading,
   repo: string,
   digest: string,
   mayReadNotes: SaidOf["mayReadNotes"],
@@ -74,10 +91,15 @@ async function statedOf(
   const images: StatedImage[] = [];
   const count = { statements: 0, packages: 0 };
   for (const each of digests) {
+    if (isSaid) {
+      const source = await countingSource(tx, { repo, digest: each });
+      if (source !== undefined) weigh(await placesOf(tx, each, source.source));
+    }
     const image = await statedImage(tx, { repo, path, digest: each, isSaid, mayReadNotes });
     // An index without an SBOM of its own, and what stands beside images in one, hold nothing.
     if (image === undefined) continue;
     images.push(image);
+    weigh(image.statements.length * ROWS_A_STATEMENT);
     for (const { packages } of image.statements) {
       count.statements += 1;
       count.packages += packages === "all" ? 0 : packages.length;

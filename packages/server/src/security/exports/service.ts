@@ -39,7 +39,7 @@ export function advisoryExportsService({
       await repos.get(call.tx, repo);
       const digest = await digestOf(call, repo, reference);
       const readers = await call.visible(Capability.CAP_ADVISORIES_LIST);
-      const { document, isKnown } = await imageVexOf(call.tx, { repo, digest }, place, (advisory) =>
+      const { document, isKnown } = await imageVexOf(call, { repo, digest }, place, (advisory) =>
         readers.some((group) => isWithin(advisory, group)),
       );
       if (document === undefined) throw nothingSaid(digest, isKnown);

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemCall } from "../../core/system-call.ts";
 import type { StreamClient } from "../../lib/stream-client.ts";
+import { makeTempFolder } from "../../lib/temp-folders.ts";
 import type { Row } from "../../store/index.ts";
 import { noteAttempt } from "./commands.ts";
 import { type DownloadRules, openDownloads, requestFeed, saveBody, validatorsOf } from "./download.ts";
@@ -30,11 +29,11 @@ export async function updateFeed(
   feed: Row<"feeds">,
   options: UpdateOptions,
 ): Promise<Imported | undefined> {
-  const folder = await mkdtemp(path.join(tmpdir(), "moorage-feed-"));
+  const temp = makeTempFolder("feed");
   const client = openDownloads(options);
   try {
     const signal = AbortSignal.any([options.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const source = await noted(deps, feed.name, () => fetchSource(deps, feed, { client, folder, signal }));
+    const source = await noted(deps, feed.name, () => fetchSource(deps, feed, { client, folder: temp.path, signal }));
     if (!("read" in source)) {
       await note(deps, feed.name, "", source.isFull);
       return undefined;
@@ -42,7 +41,7 @@ export async function updateFeed(
     return await importFeed(deps, feed.name, source, options);
   } finally {
     await client.close();
-    await rm(folder, { recursive: true, force: true });
+    await temp.remove();
   }
 }
 

@@ -10,6 +10,7 @@ import { wantedPackages } from "./candidates.ts";
 import { matches } from "./filters.ts";
 import { type ImageName, nameOf, tagsOfImages } from "./images.ts";
 import { comparePositions, type FindingPosition, findingsOfImage, type ImageFinding, positionOf } from "./read.ts";
+import { weighFindings } from "../weights.ts";
 import type { KnownVulnerabilities } from "./vulnerabilities.ts";
 import { type Batch, imagesByRepo, imagesWith } from "./walk.ts";
 
@@ -91,6 +92,7 @@ export async function listFindings(
         ...(atMs !== undefined && { atMs }),
         ...(packages !== undefined && { packages }),
       } as const;
+      await weighFindings(call, asked);
       for (const finding of (await findingsOfImage(tx, asked, known)) ?? []) {
         if (after !== undefined && comparePositions(positionOf(finding), after) <= 0) continue;
         if (!matches(finding, request)) continue;

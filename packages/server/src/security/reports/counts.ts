@@ -17,7 +17,7 @@ export interface DayCount {
   bytes: number;
 }
 
-type Caller = Pick<Call, "tx" | "nowMs" | "requireCaller">;
+type Caller = Pick<Call, "tx" | "nowMs" | "requireCaller" | "weigh">;
 
 /** How counts are made. */
 export interface CountOptions {

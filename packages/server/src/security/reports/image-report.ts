@@ -5,6 +5,7 @@ import type { ImageAsOf } from "../findings/image-packages.ts";
 import { imagesBehind } from "../findings/images.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
+import { weighFindings } from "../weights.ts";
 
 /** What is known of the vulnerabilities of an image, or of all images of an index. */
 export interface ImageReport {
@@ -15,7 +16,7 @@ export interface ImageReport {
   findings: ImageFinding[];
 }
 
-type Caller = Pick<Call, "tx" | "requireCaller">;
+type Caller = Pick<Call, "tx" | "requireCaller" | "weigh">;
 
 /** The most images of an index that are looked at. */
 const MAX_IMAGES = 200;
@@ -57,6 +58,7 @@ export async function openFindings(
   const digests: string[] = [];
   for (const digest of (await imagesBehind(call.tx, image.repo, image.digest)).slice(0, MAX_IMAGES)) {
     call.requireCaller();
+    await weighFindings(call, { ...image, digest });
     const findings = await findingsOfImage(call.tx, { ...image, digest, state: "open" }, known);
     if (findings === undefined) continue;
     digests.push(digest);

@@ -34,11 +34,14 @@ export async function scannedReports(tx: Database, repo: string, digest: string)
 }
 
 /** The report as the scanner sent it. */
-export async function scannedContent({ tx }: Pick<Call, "tx">, { uid }: ScannedReport): Promise<Uint8Array> {
-  return await reportOf(tx, { uid, reason: "" });
+export async function scannedContent(call: Pick<Call, "tx" | "weigh">, { uid }: ScannedReport): Promise<Uint8Array> {
+  return await reportOf(call, { uid, reason: "" });
 }
 
 /** What the report says, the worst first. */
-export async function scannedVulnerabilities(call: Pick<Call, "tx">, report: ScannedReport): Promise<Reported[]> {
+export async function scannedVulnerabilities(
+  call: Pick<Call, "tx" | "weigh">,
+  report: ScannedReport,
+): Promise<Reported[]> {
   return readReport(await scannedContent(call, report)).vulnerabilities;
 }

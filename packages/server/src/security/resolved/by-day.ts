@@ -34,7 +34,7 @@ export interface ResolvedDay {
 /** The most that is answered, over all days. */
 const MAX_RESOLVED = 20_000;
 
-type Caller = Pick<Call, "tx" | "nowMs" | "requireCaller">;
+type Caller = Pick<Call, "tx" | "nowMs" | "requireCaller" | "weigh">;
 
 /**
  * What was resolved on each of the days in the images that the tags pointed to at the end of the day, by what is known

@@ -4,7 +4,7 @@ import { type Holdings, holdingsOf, type HoldingsQuery } from "./holdings.ts";
 
 /** What an image holds, with the CycloneDX document of it, and the path of the image. Throws as holdingsOf. */
 export async function cycloneDxDocument(
-  call: Pick<Call, "tx">,
+  call: Pick<Call, "tx" | "weigh">,
   query: HoldingsQuery,
 ): Promise<{ document: string; holdings: Holdings; name: string }> {
   const holdings = await holdingsOf(call, query);

@@ -4,6 +4,7 @@ import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { type Database, select } from "../../store/index.ts";
 import { packageSources, type PackageSource } from "../attached/sources.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
+import { placesOf } from "../weights.ts";
 
 /** A package of an image, or of several of an index. */
 export interface HeldPackage {
@@ -48,9 +49,10 @@ interface Index {
   manifests?: { digest: string; platform?: { os?: string; architecture?: string; variant?: string } | null }[];
 }
 
-/** The most images of one index that are looked at, and the most packages of one answer. */
+/** The most images of one index that are looked at, the most packages of one answer, and the most places of them. */
 const MAX_IMAGES = 200;
 const MAX_PACKAGES = 50_000;
+const MAX_PLACES = 400_000;
 const NO_ARCHITECTURE = "unknown";
 
 /**
@@ -59,19 +61,42 @@ const NO_ARCHITECTURE = "unknown";
  * that and on `source` when it is none of the image's, and FAILED_PRECONDITION with the reason when one of the images
  * is not read.
  */
-export async function holdingsOf({ tx }: Pick<Call, "tx">, query: HoldingsQuery): Promise<Holdings> {
+export async function holdingsOf(call: Reading, query: HoldingsQuery): Promise<Holdings> {
   const packages = new Map<string, HeldPackage>();
   const sources = new Set<string>();
   let readMs = 0;
-  for (const { image, source } of await sourcesFor(tx, query)) {
+  const found = await sourcesFor(call.tx, query);
+  await requireReadable(call, found);
+  for (const { image, source } of found) {
     readMs = Math.max(readMs, source.readMs);
     sources.add(source.source);
-    await addPackages(tx, image, source.source, packages);
-    if (packages.size > MAX_PACKAGES)
-      throw invalidArgument({ field: "digest", description: `has more than ${MAX_PACKAGES} packages` });
+    await addPackages(call.tx, image, source.source, packages);
+    if (packages.size > MAX_PACKAGES) throw tooMany(`${MAX_PACKAGES} packages`);
   }
   return { packages: sorted(packages), readMs, sources: [...sources] };
 }
+
+type Reading = Pick<Call, "tx" | "weigh">;
+
+/** Counts what is about to be read. Throws INVALID_ARGUMENT for more than an answer may have. */
+async function requireReadable({ tx, weigh }: Reading, found: readonly ImageSource[]): Promise<void> {
+  let places = 0;
+  for (const { image, source } of found) {
+    const own = await placesOf(tx, image.digest, source.source);
+    places += own;
+    weigh(places);
+    if (places > MAX_PLACES) throw tooMany(`${MAX_PLACES} places with packages`);
+    if (own <= MAX_PACKAGES) continue;
+    const [row] = await select<{ n: number | string }>(
+      tx,
+      "select count(distinct package) as n from image_packages where digest = ? and source = ?",
+      [image.digest, source.source],
+    );
+    if (Number(row?.n ?? 0) > MAX_PACKAGES) throw tooMany(`${MAX_PACKAGES} packages`);
+  }
+}
+
+const tooMany = (what: string): Error => invalidArgument({ field: "digest", description: `has more than ${what}` });
 
 /** What one image holds. */
 export interface ImageHoldings {
@@ -84,10 +109,12 @@ export interface ImageHoldings {
  * holdingsOf.
  */
 export async function* holdingsByImage(
-  { tx }: Pick<Call, "tx">,
+  call: Reading,
   query: HoldingsQuery,
 ): AsyncGenerator<ImageHoldings, void, undefined> {
+  const { tx } = call;
   for (const { image, source } of await sourcesFor(tx, query)) {
+    call.weigh(await placesOf(tx, image.digest, source.source));
     const packages = new Map<string, HeldPackage>();
     await addPackages(tx, image, source.source, packages);
     yield { digest: image.digest, packages: sorted(packages) };
@@ -191,10 +218,19 @@ async function addPackages(
      from image_packages as i join packages as p on p.id = i.package where i.digest = ? and i.source = ? order by i.n`,
     [digest, source],
   );
+  // A package may lie in any number of places, and each is there once for each image that has it.
+  const known = new Map<HeldPackage, Set<string>>();
   for (const { layer, path, ...row } of rows) {
     const held = to.get(row.id) ?? { ...row, places: [], platforms: [] };
     to.set(row.id, held);
-    if (!held.places.some((place) => place.layer === layer && place.path === path)) held.places.push({ layer, path });
+    const places = known.get(held) ?? new Set(held.places.map(keyOf));
+    known.set(held, places);
+    if (!places.has(keyOf({ layer, path }))) {
+      places.add(keyOf({ layer, path }));
+      held.places.push({ layer, path });
+    }
     if (platform !== "" && !held.platforms.includes(platform)) held.platforms.push(platform);
   }
 }
+
+const keyOf = ({ layer, path }: HeldPackage["places"][number]): string => `${layer} ${path}`;

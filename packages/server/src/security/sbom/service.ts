@@ -12,6 +12,7 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { repos } from "../../registry/index.ts";
 import { attachmentsOf } from "../attached/list.ts";
+import { weighBytes } from "../weights.ts";
 import { cycloneDxDocument } from "./document.ts";
 import { holdingsOf, sourcesFor } from "./holdings.ts";
 
@@ -56,6 +57,8 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
           subject: digest,
           description: "no attached document counts: what does was read from the layers, or reported by a scanner",
         });
+      const stored = await call.tx.selectFrom("blobs").select("size").where("digest", "=", layer).executeTakeFirst();
+      weighBytes(call, Math.min(Number(stored?.size ?? 0), MAX_RAW_BYTES));
       const content = await readBlob(call, repo, layer, MAX_RAW_BYTES);
       if (content === undefined)
         throw failedPrecondition({

@@ -33,7 +33,10 @@ export interface Counts {
 }
 
 /** A report cannot be read. The message names the field. */
-export class ReportError extends Error {}
+export class ReportError extends Error {
+  /** Another reading would fail as well. */
+  readonly isFinal = true;
+}
 
 const MAX_DEPTH = 64;
 const MAX_VALUES = 4_000_000;

@@ -10,8 +10,9 @@ import type { CallData } from "../../core/call.ts";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { TaskError } from "../../lib/process-pool/index.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
-import { PART_ROWS } from "../catalog/queue.ts";
+import { itemsOf } from "../catalog/parts.ts";
 import type { Component } from "../catalog/types.ts";
 import { startPolling, whileHeld } from "../work.ts";
 import { AdapterError } from "./adapter.ts";
@@ -31,8 +32,8 @@ import {
   type StoredReport,
   writeScannedPart,
 } from "./queue.ts";
-import { countsOf, readReport, ReportError } from "./report.ts";
-import type { SbomReport } from "./sbom-report.ts";
+import type { ReadScanned } from "./read-scanned.ts";
+import { ReportError } from "./report.ts";
 import { type Scanned, scanWith } from "./scan-with.ts";
 
 export interface ScanRunnerDeps {
@@ -53,6 +54,8 @@ export interface ScanRunnerDeps {
     | "scanRetryMs"
   >;
   metrics: ScanMetrics;
+  /** Reads a large report in another process. Throws a TaskError. */
+  readElsewhere(content: Uint8Array, isSbom: boolean): Promise<ReadScanned>;
 }
 
 /** What is counted. */
@@ -68,6 +71,8 @@ type Outcome = "done" | "failed" | "again" | "interrupted";
 const POLL_EVERY_MS = 1_000;
 /** The most scans that one process has under way; each may hold a report in memory. */
 const MAX_UNDER_WAY = 8;
+/** The largest report that is read between requests, in bytes. */
+const MAX_READ_HERE = 128 << 10;
 const compress = promisify(gzip);
 
 /**
@@ -115,11 +120,13 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   };
   const store = async (
     place: { uid: string; holder: string },
-    { components, ...report }: StoredReport & { components: Component[] },
+    { parts, ...report }: StoredReport & Pick<ReadScanned, "parts">,
   ): Promise<Outcome> => {
-    for (let from = 0; from < components.length; from += PART_ROWS) {
-      const part = { ...place, from, components: components.slice(from, from + PART_ROWS) };
+    let from = 0;
+    for (const each of parts) {
+      const part = { ...place, from, components: itemsOf<Component>(each) };
       if (!(await transactor.write(writeScannedPart, data(), part)).held) return "interrupted";
+      from += part.components.length;
     }
     const { held } = await transactor.write(finishScan, data(), { ...place, report });
     return held ? "done" : "interrupted";
@@ -135,7 +142,7 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
       try {
         const scanned = await attempt(claimed, AbortSignal.any([stopping.signal, lost]));
         if (scanned === undefined) return await release(place);
-        return await store(place, await storedOf(scanned, claimed.type));
+        return await store(place, await storedOf(scanned, claimed.type, deps.readElsewhere));
       } catch (error) {
         const failure = failureOf(error);
         if (failure === undefined) throw error;
@@ -188,26 +195,18 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
 function failureOf(error: unknown): { reason: string; isFinal: boolean } | undefined {
   if (error instanceof AdapterError) return { reason: error.message, isFinal: error.isFinal };
   if (error instanceof ReportError) return { reason: `the report cannot be used: ${error.message}`, isFinal: true };
+  if (error instanceof TaskError) return { reason: `the report was not read: ${error.message}`, isFinal: false };
   if (error instanceof SecretError)
     return { reason: "the scanner's authorization was sealed with another key: set it anew", isFinal: true };
   return undefined;
 }
 
-// With the readers of archives that it brings, loaded at its first use: a server without scanners never needs it.
-async function readSbomOf(content: Uint8Array): Promise<SbomReport> {
-  const { readSbomReport } = await import("./sbom-report.ts");
-  return readSbomReport(content);
-}
-
 async function storedOf(
   { content, mimeType, adapter }: Scanned,
   type: ScanType,
-): Promise<StoredReport & { components: Component[] }> {
-  const read =
-    type === ScanType.SBOM
-      ? { ...(await readSbomOf(content)), vulnerabilities: undefined }
-      : { ...readReport(content), components: [] };
-  const { software, components, vulnerabilities } = read;
+  readElsewhere: ScanRunnerDeps["readElsewhere"],
+): Promise<StoredReport & Pick<ReadScanned, "parts">> {
+  const { software, counts, packages, parts } = await read(content, type === ScanType.SBOM, readElsewhere);
   const { name, vendor, version } = adapter;
   // A report may leave out what made it.
   const by = software.name === "" ? { name, vendor, version } : software;
@@ -216,8 +215,34 @@ async function storedOf(
     size: content.length,
     mimeType,
     software: JSON.stringify(by),
-    counts: vulnerabilities === undefined ? null : JSON.stringify(countsOf(vulnerabilities)),
-    packages: components.length,
-    components,
+    counts: counts === null ? null : JSON.stringify(counts),
+    packages,
+    parts,
   };
+}
+
+/** Reads a report in this process, whatever its size. Throws a ReportError. */
+export async function readReportHere(content: Uint8Array, isSbom: boolean): Promise<ReadScanned> {
+  // With the readers of archives that it brings, loaded at its first use: a server without scanners never needs it.
+  const { readScanned } = await import("./read-scanned.ts");
+  return await readScanned(content, isSbom);
+}
+
+/** Throws a ReportError, or a TaskError when the process did not come to an end. */
+async function read(
+  content: Uint8Array,
+  isSbom: boolean,
+  readElsewhere: ScanRunnerDeps["readElsewhere"],
+): Promise<ReadScanned> {
+  if (content.length <= MAX_READ_HERE) return await readReportHere(content, isSbom);
+  try {
+    return await readElsewhere(content, isSbom);
+  } catch (error) {
+    if (!(error instanceof TaskError)) throw error;
+    if (error.kind === "failed" && error.isFinal) throw new ReportError(error.message);
+    // It would come to that again.
+    if (error.kind === "memory" || error.kind === "timeout")
+      throw new ReportError(`reading it failed: ${error.message}`);
+    throw error;
+  }
 }

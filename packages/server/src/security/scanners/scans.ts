@@ -24,6 +24,7 @@ import { timestamp } from "../../lib/timestamps.ts";
 import { repos } from "../../registry/index.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { imagesBehind } from "../findings/images.ts";
+import { weighBytes } from "../weights.ts";
 import { MAX_REPORT_BYTES } from "./adapter.ts";
 import { reportFor, SCAN_TYPES } from "./mime-types.ts";
 import { readReport } from "./report.ts";
@@ -85,7 +86,7 @@ export function scansService({ pageTokenKey }: ServiceContext): Service<typeof S
     },
     async getScanReport(call, { uid }) {
       const row = await scans.get(call.tx, uid);
-      const content = await reportOf(call.tx, row);
+      const content = await reportOf(call, row);
       const { report_mime_type: mimeType, scanner, report_time: time } = row;
       return { content, mimeType, scanner, ...(time !== null && { reportTime: timestamp(time) }) };
     },
@@ -98,7 +99,7 @@ export function scansService({ pageTokenKey }: ServiceContext): Service<typeof S
           subject: uid,
           description: "the scan is for a bill of materials",
         });
-      const content = await reportOf(call.tx, row);
+      const content = await reportOf(call, row);
       const filter = `${uid} ${row.report_time} ${minSeverity}`;
       const from = pageToken === "" ? 0 : positionIn(call, pageTokenKey, pageToken, filter);
       const all = readReport(content).vulnerabilities.filter(({ severity }) => isAtLeast(severity, minSeverity));
@@ -135,17 +136,19 @@ function isAtLeast(severity: FindingSeverity, min: FindingSeverity): boolean {
  * the caller of this function does.
  */
 export async function reportOf(
-  tx: Database,
+  call: Pick<Call, "tx" | "weigh">,
   { uid, reason }: Pick<Row<"scans">, "uid" | "reason">,
 ): Promise<Uint8Array> {
-  const row = await tx.selectFrom("scan_reports").select("content").where("scan", "=", uid).executeTakeFirst();
+  const row = await call.tx.selectFrom("scan_reports").select("content").where("scan", "=", uid).executeTakeFirst();
   if (row === undefined)
     throw failedPrecondition({
       type: "NO_REPORT",
       subject: uid,
       description: reason === "" ? "the image is not scanned yet" : `there is no report: ${reason}`,
     });
-  return await expand(row.content, { maxOutputLength: MAX_REPORT_BYTES });
+  const content = await expand(row.content, { maxOutputLength: MAX_REPORT_BYTES });
+  weighBytes(call, content.length);
+  return content;
 }
 
 async function imagesOf(tx: Database, repo: string, digest: string) {

@@ -3,11 +3,13 @@ import { type DocumentSchema, type ListDocumentsRequest } from "@moorage/api/mes
 import { type RawBuilder, sql } from "kysely";
 import type { FoundPage, PageQuery } from "../../aip/page-query.ts";
 import type { Call } from "../../core/call.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { type Database, embeddedOf, type Row } from "../../store/index.ts";
 import { eventsByAdvisory } from "../advisories/events.ts";
 import { advisoryEntry, feedEntry } from "./document-entries.ts";
 import { feedsOf, type Joined, joinVulnerabilities, type RecordRef } from "./join.ts";
 import { type Branch, inScope, pageOfKnown, pageOfTexts } from "./key-pages.ts";
+import { weighBytes } from "../weights.ts";
 import { bodiesOf, refKey } from "./records.ts";
 
 /** A package of a page. `uid`: its name. */
@@ -31,6 +33,7 @@ const MAX_OF_DOCUMENT = 1_000;
 const MAX_OF_PAGE = 2_000;
 const MAX_PAGE_BYTES = 8 << 20;
 const KEYS_AT_ONCE = 500;
+const ROWS_AN_ENTRY = 2;
 
 /** The names of packages in keys: an expression over feed_keys `k`, and where to read it in the order of its index. */
 interface Names {
@@ -89,33 +92,44 @@ export async function queryDocuments(
 
 /** The answers for the rows of a page. */
 export async function documentsOf(
-  { tx }: Pick<Call, "tx">,
+  call: Pick<Call, "tx" | "weigh" | "bulk">,
   rows: readonly DocumentRow[],
 ): Promise<MessageInitShape<typeof DocumentSchema>[]> {
+  const { tx, bulk } = call;
+  const records = rows.flatMap((row) => row.records);
+  // Lists of v1 are read in turns, whatever a page has: they could not go on elsewhere.
+  if (bulk !== true)
+    call.weigh((records.length + rows.reduce((sum, row) => sum + row.advisories.length, 0)) * ROWS_AN_ENTRY);
+  if (bulk !== true)
+    weighBytes(
+      call,
+      records.reduce((sum, { size }) => sum + size, 0),
+    );
   const feeds = await feedsOf(tx);
-  const bodies = await bodiesOf(
-    tx,
-    rows.flatMap(({ records }) => records),
-  );
+  const bodies = await bodiesOf(tx, records);
   const events = await eventsByAdvisory(
     tx,
     rows.flatMap(({ advisories }) => advisories.map(({ uid }) => uid)),
   );
-  return rows.map(({ uid, records, advisories, isIncomplete }) => {
+  const turn = createTurns();
+  const documents: MessageInitShape<typeof DocumentSchema>[] = [];
+  for (const { uid, records: own, advisories, isIncomplete } of rows) {
     const entries = [
       ...advisories.map((row) => advisoryEntry(row, events.get(row.uid) ?? [])),
-      ...records.flatMap((record) => {
+      ...own.flatMap((record) => {
         const body = bodies.get(refKey(record));
         const feed = feeds.get(record.feed);
         return body === undefined || feed === undefined ? [] : [feedEntry(feed, record, body)];
       }),
     ];
-    return {
+    documents.push({
       id: uid,
       advisories: entries.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)),
       incomplete: isIncomplete,
-    };
-  });
+    });
+    await turn();
+  }
+  return documents;
 }
 
 function branches(names: Names, hasFeeds: boolean, scope: RawBuilder<unknown>[]): Branch[] {

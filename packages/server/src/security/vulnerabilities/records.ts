@@ -1,3 +1,4 @@
+import { createTurns } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { Severity } from "../feeds/severities.ts";
 import type { RecordRef } from "./join.ts";
@@ -14,7 +15,7 @@ export interface RecordHead extends RecordRef {
   size: number;
 }
 
-const RECORDS_AT_ONCE = 500;
+const RECORDS_AT_ONCE = 100;
 
 /** The text under which a record stands in maps. */
 export const refKey = ({ feed, record }: RecordRef): string => `${feed} ${record}`;
@@ -49,21 +50,29 @@ export async function bodiesOf(
       [feed, ...records],
     ),
   );
-  // What an import wrote is JSON of an object.
-  return new Map(
-    rows.map(([feed, { id, body }]) => [refKey({ feed, record: id }), JSON.parse(body) as Record<string, unknown>]),
-  );
+  const turn = createTurns();
+  const found = new Map<string, Record<string, unknown>>();
+  for (const [feed, { id, body }] of rows) {
+    // What an import wrote is JSON of an object.
+    found.set(refKey({ feed, record: id }), JSON.parse(body) as Record<string, unknown>);
+    await turn();
+  }
+  return found;
 }
 
 async function inFeeds<R>(
   refs: readonly RecordRef[],
   ask: (feed: string, records: readonly string[]) => R[] | Promise<R[]>,
 ): Promise<[feed: string, row: R][]> {
+  const turn = createTurns();
   const found: [string, R][] = [];
   for (const [feed, ofFeed] of Map.groupBy(refs, (ref) => ref.feed)) {
     const records = [...new Set(ofFeed.map(({ record }) => record))];
     for (let at = 0; at < records.length; at += RECORDS_AT_ONCE)
-      for (const row of await ask(feed, records.slice(at, at + RECORDS_AT_ONCE))) found.push([feed, row]);
+      for (const row of await ask(feed, records.slice(at, at + RECORDS_AT_ONCE))) {
+        found.push([feed, row]);
+        await turn();
+      }
   }
   return found;
 }

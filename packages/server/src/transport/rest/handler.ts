@@ -1,18 +1,17 @@
-import type { DescMessage, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
-import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import type { DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { after, attempt, type Awaitable } from "../../lib/awaitable.ts";
 import { etagOf } from "../../lib/etags.ts";
-import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
-import { isV1 } from "../../core/api-version.ts";
-import { isStored, type Stored } from "../../core/stored.ts";
+import type { Stored } from "../../core/stored.ts";
 import { isStreamed, type Streamed } from "../../core/streamed.ts";
+import { isWritten, type Written } from "../../core/written.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Pipeline, UnaryCodec } from "../../runtime/pipeline.ts";
 import { type Answered, isCacheable } from "../../runtime/response-cache.ts";
-import { writeStored } from "./stored-json.ts";
+import { jsonEncoder } from "./encode.ts";
 import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
 import { answerError, answerOk } from "./send.ts";
 import { answerStreamed } from "./send-streamed.ts";
+import { answerWritten } from "./send-written.ts";
 import { readJsonBody } from "./body.ts";
 import { compileDecoder, type Decode, type ViolationsOf } from "./decode.ts";
 import { type Binding, bindingsOf, compileRoutes, type Match } from "./routes.ts";
@@ -82,6 +81,11 @@ export function restHandler(options: RestOptions): RestHandler {
           after(call(target, values, mark < 0 ? "" : url.slice(mark + 1), request, data, options), (answered) => {
             if (answered !== undefined && isStreamed(answered))
               return after(answerStreamed(response, answered, context, options.log), () => data.observed?.endRpc(0));
+            if (answered !== undefined && isWritten(answered))
+              return after(
+                answerWritten(response, answered, { ...context, ...target }, request.headers["if-none-match"]),
+                () => data.observed?.endRpc(0),
+              );
             data.observed?.endRpc(0);
             if (answered !== undefined) answerOk(response, answered, context, request.headers["if-none-match"]);
           }),
@@ -96,9 +100,8 @@ export function restHandler(options: RestOptions): RestHandler {
 }
 
 function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
-  const { input, output, parent } = binding.method;
+  const { input, parent } = binding.method;
   if (binding.verb === "GET" && binding.body !== "") throw new Error(`${input.typeName} has a body in a GET`);
-  const isEmpty = output.typeName === EmptySchema.typeName;
   return {
     method: binding.method,
     name: `${parent.typeName}.${binding.method.name}`,
@@ -107,13 +110,8 @@ function routeOf(binding: Binding, violationsOf: ViolationsOf): Route {
     isTagged: binding.verb === "GET",
     isCached: binding.verb === "GET" && isCacheable(binding.method),
     decode: compileDecoder(binding, violationsOf),
-    encode: isEmpty ? () => "" : encoder(output, isV1(parent)),
+    encode: jsonEncoder(binding.method),
   };
-}
-
-function encoder(output: DescMessage, omitsDefaults: boolean): Route["encode"] {
-  const write = omitsDefaults ? jsonWriter(output, V1_ANSWER) : jsonWriter(output);
-  return (answer) => (isStored(answer) ? writeStored(answer) : write(answer));
 }
 
 function call(
@@ -123,10 +121,10 @@ function call(
   request: Request,
   data: RequestData,
   options: RestOptions,
-): Awaitable<Answered | Streamed | undefined> {
+): Awaitable<Answered | Streamed | Written | undefined> {
   const { authorization, "user-agent": userAgent = "" } = request.headers;
   const head = { method, data, authorization, userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) };
-  return options.pipeline.answer<Answered | Streamed>(head, {
+  return options.pipeline.answer<Answered | Streamed | Written>(head, {
     ...AS_CACHED,
     key: isCached && authorization !== undefined ? `${request.url} ${authorization}` : undefined,
     decode() {
@@ -136,7 +134,7 @@ function call(
       return after(readJsonBody(request, { maxBytes, timeoutMs }), (json) => decode(values, query, json));
     },
     encode(answer) {
-      if (isStreamed(answer)) return answer;
+      if (isStreamed(answer) || isWritten(answer)) return answer;
       const text = encode(answer);
       return isTagged ? { text, etag: etagOf(text) } : { text };
     },
@@ -144,7 +142,8 @@ function call(
 }
 
 /** The response cache holds answers in the form in which they are sent. */
-const AS_CACHED: Pick<UnaryCodec<Answered | Streamed>, "toCached" | "ofCached"> = {
+const AS_CACHED: Pick<UnaryCodec<Answered | Streamed | Written>, "form" | "toCached" | "ofCached"> = {
+  form: "json",
   // Lists that are read while they are sent have no key.
   toCached: (answer) => ("text" in answer ? answer : { text: "" }),
   ofCached: (answered) => answered,

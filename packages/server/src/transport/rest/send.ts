@@ -26,16 +26,22 @@ export function answerOk(
   context: AnswerContext,
   ifNoneMatch: string | undefined,
 ): void {
-  const headers = ["x-request-id", context.requestId];
-  if (etag !== undefined) {
-    headers.push("etag", etag, "cache-control", "private, no-cache", "vary", "authorization");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) {
-      writeHead(response, 304, headers);
-      response.end();
-      return;
-    }
-  }
-  write(response, 200, headers, text, context);
+  const { status, headers } = okHeaders(context, etag, ifNoneMatch);
+  if (status === 200) return write(response, status, headers, text, context);
+  writeHead(response, status, headers);
+  response.end();
+}
+
+/** The status of an answer that went well, 200 or 304, and its headers without those of its content. */
+export function okHeaders(
+  { requestId }: AnswerContext,
+  etag: string | undefined,
+  ifNoneMatch: string | undefined,
+): { status: 200 | 304; headers: string[] } {
+  const headers = ["x-request-id", requestId];
+  if (etag === undefined) return { status: 200, headers };
+  headers.push("etag", etag, "cache-control", "private, no-cache", "vary", "authorization");
+  return { status: ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag) ? 304 : 200, headers };
 }
 
 /**

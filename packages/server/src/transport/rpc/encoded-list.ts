@@ -2,6 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { Code, MoorageError } from "../../errors.ts";
 import type { Streamed } from "../../core/streamed.ts";
+import { isWritten } from "../../core/written.ts";
 
 /** A list as the bytes of one message, in pieces. `release` gives its memory back; called once, when it is sent. */
 export interface EncodedList {
@@ -30,8 +31,11 @@ export function listEncoder(budgetBytes = BUDGET_BYTES): (list: Streamed) => Pro
     try {
       for await (const part of parts) {
         const writer = new BinaryWriter();
-        for (const element of part) writer.tag(number, WireType.LengthDelimited).bytes(toBinary(message, element));
-        const piece = writer.finish();
+        if (!isWritten(part))
+          for (const element of part) writer.tag(number, WireType.LengthDelimited).bytes(toBinary(message, element));
+        // Messages of one list after another are a message of all elements.
+        const piece = isWritten(part) ? part.bytes : writer.finish();
+        if (isWritten(part)) part.release();
         if (held + piece.length > budgetBytes) throw tooLong();
         held += piece.length;
         size += piece.length;

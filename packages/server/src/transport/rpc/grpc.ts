@@ -9,6 +9,7 @@ import type { UnaryCodec } from "../../runtime/pipeline.ts";
 import type { RequestData } from "../../core/http.ts";
 import { messageOf } from "../../core/stored.ts";
 import { isStreamed } from "../../core/streamed.ts";
+import { isWritten } from "../../core/written.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { isCacheable } from "../../runtime/response-cache.ts";
 import { type EncodedList, listEncoder } from "./encoded-list.ts";
@@ -19,6 +20,7 @@ import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-sta
 import { grpcTimeoutMs } from "./grpc-timeout.ts";
 import { MAX_MESSAGE_BYTES, PORT_LIMITS } from "../http/limits.ts";
 import type { RpcHandlerOptions } from "./handler.ts";
+import { steps } from "../steps.ts";
 import { areaOf, asMoorageError } from "../status.ts";
 
 /** Answers the call on a stream completely. Never rejects. The port handles the stream's errors. */
@@ -87,7 +89,12 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
           encoding = encodingOf(headers["grpc-encoding"]);
           return readMessage(method, body.end(), encoding, maxMessageBytes, requestId);
         },
-        encode: (message) => (isStreamed(message) ? encodeList(message) : toBinary(method.output, messageOf(message))),
+        encode(message) {
+          if (isStreamed(message)) return encodeList(message);
+          if (!isWritten(message)) return toBinary(method.output, messageOf(message));
+          const { bytes, release } = message;
+          return { pieces: [...steps(bytes)], size: bytes.length, release };
+        },
       });
       if (answer === undefined) return;
       if (!(answer instanceof Uint8Array)) {
@@ -111,7 +118,8 @@ export function grpcUnary(options: GrpcOptions, method: DescMethodUnary): Answer
 }
 
 /** Answers are cached as texts with one character for each byte. Lists that are read while they are sent are not. */
-const BINARY: Pick<UnaryCodec<Uint8Array | EncodedList>, "toCached" | "ofCached"> = {
+const BINARY: Pick<UnaryCodec<Uint8Array | EncodedList>, "form" | "toCached" | "ofCached"> = {
+  form: "binary",
   toCached: (answer) => ({ text: answer instanceof Uint8Array ? packed(answer) : "" }),
   ofCached: ({ text }) => unpacked(text),
 };

@@ -2,6 +2,7 @@ import { create, type MessageShape } from "@bufbuild/protobuf";
 import { GetArchitecturesRequestSchema } from "@moorage/api/messages";
 import {
   type ManifestMetadataFilterEntry,
+  ManifestMetadataFilterSchema,
   ManifestMetadataListSchema,
   ManifestMetadataSchema,
   Registry,
@@ -12,7 +13,7 @@ import { timestamp } from "../../lib/timestamps.ts";
 import { repos } from "../../registry/index.ts";
 import { type ImagePackages, packageFacts } from "../../security/index.ts";
 import { reading, type Translation } from "../service.ts";
-import { listed } from "../v2.ts";
+import { listed, orElsewhere } from "../v2.ts";
 
 const MAX_ITEMS = 100;
 
@@ -24,9 +25,23 @@ export const manifestMetadata: Pick<Translation<typeof Registry>, "listManifestM
     const images = items.map((item, at) => imageOf(item, `items[${at}]`, violations));
     if (violations.length > 0) throw invalidArgument(...violations);
     const { uid } = await repos.get(call.tx, repoId);
-    return await listed(ManifestMetadataListSchema, packageFacts(call, uid, images), (each) => [metadataOf(each)]);
+    return await listed(ManifestMetadataListSchema, numbersTo(images.length), (at) =>
+      orElsewhere(
+        call,
+        () => create(ManifestMetadataFilterSchema, { repoId, items: items.slice(at, at + 1) }),
+        async () => {
+          const found: MessageShape<typeof ManifestMetadataSchema>[] = [];
+          for await (const each of packageFacts(call, uid, images.slice(at, at + 1))) found.push(metadataOf(each));
+          return found;
+        },
+      ),
+    );
   }),
 };
+
+async function* numbersTo(end: number): AsyncGenerator<number, void, undefined> {
+  for (let at = 0; at < end; at++) yield at;
+}
 
 function imageOf(
   { filter }: ManifestMetadataFilterEntry,

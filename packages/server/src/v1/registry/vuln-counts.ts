@@ -5,6 +5,7 @@ import {
   Vulnerabilities,
   Vulnerability_Severity as Severity,
   type VulnCountReportFilter,
+  VulnCountReportFilterSchema,
   VulnCountReportListSchema,
   VulnCountReportSchema,
 } from "@moorage/api/v1/registry";
@@ -15,7 +16,7 @@ import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { countsOfTag, DAY_MS, type DayCount, dayOf, type Days, feedChanges } from "../../security/index.ts";
 import { reading, type Translation } from "../service.ts";
-import { listed } from "../v2.ts";
+import { listed, orElsewhere } from "../v2.ts";
 import { SEVERITIES } from "./severities.ts";
 
 type Counts = Pick<Translation<typeof Vulnerabilities>, "listVulnCountReports" | "listCumulativeVulnCountReports">;
@@ -45,13 +46,21 @@ export const countReports: Counts = {
 
 async function countsOf(call: Call, filter: VulnCountReportFilter, isCumulative: boolean) {
   const { references, days } = checked(call, filter);
+  // Of the whole days, so that another process counts the same ones.
+  const [from, to] = [timestamp(days.firstMs), timestamp(days.lastMs)];
   const feedTimes = await feedChanges(call.tx);
   const pages = (async function* () {
     for (const { repo: name, tag } of references) {
       const repo = await visibleRepo(call, name);
       if (repo === undefined) continue;
-      const counts = await countsOfTag(call, { repo, tag }, days, { isCumulative, feedTimes });
-      yield counts.map((count) => countReport({ repo: name, tag }, count));
+      yield await orElsewhere(
+        call,
+        () => create(VulnCountReportFilterSchema, { references: [{ repo: name, tag }], from, to }),
+        async () => {
+          const counts = await countsOfTag(call, { repo, tag }, days, { isCumulative, feedTimes });
+          return counts.map((count) => countReport({ repo: name, tag }, count));
+        },
+      );
       call.requireCaller();
     }
   })();

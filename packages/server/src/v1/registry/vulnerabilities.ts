@@ -1,10 +1,11 @@
-import { type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import {
   type GetRawVulnReportRequest,
   type RawVulnReportSchema,
   Vulnerabilities,
   type VulnReport,
   type VulnReportFilter,
+  VulnReportFilterSchema,
   VulnReportListSchema,
   VulnReportSchema,
 } from "@moorage/api/v1/registry";
@@ -14,7 +15,7 @@ import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps
 import type { Method } from "../../runtime/methods.ts";
 import { type ReportedImage, reportedImages, scannedContent, scannedReports } from "../../security/index.ts";
 import { reading, translated } from "../service.ts";
-import { listed } from "../v2.ts";
+import { listed, orElsewhere } from "../v2.ts";
 import { isAsked, isNamed, OWN_NAME, scannerOf } from "./scanners.ts";
 import { countReports } from "./vuln-counts.ts";
 import { ownReport, scannedReport } from "./vuln-reports.ts";
@@ -30,11 +31,14 @@ export const vulnerabilities: [string, Method][] = translated(Vulnerabilities, [
   listVulnReports: reading(Vulnerabilities.method.listVulnReports, async (call, filter) => {
     requireForms(filter);
     const { repoId: repo, digest, tag } = filter;
-    return await listed(VulnReportListSchema, reportedImages(call, { repo, digest, tag }), async (images) => {
-      const found: VulnReport[] = [];
-      for (const image of images) found.push(...(await reportsOf(call, image, filter)));
-      return found;
-    });
+    const images = eachOf(reportedImages(call, { repo, digest, tag }));
+    return await listed(VulnReportListSchema, images, (image) =>
+      orElsewhere(
+        call,
+        () => create(VulnReportFilterSchema, { ...filter, repoId: image.repo, digest: image.digest, tag: "" }),
+        () => reportsOf(call, image, filter),
+      ),
+    );
   }),
   getRawVulnReport: reading(Vulnerabilities.method.getRawVulnReport, async (call, request) => {
     const { digest } = request;
@@ -49,6 +53,10 @@ export const vulnerabilities: [string, Method][] = translated(Vulnerabilities, [
   }),
   ...countReports,
 });
+
+async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T, void, undefined> {
+  for await (const page of pages) yield* page;
+}
 
 function requireForms({ digest, tag }: { digest: string; tag: string }): void {
   const violations = [

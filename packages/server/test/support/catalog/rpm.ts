@@ -41,9 +41,15 @@ export function rpmSqlite(headers: readonly Buffer[], more = ""): Buffer {
     const path = join(folder, "rpmdb.sqlite");
     const db = new DatabaseSync(path);
     db.exec(
-      `pragma journal_mode = wal; create table Packages (hnum integer primary key autoincrement, blob blob not null); ${more}`,
+      `pragma journal_mode = wal; pragma synchronous = off; create table Packages (hnum integer primary key autoincrement, blob blob not null); ${more}`,
     );
-    for (const header of headers) db.prepare("insert into Packages (blob) values (?)").run(header);
+    const isTable = db.prepare("select 1 from sqlite_schema where name = 'Packages' and type = 'table'").get();
+    db.exec("begin");
+    if (isTable !== undefined && headers.length > 0) {
+      const insert = db.prepare("insert into Packages (blob) values (?)");
+      for (const header of headers) insert.run(header);
+    }
+    db.exec("commit");
     db.close();
     return readFileSync(path);
   } finally {

@@ -35,7 +35,12 @@ export const DOCUMENTS: readonly HeavyInput[] = [
   get(
     "an SPDX document of 50,000 packages",
     [{ packages: MOST }],
-    ({ repo, digests: [digest] }) => `/registry/v2/repos/${repo}/digests/${digest}/sbom?format=SPDX`,
+    ({ repo, digests: [digest] }) => `/registry/v2/repos/${repo}/digests/${digest}/sbom?format=SBOM_FORMAT_SPDX`,
+  ),
+  get(
+    "v1's SBOM of 50,000 packages",
+    [{ packages: MOST }],
+    ({ repo, digests: [digest] }) => `/registry/v1/repos/${repo}/digests/${digest}/sbom`,
   ),
   get(
     "a comparison of two images of 150,000 packages each",

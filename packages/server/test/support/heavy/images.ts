@@ -11,6 +11,9 @@ export interface HeavyImage {
   digests: string[];
 }
 
+/** Where images are pushed. */
+export type ImagePlace = Pick<HeavyWorld, "url" | "registry" | "organization" | "write">;
+
 /** What was read from the images. */
 export interface Held {
   packages: number;
@@ -30,7 +33,7 @@ let begun = 0;
  * Pushes an image for each of `held` and writes what the reading of images and matching would have written. The
  * packages of an image are named from `from` on, so that those of two images may differ.
  */
-export async function pushHolding(world: HeavyWorld, held: readonly Held[]): Promise<HeavyImage> {
+export async function pushHolding(world: ImagePlace, held: readonly Held[]): Promise<HeavyImage> {
   const name = `heavy-${(images += 1)}`;
   const target = { url: world.url, token: world.registry, name: `${world.organization.name}/${name}` };
   const digests: string[] = [];

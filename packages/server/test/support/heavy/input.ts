@@ -42,7 +42,7 @@ export interface HeavyWorld {
   until(what: string, work: () => Promise<boolean>): Promise<void>;
   /** Begins to measure again. */
   begin(): Promise<void>;
-  /** What was measured since: the longest delay of the server's event loop, and the most memory of all its processes. */
+  /** What was measured since: the longest delay of the event loop, and the most memory of all processes. */
   measured(): Promise<{ delayMs: number; peakMib: number }>;
 }
 

@@ -1,18 +1,18 @@
-import type { FileReader, FoundPackage } from "../types.ts";
+import { linesOf } from "./lines.ts";
+import type { FileReader } from "../types.ts";
 
 /** Packages of Alpine, Wolfi and the like. Source: apk-package(5), the installed database. */
 export const apkReader: FileReader = {
   name: "apk",
   maxBytes: 64 * 1024 * 1024,
   wants: (path) => path === "lib/apk/db/installed" || path === "usr/lib/apk/db/installed",
-  read(file) {
-    const packages: FoundPackage[] = [];
+  read(file, packages) {
     let fields: Record<string, string> = {};
     const end = (): void => {
       const { P: name, V: version, A: architecture, L: licence, o: origin } = fields;
       fields = {};
       if (!name || !version) return;
-      packages.push({
+      packages.add({
         type: "apk",
         name,
         version,
@@ -23,11 +23,11 @@ export const apkReader: FileReader = {
         sourceVersion: version,
       });
     };
-    for (const line of file.text().split("\n")) {
+    for (const line of linesOf(file.text())) {
       if (line === "") end();
       else if (line[1] === ":" && "PVALo".includes(line[0] ?? "")) fields[line[0] ?? ""] = line.slice(2).trim();
     }
     end();
-    return { packages };
+    return {};
   },
 };

@@ -1,4 +1,4 @@
-import type { FileReader, FoundPackage } from "../types.ts";
+import type { FileReader } from "../types.ts";
 import { paragraphs } from "./paragraphs.ts";
 
 const FIELDS = new Set(["package", "status", "version", "architecture", "source"]);
@@ -11,15 +11,14 @@ export const dpkgReader: FileReader = {
   maxBytes: 64 * 1024 * 1024,
   wants: (path) =>
     path === "var/lib/dpkg/status" || (/^var\/lib\/dpkg\/status\.d\/[^/]+$/.test(path) && !path.endsWith(".md5sums")),
-  read(file) {
-    const packages: FoundPackage[] = [];
+  read(file, packages) {
     for (const fields of paragraphs(file.text(), FIELDS)) {
       const [name, version] = [fields.get("package"), fields.get("version")];
       const state = fields.get("status")?.split(/\s+/)[2] ?? "installed";
       if (!name || !version || GONE.has(state)) continue;
       // `Source: name (version)`, without what is as the package's own.
       const [, sourceName, sourceVersion] = /^([^\s(]+)(?:\s*\(([^)\s]+)\))?/.exec(fields.get("source") ?? "") ?? [];
-      packages.push({
+      packages.add({
         type: "deb",
         name,
         version,
@@ -28,6 +27,6 @@ export const dpkgReader: FileReader = {
         sourceVersion: sourceVersion ?? version,
       });
     }
-    return { packages };
+    return {};
   },
 };

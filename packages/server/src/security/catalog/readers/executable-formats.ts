@@ -63,9 +63,13 @@ function numbers(isBigEndian: boolean): Record<"u16" | "u32" | "u64", (buffer: B
   };
 }
 
+/** Names of sections that readers look for are shorter; each of thousands could be a megabyte. */
+const MAX_NAME = 64;
+
 function cString(buffer: Buffer, at: number): string {
-  const end = buffer.indexOf(0, at);
-  return buffer.toString("latin1", at, end < 0 ? buffer.length : end);
+  const part = buffer.subarray(at, at + MAX_NAME);
+  const end = part.indexOf(0);
+  return part.toString("latin1", 0, end < 0 ? part.length : end);
 }
 
 /** Source: System V ABI, chapters 4 and 5. */

@@ -18,10 +18,12 @@ export const executableReaders: readonly FileReader[] = [
     maxBytes: MAX_BYTES,
     wants: (path, { mode, size }) => size >= 64 && ((mode & EXECUTABLE_BITS) !== 0 || /\.(?:exe|dll)$/i.test(path)),
     accepts: (head) => MAGICS.some((magic) => head.toString("hex", 0, magic.length / 2) === magic),
-    read(file) {
+    read(file, packages) {
       const program = openExecutable(file);
-      if (program === undefined) return { packages: [] };
-      return { packages: [...goModules(program), ...rustCrates(program)] };
+      if (program === undefined) return {};
+      for (const each of goModules(program)) packages.add(each);
+      for (const each of rustCrates(program)) packages.add(each);
+      return {};
     },
   },
 ];

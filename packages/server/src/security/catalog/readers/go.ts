@@ -1,5 +1,6 @@
 import type { FoundPackage } from "../types.ts";
 import type { Program } from "./executable-formats.ts";
+import { linesOf } from "./lines.ts";
 
 const MAGIC = Buffer.from("\xff Go buildinf:", "latin1");
 const HEADER_BYTES = 32;
@@ -9,34 +10,32 @@ const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 const MARK_BYTES = 16;
+/** Of a line: what it says, the path of a module, its version, its hash. */
+const MAX_FIELDS = 4;
 
 /** The modules that a Go program was built of, and the standard library. Source: Go, debug/buildinfo. */
-export function goModules(program: Program): FoundPackage[] {
+export function* goModules(program: Program): Generator<FoundPackage> {
   const at = find(program);
-  if (at === undefined) return [];
+  if (at === undefined) return;
   const { version, modules } = readInfo(program, at);
-  const packages: FoundPackage[] = [];
   // `go1.22.3 X:experiment`: the first word is the release. What was built from a development tree has none.
   const release = /^go(\d[\w.]*)/.exec(version)?.[1];
-  if (release !== undefined) packages.push({ type: "golang", name: "stdlib", version: release });
+  if (release !== undefined) yield { type: "golang", name: "stdlib", version: release };
   let last: string[] | undefined;
-  const end = (): void => {
-    const [path, moduleVersion] = last ?? [];
-    last = undefined;
-    if (!path || !moduleVersion || moduleVersion === "(devel)") return;
-    packages.push({ type: "golang", ...splitPath(path), version: moduleVersion });
-  };
-  for (const line of modules.split("\n")) {
-    const [kind, ...fields] = line.split("\t");
+  for (const line of linesOf(modules)) {
+    const [kind, ...fields] = line.split("\t", MAX_FIELDS);
     // A replacement is what was compiled in; a folder that replaces a module has no version.
     if (kind === "=>") last = fields;
     else {
-      end();
-      if (kind === "dep" || kind === "mod") last = fields;
+      yield* moduleOf(last);
+      last = kind === "dep" || kind === "mod" ? fields : undefined;
     }
   }
-  end();
-  return packages;
+  yield* moduleOf(last);
+}
+
+function* moduleOf([path, version]: readonly string[] = []): Generator<FoundPackage> {
+  if (path && version && version !== "(devel)") yield { type: "golang", ...splitPath(path), version };
 }
 
 function splitPath(path: string): { namespace?: string; name: string } {

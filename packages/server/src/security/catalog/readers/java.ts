@@ -1,7 +1,9 @@
 import type { Readable } from "node:stream";
 import { fromBufferPromise, openPromise, type ZipFile } from "yauzl";
-import type { HeldFile } from "../held-file.ts";
-import type { FileReader, FoundPackage, Reading } from "../types.ts";
+import { type HeldFile, TempFolderError } from "../held-file.ts";
+import type { FoundPackages } from "../budget.ts";
+import { CatalogError, type FileReader, type FoundPackage, type Reading } from "../types.ts";
+import { linesOf } from "./lines.ts";
 
 const ARCHIVE = /\.(?:jar|war|ear|sar|par|rar|jpi|hpi|nar|kar)$/i;
 const PROPERTIES = /^META-INF\/maven\/[^/]+\/[^/]+\/pom\.properties$/;
@@ -12,9 +14,11 @@ const MAX_ENTRIES = 200_000;
 const MAX_UNPACKED_BYTES = 4 * 1024 ** 3;
 const MAX_TEXT_BYTES = 1024 * 1024;
 
+/** What was read of one file and what is in it; both count for the image, too. */
 interface Budget {
   entries: number;
   bytes: number;
+  packages: FoundPackages;
 }
 
 /** Java archives, and those inside of them. Source: the JAR file specification, Maven Archiver. */
@@ -23,9 +27,9 @@ export const javaReader: FileReader = {
   maxBytes: 2 * 1024 ** 3,
   wants: (path) => ARCHIVE.test(path),
   accepts: (head) => head.subarray(0, 2).equals(Buffer.from("PK")),
-  async read(file) {
-    const reading: Reading = { packages: [] };
-    await readArchive(file, "", 0, { entries: 0, bytes: 0 }, reading);
+  async read(file, packages) {
+    const reading: Reading = {};
+    await readArchive(file, "", 0, { entries: 0, bytes: 0, packages }, reading);
     return reading;
   },
 };
@@ -39,8 +43,13 @@ async function readArchive(
   reading: Reading,
 ): Promise<void> {
   let zip: ZipFile | undefined;
-  const packages: FoundPackage[] = [];
   let manifest = "";
+  let isAny = false;
+  let tooLarge: string | undefined;
+  const addAll = (found: readonly FoundPackage[]): void => {
+    isAny ||= found.length > 0;
+    for (const each of found) budget.packages.add(inner === "" ? each : { ...each, inner });
+  };
   try {
     const options = { lazyEntries: true, autoClose: false };
     zip = await (file.size <= 8 * 1024 * 1024
@@ -48,29 +57,35 @@ async function readArchive(
       : openPromise(file.path(), options));
     for await (const entry of zip.eachEntry()) {
       budget.entries += 1;
+      budget.packages.budget.enter();
       if (budget.entries > MAX_ENTRIES) throw new Error(`it has more than ${MAX_ENTRIES} entries`);
       const name = entry.fileName;
       const isText = name === "META-INF/MANIFEST.MF" || PROPERTIES.test(name);
       if (!isText && !ARCHIVE.test(name)) continue;
-      if (isText && entry.uncompressedSize > MAX_TEXT_BYTES) continue;
+      if (isText && entry.uncompressedSize > MAX_TEXT_BYTES) {
+        tooLarge = name;
+        continue;
+      }
       if (!isText && depth >= MAX_DEPTH) throw new Error(`archives lie in it more than ${MAX_DEPTH} deep`);
       const content = await extract(zip, entry, file.another(), budget);
       try {
         if (!isText) await readArchive(content, inner === "" ? name : `${inner}!/${name}`, depth + 1, budget, reading);
         else if (name === "META-INF/MANIFEST.MF") manifest = content.text();
-        else packages.push(...fromProperties(content.text()));
+        else addAll(fromProperties(content.text()));
       } finally {
         content.release();
       }
     }
+    if (!isAny) addAll(fromManifest(manifest));
+    if (!isAny && tooLarge !== undefined) throw new Error(`${tooLarge.slice(0, 100)} is too large`);
   } catch (error) {
+    if (error instanceof CatalogError || error instanceof TempFolderError) throw error;
+    if (!isAny) addAll(fromManifest(manifest));
     const place = inner === "" ? "" : `${inner}: `;
-    reading.unread ??= `${place}${(error as Error).message}`.slice(0, 300);
+    reading.unread ??= `${place.slice(-200)}${(error as Error).message}`.slice(0, 300);
   } finally {
     zip?.close();
   }
-  if (packages.length === 0) packages.push(...fromManifest(manifest));
-  reading.packages.push(...packages.map((each) => (inner === "" ? each : { ...each, inner })));
 }
 
 async function extract(
@@ -83,6 +98,7 @@ async function extract(
     const stream: Readable = await zip.openReadStreamPromise(entry);
     for await (const chunk of stream) {
       budget.bytes += (chunk as Buffer).length;
+      budget.packages.budget.unpack((chunk as Buffer).length);
       if (budget.bytes > MAX_UNPACKED_BYTES) throw new Error(`it unpacks to more than ${MAX_UNPACKED_BYTES} bytes`);
       to.write(chunk as Buffer);
     }
@@ -95,7 +111,7 @@ async function extract(
 
 function fromProperties(text: string): FoundPackage[] {
   const values = new Map<string, string>();
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of linesOf(text)) {
     const [, key, value] = /^\s*(groupId|artifactId|version)\s*[=:]\s*(\S+)\s*$/.exec(line) ?? [];
     if (key !== undefined && value !== undefined) values.set(key, value);
   }

@@ -1,6 +1,7 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { FileReader } from "../types.ts";
 
+const MAX_VALUES = 1_000_000;
 const PATH = /(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/@.][^/]*\/package\.json$/;
 
 /** Installed npm packages. Source: package.json of npm. */
@@ -8,17 +9,15 @@ export const npmReader: FileReader = {
   name: "npm",
   maxBytes: 4 * 1024 * 1024,
   wants: (path) => path.endsWith("/package.json") && PATH.test(path),
-  read(file) {
-    const json = parseJson(file.text().replace(/^\uFEFF/, ""), 64);
-    if (!isObject(json) || typeof json["name"] !== "string" || typeof json["version"] !== "string")
-      return { packages: [] };
+  read(file, packages) {
+    const json = parseJson(file.text().replace(/^\uFEFF/, ""), 64, MAX_VALUES);
+    if (!isObject(json) || typeof json["name"] !== "string" || typeof json["version"] !== "string") return {};
     const [, scope, name] = /^(?:(@[^/\s]+)\/)?([^/\s]+)$/.exec(json["name"]) ?? [];
-    if (name === undefined || json["version"] === "") return { packages: [] };
+    if (name === undefined || json["version"] === "") return {};
     const version = json["version"].trim().replace(/^[v=]+/, "");
     const licence = licenceOf(json["license"] ?? json["licenses"]);
-    return {
-      packages: [{ type: "npm", ...(scope === undefined ? {} : { namespace: scope }), name, version, licence }],
-    };
+    packages.add({ type: "npm", ...(scope === undefined ? {} : { namespace: scope }), name, version, licence });
+    return {};
   },
 };
 

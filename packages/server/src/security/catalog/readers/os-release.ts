@@ -1,3 +1,4 @@
+import { linesOf } from "./lines.ts";
 import type { FileReader } from "../types.ts";
 
 /** The longest value that is kept, in characters. */
@@ -10,7 +11,7 @@ export const osReleaseReader: FileReader = {
   wants: (path) => path === "etc/os-release" || path === "usr/lib/os-release",
   read(file) {
     const values = new Map<string, string>();
-    for (const line of file.text().split("\n")) {
+    for (const line of linesOf(file.text())) {
       const [, key, value] = /^([A-Z_]+)=(.*)$/.exec(line.trim()) ?? [];
       if (key !== undefined && value !== undefined)
         values.set(key, unquoted(value).replaceAll("\0", "").slice(0, MAX_VALUE));
@@ -20,7 +21,7 @@ export const osReleaseReader: FileReader = {
       versionId: values.get("VERSION_ID") ?? "",
       prettyName: values.get("PRETTY_NAME") ?? "",
     };
-    return { packages: [], os };
+    return { os };
   },
 };
 

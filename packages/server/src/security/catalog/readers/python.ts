@@ -11,12 +11,13 @@ export const pythonReader: FileReader = {
   name: "python",
   maxBytes: 8 * 1024 * 1024,
   wants: (path) => PATH.test(path),
-  read(file) {
+  read(file, packages) {
     const [fields] = paragraphs(file.text(), FIELDS);
     const [name, version] = [fields?.get("name"), fields?.get("version")];
-    if (!name || !version || !/^[\w.-]+$/.test(name)) return { packages: [] };
+    if (!name || !version || !/^[\w.-]+$/.test(name)) return {};
     const stated = fields?.get("license-expression") ?? fields?.get("license") ?? "";
     const licence = stated.length > MAX_LICENCE || stated.includes("\n") || stated === "UNKNOWN" ? "" : stated;
-    return { packages: [{ type: "pypi", name, version, licence }] };
+    packages.add({ type: "pypi", name, version, licence });
+    return {};
   },
 };

@@ -4,6 +4,8 @@ const TAG = { name: 1000, version: 1001, release: 1002, epoch: 1003, licence: 10
 const INT32 = 4;
 const TEXTS = new Set([6, 8, 9]);
 const MAX_TAGS = 10_000;
+/** A longer text is cut, in bytes: no name and no version is that long. */
+const MAX_TEXT_BYTES = 4_096;
 
 /**
  * A package from the header of the rpm database: two counts, an index of 16 bytes a tag, and the data. Throws when it
@@ -21,8 +23,9 @@ export function packageOfHeader(blob: Buffer): FoundPackage | undefined {
   const text = (tag: number): string => {
     const place = places.get(tag);
     if (place === undefined || !TEXTS.has(place.type) || place.at >= data.length) return "";
-    const end = data.indexOf(0, place.at);
-    return data.toString("utf8", place.at, end < 0 ? data.length : end);
+    const part = data.subarray(place.at, place.at + MAX_TEXT_BYTES);
+    const end = part.indexOf(0);
+    return part.toString("utf8", 0, end < 0 ? part.length : end);
   };
   const epochAt = places.get(TAG.epoch);
   const epoch = epochAt?.type === INT32 && epochAt.at + 4 <= data.length ? data.readUInt32BE(epochAt.at) : 0;

@@ -6,25 +6,23 @@ import type { Program } from "./executable-formats.ts";
 const SECTIONS = new Set([".dep-v0", "rust-deps-v0"]);
 const MAX_PACKED_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_VALUES = 2_000_000;
 
 /**
  * The crates that `cargo auditable` wrote into a program: those of registries and the program's own, without what only
  * the build needed. Source: cargo-auditable, PARSING.md.
  */
-export function rustCrates({ sections, bytes }: Program): FoundPackage[] {
+export function* rustCrates({ sections, bytes }: Program): Generator<FoundPackage> {
   const section = sections.find(({ name }) => SECTIONS.has(name));
-  if (section === undefined) return [];
+  if (section === undefined) return;
   const packed = bytes(section.offset, Math.min(section.size, MAX_PACKED_BYTES));
-  const json = parseJson(inflateSync(packed, { maxOutputLength: MAX_BYTES }).toString("utf8"), 16);
+  const json = parseJson(inflateSync(packed, { maxOutputLength: MAX_BYTES }).toString("utf8"), 16, MAX_VALUES);
   const listed: unknown = isObject(json) ? json["packages"] : undefined;
   if (!Array.isArray(listed)) throw new Error("its list of crates is damaged");
-  const packages: FoundPackage[] = [];
   for (const each of listed as unknown[]) {
     if (!isObject(each) || each["kind"] === "build") continue;
     const { name, version, source, root } = each;
     if (typeof name !== "string" || typeof version !== "string") continue;
-    if (source === "crates.io" || source === "registry" || root === true)
-      packages.push({ type: "cargo", name, version });
+    if (source === "crates.io" || source === "registry" || root === true) yield { type: "cargo", name, version };
   }
-  return packages;
 }

@@ -1,0 +1,46 @@
+import type { HeldFile } from "../held-file.ts";
+import { openSqliteFile, type SqliteObject } from "./sqlite-file.ts";
+
+/** More tables and indexes than rpm has tags for. */
+const MAX_OBJECTS = 200;
+const MAX_SQL = 1_024;
+
+/** The tables and indexes that rpm creates, without quotes and needless blanks. Source: rpm, lib/backend/sqlite.cc. */
+const PACKAGES = /^create table packages\(hnum integer primary key(?: autoincrement| not null),blob blob not null\)$/;
+const OTHERS = [
+  /^create table sqlite_sequence\(name,seq\)$/,
+  /^create table \w+\(key (?:text|blob) not null,hnum integer not null,idx integer not null,foreign key\(hnum\)references packages\(hnum\)\)$/,
+  /^create index \w+ on \w+\((?:key|hnum) asc\)$/,
+];
+
+/**
+ * The headers of packages in rpmdb.sqlite. The file is somebody else's, so it is read without SQLite, and only when it
+ * holds nothing but what rpm creates: no view, no trigger, no virtual table, no generated column. Throws otherwise.
+ */
+export function* sqliteHeaders(file: HeldFile, maxHeaderBytes: number): Generator<Buffer> {
+  const database = openSqliteFile(file);
+  let packages: SqliteObject | undefined;
+  let count = 0;
+  for (const each of database.objects()) {
+    count += 1;
+    if (count > MAX_OBJECTS) throw new Error(`it has more than ${MAX_OBJECTS} tables and indexes`);
+    if (each.name === "Packages" && each.type !== "table") throw new Error("it has no table of packages");
+    const sql = each.sql.length > MAX_SQL ? "" : plain(each.sql);
+    if (each.type === "table" && each.name === "Packages" && packages === undefined && PACKAGES.test(sql))
+      packages = each;
+    else if (each.name === "Packages" || !OTHERS.some((form) => form.test(sql)))
+      throw new Error(`${each.type} ${each.name} is not as rpm creates it`.slice(0, 100));
+  }
+  if (packages === undefined) throw new Error("it has no table of packages");
+  yield* database.secondColumn(packages.rootPage, maxHeaderBytes);
+}
+
+function plain(sql: string): string {
+  return sql
+    .replaceAll(/["'`[\]]/g, "")
+    .split(/\s/)
+    .filter((word) => word !== "")
+    .join(" ")
+    .replaceAll(/ ?([(),]) ?/g, "$1")
+    .toLowerCase();
+}

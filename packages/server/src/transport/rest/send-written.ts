@@ -1,0 +1,36 @@
+import { setImmediate } from "node:timers/promises";
+import { type Response, writeHead } from "../../core/http.ts";
+import type { Written } from "../../core/written.ts";
+import { steps } from "../steps.ts";
+import { type AnswerContext, okHeaders } from "./send.ts";
+import { sent } from "./send-streamed.ts";
+
+/** How long a client may take for a large answer. Then it is cut off, since others wait for its memory. */
+const SEND_TIMEOUT_MS = 300_000;
+
+/**
+ * Answers 200 with an answer that another process has made, with the headers that it would have otherwise, as fast as
+ * the client takes it and in steps, between which others are served.
+ */
+export async function answerWritten(
+  response: Response,
+  { bytes, etag, release }: Written,
+  { isTagged, ...context }: AnswerContext & { isTagged: boolean },
+  ifNoneMatch: string | undefined,
+): Promise<void> {
+  const timer = setTimeout(() => response.destroy(), SEND_TIMEOUT_MS).unref();
+  try {
+    const { status, headers } = okHeaders(context, isTagged ? etag : undefined, ifNoneMatch);
+    if (status === 200) headers.push("content-type", "application/json", "content-length", String(bytes.length));
+    writeHead(response, status, headers);
+    if (status === 200 && !context.headersOnly)
+      for (const step of steps(bytes)) {
+        if (!(await sent(response, step))) return;
+        await setImmediate();
+      }
+    response.end();
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
+}
