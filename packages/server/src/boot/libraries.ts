@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
-import { openUpstreams, type Upstreams } from "../libraries/index.ts";
+import { openReading, openUpstreams, type Reading, type Upstreams } from "../libraries/index.ts";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
@@ -9,6 +9,7 @@ import type { Storage } from "./storage.ts";
 /** What the protocols of libraries need beside the registry's dependencies. */
 export interface OpenedLibraries {
   upstreams: Upstreams;
+  reading: Reading;
 }
 
 export function openLibraries(
@@ -18,7 +19,9 @@ export function openLibraries(
   { clock, log }: { clock: Clock; log: Logger },
   shutdown: Shutdown,
 ): OpenedLibraries {
+  const reading = openReading({ log });
   const upstreams = openUpstreams({
+    reading,
     transactor,
     blobs,
     secrets,
@@ -30,5 +33,7 @@ export function openLibraries(
     isShared: store.engine === "postgres" || config.workers > 1,
   });
   shutdown.at("mirroring", () => upstreams.close());
-  return { upstreams };
+  // After the requests that are under way.
+  shutdown.at("writer", () => reading.close());
+  return { upstreams, reading };
 }

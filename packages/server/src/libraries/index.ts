@@ -10,6 +10,7 @@ export { libraryCommands } from "./commands.ts";
 export { createLibraryCache } from "./http/cached.ts";
 export { type LibraryDeps } from "./http/exchange.ts";
 export { libraryHandler } from "./http/router.ts";
+export { openReading, type Reading } from "./reading/open.ts";
 export { resealUpstreams } from "./upstreams/credentials.ts";
 export { openUpstreams, type Upstreams } from "./upstreams/open.ts";
 export { removeUnusedUpstreamDocuments } from "./upstreams/retention.ts";

@@ -32,7 +32,7 @@ export { type ResolvedDay, resolvedByDay, type TaggedImages } from "./resolved/b
 export { type DescribedVulnerability, describeResolved } from "./resolved/describe.ts";
 export { type ImagePackages, type PackageFacts, packageFacts } from "./sbom/package-facts.ts";
 export { sbomsService } from "./sbom/service.ts";
-export { libraryMalware, type LibraryMalware } from "./libraries/malware.ts";
+export { libraryMalware, type LibraryMalware, type MalwareData, malwareOf } from "./libraries/malware.ts";
 export { heldVersions, libraryKey, type LibraryName } from "./libraries/held.ts";
 export { countTagged, type TaggedImage, taggedImages, type TaggedPosition } from "./libraries/images.ts";
 export { heldSince, platformsOf } from "./libraries/since.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ORIGIN } from "../../src/libraries/artifacts/names.ts";
-import { type Gate, shown, type VersionFacts } from "../../src/libraries/policies/gate.ts";
+import type { Gate } from "../../src/libraries/policies/gate.ts";
+import { shown, type VersionFacts } from "../../src/libraries/policies/judge.ts";
 import { osvOf, putRecords } from "../support/feed-records.ts";
 import { type Answer, type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { gateOf, newPolicy } from "../support/policies.ts";

@@ -30,7 +30,8 @@ export async function removeVersions(
 ): Promise<void> {
   const versions = await versionsOf(call.tx, artifact.uid);
   const removed = versions.filter(isRemoved);
-  const kept = versions.filter((row) => !removed.includes(row));
+  const gone = new Set(removed);
+  const kept = versions.filter((row) => !gone.has(row));
   for (const { version } of removed) await noteChange(call, artifact, { what: "removed", version });
   if (kept.length === 0) return await removeArtifact(call, artifact);
   for (const row of removed) await removeVersion(call, artifact, row);

@@ -28,6 +28,29 @@ export async function versionsOf(tx: Database, artifact: string): Promise<Row<"a
   return await selectVersions(tx, artifact);
 }
 
+/** So many rows are a page: of the largest metadata they are read in some ten milliseconds. */
+export const PAGE_ROWS = 100;
+const selectVersionPage = statement<Row<"artifact_versions">>(
+  `select * from artifact_versions where parent = ? and (sort_key, uid) > (?, ?) order by sort_key, uid limit ${PAGE_ROWS}`,
+);
+const selectFilePage = statement<Row<"artifact_files">>(
+  `select * from artifact_files where artifact = ? and name > ? order by name limit ${PAGE_ROWS}`,
+);
+
+/** The versions that follow this one, at most a page of them. */
+export async function versionsAfter(
+  tx: Database,
+  artifact: string,
+  last: Pick<Row<"artifact_versions">, "sort_key" | "uid"> | undefined,
+): Promise<Row<"artifact_versions">[]> {
+  return await selectVersionPage(tx, artifact, last?.sort_key ?? "", last?.uid ?? "");
+}
+
+/** The files that follow the one of this name, at most a page of them. */
+export async function filesAfter(tx: Database, artifact: string, last: string): Promise<Row<"artifact_files">[]> {
+  return await selectFilePage(tx, artifact, last);
+}
+
 /** One version, as its ecosystem writes it. */
 export async function versionNamed(
   tx: Database,
@@ -40,6 +63,19 @@ export async function versionNamed(
 /** The files of the artifact, by their names. */
 export async function filesOf(tx: Database, artifact: string): Promise<Row<"artifact_files">[]> {
   return await selectFiles(tx, artifact);
+}
+
+const selectFilesOfVersion = statement<Row<"artifact_files">>(
+  "select * from artifact_files where artifact = ? and version = ? order by name",
+);
+
+/** The files of one version, by its uid. */
+export async function filesOfVersion(
+  tx: Database,
+  artifact: string,
+  version: string,
+): Promise<Row<"artifact_files">[]> {
+  return await selectFilesOfVersion(tx, artifact, version);
 }
 
 /** One file of the artifact. */

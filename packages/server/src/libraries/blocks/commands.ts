@@ -5,7 +5,8 @@ import { civilTime, isoTime } from "../../lib/timestamps.ts";
 import { newUid } from "../../lib/uid.ts";
 import { statement } from "../../store/index.ts";
 import { ecosystemOf } from "../ecosystems.ts";
-import type { Gate, Verdict } from "../policies/gate.ts";
+import type { Gate } from "../policies/gate.ts";
+import type { Verdict } from "../policies/judge.ts";
 
 /** Requests of one identity for one version that met the same verdict. Times are in milliseconds since 1970. */
 export interface NotedBlock {

@@ -9,6 +9,7 @@ import { RequestSteps } from "../../core/request-steps.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import type { Awaitable } from "../../lib/awaitable.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Reading } from "../reading/open.ts";
 import type { BlockRecorder } from "../blocks/recorder.ts";
 import type { Upstreams } from "../upstreams/open.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
@@ -38,6 +39,8 @@ export interface LibraryDeps {
   };
   /** What groups get from the registries of others. */
   upstreams: Pick<Upstreams, "documents" | "files" | "changed">;
+  /** Where large documents are read. */
+  reading: Reading;
   /** The response cache of GETs. */
   answers: ResponseCache<CachedAnswer>;
   /** Records rejected requests. */

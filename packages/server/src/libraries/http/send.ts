@@ -1,8 +1,9 @@
+import { hash } from "node:crypto";
 import { matchesEtag } from "../../lib/etags.ts";
 import { createLru } from "../../lib/lru.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { parseRange, redirectUrl, responseSink } from "../../oci/index.ts";
-import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
+import { SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
 import type { Row } from "../../store/index.ts";
 import { isKnown, cacheAnswer, type CachedAnswer } from "./cached.ts";
 import type { LibraryExchange } from "./exchange.ts";
@@ -49,10 +50,29 @@ export function sendJson(
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 /**
- * Small files that were sent, by their digests: content never changes, and what many installations ask for is read from
- * the disk once.
+ * Small files that were sent, by their digests, each checked when it was read: content never changes, and what many
+ * installations ask for is read from the disk once.
  */
 const contents = createLru<string, Uint8Array>(CACHE_BYTES, (content) => content.length);
+
+/** A small content, from memory or read and checked. Throws INTERNAL for what is not the content of its digest. */
+async function contentOf(
+  { deps }: LibraryExchange,
+  name: string,
+  { digest, generation }: Pick<StoredBlob, "digest" | "generation">,
+): Promise<Uint8Array> {
+  const known = contents.get(digest);
+  if (known !== undefined) return known;
+  const content = await deps.blobs.readWhole(digest, generation);
+  const [algorithm = "", hex] = digest.split(":");
+  if (hash(algorithm, content, "hex") !== hex)
+    throw new MoorageError(
+      Code.Internal,
+      `Internal error: the stored content of ${name} is damaged: it is not ${digest}`,
+    );
+  contents.set(digest, content);
+  return content;
+}
 
 /** What of a file is sent. */
 export interface SentFile {
@@ -111,8 +131,7 @@ export async function sendFile(
   }
   try {
     if (size <= SMALL_BLOB_BYTES) {
-      const content = contents.get(digest) ?? (await deps.blobs.readWhole(digest, stored.generation));
-      contents.set(digest, content);
+      const content = await contentOf(exchange, file.name, { digest, generation: stored.generation });
       // Its content never changes, and a version that is open stays open until somebody changes something.
       exchange.goodUntilMs = Infinity;
       if (range === "whole") return send(exchange, 200, all, content);

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { fromRandomAccessReaderPromise, RandomAccessReader, type Entry, type ZipFile } from "yauzl";
+import { createTurns } from "../../lib/turns.ts";
 import type { ReadRange } from "./ranges.ts";
 
 /** Wheels and jars have some thousand files; a jar with all that it needs has tens of thousands. */
@@ -76,7 +77,9 @@ export async function entryOf(
     throw new ZipError("the file is not a zip archive", { cause });
   }
   if (zip.entryCount > MAX_ENTRIES) throw new ZipError(`the file has more than ${MAX_ENTRIES} files in it`);
+  const turn = createTurns();
   for await (const entry of entriesOf(zip)) {
+    await turn();
     if (!isWanted(entry.fileName)) continue;
     if (entry.uncompressedSize > maxBytes) throw tooLarge(entry, maxBytes);
     return await contentOf(zip, entry, maxBytes);

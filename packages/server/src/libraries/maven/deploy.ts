@@ -7,6 +7,8 @@ import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import { send } from "../http/send.ts";
+import { XML_COST } from "../reading/limits.ts";
+import { ReadingError } from "../reading/reading-error.ts";
 import { deployMaven } from "./commands.ts";
 import { type MavenPath, nameOf } from "./paths.ts";
 import { type MavenState, pluginOfJar, pluginOfPom } from "./plugins.ts";
@@ -29,7 +31,11 @@ export async function deploy(exchange: LibraryExchange, path: MavenPath): Promis
 
 /** Metadata is made of the files that are there: what a client sends of it is read, and not kept. */
 async function passMetadata(exchange: LibraryExchange): Promise<void> {
-  await wholeBodyOf(exchange, MAX_METADATA_BYTES, () => tooLarge(MAX_METADATA_BYTES));
+  let bytes = 0;
+  for await (const chunk of bodyOf(exchange)) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_METADATA_BYTES) throw tooLarge(MAX_METADATA_BYTES);
+  }
   created(exchange);
 }
 
@@ -58,7 +64,7 @@ async function storeFile(exchange: LibraryExchange, group: string, path: MavenPa
   const received = await receiveFile(deps.blobs, isPom ? keeping(bodyOf(exchange), kept) : bodyOf(exchange), {
     maxBytes,
   });
-  const pom = isPom ? await readPom(exchange, received, Buffer.concat(kept).toString()) : undefined;
+  const pom = isPom ? await readPom(exchange, received, Buffer.concat(kept)) : undefined;
   await keepFiles(deps, [received], async ([blob]) => {
     if (blob === undefined) throw new Error("the file did not become a blob");
     const { md5, sha1, sha512 } = received;
@@ -85,10 +91,14 @@ async function* keeping(source: AsyncIterable<Uint8Array>, kept: Buffer[]): Asyn
 }
 
 /** What a POM says. Throws 400 for what is no POM, and forgets the file. */
-async function readPom({ deps }: LibraryExchange, received: ReceivedFile, text: string): Promise<Pom> {
-  const { pomOf } = await import("./pom.ts");
-  const pom = pomOf(text);
-  if (pom !== undefined) return pom;
+async function readPom({ deps }: LibraryExchange, received: ReceivedFile, bytes: Buffer): Promise<Pom> {
+  try {
+    const pom = await deps.reading.run("maven.pom", { bytes }, bytes.length * XML_COST);
+    if (pom !== undefined) return pom;
+  } catch (error) {
+    await dropFile(deps.blobs, received);
+    throw error instanceof ReadingError ? libraryError(413, `Invalid argument: body: ${error.fault}`) : error;
+  }
   await dropFile(deps.blobs, received);
   throw libraryError(400, "Invalid argument: body: is no POM: well-formed XML whose root is project");
 }
@@ -103,7 +113,7 @@ async function pluginOf(
   if (pom !== undefined) return pluginOfPom(pom);
   const built = snapshotFileOf(artifactId, version, file);
   const isMain = built === undefined ? file === `${artifactId}-${version}.jar` : built.classifier === "";
-  return isMain && file.endsWith(".jar") ? await pluginOfJar(deps.blobs, blob) : {};
+  return isMain && file.endsWith(".jar") ? await pluginOfJar(deps, blob) : {};
 }
 
 function tooLarge(maxBytes: number): Error {

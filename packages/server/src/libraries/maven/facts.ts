@@ -1,24 +1,16 @@
 import { MoorageError } from "../../errors.ts";
-import type { Row } from "../../store/index.ts";
 import { ORIGIN } from "../artifacts/names.ts";
 import type { LibraryExchange } from "../http/exchange.ts";
-import type { VersionFacts } from "../policies/gate.ts";
+import type { VersionFacts } from "../policies/judge.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
-import type { Release } from "./pom-facts.ts";
-import { inheritedLicense, type KeptMetadata, type UpstreamPom, upstreamPom } from "./upstream-poms.ts";
-
-type VersionRow = Pick<Row<"artifact_versions">, "version" | "origin" | "publish_time" | "metadata">;
+import { listedFacts, type VersionRow } from "./listed-facts.ts";
+import type { KeptMetadata, Release, UpstreamPom } from "./pom-facts.ts";
+import { inheritedLicense, upstreamPom } from "./upstream-poms.ts";
 
 /** Where a release is judged: the uid of the group, and the upstream, if one is asked for the artifact. */
 export interface JudgedPlace {
   group: string;
   settings: UpstreamSettings | undefined;
-}
-
-/** What a release is judged by of which only its row is looked at, as in metadata, which have hundreds of them. */
-export function listedFacts({ version, origin, publish_time: publishMs, metadata }: VersionRow): VersionFacts {
-  const { license = null, parent = null } = JSON.parse(metadata) as KeptMetadata;
-  return { version, origin, publishMs, license: license === "" && parent !== null ? null : license };
 }
 
 /**

@@ -1,25 +1,29 @@
+import { createHash } from "node:crypto";
 import type { Call } from "../../core/call.ts";
-import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
+import { createTurns } from "../../lib/turns.ts";
 import type { Row } from "../../store/index.ts";
-import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
-import { type Made, renderedAs } from "../artifacts/rendered.ts";
-import { removedOf, versionsOf } from "../artifacts/visible.ts";
+import { packedRows, smallRows } from "../artifacts/kept-rows.ts";
+import { artifactNamed } from "../artifacts/names.ts";
+import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
+import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { noteBlocked, requireSome } from "../policies/check.ts";
-import { type Gate, gateFor, shown } from "../policies/gate.ts";
+import { type Gate, gateFor } from "../policies/gate.ts";
+import { INLINE_BYTES, XML_COST } from "../reading/limits.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
 import { unlessKept } from "../upstreams/errors.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
-import { listedFacts } from "./facts.ts";
-import { folderMetadata } from "./metadata.ts";
-import { isSnapshot, type MavenPath, nameOf } from "./paths.ts";
+import { type MavenPath, nameOf } from "./paths.ts";
 import { type Plugin, pluginsOf } from "./plugins.ts";
 import { sendDocument } from "./read.ts";
-import { upstreamAges } from "./upstream-ages.ts";
+import { askForAges, saidOf } from "./upstream-ages.ts";
 import { upstreamListing } from "./upstream-listing.ts";
-import type { UpstreamMetadata } from "./upstream-metadata.ts";
+
+/** After how long more of very many releases may be known. */
+const MORE_MS = 1_000;
+const AFTER_FAILURE_MS = 30_000;
 
 type FolderPath = MavenPath & { kind: "metadata" };
 
@@ -40,21 +44,19 @@ interface Folder {
 export async function sendMetadata(exchange: LibraryExchange, path: FolderPath): Promise<void> {
   const folder = await read(exchange, (call) => find(call, exchange, path));
   const listing = await listingOf(exchange, path, folder);
-  const listed = withoutRemoved(await listing?.value(), folder.removed);
-  const plugins = mergedPlugins(folder.plugins, await foreignPlugins(exchange, folder, listed?.plugins ?? []));
-  const { artifact, gate, groupId, settings, removed } = folder;
-  const isArtifact = artifact !== undefined || (listed?.versions.length ?? 0) > 0;
-  if (!isArtifact && plugins.length === 0)
-    throw libraryError(404, `Not found: ${nameOf(path)}, and plugins of ${groupId}`);
+  const foreign = await foreignPlugins(exchange, folder, (await listing?.head())?.plugins ?? []);
+  const plugins = mergedPlugins(folder.plugins, foreign);
+  const { artifact, gate, settings, removed } = folder;
   // Without an artifact no revision says what was removed with it.
   const key = [artifact?.uid, artifact?.revision, settings?.uid, listing?.revision, removed.size, gate.key];
+  const ofPlugins = createHash("sha256").update(JSON.stringify(plugins)).digest("base64url");
   const rendered = await renderedAs(
-    `maven ${key.join(" ")} ${nameOf(path)} ${JSON.stringify(plugins)}`,
-    () => make(exchange, path, folder, { listing, listed, plugins }),
+    `maven ${key.join(" ")} ${nameOf(path)} ${ofPlugins}`,
+    () => make(exchange, path, folder, { listing, plugins }),
     exchange.callData.nowMs,
   );
   noteBlocked(exchange, gate, rendered.blocked);
-  sendDocument(exchange, rendered, path.sum);
+  await sendDocument(exchange, rendered, path.sum);
 }
 
 async function find(call: Call, { ecosystem }: LibraryExchange, path: FolderPath): Promise<Folder> {
@@ -77,15 +79,7 @@ async function find(call: Call, { ecosystem }: LibraryExchange, path: FolderPath
   };
 }
 
-function withoutRemoved(
-  listed: UpstreamMetadata | undefined,
-  removed: ReadonlySet<string>,
-): UpstreamMetadata | undefined {
-  if (listed === undefined || removed.size === 0) return listed;
-  return { ...listed, versions: listed.versions.filter(([version]) => !removed.has(version)) };
-}
-
-type Listing = UpstreamDocument<UpstreamMetadata>;
+type Listing = UpstreamDocument<"maven.metadata">;
 
 /** What the upstream lists. When it fails, what the group has of the artifact is enough to go on. */
 async function listingOf(
@@ -108,10 +102,12 @@ async function foreignPlugins(
   if (plugins.length === 0) return [];
   return await read(exchange, async (call) => {
     const kept: Plugin[] = [];
+    const turn = createTurns();
     for (const plugin of plugins) {
       const normalized = nameOf({ groupId, artifactId: plugin.artifactId });
       const asked = await upstreamFor(call, { group, ecosystem: exchange.ecosystem, normalized });
       if (asked !== undefined) kept.push(plugin);
+      await turn();
     }
     return kept;
   });
@@ -124,62 +120,46 @@ function mergedPlugins(own: readonly Plugin[], foreign: readonly Plugin[]): Plug
   return [...own, ...added];
 }
 
+/** Made here, and of many releases in a task. */
 async function make(
   exchange: LibraryExchange,
   path: FolderPath,
-  { artifact, gate, settings }: Folder,
-  {
-    listing,
-    listed,
-    plugins,
-  }: { listing: Listing | undefined; listed: UpstreamMetadata | undefined; plugins: Plugin[] },
-): Promise<Made> {
-  const kept = artifact === undefined ? [] : await read(exchange, ({ tx }) => versionsOf(tx, artifact.uid));
-  const facts = new Map(kept.map((row) => [row.version, listedFacts(row)]));
-  const foreign = (listed?.versions ?? []).filter(([version]) => !facts.has(version));
-  const ages = settings && (await upstreamAges(exchange, settings, path, gate, foreign));
-  for (const one of ages?.facts ?? []) facts.set(one.version, one);
-  const all = [...facts.values()].map((one) => ({ one, key: mavenKey(one.version) }));
-  all.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const sorted = all.map(({ one }) => one);
-  const result = shown(gate, sorted, (one) => one);
-  if (plugins.length === 0) requireSome(exchange, gate, result);
-  const versions = result.visible.map(({ version }) => version);
-  const hasOwn = kept.some(({ origin }) => origin === ORIGIN.published);
-  const saidRelease = hasOwn ? "" : (listed?.release ?? "");
-  const release = releaseOf(versions, saidRelease);
-  const wanted = releaseOf(
-    sorted.map(({ version }) => version),
-    saidRelease,
-  );
-  const versioning = {
-    groupId: path.groupId,
-    artifactId: path.artifactId,
-    versions,
-    latest: hasOwn || release === "" ? (versions.at(-1) ?? "") : release,
-    release,
-    updateMs: updatedMs(hasOwn || listed === undefined ? artifact : undefined, listing, listed),
-  };
-  return {
-    text: folderMetadata(versions.length === 0 ? undefined : versioning, plugins),
-    untilMs: ages?.againMs === undefined ? result.nextMs : exchange.callData.nowMs + ages.againMs,
-    blocked: result.hidden.find(({ version }) => version === wanted),
-  };
-}
-
-/** The release that the upstream names, when it is shown; else the newest that is no pre-release, or the newest. */
-function releaseOf(versions: readonly string[], said: string): string {
-  if (said !== "" && versions.includes(said)) return said;
-  const releases = versions.filter((version) => !isSnapshot(version));
-  if (said === "") return releases.at(-1) ?? "";
-  return releases.findLast((version) => !isMavenPrerelease(version)) ?? releases.at(-1) ?? "";
-}
-
-function updatedMs(
-  artifact: Row<"artifacts"> | undefined,
-  listing: Listing | undefined,
-  listed: UpstreamMetadata | undefined,
-): number {
-  const foreignMs = listed === undefined || listed.updateMs === 0 ? (listing?.fetchedMs ?? 0) : listed.updateMs;
-  return Math.max(artifact?.update_time ?? 0, foreignMs);
+  folder: Folder,
+  { listing, plugins }: { listing: Listing | undefined; plugins: Plugin[] },
+): Promise<Rendered> {
+  const { gate, settings, group, groupId, removed } = folder;
+  const { groupId: ofGroup, artifactId } = path;
+  const coordinates = { groupId: ofGroup, artifactId };
+  const { deps, ecosystem } = exchange;
+  const named = { group, ecosystem, normalized: nameOf(path) };
+  const rows = await smallRows(exchange, named);
+  const bytes = (listing?.size ?? 0) + (rows === "large" ? INLINE_BYTES + 1 : rows.bytes);
+  const render = () =>
+    deps.reading.run(
+      "maven.metadata",
+      async () => ({
+        coordinates,
+        rows: rows === "large" ? await packedRows(exchange, named) : rows,
+        document: await listing?.input(),
+        fetchedMs: listing?.fetchedMs,
+        removed: [...removed],
+        plugins,
+        said: saidOf(settings, path),
+        judge: gate.data,
+      }),
+      bytes * XML_COST,
+    );
+  let output = await render();
+  let againMs: number | undefined;
+  if (settings !== undefined && output.young.length > 0) {
+    if (output.hasMore) againMs = MORE_MS;
+    if (!(await askForAges(exchange, settings, path, output.young, async (version) => await listing?.entry(version))))
+      againMs = AFTER_FAILURE_MS;
+    output = await render();
+  }
+  if ("empty" in output) throw libraryError(404, `Not found: ${nameOf(path)}, and plugins of ${groupId}`);
+  requireSome(exchange, gate, "whole" in output ? output.whole : undefined);
+  if (!("rendered" in output)) throw new Error("metadata were not rendered");
+  const { rendered } = output;
+  return againMs === undefined ? rendered : { ...rendered, untilMs: exchange.callData.nowMs + againMs };
 }

@@ -2,6 +2,8 @@ import type { StoredBlob } from "../../blobs/index.ts";
 import { type Database, type Row, statement } from "../../store/index.ts";
 import type { LibraryDeps } from "../http/exchange.ts";
 import { rangesOf } from "../http/ranges.ts";
+import { XML_COST } from "../reading/limits.ts";
+import { ReadingError } from "../reading/reading-error.ts";
 import type { Pom } from "./pom.ts";
 
 /** What `artifacts.state` has of an artifact of Maven. */
@@ -22,7 +24,7 @@ export interface Plugin {
 }
 
 const DESCRIPTOR = "META-INF/maven/plugin.xml";
-const MAX_DESCRIPTOR_BYTES = 16 * 1024 * 1024;
+const MAX_DESCRIPTOR_BYTES = 8 * 1024 * 1024;
 const MAX_NAME_CHARS = 256;
 /** What Maven takes before a colon on its command line. */
 const PREFIX = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -63,17 +65,20 @@ export function pluginOfPom({ packaging, name }: Pom): MavenState {
 }
 
 /** What the descriptor in a jar says of the plugin; nothing of a jar that has none, or is no archive. */
-export async function pluginOfJar(blobs: LibraryDeps["blobs"], blob: StoredBlob): Promise<MavenState> {
+export async function pluginOfJar(
+  { blobs, reading }: Pick<LibraryDeps, "blobs" | "reading">,
+  blob: StoredBlob,
+): Promise<MavenState> {
   const { entryOf, ZipError } = await import("../http/stored-zip.ts");
-  const { pluginPrefixOf } = await import("./pom.ts");
   try {
     const wanted = { isWanted: (name: string) => name === DESCRIPTOR, maxBytes: MAX_DESCRIPTOR_BYTES };
     const descriptor = await entryOf(rangesOf(blobs, blob), blob.size, wanted);
-    const goalPrefix = descriptor && pluginPrefixOf(descriptor.toString());
+    const goalPrefix =
+      descriptor && (await reading.run("maven.pluginPrefix", { bytes: descriptor }, descriptor.length * XML_COST));
     return goalPrefix !== undefined && PREFIX.test(goalPrefix) ? { goalPrefix } : {};
   } catch (error) {
     // Any file may be called jar.
-    if (error instanceof ZipError) return {};
+    if (error instanceof ZipError || error instanceof ReadingError) return {};
     throw error;
   }
 }

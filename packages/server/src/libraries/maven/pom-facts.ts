@@ -1,6 +1,8 @@
+import type { DocumentKind } from "../upstreams/kinds.ts";
 import { licenseOf } from "./licenses.ts";
 import { type Coordinates, isPathName, nameOf } from "./paths.ts";
 import { pomOf } from "./pom.ts";
+import { lastModifiedMs } from "./upstream-paths.ts";
 
 /** The coordinates of one version. */
 export interface Release extends Coordinates {
@@ -15,6 +17,24 @@ export interface PomFacts {
   /** Whose licence holds where it names none; null without a parent. */
   parent: Release | null;
 }
+
+/**
+ * What a POM of an upstream says, and when it was put there, in milliseconds since 1970; null where that is not said.
+ */
+export interface UpstreamPom extends PomFacts {
+  publishMs: number | null;
+}
+
+/** What `artifact_versions.metadata` has of a version of an upstream: nothing when its POM did not come first. */
+export type KeptMetadata = Partial<Pick<PomFacts, "license" | "parent">>;
+
+/** How the POM of a release is read. */
+export const pomKind: DocumentKind<UpstreamPom, { release: Release }> = {
+  parse: (bytes, { release }, { headers, nowMs }) => ({
+    ...pomFacts(bytes.toString(), release),
+    publishMs: lastModifiedMs(headers, nowMs) ?? null,
+  }),
+};
 
 const MAX_REASON_CHARS = 256;
 

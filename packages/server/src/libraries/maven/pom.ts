@@ -20,7 +20,11 @@ export interface Pom extends Coordinates {
 
 const MAX_LICENSES = 20;
 const MAX_SUMMARY_CHARS = 512;
+/** No name of a license and no URL of one has more. */
+const MAX_LICENSE_CHARS = 1_000;
+const MAX_TEXT_CHARS = 1_000;
 const OWN = ["groupId", "artifactId", "version", "name", "packaging"] as const;
+const READ = new Set<string>([...OWN, "description", "parent/groupId", "parent/artifactId", "parent/version"]);
 
 /**
  * Reads a project's POM; undefined for a text that is none. What is inherited from its parent is not in it. Source:
@@ -31,12 +35,12 @@ export function pomOf(text: string): Pom | undefined {
   const licenses: PomLicense[] = [];
   let license: PomLicense = { name: "", url: "" };
   const isPom = readXml(text, "project", (path, value) => {
-    if (path === "licenses/license/name") license.name = value;
-    else if (path === "licenses/license/url") license.url = value;
+    if (path === "licenses/license/name") license.name = value.slice(0, MAX_LICENSE_CHARS);
+    else if (path === "licenses/license/url") license.url = value.slice(0, MAX_LICENSE_CHARS);
     else if (path === "licenses/license") {
       if (licenses.length < MAX_LICENSES) licenses.push(license);
       license = { name: "", url: "" };
-    } else if (!path.includes("/") || path.startsWith("parent")) found.set(path, value);
+    } else if (READ.has(path)) found.set(path, value.slice(0, MAX_TEXT_CHARS));
   });
   if (!isPom) return undefined;
   const at = (path: string): string => found.get(path) ?? "";

@@ -1,18 +1,19 @@
-import { createHash } from "node:crypto";
 import type { Call } from "../../core/call.ts";
-import { matchesEtag } from "../../lib/etags.ts";
+import { createTurns } from "../../lib/turns.ts";
 import type { Row } from "../../store/index.ts";
+import { filePages } from "../artifacts/kept-rows.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
-import { filesOf, versionNamed } from "../artifacts/visible.ts";
+import { versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
+import { sendRendered, sumOfRendered } from "../http/send-rendered.ts";
 import { send, sendFile } from "../http/send.ts";
 import { snapshotMetadata } from "./metadata.ts";
 import { offeredFile } from "./offered-file.ts";
 import { type Coordinates, type MavenPath, nameOf, type Sum } from "./paths.ts";
-import { snapshotFileOf } from "./snapshots.ts";
+import { type SnapshotFile, snapshotFileOf } from "./snapshots.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   jar: "application/java-archive",
@@ -71,28 +72,34 @@ export async function sendSnapshotMetadata(
   });
   if (version === undefined) throw libraryError(404, `Not found: ${path.version}`);
   const document = await renderedAs(`${artifact.uid} ${artifact.revision} maven ${version.version}`, () =>
-    read(exchange, async ({ tx }) => snapshotText(path, version, await filesOf(tx, artifact.uid))),
+    snapshotText(exchange, path, artifact.uid, version),
   );
-  sendDocument(exchange, document, path.sum);
+  await sendDocument(exchange, document, path.sum);
 }
 
 /** Answers with a document that was rendered, or one of its sums. */
-export function sendDocument(exchange: LibraryExchange, { plain, etag }: Rendered, sum: Sum | undefined): void {
-  if (sum !== undefined) return sendText(exchange, createHash(sum).update(plain).digest("hex"), TEXT);
-  const headers = { ...CACHING, "content-type": XML, etag };
-  const isKnown = matchesEtag(exchange.req.headers["if-none-match"], etag);
-  send(exchange, isKnown ? 304 : 200, headers, isKnown ? Buffer.alloc(0) : plain);
+export async function sendDocument(exchange: LibraryExchange, document: Rendered, sum: Sum | undefined): Promise<void> {
+  if (sum !== undefined) return sendText(exchange, await sumOfRendered(document, sum), TEXT);
+  await sendRendered(exchange, document, { ...CACHING, "content-type": XML }, { isCompressed: false });
 }
 
-function snapshotText(
+/** Of the files of an artifact, which may have thousands of builds, those of one version count. */
+async function snapshotText(
+  exchange: LibraryExchange,
   coordinates: Coordinates,
+  artifact: string,
   { uid, version, update_time: updateMs }: Row<"artifact_versions">,
-  files: readonly Row<"artifact_files">[],
-): string {
-  const stamped = files
-    .filter((file) => file.version === uid)
-    .map(({ name }) => snapshotFileOf(coordinates.artifactId, version, name.slice(version.length + 1)))
-    .filter((file) => file !== undefined);
+): Promise<string> {
+  const stamped: SnapshotFile[] = [];
+  const turn = createTurns();
+  for await (const files of filePages(exchange, artifact)) {
+    for (const file of files) {
+      if (file.version !== uid) continue;
+      const said = snapshotFileOf(coordinates.artifactId, version, file.name.slice(version.length + 1));
+      if (said !== undefined) stamped.push(said);
+    }
+    await turn();
+  }
   return snapshotMetadata(coordinates, { version, files: stamped, updateMs });
 }
 

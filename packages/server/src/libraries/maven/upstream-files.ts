@@ -3,16 +3,19 @@ import { createLru } from "../../lib/lru.ts";
 import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
+import { MoorageError } from "../../errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
+import { XML_COST } from "../reading/limits.ts";
+import { ReadingError } from "../reading/reading-error.ts";
 import type { ReceivedFile } from "../http/receive.ts";
 import { type FetchedFile, keepFetchedFile } from "../upstreams/commands.ts";
 import { failureAnswer, UpstreamFailure } from "../upstreams/errors.ts";
 import type { ExpectedSums } from "../upstreams/files.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { type MavenPath, nameOf, type Sum } from "./paths.ts";
-import type { PomFacts } from "./pom-facts.ts";
+import type { KeptMetadata, PomFacts, UpstreamPom } from "./pom-facts.ts";
 import { folderOf, lastModifiedMs, urlOf } from "./upstream-paths.ts";
-import { type KeptMetadata, MAX_POM_BYTES, type UpstreamPom } from "./upstream-poms.ts";
+import { MAX_POM_BYTES } from "./upstream-poms.ts";
 
 const MAX_SUM_BYTES = 1024;
 const MISSING_MS = 60_000;
@@ -81,7 +84,9 @@ async function fetchAlone(exchange: LibraryExchange, wanted: WantedRelease): Pro
     async keep(blob, received, headers) {
       const { callData } = exchange;
       const nowMs = deps.clock.nowMs();
-      const pom = isPom ? await readPom(await deps.blobs.readWhole(blob.digest, blob.generation), path) : wanted.pom;
+      const pom = isPom
+        ? await readPom(exchange, Buffer.from(await deps.blobs.readWhole(blob.digest, blob.generation)), path)
+        : wanted.pom;
       const publishMs = wanted.pom?.publishMs ?? lastModifiedMs(headers, nowMs) ?? nowMs;
       const input = fetchedFile(wanted, { blob, received, pom, publishMs, ecosystem: ecosystem.number });
       return await deps.transactor.write(keepFetchedFile, { ...callData, nowMs }, input);
@@ -119,11 +124,16 @@ function fetchedFile(
   };
 }
 
-async function readPom(bytes: Buffer, release: WantedRelease["path"]): Promise<PomFacts> {
-  const { pomFacts } = await import("./pom-facts.ts");
+async function readPom({ deps }: LibraryExchange, bytes: Buffer, path: WantedRelease["path"]): Promise<PomFacts> {
+  const { groupId, artifactId, version } = path;
   try {
-    return pomFacts(bytes.toString(), release);
+    return await deps.reading.run(
+      "maven.pomFacts",
+      { bytes, release: { groupId, artifactId, version } },
+      bytes.length * XML_COST,
+    );
   } catch (error) {
+    if (error instanceof MoorageError && !(error instanceof ReadingError)) throw error;
     throw wrong(error instanceof Error ? error.message : "the POM is none", error);
   }
 }

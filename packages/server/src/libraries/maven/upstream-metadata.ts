@@ -1,6 +1,8 @@
 import { isVersion } from "../../lib/versions/index.ts";
+import type { DocumentKind } from "../upstreams/kinds.ts";
 import { type Coordinates, isPathName, isSnapshot } from "./paths.ts";
 import type { Plugin } from "./plugins.ts";
+import { lastModifiedMs } from "./upstream-paths.ts";
 import { readXml } from "./xml.ts";
 
 /**
@@ -19,10 +21,31 @@ export interface UpstreamMetadata {
   plugins: Plugin[];
 }
 
+/** The longest lists have some thousands. */
 const MAX_VERSIONS = 50_000;
-const MAX_PLUGINS = 10_000;
+const MAX_PLUGINS = 2_000;
 const MAX_TEXT_CHARS = 256;
 const STAMP = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
+
+/** What is read of the document beside lists. */
+const SAID = new Set(["groupId", "artifactId", "versioning/release", "versioning/lastUpdated"]);
+const OF_PLUGINS = new Set(["artifactId", "prefix", "name"]);
+
+/** What of the metadata is of the folder as a whole. */
+export type MetadataHead = Omit<UpstreamMetadata, "versions">;
+
+/** How the metadata in a folder are read. */
+export const metadataKind: DocumentKind<UpstreamMetadata, Coordinates, MetadataHead, number> = {
+  parse(bytes, coordinates, { headers, nowMs, previous }) {
+    // A version that is listed was there when the document came to be.
+    const modifiedMs = lastModifiedMs(headers, nowMs) ?? nowMs;
+    return upstreamMetadata(bytes.toString(), coordinates, { modifiedMs, previous });
+  },
+  parts: {
+    split: ({ versions, ...head }) => ({ head, entries: versions }),
+    join: ({ head, entries }) => ({ ...head, versions: entries.map(([version, seenMs]) => [version, seenMs]) }),
+  },
+};
 
 /**
  * Reads the metadata of an artifact, or of the groupId that has the same folder. `modifiedMs`: when the document came
@@ -38,16 +61,22 @@ export function upstreamMetadata(
   const listed = new Set<string>();
   const plugins: Plugin[] = [];
   let plugin = new Map<string, string>();
+  let tooMany: string | undefined;
   const isMetadata = readXml(text, "metadata", (path, value) => {
     if (path === "versioning/versions/version") {
-      if (isRelease(value) && listed.size < MAX_VERSIONS) listed.add(value);
+      if (isRelease(value)) listed.add(value);
+      if (listed.size > MAX_VERSIONS) tooMany ??= `${MAX_VERSIONS} releases`;
     } else if (path === "plugins/plugin") {
-      if (plugins.length < MAX_PLUGINS) plugins.push(...pluginIn(plugin));
+      plugins.push(...pluginIn(plugin));
+      if (plugins.length > MAX_PLUGINS) tooMany ??= `${MAX_PLUGINS} plugins`;
       plugin = new Map();
     } else if (path.startsWith("plugins/plugin/")) {
-      plugin.set(path.slice("plugins/plugin/".length), value.slice(0, MAX_TEXT_CHARS));
-    } else said.set(path, value);
+      const field = path.slice("plugins/plugin/".length);
+      if (OF_PLUGINS.has(field)) plugin.set(field, value.slice(0, MAX_TEXT_CHARS));
+    } else if (SAID.has(path)) said.set(path, value.slice(0, MAX_TEXT_CHARS));
+    return tooMany === undefined;
   });
+  if (tooMany !== undefined) throw new Error(`maven-metadata.xml lists more than ${tooMany}`);
   if (!isMetadata) throw new Error("maven-metadata.xml is not well-formed XML whose root is metadata");
   const own = { groupId: said.get("groupId") ?? groupId, artifactId: said.get("artifactId") ?? artifactId };
   if (listed.size > 0 && (own.groupId !== groupId || own.artifactId !== artifactId))

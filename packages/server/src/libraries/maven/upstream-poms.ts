@@ -1,24 +1,13 @@
 import { artifactNamed } from "../artifacts/names.ts";
 import { versionNamed } from "../artifacts/visible.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
-import type { DocumentAdapter } from "../upstreams/documents.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { nameOf } from "./paths.ts";
-import type { PomFacts, Release } from "./pom-facts.ts";
-import { lastModifiedMs, pomPathOf, urlOf } from "./upstream-paths.ts";
+import type { KeptMetadata, PomFacts, Release, UpstreamPom } from "./pom-facts.ts";
+import { pomPathOf, urlOf } from "./upstream-paths.ts";
 
 /** The most bytes of a POM. */
 export const MAX_POM_BYTES = 4 * 1024 * 1024;
-
-/**
- * What a POM of an upstream says, and when it was put there, in milliseconds since 1970; null where that is not said.
- */
-export interface UpstreamPom extends PomFacts {
-  publishMs: number | null;
-}
-
-/** What `artifact_versions.metadata` has of a version of an upstream: nothing when its POM did not come first. */
-export type KeptMetadata = Partial<Pick<PomFacts, "license" | "parent">>;
 
 /** A POM of a release does not change. */
 const FRESH_MS = 365 * 24 * 3_600_000;
@@ -32,17 +21,15 @@ export async function upstreamPom(
   release: Release,
 ): Promise<UpstreamPom | undefined> {
   const path = pomPathOf(release);
-  const adapter: DocumentAdapter<UpstreamPom> = {
+  const { groupId, artifactId, version } = release;
+  const found = await deps.upstreams.documents.of(settings, path, {
+    kind: "maven.pom",
+    args: { release: { groupId, artifactId, version } },
     url: urlOf(settings, path),
     accept: "*/*",
     maxBytes: MAX_POM_BYTES,
     freshMs: FRESH_MS,
-    parse: async (bytes, { headers, nowMs }) => {
-      const { pomFacts } = await import("./pom-facts.ts");
-      return { ...pomFacts(bytes.toString(), release), publishMs: lastModifiedMs(headers, nowMs) ?? null };
-    },
-  };
-  const found = await deps.upstreams.documents.of(settings, path, adapter);
+  });
   return await found?.value();
 }
 

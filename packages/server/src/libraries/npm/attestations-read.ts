@@ -1,4 +1,4 @@
-import { filesOf, versionNamed } from "../artifacts/visible.ts";
+import { filesOfVersion, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
@@ -39,12 +39,12 @@ async function keptOf(
   if (artifact === undefined) return undefined;
   const kept = await read(exchange, async ({ tx }) => {
     const row = await versionNamed(tx, artifact.uid, version);
-    return row && { row, files: await filesOf(tx, artifact.uid) };
+    return row && { row, files: await filesOfVersion(tx, artifact.uid, row.uid) };
   });
   if (kept === undefined) return undefined;
   const { row, files } = kept;
   requireOpen(exchange, gate, factsOf(row, JSON.parse(row.metadata) as Manifest));
-  return files.filter((file) => file.version === row.uid).flatMap((file) => attestationsIn(file.metadata));
+  return files.flatMap((file) => attestationsIn(file.metadata));
 }
 
 /** Those of a version that the upstream offers. */

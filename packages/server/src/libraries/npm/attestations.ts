@@ -1,3 +1,4 @@
+import { parseJson } from "../../lib/json.ts";
 import { libraryError } from "../http/errors.ts";
 import { isRecord } from "./manifest.ts";
 
@@ -5,6 +6,16 @@ import { isRecord } from "./manifest.ts";
 export interface Attestation {
   predicateType: string;
   bundle: Record<string, unknown>;
+}
+
+/** All bundles of one version: each has some ten kilobytes, and some hundred values. */
+export const MAX_BUNDLES_BYTES = 1024 * 1024;
+export const MAX_BUNDLE_DEPTH = 64;
+export const MAX_BUNDLE_VALUES = 20_000;
+
+/** Whether the value is an attestation. */
+export function isAttestation(value: unknown): value is Attestation {
+  return isRecord(value) && typeof value["predicateType"] === "string" && isRecord(value["bundle"]);
 }
 
 /**
@@ -21,10 +32,12 @@ export function attestedBy(attached: string | undefined): string {
 
 function attestationOf(text: string): Attestation | undefined {
   try {
-    const bundle: unknown = JSON.parse(text);
+    if (text.length > MAX_BUNDLES_BYTES) return undefined;
+    const bundle = parseJson(text, MAX_BUNDLE_DEPTH, MAX_BUNDLE_VALUES);
     const envelope = isRecord(bundle) ? bundle["dsseEnvelope"] : undefined;
     if (!isRecord(bundle) || !isRecord(envelope) || typeof envelope["payload"] !== "string") return undefined;
-    const statement: unknown = JSON.parse(Buffer.from(envelope["payload"], "base64").toString());
+    const payload = Buffer.from(envelope["payload"], "base64").toString();
+    const statement = parseJson(payload, MAX_BUNDLE_DEPTH, MAX_BUNDLE_VALUES);
     const predicateType = isRecord(statement) ? statement["predicateType"] : undefined;
     return typeof predicateType === "string" ? { predicateType, bundle } : undefined;
   } catch {

@@ -1,16 +1,14 @@
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
-import { wholeBodyOf } from "../../oci/index.ts";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { announcedLength, wholeBodyOf } from "../../oci/index.ts";
 import { type AskedLibrary, libraryVulnerabilities, type LibraryVulnerability } from "../../security/index.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { sendJson } from "../http/send.ts";
-import { isRecord } from "./manifest.ts";
+import { type Holding, holding } from "../reading/holding.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-const MAX_PACKAGES = 20_000;
-const MAX_VERSIONS = 200;
 const SEVERITIES: Readonly<Record<LibraryVulnerability["severity"], string>> = {
   CRITICAL: "critical",
   HIGH: "high",
@@ -20,14 +18,24 @@ const SEVERITIES: Readonly<Record<LibraryVulnerability["severity"], string>> = {
   NONE: "info",
   UNKNOWN: "moderate",
 };
-const unpack = promisify(gunzip);
 
 /**
  * POST of `-/npm/v1/security/advisories/bulk`, which `npm audit` sends: what the feeds of the installation know of the
  * packages, by their names, without what the group's advisories and trusted VEX documents say does not affect them.
  */
 export async function answerAudit(exchange: LibraryExchange, group: string): Promise<void> {
-  const asked = askedIn(await bodyIn(exchange));
+  const { reading } = exchange.deps;
+  const held = holding(reading, group);
+  try {
+    const body = await bodyIn(exchange, held);
+    const asked = await reading.run("npm.asked", { body }, body.length);
+    await answer(exchange, group, asked);
+  } finally {
+    held.release();
+  }
+}
+
+async function answer(exchange: LibraryExchange, group: string, asked: AskedLibrary[]): Promise<void> {
   const found = await read(exchange, ({ tx }) => libraryVulnerabilities(tx, group, asked));
   const answer: Record<string, object[]> = {};
   for (const [at, vulnerabilities] of found.entries()) {
@@ -38,43 +46,27 @@ export async function answerAudit(exchange: LibraryExchange, group: string): Pro
   sendJson(exchange, 200, answer, { "cache-control": "no-store" });
 }
 
-async function bodyIn(exchange: LibraryExchange): Promise<Buffer> {
+async function bodyIn(exchange: LibraryExchange, { hold }: Holding): Promise<Buffer> {
   const tooLarge = (): Error => libraryError(413, `Invalid argument: body: has more than ${MAX_BODY_BYTES} bytes`);
+  await hold(Math.min(announcedLength(exchange.req) ?? MAX_BODY_BYTES, MAX_BODY_BYTES));
   const body = await wholeBodyOf(exchange, MAX_BODY_BYTES, tooLarge);
   if (!/\bgzip\b/.test(exchange.req.headers["content-encoding"] ?? "")) return body;
-  return await unpack(body, { maxOutputLength: MAX_JSON_BYTES }).catch(() => {
-    throw libraryError(400, `Invalid argument: body: is no gzip of at most ${MAX_JSON_BYTES} bytes`);
-  });
-}
-
-/** The packages and versions of the body: `{"<name>": ["<version>", …]}`. */
-function askedIn(body: Buffer): AskedLibrary[] {
-  const parsed = parsedBody(body);
-  const entries = isRecord(parsed) ? Object.entries(parsed) : undefined;
-  const isValid = entries?.every(
-    ([, versions]) => Array.isArray(versions) && versions.every((version) => typeof version === "string"),
-  );
-  if (entries === undefined || isValid !== true)
-    throw libraryError(400, "Invalid argument: body: must be an object of lists of versions by package");
-  if (entries.length > MAX_PACKAGES)
-    throw libraryError(413, `Invalid argument: body: has more than ${MAX_PACKAGES} packages`);
-  return entries.map(([full, versions]) => {
-    const cut = full.startsWith("@") ? full.indexOf("/") : -1;
-    return {
-      type: "npm",
-      namespace: cut < 0 ? "" : full.slice(0, cut),
-      name: full.slice(cut + 1),
-      versions: (versions as string[]).slice(0, MAX_VERSIONS),
-    };
-  });
-}
-
-function parsedBody(body: Buffer): unknown {
+  const chunks: Buffer[] = [];
+  let size = body.length;
   try {
-    return JSON.parse(body.toString());
-  } catch {
-    throw libraryError(400, "Invalid argument: body: is not JSON");
+    for await (const chunk of Readable.from([body]).pipe(createGunzip())) {
+      size += (chunk as Buffer).length;
+      if (size > MAX_JSON_BYTES) break;
+      await hold(size);
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code?.startsWith("Z_") !== true) throw error;
+    size = Infinity;
   }
+  if (size > MAX_JSON_BYTES)
+    throw libraryError(400, `Invalid argument: body: is no gzip of at most ${MAX_JSON_BYTES} bytes`);
+  return Buffer.concat(chunks);
 }
 
 /** One advisory, in the form of npm's registry. */

@@ -127,10 +127,11 @@ export const unpublishNpm = command(
     const artifact = await existing(call, input);
     if (input.rev !== revOf(artifact))
       throw libraryError(409, `Aborted: ${input.name} has changed since it was read: try again`);
+    const keep = new Set(input.keep);
     await removeVersions(
       call,
       artifact,
-      ({ version }) => input.keep?.includes(version) !== true,
+      ({ version }) => !keep.has(version),
       (_artifact, kept) => settledPackage(artifact, kept, input.tags),
     );
   },

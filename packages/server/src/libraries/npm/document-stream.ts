@@ -1,5 +1,6 @@
 import type { ByteSource } from "../../blobs/index.ts";
 import { libraryError } from "../http/errors.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../reading/limits.ts";
 import { base64From } from "./base64.ts";
 
 /** Takes the tarball of a document: its name, and its bytes as they come, to the end. */
@@ -7,19 +8,26 @@ export type TakeTarball = (name: string, bytes: AsyncIterable<Uint8Array>) => Pr
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
-const MAX_DEPTH = 500;
 const MAX_KEY_BYTES = 1_024;
 const NONE = new Uint8Array(0);
+
+export interface SplitOptions {
+  /** The most bytes beside the tarball. */
+  maxJsonBytes: number;
+  /** Called before so many bytes are in memory. */
+  hold(bytes: number): Promise<void> | undefined;
+}
 
 /**
  * Reads the document of `npm publish`, `{…, "_attachments": {"<file>.tgz": {"data": "<base64>"}}}`, as it arrives: the
  * tarball's data is decoded and handed on without being in memory whole, and what else there is is returned, as JSON in
  * which that data is an empty text. Throws 400 for a second tarball or for data that is no base64, and 413 for more
- * than `maxJsonBytes` beside the tarball. Other attachments, such as provenance, stay in the JSON.
+ * than `maxJsonBytes` beside the tarball, or for more values than any document has. Other attachments, such as
+ * provenance, stay in the JSON.
  */
 export async function splitDocument(
   source: ByteSource,
-  { maxJsonBytes }: { maxJsonBytes: number },
+  { maxJsonBytes, hold }: SplitOptions,
   take: TakeTarball,
 ): Promise<Buffer> {
   const chunks = source[Symbol.asyncIterator]();
@@ -32,6 +40,7 @@ export async function splitDocument(
         if (next.done === true) return scanner.whole();
         rest = next.value;
       }
+      await hold(scanner.keptBytes + rest.length);
       const found = scanner.feed(rest);
       rest = NONE;
       if (found === undefined) continue;
@@ -60,6 +69,7 @@ class Scanner {
   readonly #open: Container[] = [];
   readonly #maxBytes: number;
   #bytes = 0;
+  #values = 1;
   #isKeyNext = false;
   #isInText = false;
   #isEscaped = false;
@@ -68,6 +78,10 @@ class Scanner {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+  }
+
+  get keptBytes(): number {
+    return this.#bytes;
   }
 
   /** Takes bytes. Stops behind the quote that opens a tarball's data; `rest` is what follows. */
@@ -111,10 +125,14 @@ class Scanner {
   }
 
   #readMark(byte: number): void {
+    // Each of these begins a value, or comes before one.
+    if ((byte === OPEN || byte === OPEN_LIST || byte === COMMA) && (this.#values += 1) > MAX_JSON_VALUES)
+      throw libraryError(413, `Invalid argument: the document has more than ${MAX_JSON_VALUES} values`);
     if (byte === OPEN || byte === OPEN_LIST) {
       this.#open.push({ isObject: byte === OPEN, key: "" });
       this.#isKeyNext = byte === OPEN;
-      if (this.#open.length > MAX_DEPTH) throw libraryError(400, "Invalid argument: the document is nested too deeply");
+      if (this.#open.length > MAX_JSON_DEPTH)
+        throw libraryError(400, "Invalid argument: the document is nested too deeply");
     } else if (byte === CLOSE || byte === CLOSE_LIST) {
       this.#open.pop();
       this.#isKeyNext = false;

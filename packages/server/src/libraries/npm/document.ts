@@ -1,8 +1,10 @@
 import { parse } from "semver";
+import { parseJson } from "../../lib/json.ts";
 import { libraryError } from "../http/errors.ts";
 import type { ReceivedFile } from "../http/receive.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../reading/limits.ts";
 import { attestedBy } from "./attestations.ts";
-import { isRecord, type Manifest } from "./manifest.ts";
+import { isRecord, isTooLarge, type Manifest, MAX_MANIFEST_BYTES } from "./manifest.ts";
 import { requirePackageName, tarballName } from "./names.ts";
 
 /** A document of `npm publish`, `npm deprecate` or `npm unpublish`. */
@@ -17,6 +19,7 @@ export interface NpmDocument {
 
 const MAX_README_CHARS = 65_536;
 const MAX_DESCRIPTION_CHARS = 4_096;
+const MAX_INTEGRITY_CHARS = 4_096;
 const MAX_TAGS = 200;
 const MAX_TAG_CHARS = 128;
 
@@ -49,9 +52,10 @@ function attachmentsOf(given: unknown): ReadonlyMap<string, string> {
 
 function jsonOf(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    throw wrong("document", "is not JSON");
+    return parseJson(bytes.toString(), MAX_JSON_DEPTH, MAX_JSON_VALUES);
+  } catch (error) {
+    const isBounded = error instanceof SyntaxError && /^(?:nested too deeply|too many values)$/.test(error.message);
+    throw wrong("document", isBounded ? `is JSON with ${error.message}` : "is not JSON");
   }
 }
 
@@ -91,7 +95,7 @@ export interface NewNpmVersion {
  */
 export function newVersionOf(
   { name, versions, readme, attachments }: NpmDocument,
-  { name: attachment, file }: { name: string; file: ReceivedFile },
+  { name: attachment, file }: { name: string; file: Pick<ReceivedFile, "sha1" | "sha512"> },
 ): NewNpmVersion {
   requirePackageName(name);
   const entries = Object.entries(versions);
@@ -110,16 +114,29 @@ export function newVersionOf(
   const given = isRecord(dist) ? dist : {};
   const integrity = `sha512-${Buffer.from(file.sha512, "hex").toString("base64")}`;
   const said = given["integrity"];
-  if (said !== undefined && (typeof said !== "string" || !said.split(/\s+/).includes(integrity)))
+  if (
+    said !== undefined &&
+    (typeof said !== "string" || said.length > MAX_INTEGRITY_CHARS || !said.split(/\s+/).includes(integrity))
+  )
     throw wrong("dist.integrity", "is not that of the tarball");
   if (given["shasum"] !== undefined && given["shasum"] !== file.sha1)
     throw wrong("dist.shasum", "is not that of the tarball");
   const { tarball: __, ...rest } = given;
   const description = typeof manifest["description"] === "string" ? manifest["description"] : "";
+  const metadata = JSON.stringify({
+    ...kept,
+    _id: `${name}@${version}`,
+    dist: { ...rest, integrity, shasum: file.sha1 },
+  });
+  if (isTooLarge(metadata))
+    throw libraryError(
+      413,
+      `Invalid argument: versions.${version}: has more than ${MAX_MANIFEST_BYTES} bytes, or too many values`,
+    );
   return {
     version,
     description: description.slice(0, MAX_DESCRIPTION_CHARS),
-    metadata: JSON.stringify({ ...kept, _id: `${name}@${version}`, dist: { ...rest, integrity, shasum: file.sha1 } }),
+    metadata,
     readme: (typeof own === "string" && own !== "" ? own : readme).slice(0, MAX_README_CHARS),
     deprecated: typeof deprecated === "string" && deprecated !== "" ? deprecated : null,
     fileName,

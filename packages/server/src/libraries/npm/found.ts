@@ -1,12 +1,13 @@
 import type { Call } from "../../core/call.ts";
+import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
-import { unlessKept } from "../upstreams/errors.ts";
+import { failureAnswer, unlessKept, UpstreamFailure } from "../upstreams/errors.ts";
 import { knownName, type KnownName } from "../upstreams/known.ts";
 import { upstreamFor, type UpstreamSettings } from "../upstreams/settings.ts";
-import { isUpstreamName, type NpmOffer, offerAdapter } from "./upstream-document.ts";
+import { isUpstreamName, wantedPackage } from "./upstream-document.ts";
 
 /** A package that a path names. */
 export interface Named {
@@ -21,7 +22,7 @@ export interface KnownPackage extends KnownName {
 
 /** The same, with what the upstream says. */
 export interface FoundPackage extends KnownPackage {
-  document: UpstreamDocument<NpmOffer> | undefined;
+  document: UpstreamDocument<"npm.package"> | undefined;
 }
 
 /** What a path names, of the group and of its upstream. Throws 403, and 404 when neither can have it. */
@@ -50,8 +51,27 @@ export async function findPackage(exchange: LibraryExchange, named: Named): Prom
 async function documentOf(
   exchange: LibraryExchange,
   { name, settings, artifact }: KnownPackage,
-): Promise<UpstreamDocument<NpmOffer> | undefined> {
+): Promise<UpstreamDocument<"npm.package"> | undefined> {
   if (settings === undefined) return undefined;
   const { documents } = exchange.deps.upstreams;
-  return await unlessKept(artifact !== undefined, () => documents.of(settings, name, offerAdapter(settings, name)));
+  return await unlessKept(artifact !== undefined, () => documents.of(settings, name, wantedPackage(settings, name)));
+}
+
+/** Whether the group has removed this version of a package that it merges: nobody gets it any more, from anywhere. */
+export async function isRemoved(
+  exchange: LibraryExchange,
+  { group, name, settings }: FoundPackage,
+  version: string,
+): Promise<boolean> {
+  if (settings?.isMerged !== true) return false;
+  const { ecosystem } = exchange;
+  return (await read(exchange, ({ tx }) => removedOf(tx, { group, ecosystem, normalized: name }))).has(version);
+}
+
+/** Of a version that is not offered: undefined when the upstream has none. Throws 502 for one that is not served. */
+export async function notServed({ document, name }: FoundPackage, version: string): Promise<undefined> {
+  const { tooLarge = [] } = (await document?.head()) ?? {};
+  if (tooLarge.includes(version))
+    throw failureAnswer(new UpstreamFailure("wrong", `its manifest of ${name}@${version} is too large to be served`));
+  return undefined;
 }

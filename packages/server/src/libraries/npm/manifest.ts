@@ -1,6 +1,26 @@
 /** What a version's package.json says, as its publisher sent it. */
 export type Manifest = Record<string, unknown>;
 
+/** The largest manifest of one version, as JSON without its readme, and the most values in it. */
+export const MAX_MANIFEST_BYTES = 1024 * 1024;
+const MAX_MANIFEST_VALUES = 20_000;
+
+/** Whether a manifest, as JSON, is larger than any that is needed. */
+export function isTooLarge(json: string): boolean {
+  if (json.length > MAX_MANIFEST_BYTES) return true;
+  // A value takes two characters at least, with the comma behind it.
+  if (json.length < 2 * MAX_MANIFEST_VALUES) return false;
+  let values = 0;
+  let isQuoted = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const unit = json.charCodeAt(at);
+    if (unit === 0x22) isQuoted = !isQuoted;
+    else if (isQuoted && unit === 0x5c) at += 1;
+    else if (!isQuoted && (unit === 0x2c || unit === 0x5b || unit === 0x7b)) values += 1;
+  }
+  return values > MAX_MANIFEST_VALUES;
+}
+
 /**
  * The fields of a version that clients need to install it. Source: npm/registry, package-metadata.md, "abbreviated".
  */

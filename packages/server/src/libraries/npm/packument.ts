@@ -1,11 +1,54 @@
 import { isoTime } from "../../lib/timestamps.ts";
 import type { Row } from "../../store/index.ts";
+import { type RowsInput, unpackedRows } from "../artifacts/kept-rows.ts";
+import { packed, type Rendered } from "../artifacts/rendered.ts";
+import { type JudgeData, judgeOf, type WholeBlock } from "../policies/judge.ts";
+import { type DocumentInput, wholeOf } from "../upstreams/pieces.ts";
 import type { FoundPackage } from "./found.ts";
 import { abbreviated } from "./manifest.ts";
-import type { Offered } from "./offered.ts";
+import { type Offered, offeredOf } from "./offered.ts";
 
-/** The forms of a packument: with all that there is, and with what an installation needs. */
-export type Form = "full" | "abbreviated";
+/** The forms of a packument: with all that there is, with what an installation needs, and its tags alone. */
+export type Form = "full" | "abbreviated" | "tags";
+
+/** What a packument is rendered from, as plain data. */
+export interface PackumentInput {
+  name: string;
+  form: Form;
+  /** The URL of the group's packages. */
+  url: string;
+  rows: RowsInput;
+  removed: readonly string[];
+  document: DocumentInput<"npm.package"> | undefined;
+  fetchedMs: number | undefined;
+  judge: JudgeData;
+}
+
+/** A packument; `empty` for one without versions, and `whole` where every version is blocked. */
+export type PackumentOutput = { changed: string[] } & (
+  { rendered: Rendered } | { whole: WholeBlock } | { empty: true }
+);
+
+/** Renders a packument. */
+export async function renderPackument({
+  rows,
+  document,
+  judge,
+  form,
+  ...about
+}: PackumentInput): Promise<PackumentOutput> {
+  const sources = {
+    ...about,
+    ...unpackedRows(rows),
+    removed: new Set(about.removed),
+    offer: document && (await wholeOf(document)),
+  };
+  const offered = offeredOf(sources, await judgeOf(judge));
+  if (offered === undefined) return { changed: [], empty: true };
+  const { changed, whole, nextMs: untilMs, blocked } = offered;
+  if (whole !== undefined) return { changed, whole };
+  return { changed, rendered: await packed({ text: JSON.stringify(packumentOf(offered, form)), untilMs, blocked }) };
+}
 
 /** By what a packument is kept in memory. `url`: that of the group's packages. */
 export function packumentKey(
@@ -35,8 +78,9 @@ const OF_THE_LATEST = [
 ];
 
 /** The packument of a package. Source: npm/registry, package-metadata.md. */
-export function packumentOf(offered: Offered, form: Form): object {
+export function packumentOf(offered: Omit<Offered, "whole" | "changed">, form: Form): object {
   const { name, artifact, tags, versions, description, readme, createdMs, modifiedMs } = offered;
+  if (form === "tags") return tags;
   if (form === "abbreviated")
     return {
       name,

@@ -9,7 +9,10 @@ import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { deprecateNpm, publishNpm, unpublishNpm } from "./commands.ts";
 import { splitDocument } from "./document-stream.ts";
-import { documentOf, newVersionOf, type NpmDocument } from "./document.ts";
+import { holding } from "../reading/holding.ts";
+import { ReadingError } from "../reading/reading-error.ts";
+import type { TaskInput, TaskOutput } from "../reading/tasks.ts";
+import type { SentDocument } from "./read-published.ts";
 
 /**
  * The largest document beside its tarball. Deprecating sends the whole packument back, which of a package with some
@@ -27,38 +30,25 @@ export async function publish(exchange: LibraryExchange, { group: path, name }: 
   const { deps, ecosystem } = exchange;
   const group = await read(exchange, (call) => groupFor(call, path, ecosystem.publish));
   const target = { group, path: path.join("/"), name };
-  const { document, tarball } = await receiveDocument(exchange, name);
-  if (tarball === undefined) {
-    const texts = Object.entries(document.versions).map(([version, { deprecated }]) => [
-      version,
-      typeof deprecated === "string" ? deprecated : "",
-    ]);
-    await deps.transactor.write(deprecateNpm, now(exchange), {
-      ...target,
-      texts: Object.fromEntries(texts) as Record<string, string>,
+  await withDocument(exchange, name, async (sent, tarball) => {
+    if (tarball === undefined) {
+      const texts = await readSent(exchange, "npm.deprecations", sent);
+      await deps.transactor.write(deprecateNpm, now(exchange), { ...target, texts });
+      return sendJson(exchange, 200, { ok: true, id: name });
+    }
+    const { sha1, sha512 } = tarball.file;
+    const published = { ...sent, tarball: { name: tarball.name, file: { sha1, sha512 } } };
+    const { version, tags } = await readSent(exchange, "npm.version", published);
+    const { fileName, fileMetadata, ...rest } = version;
+    tarball.isTaken = true;
+    await keepFiles(deps, [tarball.file], async ([blob]) => {
+      if (blob === undefined) throw new Error("the tarball did not become a blob");
+      const { md5 } = tarball.file;
+      const file = { ...blob, name: fileName, md5, sha1, sha512, metadata: fileMetadata };
+      return await deps.transactor.write(publishNpm, now(exchange), { ...target, ...rest, tags, file });
     });
-    return sendJson(exchange, 200, { ok: true, id: name });
-  }
-  let version;
-  try {
-    version = newVersionOf(document, tarball);
-  } catch (error) {
-    await dropFile(deps.blobs, tarball.file);
-    throw error;
-  }
-  const { fileName, fileMetadata, ...rest } = version;
-  await keepFiles(deps, [tarball.file], async ([blob]) => {
-    if (blob === undefined) throw new Error("the tarball did not become a blob");
-    const { md5, sha1, sha512 } = tarball.file;
-    const file = { ...blob, name: fileName, md5, sha1, sha512, metadata: fileMetadata };
-    return await deps.transactor.write(publishNpm, now(exchange), {
-      ...target,
-      ...rest,
-      tags: document.tags,
-      file,
-    });
+    sendJson(exchange, 201, { ok: true, id: name, rev: rest.version });
   });
-  sendJson(exchange, 201, { ok: true, id: name, rev: rest.version });
 }
 
 /** PUT of `<name>/-rev/<rev>`: the package without the versions that `npm unpublish` removes. */
@@ -67,20 +57,12 @@ export async function replace(
   { group: path, name, rev }: Named & { rev: string },
 ): Promise<void> {
   const group = await read(exchange, (call) => groupFor(call, path, REMOVE));
-  const { document, tarball } = await receiveDocument(exchange, name);
-  if (tarball !== undefined) {
-    await dropFile(exchange.deps.blobs, tarball.file);
-    throw libraryError(400, "Invalid argument: _attachments: nothing is published here");
-  }
-  const keep = Object.keys(document.versions);
-  if (keep.length === 0) throw libraryError(400, "Invalid argument: versions: the last one goes with the package");
-  await exchange.deps.transactor.write(unpublishNpm, now(exchange), {
-    group,
-    path: path.join("/"),
-    name,
-    rev,
-    keep,
-    tags: document.tags,
+  await withDocument(exchange, name, async (sent, tarball) => {
+    if (tarball !== undefined) throw libraryError(400, "Invalid argument: _attachments: nothing is published here");
+    const { versions: keep, tags } = await readSent(exchange, "npm.kept", sent);
+    if (keep.length === 0) throw libraryError(400, "Invalid argument: versions: the last one goes with the package");
+    const input = { group, path: path.join("/"), name, rev, keep, tags };
+    await exchange.deps.transactor.write(unpublishNpm, now(exchange), input);
   });
   sendJson(exchange, 200, { ok: true, id: name });
 }
@@ -116,21 +98,47 @@ export async function removeTarball(
   sendJson(exchange, 200, { ok: true });
 }
 
-/** Reads the document. What it throws leaves no tarball behind. */
-async function receiveDocument(
+/** A tarball that came with a document. `isTaken`: whoever has it now keeps or drops it. */
+interface SentFile {
+  name: string;
+  file: ReceivedFile;
+  isTaken: boolean;
+}
+
+/** Receives a document and has it read. What is thrown leaves no tarball behind. */
+async function withDocument(
   exchange: LibraryExchange,
   name: string,
-): Promise<{ document: NpmDocument; tarball: { name: string; file: ReceivedFile } | undefined }> {
-  const { blobs, config } = exchange.deps;
-  let tarball: { name: string; file: ReceivedFile } | undefined;
+  work: (sent: SentDocument, tarball: SentFile | undefined) => Promise<void>,
+): Promise<void> {
+  const { blobs, config, reading } = exchange.deps;
+  const maxJsonBytes = MAX_JSON_BYTES;
+  let tarball: SentFile | undefined;
+  const held = holding(reading, exchange.caller.identity);
   try {
-    const json = await splitDocument(bodyOf(exchange), { maxJsonBytes: MAX_JSON_BYTES }, async (file, bytes) => {
-      tarball = { name: file, file: await receiveFile(blobs, bytes, { maxBytes: config.maxLibraryFileBytes }) };
+    const json = await splitDocument(bodyOf(exchange), { maxJsonBytes, hold: held.hold }, async (file, bytes) => {
+      const received = await receiveFile(blobs, bytes, { maxBytes: config.maxLibraryFileBytes });
+      tarball = { name: file, file: received, isTaken: false };
     });
-    return { document: documentOf(json, name), tarball };
+    await work({ name, json }, tarball);
   } catch (error) {
-    if (tarball !== undefined) await dropFile(blobs, tarball.file);
+    if (tarball?.isTaken === false) await dropFile(blobs, tarball.file);
     throw error;
+  } finally {
+    held.release();
+  }
+}
+
+/** Has a document read, here or in a task. Throws 400, and 413 for one that takes too much time or memory. */
+async function readSent<Name extends "npm.version" | "npm.deprecations" | "npm.kept">(
+  { deps }: LibraryExchange,
+  task: Name,
+  input: TaskInput<Name> & SentDocument,
+): Promise<TaskOutput<Name>> {
+  try {
+    return await deps.reading.run(task, input, input.json.length);
+  } catch (error) {
+    throw error instanceof ReadingError ? libraryError(413, `Invalid argument: document: ${error.fault}`) : error;
   }
 }
 

@@ -1,47 +1,37 @@
 import { valid } from "semver";
-import { matchesEtag } from "../../lib/etags.ts";
-import { renderedAs } from "../artifacts/rendered.ts";
-import { fileNamed, filesOf, versionNamed } from "../artifacts/visible.ts";
+import type { Row } from "../../store/index.ts";
+import { ORIGIN } from "../artifacts/names.ts";
+import { wholeText } from "../artifacts/rendered.ts";
+import { fileNamed, filesOfVersion, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
-import { send, sendFile, sendJson } from "../http/send.ts";
+import { sendRendered } from "../http/send-rendered.ts";
+import { sendFile, sendJson } from "../http/send.ts";
 import { noteBlocked, requireOpen } from "../policies/check.ts";
 import { goodUntilMs } from "../upstreams/known.ts";
-import { findPackage, type FoundPackage, knownPackage, type Named } from "./found.ts";
+import { findPackage, type FoundPackage, isRemoved, knownPackage, type Named, notServed } from "./found.ts";
 import type { Manifest } from "./manifest.ts";
-import { factsOf, manifestAt, offeredOf, offerFacts } from "./offered.ts";
-import { type Form, packumentKey, packumentOf } from "./packument.ts";
+import { factsOf, manifestAt, offerFacts, withDeprecation } from "./offered.ts";
 import { manifestsOf } from "./rows.ts";
+import { renderedPackage } from "./shown.ts";
 import { fetchTarball } from "./upstream-tarball.ts";
 
 const ABBREVIATED_TYPE = "application/vnd.npm.install-v1+json";
 
 /** GET of a package: its packument, in the form that the client accepts. */
 export async function sendPackument(exchange: LibraryExchange, named: Named): Promise<void> {
-  const { accept = "", "if-none-match": known, "accept-encoding": encodings = "" } = exchange.req.headers;
-  const form: Form = accept.includes(ABBREVIATED_TYPE) ? "abbreviated" : "full";
-  const url = urlOf(exchange, named.group.join("/"));
+  const { accept = "" } = exchange.req.headers;
+  const form = accept.includes(ABBREVIATED_TYPE) ? "abbreviated" : "full";
   const found = await findPackage(exchange, named);
-  const packument = await renderedAs(
-    packumentKey(found, form, url),
-    async () => {
-      const offered = await offeredOf(exchange, found, url);
-      const { nextMs: untilMs, blocked } = offered;
-      return { text: JSON.stringify(packumentOf(offered, form)), untilMs, blocked };
-    },
-    exchange.callData.nowMs,
-  );
+  const packument = await renderedPackage(exchange, found, form, urlOf(exchange, named.group.join("/")));
   noteBlocked(exchange, found.gate, packument.blocked);
   exchange.goodUntilMs = goodUntilMs(found, packument);
   const headers: Record<string, string> = {
     "content-type": form === "full" ? "application/json" : ABBREVIATED_TYPE,
     "cache-control": "private, no-cache",
     vary: "accept, accept-encoding, authorization",
-    etag: packument.etag,
   };
-  if (matchesEtag(known, packument.etag)) return send(exchange, 304, headers, Buffer.alloc(0));
-  if (!/\bgzip\b/.test(String(encodings))) return send(exchange, 200, headers, packument.plain);
-  send(exchange, 200, { ...headers, "content-encoding": "gzip" }, packument.gzipped);
+  await sendRendered(exchange, packument, headers, { isCompressed: true });
 }
 
 /** GET of `<name>/<version or tag>`: what the packument has of that version. */
@@ -62,31 +52,46 @@ async function manifestNamed(
   ref: string,
   url: string,
 ): Promise<Manifest | undefined> {
-  const { artifact, gate, name, document } = found;
+  const { gate, name, document } = found;
   const number = valid(ref);
   if (number === null) {
-    const { tags, versions, blocked } = await offeredOf(exchange, found, url);
-    if (ref === "latest") noteBlocked(exchange, gate, blocked);
+    const rendered = await renderedPackage(exchange, found, "tags", url);
+    if (ref === "latest") noteBlocked(exchange, gate, rendered.blocked);
+    const tags = JSON.parse(await wholeText(rendered)) as Record<string, string>;
     const tagged = Object.hasOwn(tags, ref) ? tags[ref] : undefined;
-    return versions.find(({ version }) => version === tagged)?.manifest;
+    if (tagged === undefined) return undefined;
+    // It is one of those that are shown.
+    const row = await keptManifest(exchange, found, tagged, url);
+    const offered = await document?.entry(tagged);
+    if (row === undefined) return offered && manifestAt(url, name, offered);
+    const isForeign = row.version.origin === ORIGIN.upstream && offered !== undefined;
+    return isForeign ? withDeprecation(row.manifest, row.version, offered) : row.manifest;
   }
-  const kept = await read(exchange, async ({ tx }) => {
-    const row = artifact && (await versionNamed(tx, artifact.uid, number));
-    if (artifact === undefined || row === undefined) return undefined;
-    const files = await filesOf(tx, artifact.uid);
-    return { row, manifest: manifestsOf(artifact, { versions: [row], files }, url)[0]?.[1] ?? {} };
-  });
+  const kept = await keptManifest(exchange, found, number, url);
   if (kept !== undefined) {
-    requireOpen(exchange, gate, factsOf(kept.row, kept.manifest));
+    requireOpen(exchange, gate, factsOf(kept.version, kept.manifest));
     return kept.manifest;
   }
-  // With what the group has removed of it left out.
-  const offers = (await document?.value())?.versions ?? {};
-  const offered = Object.hasOwn(offers, number) ? offers[number] : undefined;
-  if (offered === undefined) return undefined;
+  const offered = await document?.entry(number);
+  if (offered === undefined) return await notServed(found, number);
   requireOpen(exchange, gate, offerFacts(number, offered));
-  if (found.settings?.isMerged !== true) return manifestAt(url, name, offered);
-  return (await offeredOf(exchange, found, url)).versions.find(({ version }) => version === number)?.manifest;
+  // What the group has removed of it is left out.
+  return (await isRemoved(exchange, found, number)) ? undefined : manifestAt(url, name, offered);
+}
+
+async function keptManifest(
+  exchange: LibraryExchange,
+  { artifact }: FoundPackage,
+  version: string,
+  url: string,
+): Promise<{ version: Row<"artifact_versions">; manifest: Manifest } | undefined> {
+  if (artifact === undefined) return undefined;
+  return await read(exchange, async ({ tx }) => {
+    const row = await versionNamed(tx, artifact.uid, version);
+    if (row === undefined) return undefined;
+    const files = await filesOfVersion(tx, artifact.uid, row.uid);
+    return { version: row, manifest: manifestsOf(artifact, { versions: [row], files }, url)[0]?.[1] ?? {} };
+  });
 }
 
 /** GET and HEAD of a tarball, whole or a range of it. The first GET has it come from the upstream. */

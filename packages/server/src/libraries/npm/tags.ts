@@ -1,13 +1,14 @@
 import { wholeBodyOf } from "../../oci/index.ts";
+import { wholeText } from "../artifacts/rendered.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { sendJson } from "../http/send.ts";
+import { send, sendJson } from "../http/send.ts";
 import { noteBlocked } from "../policies/check.ts";
 import { tagNpm } from "./commands.ts";
 import { requireTag } from "./document.ts";
 import { findPackage } from "./found.ts";
-import { offeredOf } from "./offered.ts";
+import { renderedPackage } from "./shown.ts";
 
 interface OfTags {
   group: readonly string[];
@@ -20,9 +21,10 @@ const MAX_BODY_BYTES = 4_096;
 /** GET of the tags of a package: an object of versions. */
 export async function sendTags(exchange: LibraryExchange, named: OfTags): Promise<void> {
   const found = await findPackage(exchange, named);
-  const { tags, blocked } = await offeredOf(exchange, found, urlOf(exchange, named.group.join("/")));
-  noteBlocked(exchange, found.gate, blocked);
-  sendJson(exchange, 200, tags, { "cache-control": "private, no-cache" });
+  const tags = await renderedPackage(exchange, found, "tags", urlOf(exchange, named.group.join("/")));
+  noteBlocked(exchange, found.gate, tags.blocked);
+  const headers = { "content-type": "application/json", "cache-control": "private, no-cache" };
+  send(exchange, 200, headers, Buffer.from(await wholeText(tags)));
 }
 
 /** PUT or POST of a tag, whose body is a version as JSON, and DELETE of one. */

@@ -1,7 +1,7 @@
 import { prerelease } from "semver";
 import { semverKey } from "../../lib/versions/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
-import { fileNamed, removedOf } from "../artifacts/visible.ts";
+import { fileNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { requireOpen } from "../policies/check.ts";
@@ -9,7 +9,7 @@ import { keepFetchedFile } from "../upstreams/commands.ts";
 import { unlessKept } from "../upstreams/errors.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { offeredAttestations } from "./upstream-attestations.ts";
-import type { FoundPackage } from "./found.ts";
+import { type FoundPackage, isRemoved, notServed } from "./found.ts";
 import { isRecord } from "./manifest.ts";
 import { baseName, tarballName } from "./names.ts";
 import { offerFacts } from "./offered.ts";
@@ -20,18 +20,14 @@ const MAX_DESCRIPTION_CHARS = 4_096;
 /** The version that an upstream offers, by the name of its tarball here. Throws 404, also for one that was removed. */
 export async function offeredFile(
   exchange: LibraryExchange,
-  { group, name, document, settings }: FoundPackage,
+  found: FoundPackage,
   file: string,
 ): Promise<{ version: string; offered: OfferedVersion }> {
+  const { name, document } = found;
   const version = file.slice(baseName(name).length + 1, -".tgz".length);
-  const versions = (await document?.value())?.versions ?? {};
-  const offered = Object.hasOwn(versions, version) ? versions[version] : undefined;
-  const isRemoved = async (): Promise<boolean> => {
-    if (settings?.isMerged !== true) return false;
-    const { ecosystem } = exchange;
-    return (await read(exchange, ({ tx }) => removedOf(tx, { group, ecosystem, normalized: name }))).has(version);
-  };
-  if (offered === undefined || file !== tarballName(name, version) || (await isRemoved()))
+  const offered = file === tarballName(name, version) ? await document?.entry(version) : undefined;
+  if (offered === undefined) await notServed(found, version);
+  if (offered === undefined || (await isRemoved(exchange, found, version)))
     throw libraryError(404, `Not found: ${file}`);
   return { version, offered };
 }

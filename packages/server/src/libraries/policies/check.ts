@@ -1,6 +1,7 @@
 import type { LibraryExchange } from "../http/exchange.ts";
 import { blockedError, wholeBlockedError } from "./errors.ts";
-import type { BlockedVersion, Gate, Shown, VersionFacts } from "./gate.ts";
+import type { Gate } from "./gate.ts";
+import type { BlockedVersion, VersionFacts, WholeBlock } from "./judge.ts";
 
 /**
  * For a file or a version that a client asks for by its URL: notes what is against the version, and in `enforce` throws
@@ -15,11 +16,10 @@ export function requireOpen(exchange: LibraryExchange, gate: Gate, facts: Versio
 }
 
 /** For a document: throws 409 when an artifact has versions and none of them may be shown, which is noted. */
-export function requireSome(exchange: LibraryExchange, gate: Gate, { visible, hidden }: Shown<unknown>): void {
-  const last = hidden.at(-1);
-  if (visible.length > 0 || last === undefined) return;
-  noteBlocked(exchange, gate, last);
-  throw wholeBlockedError(gate.artifact.name, hidden);
+export function requireSome(exchange: LibraryExchange, gate: Gate, whole: WholeBlock | undefined): void {
+  if (whole === undefined) return;
+  noteBlocked(exchange, gate, whole.last);
+  throw wholeBlockedError(gate.artifact.name, whole);
 }
 
 /**

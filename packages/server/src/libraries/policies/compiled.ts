@@ -4,11 +4,13 @@ import { PolicyMode, UnknownLicense } from "@moorage/api/messages";
 import { createLru } from "../../lib/lru.ts";
 import type { Row } from "../../store/index.ts";
 import { ecosystemOf } from "../ecosystems.ts";
-import { isAgainst, type LicenseRules } from "./licenses.ts";
+import { licenseJudge } from "./licenses.ts";
 import { packageName, type PurlRule, purlRule } from "./purl-rules.ts";
 
 /** A policy as gates ask it. */
 export interface CompiledPolicy {
+  /** What it was made of. */
+  row: Row<"artifact_policies">;
   mode: "preview" | "enforce";
   /** In milliseconds; 0 for none. */
   cooldownMs: number;
@@ -34,11 +36,11 @@ export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
   const { key } = ecosystemOf(row.ecosystem);
   const [blocked, allowed] = [rulesIn(row.blocked_purls), rulesIn(row.allowed_purls)];
   const named = createLru<string, NamedRules>(MAX_NAMES);
-  const licenses: LicenseRules = {
+  const isAgainst = licenseJudge({
     allowed: textsIn(row.allowed_licenses),
     denied: textsIn(row.denied_licenses),
     blocksUnknown: row.unknown_license === UnknownLicense.BLOCK,
-  };
+  });
   // The thousands of versions of a document have few licenses among them.
   const judged = createLru<string, boolean>(MAX_LICENSES);
   const { seconds, nanos } = fromJson(DurationSchema, JSON.parse(row.cooldown ?? '"0s"') as JsonValue);
@@ -46,13 +48,14 @@ export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
     return textsIn(texts).map((text) => purlRule(key, text));
   }
   return {
+    row,
     mode: row.mode === PolicyMode.ENFORCE ? "enforce" : "preview",
     cooldownMs: Number(seconds) * 1000 + Math.ceil(nanos / 1_000_000),
     blocksMalware: row.block_malware === 1,
     isAgainst(license) {
       const known = judged.get(license);
       if (known !== undefined) return known;
-      const found = isAgainst(license, licenses);
+      const found = isAgainst(license);
       if (license.length <= MAX_LICENSE_CHARS) judged.set(license, found);
       return found;
     },

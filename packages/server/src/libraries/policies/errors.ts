@@ -1,6 +1,6 @@
 import { Code, MoorageError } from "../../errors.ts";
 import { isoTime } from "../../lib/timestamps.ts";
-import type { BlockedVersion, Verdict } from "./gate.ts";
+import type { Verdict, WholeBlock } from "./judge.ts";
 
 // npm prints the `error` of the body, pip and Maven the reason phrase: each message is one line.
 
@@ -13,12 +13,9 @@ export function blockedError(name: string, version: string, verdict: Verdict): E
  * The error of a package of which every version is blocked: 409 with the reason of the latest, and when the first one
  * opens.
  */
-export function wholeBlockedError(name: string, hidden: readonly BlockedVersion[]): Error {
-  const last = hidden.at(-1);
-  const opening = hidden.flatMap(({ verdict }) => verdict.opensMs ?? []);
-  const opens = opening.length === 0 ? "" : `; the first opens at ${isoTime(Math.min(...opening))}`;
-  const reason = last === undefined ? "" : `: ${last.version} ${reasonOf(last.verdict)}`;
-  return blocked(409, `every version of ${name} is blocked${reason}${opens}`);
+export function wholeBlockedError(name: string, { last, opensMs }: WholeBlock): Error {
+  const opens = opensMs === undefined ? "" : `; the first opens at ${isoTime(opensMs)}`;
+  return blocked(409, `every version of ${name} is blocked: ${last.version} ${reasonOf(last.verdict)}${opens}`);
 }
 
 /** No rejection of the audit log, which has what callers lack: blocks have a list of their own. */

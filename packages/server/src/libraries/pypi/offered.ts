@@ -3,7 +3,7 @@ import { createTurns } from "../../lib/turns.ts";
 import type { Row } from "../../store/index.ts";
 import { ORIGIN } from "../artifacts/names.ts";
 import type { VisibleFile } from "../artifacts/visible.ts";
-import type { VersionFacts } from "../policies/gate.ts";
+import type { VersionFacts } from "../policies/judge.ts";
 import type { SimpleFile } from "./simple-pages.ts";
 import type { ListedFile } from "./upstream-page.ts";
 

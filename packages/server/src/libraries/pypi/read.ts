@@ -1,20 +1,20 @@
 import { responseSink } from "../../oci/index.ts";
-import { matchesEtag } from "../../lib/etags.ts";
 import { statement } from "../../store/index.ts";
-import { type Made, renderedAs } from "../artifacts/rendered.ts";
+import { packedRows, smallRows } from "../artifacts/kept-rows.ts";
+import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
+import { sendRendered } from "../http/send-rendered.ts";
 import { send, sendFile } from "../http/send.ts";
 import { noteBlocked, requireOpen, requireSome } from "../policies/check.ts";
-import { type BlockedVersion, type Gate, type Shown, shown } from "../policies/gate.ts";
+import { INLINE_BYTES } from "../reading/limits.ts";
 import { goodUntilMs } from "../upstreams/known.ts";
-import { type FoundProject, knownProject, listedIn, type Named, offeredIn } from "./found.ts";
-import { BESIDE, factsOf, isChanged, type OfferedFile } from "./offered.ts";
-import { type SimpleForm, simpleFormOf, simpleIndexParts, simpleProject } from "./simple-pages.ts";
+import { type FoundProject, knownProject, listedIn, type Named, removedIn } from "./found.ts";
+import { BESIDE, factsOf } from "./offered.ts";
+import { type SimpleForm, simpleFormOf, simpleIndexParts } from "./simple-pages.ts";
 import { fetchListed, PROVENANCE_TYPE } from "./upstream-files.ts";
-import { newestOf } from "./versions.ts";
 
 const NAMES_PER_READ = 5_000;
 const CACHING = { "cache-control": "private, no-cache", vary: "accept, accept-encoding, authorization" };
@@ -27,16 +27,12 @@ export function redirect(exchange: LibraryExchange, location: string): void {
 /** GET of a project's page: what is here and what the upstream lists, without what is blocked. */
 export async function sendProject(exchange: LibraryExchange, named: Named): Promise<void> {
   const { form, mediaType } = wantedForm(exchange);
-  const { "if-none-match": known, "accept-encoding": encodings = "" } = exchange.req.headers;
   const project = await read(exchange, (call) => knownProject(call, exchange, named));
   const found = await listedIn(exchange, project);
   const page = await renderedAs(pageKey(found, form), () => madePage(exchange, found, form), exchange.callData.nowMs);
   noteBlocked(exchange, found.gate, page.blocked);
   exchange.goodUntilMs = goodUntilMs(found, page);
-  const headers = { ...CACHING, "content-type": mediaType, etag: page.etag };
-  if (matchesEtag(known, page.etag)) return send(exchange, 304, headers, Buffer.alloc(0));
-  if (!/\bgzip\b/.test(String(encodings))) return send(exchange, 200, headers, page.plain);
-  send(exchange, 200, { ...headers, "content-encoding": "gzip" }, page.gzipped);
+  await sendRendered(exchange, page, { ...CACHING, "content-type": mediaType }, { isCompressed: true });
 }
 
 function pageKey({ group, normalized, artifact, document, removed, gate }: FoundProject, form: SimpleForm): string {
@@ -45,31 +41,28 @@ function pageKey({ group, normalized, artifact, document, removed, gate }: Found
   return `pypi ${group} ${normalized} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${gate.key}`;
 }
 
-async function madePage(exchange: LibraryExchange, found: FoundProject, form: SimpleForm): Promise<Made> {
-  const { gate, normalized: name, group } = found;
-  const offered = await offeredIn(exchange, found);
-  for (const file of offered)
-    if (isChanged(file)) exchange.deps.upstreams.changed({ ecosystem: "pypi", group, name, version: file.version });
-  const judged = shown(gate, offered, ({ facts }) => facts);
-  requireSome(exchange, gate, judged);
-  const versions = [...new Set(judged.visible.map(({ version }) => version))];
-  return {
-    text: simpleProject(form, { name, versions, files: judged.visible }),
-    untilMs: judged.nextMs,
-    blocked: latestBlocked(gate, offered, judged),
-  };
-}
-
-/** The version that pip would choose, were it not blocked. */
-function latestBlocked(
-  gate: Gate,
-  offered: readonly OfferedFile[],
-  { hidden }: Shown<OfferedFile>,
-): BlockedVersion | undefined {
-  if (hidden.length === 0) return undefined;
-  const latest = newestOf(offered)?.version;
-  const open = newestOf(offered.filter(({ facts }) => gate.verdictOn(facts) === undefined))?.version;
-  return latest === open ? undefined : hidden.findLast(({ version }) => version === latest);
+/** Made here, and of a large project in a task. */
+async function madePage(exchange: LibraryExchange, found: FoundProject, form: SimpleForm): Promise<Rendered> {
+  const { gate, normalized: name, group, document } = found;
+  const { deps, ecosystem } = exchange;
+  const named = { group, ecosystem, normalized: name };
+  const removed = [...(await removedIn(exchange, found))];
+  // Read again, so that the project and its files are of one moment.
+  const rows = await smallRows(exchange, named);
+  const input = async () => ({
+    name,
+    form,
+    rows: rows === "large" ? await packedRows(exchange, named) : rows,
+    removed,
+    document: await document?.input(),
+    judge: gate.data,
+  });
+  const bytes = (document?.size ?? 0) + (rows === "large" ? INLINE_BYTES + 1 : rows.bytes);
+  const output = await deps.reading.run("pypi.page", input, bytes);
+  for (const version of output.changed) deps.upstreams.changed({ ecosystem: "pypi", group, name, version });
+  requireSome(exchange, gate, "whole" in output ? output.whole : undefined);
+  if (!("rendered" in output)) throw new Error("a page was not rendered");
+  return output.rendered;
 }
 
 function wantedForm(exchange: LibraryExchange): NonNullable<ReturnType<typeof simpleFormOf>> {

@@ -9,7 +9,7 @@ import { rangesOf } from "../http/ranges.ts";
 import { dropFile, keepFiles, oneChunk, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import { send } from "../http/send.ts";
 import { uploadPypi, type UploadInput } from "./commands.ts";
-import { coreMetadata } from "./core-metadata.ts";
+import type { CoreMetadata } from "./core-metadata.ts";
 import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { isProjectName, normalizedName } from "./names.ts";
 
@@ -86,9 +86,10 @@ async function store(exchange: LibraryExchange, target: Target, received: Receiv
   const { deps } = exchange;
   await keepFiles(deps, [received], async ([blob]) => {
     if (blob === undefined) throw new Error("the file did not become a blob");
-    const metadata = target.kind === "sdist" ? undefined : await metadataOf(deps, blob, target);
+    const wheel = target.kind === "sdist" ? undefined : await metadataOf(deps, blob, target);
+    const metadata = wheel?.bytes;
     // What a wheel says about itself counts, not what the form says about it.
-    const said = metadata === undefined ? target : coreMetadata(metadata.toString());
+    const said = wheel?.said ?? target;
     const described = { ...target, summary: said.summary.slice(0, MAX_SUMMARY_CHARS) };
     const file = newFile(target.filename, blob, received, { requiresPython: said.requiresPython });
     if (metadata === undefined) return await record(exchange, described, file, undefined);
@@ -119,7 +120,11 @@ async function record(
 }
 
 /** The METADATA of a wheel. Throws 400 when it has none, or one of another project or version. */
-async function metadataOf({ blobs }: LibraryDeps, blob: StoredBlob, { normalized, version }: Target): Promise<Buffer> {
+async function metadataOf(
+  { blobs, reading }: LibraryDeps,
+  blob: StoredBlob,
+  { normalized, version }: Target,
+): Promise<{ bytes: Buffer; said: CoreMetadata }> {
   const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Buffer;
   try {
@@ -128,11 +133,11 @@ async function metadataOf({ blobs }: LibraryDeps, blob: StoredBlob, { normalized
     if (error instanceof WheelError) throw libraryError(400, `Invalid argument: content: ${error.message}`);
     throw error;
   }
-  const said = coreMetadata(found.toString());
+  const said = await reading.run("pypi.metadata", { bytes: found }, found.length);
   if (normalizedName(said.name) !== normalized || normalizedVersion(said.version) !== version)
     throw libraryError(
       400,
       `Invalid argument: content: the wheel's METADATA is of ${said.name} ${said.version}, not of ${normalized} ${version}`,
     );
-  return found;
+  return { bytes: found, said };
 }

@@ -10,7 +10,7 @@ import type { ReceivedFile } from "../http/receive.ts";
 import { requireOpen } from "../policies/check.ts";
 import { keepFetchedFile } from "../upstreams/commands.ts";
 import type { WantedFile } from "../upstreams/files.ts";
-import { coreMetadata, type CoreMetadata } from "./core-metadata.ts";
+import type { CoreMetadata } from "./core-metadata.ts";
 import { normalizedVersion } from "./filenames.ts";
 import { type KnownProject, listedIn, offeredIn } from "./found.ts";
 import { normalizedName } from "./names.ts";
@@ -40,7 +40,7 @@ export async function fetchListed(exchange: LibraryExchange, known: KnownProject
   const found = await listedIn(exchange, known);
   const ending = Object.values(BESIDE).find((each) => name.endsWith(each)) ?? "";
   const filename = name.slice(0, name.length - ending.length);
-  const offered = (await offeredIn(exchange, found)).find((file) => file.filename === filename);
+  const offered = await offeredIn(exchange, found, filename);
   if (offered?.listed === undefined) throw missing;
   const { listed, facts } = offered;
   const wanted =
@@ -90,7 +90,7 @@ async function isKept(exchange: LibraryExchange, { group, normalized }: KnownPro
  * Throws 502 for those of another project or version, which clients would reject after the download.
  */
 async function metadataIn(
-  { deps: { blobs } }: LibraryExchange,
+  { deps: { blobs, reading } }: LibraryExchange,
   stored: StoredBlob,
   { listed, ending, normalized }: { listed: ListedFile; ending: string; normalized: string },
 ): Promise<CoreMetadata | undefined> {
@@ -101,7 +101,7 @@ async function metadataIn(
     // Readers of archives are loaded where there is something to read.
     const { sdistMetadata } = await import("./sdist.ts");
     const found = await sdistMetadata(ranges, stored.size, listed.name);
-    return found && coreMetadata(found.toString());
+    return found && (await reading.run("pypi.metadata", { bytes: found }, found.length));
   }
   const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Uint8Array;
@@ -110,7 +110,7 @@ async function metadataIn(
   } catch (error) {
     throw error instanceof WheelError ? wrong(error.message) : error;
   }
-  const said = coreMetadata(Buffer.from(found).toString());
+  const said = await reading.run("pypi.metadata", { bytes: found }, found.length);
   if (normalizedName(said.name) !== normalized || pypiKey(normalizedVersion(said.version)) !== pypiKey(listed.version))
     throw wrong(`its metadata are of ${said.name} ${said.version}`);
   return said;

@@ -1,7 +1,10 @@
 import { Parser } from "htmlparser2";
 import { createTurns } from "../../lib/turns.ts";
 
-const PIECE_BYTES = 64 * 1024;
+/** A page is read in steps of some milliseconds. */
+const PIECE_BYTES = 8 * 1024;
+const MAX_BASE_CHARS = 500;
+const MAX_FRAGMENT_CHARS = 1_000;
 
 /** What a page says of a file, unchecked, by the names of the JSON form. */
 export type Entry = Readonly<Record<string, unknown>>;
@@ -21,8 +24,7 @@ export async function linksOf(
   const parser = new Parser({
     onopentag(tag, attributes) {
       if (tag === "a") entries.push(...entryOf(attributes, base));
-      else if (tag === "base" && attributes["href"] !== undefined)
-        base = URL.parse(attributes["href"], url)?.href ?? url;
+      else if (tag === "base" && attributes["href"] !== undefined) base = baseOf(attributes["href"], url);
       else if (tag === "meta" && attributes["name"] === "pypi:repository-version") version = attributes["content"];
     },
   });
@@ -36,11 +38,17 @@ export async function linksOf(
   return { entries, version };
 }
 
+/** A base that is longer than any is not taken. */
+function baseOf(href: string, url: string): string {
+  const base = URL.parse(href, url)?.href ?? url;
+  return base.length > MAX_BASE_CHARS ? url : base;
+}
+
 function entryOf(attributes: Readonly<Record<string, string>>, base: string): Entry[] {
   const url = attributes["href"] === undefined ? null : URL.parse(attributes["href"], base);
   if (url === null) return [];
   const metadata = attributes["data-core-metadata"] ?? attributes["data-dist-info-metadata"];
-  const hashes = sumsIn(url.hash.slice(1));
+  const hashes = sumsIn(url.hash.slice(1, MAX_FRAGMENT_CHARS));
   return [
     {
       filename: lastSegment(url.pathname),

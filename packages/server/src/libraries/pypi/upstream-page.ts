@@ -2,6 +2,8 @@ import { isObject, parseJson } from "../../lib/json.ts";
 import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { normalizedName } from "./names.ts";
 import { createTurns } from "../../lib/turns.ts";
+import { MAX_JSON_VALUES } from "../reading/limits.ts";
+import type { DocumentKind } from "../upstreams/kinds.ts";
 import type { Entry } from "./upstream-links.ts";
 
 /** The sums of a file that its index says, in lower-case hexadecimal. */
@@ -52,6 +54,18 @@ export function withTimesSeen(
   };
 }
 
+/** How the page of a project is read. `project`: normalized. */
+export const projectKind: DocumentKind<ListedProject, { project: string }, Record<string, never>, ListedFile> = {
+  async parse(bytes, { project }, { headers, url, nowMs, previous }) {
+    const page = { bytes, contentType: headers["content-type"] ?? "", url };
+    return withTimesSeen(await listedProject(page, project), previous, nowMs);
+  },
+  parts: {
+    split: ({ files }) => ({ head: {}, entries: files.map((file) => [file.name, file]) }),
+    join: ({ entries }) => ({ files: entries.map(([, file]) => file) }),
+  },
+};
+
 /** The page of an upstream, as it arrived. */
 export interface UpstreamPage {
   bytes: Uint8Array;
@@ -67,9 +81,12 @@ export const ACCEPTED =
 const SUMS = ["sha512", "sha256", "sha1", "md5"] as const;
 const SUM_CHARS: Readonly<Record<(typeof SUMS)[number], number>> = { sha512: 128, sha256: 64, sha1: 40, md5: 32 };
 const MAX_DEPTH = 16;
-const MAX_VALUES = 8_000_000;
+/** The projects with the most files have some ten thousand. */
+const MAX_FILES = 200_000;
 const MAX_TEXT_CHARS = 1_000;
 const MAX_URL_CHARS = 4_000;
+/** Links are relative to an address of this length at most, so that a page does not grow much by them. */
+const MAX_BASE_CHARS = 500;
 
 /**
  * Reads the page of a project of an upstream, in JSON or HTML. `project`: normalized. Left out are files that are no
@@ -77,6 +94,8 @@ const MAX_URL_CHARS = 4_000;
  * could not be checked. Throws an Error that says why the page is not one of this project. Sources: PEP 503, 691.
  */
 export async function listedProject(page: UpstreamPage, project: string): Promise<ListedProject> {
+  if (page.url.length > MAX_BASE_CHARS)
+    throw new Error(`the page is at an address of more than ${MAX_BASE_CHARS} characters`);
   const [type = ""] = page.contentType.toLowerCase().split(";");
   const entries = await entriesOf(page, type.trim(), project);
   const turn = createTurns();
@@ -85,6 +104,7 @@ export async function listedProject(page: UpstreamPage, project: string): Promis
     const file = listedFile(entry, page.url, project);
     // Of two files with one name the first counts, as clients take it.
     if (file !== undefined && !files.has(file.name)) files.set(file.name, file);
+    if (files.size > MAX_FILES) throw new Error(`the page lists more than ${MAX_FILES} files`);
     await turn();
   }
   return { files: [...files.values()] };
@@ -103,7 +123,7 @@ async function entriesOf(page: UpstreamPage, type: string, project: string): Pro
 function jsonEntries({ bytes }: UpstreamPage, project: string): readonly Entry[] {
   let page: unknown;
   try {
-    page = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(), MAX_DEPTH, MAX_VALUES);
+    page = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(), MAX_DEPTH, MAX_JSON_VALUES);
   } catch (cause) {
     throw new Error("the page is not JSON", { cause });
   }

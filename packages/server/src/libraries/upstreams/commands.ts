@@ -13,6 +13,7 @@ import {
   takeArtifact,
 } from "../artifacts/write.ts";
 import { ecosystemOf } from "../ecosystems.ts";
+import { DIVIDED, LIKE_A_PIECE, piecesOf } from "./row-names.ts";
 import { upstreamFor } from "./settings.ts";
 
 /** What is found out anew when it is lost. */
@@ -28,24 +29,83 @@ export interface KeptDocument {
   lastModified: string;
   size: number;
   content: Uint8Array;
+  /** Its entries are in pieces, which were written before. */
+  isDivided: boolean;
+  /** The one in whose place it comes was divided. */
+  wasDivided: boolean;
 }
+
+/** Whoever reads the pieces of a revision when another one comes has so long to read on. */
+const REPLACED_MS = 10 * 60_000;
 
 /** Stores what an upstream says, in place of what it said before. */
 export const keepDocument = command(
   "libraries.keepDocument",
-  async (call: Call, { upstream, name, lastModified, content, ...rest }: KeptDocument): Promise<void> => {
+  async (
+    call: Call,
+    { upstream, name, url, revision, etag, lastModified, size, content, isDivided, wasDivided }: KeptDocument,
+  ): Promise<void> => {
+    const { tx, nowMs } = call;
     const row = {
-      ...rest,
+      url,
+      revision,
+      etag,
+      size,
       status: 200,
       last_modified: lastModified,
       content: Buffer.from(content),
-      fetch_time: call.nowMs,
-      check_time: call.nowMs,
+      fetch_time: nowMs,
+      check_time: nowMs,
     };
-    await call.tx
+    const [own, other] = isDivided ? [name + DIVIDED, name] : [name, name + DIVIDED];
+    await tx
       .insertInto("upstream_documents")
-      .values({ upstream, name, ...row })
+      .values({ upstream, name: own, ...row })
       .onConflict((conflict) => conflict.columns(["upstream", "name"]).doUpdateSet(row))
+      .execute();
+    if (!isDivided && !wasDivided) return;
+    await tx.deleteFrom("upstream_documents").where("upstream", "=", upstream).where("name", "=", other).execute();
+    const { from, to } = piecesOf(name);
+    await tx
+      .deleteFrom("upstream_documents")
+      .where("upstream", "=", upstream)
+      .where("name", ">=", from)
+      .where("name", "<", to)
+      .where("revision", "<>", revision)
+      .where("fetch_time", "<", nowMs - REPLACED_MS)
+      .execute();
+  },
+  AGAIN,
+);
+
+/** Stores pieces of a document that comes to be kept. */
+export const keepPieces = command(
+  "libraries.keepPieces",
+  async (
+    call: Call,
+    {
+      pieces,
+      ...common
+    }: Pick<KeptDocument, "upstream" | "url" | "revision"> & { pieces: { name: string; content: Uint8Array }[] },
+  ): Promise<void> => {
+    const { tx, nowMs } = call;
+    const about = { ...common, status: 200, etag: "", last_modified: "", fetch_time: nowMs, check_time: nowMs };
+    const rows = pieces.map(({ name, content }) => ({
+      ...about,
+      name,
+      size: content.length,
+      content: Buffer.from(content),
+    }));
+    await tx
+      .insertInto("upstream_documents")
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(["upstream", "name"]).doUpdateSet((row) => ({
+          ...about,
+          size: row.ref("excluded.size"),
+          content: row.ref("excluded.content"),
+        })),
+      )
       .execute();
   },
   AGAIN,
@@ -62,7 +122,7 @@ export const checkDocument = command(
       .updateTable("upstream_documents")
       .set({ check_time: call.nowMs, ...(isMissing && { status: 404 }) })
       .where("upstream", "=", upstream)
-      .where("name", "=", name)
+      .where("name", "in", [name, name + DIVIDED])
       .execute();
   },
   AGAIN,
@@ -181,11 +241,26 @@ export const removeUnusedDocuments = command(
       .selectFrom("upstream_documents as d")
       .leftJoin("upstreams as u", "u.uid", "d.upstream")
       .select(["d.upstream", "d.name"])
-      .where((where) => where.or([where("u.uid", "is", null), where("d.check_time", "<", beforeMs)]))
+      // Pieces go with their document.
+      .where((where) =>
+        where.or([
+          where("u.uid", "is", null),
+          where.and([where("d.check_time", "<", beforeMs), where("d.name", "not like", LIKE_A_PIECE)]),
+        ]),
+      )
       .limit(limit)
       .execute();
-    for (const { upstream, name } of rows)
+    for (const { upstream, name } of rows) {
       await tx.deleteFrom("upstream_documents").where("upstream", "=", upstream).where("name", "=", name).execute();
+      if (!name.endsWith(DIVIDED)) continue;
+      const { from, to } = piecesOf(name.slice(0, -DIVIDED.length));
+      await tx
+        .deleteFrom("upstream_documents")
+        .where("upstream", "=", upstream)
+        .where("name", ">=", from)
+        .where("name", "<", to)
+        .execute();
+    }
     await tx.deleteFrom("upstream_fetches").where("hold_until", "<", call.agreedMs).execute();
     return { removed: rows.length };
   },
@@ -201,4 +276,5 @@ export const upstreamCommands = [
   releaseFetch,
   keepFetchedFile,
   removeUnusedDocuments,
+  keepPieces,
 ] as const;

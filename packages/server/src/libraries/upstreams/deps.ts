@@ -4,6 +4,7 @@ import type { Transactor } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import type { LibraryMetrics } from "../../observe/index.ts";
+import type { Reading } from "../reading/open.ts";
 
 /** What upstreams work with. */
 export interface UpstreamDeps {
@@ -12,6 +13,8 @@ export interface UpstreamDeps {
   secrets: Secrets;
   clock: Clock;
   metrics: LibraryMetrics;
+  /** Where documents are read. */
+  reading: Reading;
   /** Whether other processes may serve the same installation. */
   isShared: boolean;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };

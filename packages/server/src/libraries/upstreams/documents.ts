@@ -1,33 +1,35 @@
-import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
 import { systemCallNow } from "../../core/system-call.ts";
-import type { Awaitable } from "../../lib/awaitable.ts";
-import { FetchError, readBounded } from "../../lib/guarded-fetch.ts";
-import { gzipped } from "../../lib/gzip.ts";
+import { Code, MoorageError } from "../../errors.ts";
+import { FetchError } from "../../lib/guarded-fetch.ts";
 import { createLru } from "../../lib/lru.ts";
-import { statement } from "../../store/index.ts";
+import { INLINE_BYTES, UNREADABLE_MS, XML_COST } from "../reading/limits.ts";
+import { ReadingError } from "../reading/reading-error.ts";
 import type { Asking } from "./asking.ts";
 import type { createUpstreamClient, UpstreamAnswer } from "./client.ts";
-import { checkDocument, keepDocument } from "./commands.ts";
+import { checkDocument } from "./commands.ts";
 import type { UpstreamDeps } from "./deps.ts";
 import { asFailure, failureAnswer, UpstreamFailure } from "./errors.ts";
+import {
+  createKeptDocuments,
+  idOf,
+  type Known,
+  MISSING_MS,
+  type Place,
+  type UpstreamDocument,
+} from "./kept-documents.ts";
+import type { KindArgs, KindName } from "./kinds.ts";
 import type { OnceRunner } from "./once.ts";
+import { type HeldBody, readBody } from "./read-body.ts";
+import type { ArrivedDocument, ReadDocument } from "./read-document.ts";
 import type { UpstreamSettings } from "./settings.ts";
 
-/** What the parsing of a document gets beside its bytes. */
-export interface ParseContext<T> {
-  headers: UpstreamAnswer["headers"];
-  /** The URL that answered, after redirects: links in the document are relative to it. */
-  url: string;
-  /** The time of the answer, in milliseconds since 1970. */
-  nowMs: number;
-  /** What the document said before; undefined at first. */
-  previous: T | undefined;
-}
+export type { UpstreamDocument } from "./kept-documents.ts";
 
-/** How an ecosystem reads a document of its upstreams. `T` is plain data: it is kept as JSON. */
-export interface DocumentAdapter<T> {
+/** A document that is wanted of an upstream. */
+export interface WantedDocument<Name extends KindName> {
+  kind: Name;
+  /** What it is read by, beside its bytes. */
+  args: KindArgs<Name>;
   /** Absolute. */
   url: string;
   /** The header `accept`. */
@@ -36,23 +38,6 @@ export interface DocumentAdapter<T> {
   maxBytes?: number;
   /** For how long it is good, in milliseconds. Defaults to the setting MOORAGE_UPSTREAM_TTL. */
   freshMs?: number;
-  /**
-   * What is kept of the document: only what is served. What it throws counts as a bad answer of the upstream: its
-   * message is the reason that people read.
-   */
-  parse(bytes: Buffer, context: ParseContext<T>): Awaitable<T>;
-}
-
-/** A document of an upstream as it is kept. */
-export interface UpstreamDocument<T> {
-  /** Changes with its content: a part of the key of what is rendered from it. */
-  revision: string;
-  /** When this content came, in milliseconds since 1970. */
-  fetchedMs: number;
-  /** Until when nobody is asked whether it has changed, in milliseconds since 1970; in the past when asking fails. */
-  freshUntilMs: number;
-  /** Its content: from memory, or read and unpacked. */
-  value(): Promise<T>;
 }
 
 /** What upstreams say, kept and asked for again after a while. */
@@ -62,55 +47,21 @@ export interface Documents {
    * kept when the upstream does not answer in time or is wrong. Undefined when the upstream has none. Throws 503 or 502
    * when there is neither an answer nor anything kept. Not to be called in a transaction.
    */
-  of<T>(
+  of<Name extends KindName>(
     settings: UpstreamSettings,
     name: string,
-    adapter: DocumentAdapter<T>,
-  ): Promise<UpstreamDocument<T> | undefined>;
+    wanted: WantedDocument<Name>,
+  ): Promise<UpstreamDocument<Name> | undefined>;
 }
 
-/** What is known of a document without its content. */
-interface Known {
-  isMissing: boolean;
-  revision: string;
-  etag: string;
-  lastModified: string;
-  fetchedMs: number;
-  /** Until when nobody is asked, in milliseconds since 1970. */
-  freshUntilMs: number;
-}
-
-type KnownRow = {
-  status: number;
-  revision: string;
-  etag: string;
-  last_modified: string;
-  fetch_time: number;
-  check_time: number;
-};
-const selectKnown = statement<KnownRow>(
-  "select status, revision, etag, last_modified, fetch_time, check_time from upstream_documents where upstream = ? and name = ? and url = ?",
-  ["text", "text", "text"],
-);
-const selectContent = statement<{ content: Uint8Array; revision: string; size: number }>(
-  "select content, revision, size from upstream_documents where upstream = ? and name = ? and url = ?",
-  ["text", "text", "text"],
-);
-
-/** That there is nothing is believed for a shorter time: it may just be published. */
-const MISSING_MS = 60_000;
 /** After a failure, what is kept is served for so long without another attempt. */
 const RETRY_MS = 10_000;
 /** How long a client waits for an upstream whose document is kept. */
 const PATIENCE_MS = 3_000;
 const MAX_NAME_CHARS = 700;
 const MAX_KNOWN = 50_000;
-/** What is kept is read once after each start: that it is written fast counts more than its size. */
-const GZIP_LEVEL = 1;
-/** Of the JSON; as objects it is some times as much. */
-const MAX_VALUE_BYTES = 32 * 1024 * 1024;
-
-const decompress = promisify(gunzip);
+const MAX_UNREADABLE = 10_000;
+const NOTHING = { isMissing: true, revision: "", etag: "", lastModified: "", size: 0, isDivided: false } as const;
 
 export function createDocuments(
   deps: UpstreamDeps,
@@ -119,138 +70,111 @@ export function createDocuments(
   once: OnceRunner,
   closing: AbortSignal,
 ): Documents {
-  const { transactor, clock, config, metrics } = deps;
+  const { transactor, clock, config, metrics, reading } = deps;
+  const documents = createKeptDocuments(deps, once);
   const known = createLru<string, Known>(MAX_KNOWN);
-  const values = createLru<string, { value: unknown; size: number }>(MAX_VALUE_BYTES, ({ size }) => size);
-
-  const idOf = ({ uid, url }: UpstreamSettings, name: string): string => `${uid} ${url} ${name}`;
-  const read = async (settings: UpstreamSettings, name: string, freshMs: number): Promise<Known | undefined> => {
-    const [row] = await transactor.read(systemCallNow(clock), ({ tx }) =>
-      selectKnown(tx, settings.uid, name, settings.url),
-    );
-    if (row === undefined) return undefined;
-    const isMissing = row.status !== 200;
-    return {
-      isMissing,
-      revision: row.revision,
-      etag: row.etag,
-      lastModified: row.last_modified,
-      fetchedMs: row.fetch_time,
-      freshUntilMs: row.check_time + (isMissing ? MISSING_MS : freshMs),
-    };
-  };
-  const unpacking = new Map<string, Promise<unknown>>();
-  const valueOf = async <T>(settings: UpstreamSettings, name: string, revision: string): Promise<T> => {
-    const id = `${idOf(settings, name)} ${revision}`;
-    const found = values.get(id);
-    if (found !== undefined) return found.value as T;
-    // One that is too large to be in memory is unpacked once for all who want it at the time.
-    const running = unpacking.get(id) ?? unpacked(settings, name).finally(() => unpacking.delete(id));
-    unpacking.set(id, running);
-    return (await running) as T;
-  };
-  const unpacked = async (settings: UpstreamSettings, name: string): Promise<unknown> => {
-    const [row] = await transactor.read(systemCallNow(clock), ({ tx }) =>
-      selectContent(tx, settings.uid, name, settings.url),
-    );
-    if (row === undefined) throw failureAnswer(new UpstreamFailure("unreachable", "what it said was just removed"));
-    // It is JSON that an adapter made.
-    const value: unknown = JSON.parse((await decompress(row.content)).toString());
-    values.set(`${idOf(settings, name)} ${row.revision}`, { value, size: row.size });
-    return value;
-  };
-  const shown = <T>(settings: UpstreamSettings, name: string, found: Known): UpstreamDocument<T> | undefined =>
-    found.isMissing
-      ? undefined
-      : {
-          revision: found.revision,
-          fetchedMs: found.fetchedMs,
-          freshUntilMs: found.freshUntilMs,
-          value: () => valueOf<T>(settings, name, found.revision),
-        };
+  const unreadable = createLru<string, { failure: UpstreamFailure; untilMs: number }>(MAX_UNREADABLE);
 
   /** Asks the upstream, and keeps what it says. */
-  const fetch = async <T>(
-    settings: UpstreamSettings,
-    name: string,
-    adapter: DocumentAdapter<T>,
+  const fetch = async <Name extends KindName>(
+    place: Place<Name>,
+    wanted: WantedDocument<Name>,
     kept: Known | undefined,
   ): Promise<Known> => {
-    const { uid: upstream, url } = settings;
-    const freshMs = adapter.freshMs ?? config.upstreamTtlMs;
-    const headers: Record<string, string> = { accept: adapter.accept };
+    const { settings, name } = place;
+    const freshMs = wanted.freshMs ?? config.upstreamTtlMs;
+    const headers: Record<string, string> = { accept: wanted.accept };
     if (kept !== undefined && !kept.isMissing) {
       if (kept.etag !== "") headers["if-none-match"] = kept.etag;
       if (kept.lastModified !== "") headers["if-modified-since"] = kept.lastModified;
     }
     const signal = AbortSignal.any([closing, AbortSignal.timeout(config.upstreamTimeoutMs)]);
-    const answer = await request(settings, { url: adapter.url, headers, signal });
+    const answer = await request(settings, { url: wanted.url, headers, signal });
     if (answer.status !== 200) {
       answer.discard();
       const isMissing = answer.status !== 304;
       if (!isMissing && kept === undefined) throw new UpstreamFailure("wrong", "it answered 304 to the first request");
       if (kept !== undefined)
-        await transactor.write(checkDocument, systemCallNow(clock), { upstream, name, isMissing });
+        await transactor.write(checkDocument, systemCallNow(clock), { upstream: settings.uid, name, isMissing });
       const freshUntilMs = clock.nowMs() + (isMissing ? MISSING_MS : freshMs);
       return kept === undefined || isMissing
-        ? { isMissing, revision: "", etag: "", lastModified: "", fetchedMs: clock.nowMs(), freshUntilMs }
+        ? { ...NOTHING, fetchedMs: clock.nowMs(), freshUntilMs }
         : { ...kept, freshUntilMs };
     }
-    const maxBytes = Math.min(adapter.maxBytes ?? Number.POSITIVE_INFINITY, config.upstreamMaxDocumentBytes);
-    if (Number(answer.headers["content-length"] ?? 0) > maxBytes) {
-      answer.discard();
-      throw new UpstreamFailure("wrong", `its document of ${name} has more than ${maxBytes} bytes`);
+    const { bytes, release } = await bodyOf(answer, place, wanted);
+    try {
+      metrics.received(settings.ecosystem.key, bytes.length);
+      const nowMs = clock.nowMs();
+      const before = kept === undefined || kept.isMissing ? undefined : kept;
+      const cost = place.kind.startsWith("maven.") ? XML_COST : 1;
+      const read = await readAs(place, Math.max(bytes.length * cost, before?.size ?? 0), async () => ({
+        kind: place.kind,
+        args: wanted.args,
+        bytes,
+        headers: headersOf(answer),
+        url: answer.url,
+        nowMs,
+        previous: await (before && documents.shown(place, before))?.input(),
+      }));
+      return await documents.keep(place, read, {
+        etag: headerOf(answer, "etag"),
+        lastModified: headerOf(answer, "last-modified"),
+        fetchedMs: nowMs,
+        freshUntilMs: nowMs + freshMs,
+        wasDivided: before?.isDivided === true,
+      });
+    } catch (failure) {
+      if (failure instanceof UpstreamFailure && bytes.length > INLINE_BYTES)
+        unreadable.set(idOf(place), { failure, untilMs: clock.monotonicMs() + UNREADABLE_MS });
+      throw failure;
+    } finally {
+      release();
     }
-    const bytes = await readBounded(answer.body, maxBytes).catch((error: unknown) => {
+  };
+  const bodyOf = async (
+    answer: UpstreamAnswer,
+    { name, settings }: Place<KindName>,
+    wanted: WantedDocument<KindName>,
+  ): Promise<HeldBody> => {
+    const maxBytes = Math.min(wanted.maxBytes ?? Number.POSITIVE_INFINITY, config.upstreamMaxDocumentBytes);
+    try {
+      if (Number(answer.headers["content-length"] ?? 0) > maxBytes)
+        throw new FetchError("refused", "the answer is too large");
+      return await readBody(answer, maxBytes, reading, settings.group);
+    } catch (error) {
       answer.discard();
       const isLarge = error instanceof FetchError && error.kind === "refused";
       throw isLarge
         ? new UpstreamFailure("wrong", `its document of ${name} has more than ${maxBytes} bytes`)
         : asFailure(error);
-    });
-    metrics.received(settings.ecosystem.key, bytes.length);
-    const nowMs = clock.nowMs();
-    const previous = kept === undefined || kept.isMissing ? undefined : await valueOf<T>(settings, name, kept.revision);
-    let value: T;
-    try {
-      value = await adapter.parse(bytes, { headers: answer.headers, url: answer.url, nowMs, previous });
-    } catch (error) {
-      throw new UpstreamFailure(
-        "wrong",
-        `its document of ${name}: ${error instanceof Error ? error.message : "is none"}`,
-        error,
-      );
     }
-    const text = Buffer.from(JSON.stringify(value));
-    const revision = createHash("sha256").update(text).digest("base64url").slice(0, 22);
-    const [etag, lastModified] = [headerOf(answer, "etag"), headerOf(answer, "last-modified")];
-    await transactor.write(
-      keepDocument,
-      { ...systemCallNow(clock), nowMs },
-      {
-        upstream,
-        name,
-        url,
-        revision,
-        etag,
-        lastModified,
-        size: text.length,
-        content: await gzipped(text, GZIP_LEVEL),
-      },
-    );
-    values.set(`${idOf(settings, name)} ${revision}`, { value, size: text.length });
-    return { isMissing: false, revision, etag, lastModified, fetchedMs: nowMs, freshUntilMs: nowMs + freshMs };
+  };
+  /** What cannot be read of a document is wrong with its upstream. */
+  const readAs = async <Name extends KindName>(
+    { name }: Place<Name>,
+    bytes: number,
+    input: () => Promise<ArrivedDocument<Name>>,
+  ): Promise<ReadDocument> => {
+    try {
+      // The kind and its arguments are of one document.
+      return await reading.run("document", input as unknown as () => Promise<ArrivedDocument>, bytes);
+    } catch (error) {
+      if (error instanceof MoorageError && !(error instanceof ReadingError)) throw error;
+      const reason = error instanceof ReadingError ? error.fault : error instanceof Error ? error.message : "is none";
+      throw new UpstreamFailure("wrong", `its document of ${name}: ${reason}`, error);
+    }
   };
 
   return {
-    async of(settings, name, adapter) {
-      if (name.length > MAX_NAME_CHARS || name.includes("\0")) return undefined;
-      const id = idOf(settings, name);
-      const freshMs = adapter.freshMs ?? config.upstreamTtlMs;
+    async of<Name extends KindName>(settings: UpstreamSettings, name: string, wanted: WantedDocument<Name>) {
+      if (name.length > MAX_NAME_CHARS || /[\0\t\n]/.test(name)) return undefined;
+      const place = { settings, name, kind: wanted.kind };
+      const id = idOf(place);
+      const freshMs = wanted.freshMs ?? config.upstreamTtlMs;
       const isFresh = ({ freshUntilMs }: Known): boolean => clock.nowMs() < freshUntilMs;
       let kept = known.get(id);
       if (kept === undefined || !isFresh(kept)) {
-        const stored = await read(settings, name, freshMs);
+        const stored = await documents.find(place, freshMs);
         if (stored !== undefined) {
           // After a failure nobody is asked again for a moment, which only this process knows.
           const restMs = kept?.revision === stored.revision ? kept.freshUntilMs : 0;
@@ -258,17 +182,19 @@ export function createDocuments(
           known.set(id, kept);
         }
       }
-      if (kept !== undefined && isFresh(kept)) return shown(settings, name, kept);
+      if (kept !== undefined && isFresh(kept)) return documents.shown(place, kept);
       const before = kept;
       const isKept = before !== undefined && !before.isMissing;
+      const failed = unreadable.get(id);
+      if (!isKept && failed !== undefined && clock.monotonicMs() < failed.untilMs) throw failureAnswer(failed.failure);
       const asked = once.run<Known>({
         id: `document ${id}`,
         limitMs: config.upstreamTimeoutMs,
         found: async () => {
-          const stored = await read(settings, name, freshMs);
+          const stored = await documents.find(place, freshMs);
           return stored !== undefined && isFresh(stored) ? stored : undefined;
         },
-        work: () => asking.ask(settings, "document", () => fetch(settings, name, adapter, before)),
+        work: () => asking.ask(settings, "document", () => fetch(place, wanted, before)),
       });
       const learned = asked.then(
         (found) => {
@@ -276,14 +202,15 @@ export function createDocuments(
           return found;
         },
         (error: unknown) => {
-          if (!isKept || !(error instanceof UpstreamFailure)) throw error;
-          const failed = { ...before, freshUntilMs: clock.nowMs() + RETRY_MS };
-          known.set(id, failed);
-          return failed;
+          const isBusy = error instanceof MoorageError && error.code === Code.Unavailable;
+          if (!isKept || !(error instanceof UpstreamFailure || isBusy)) throw error;
+          const late = { ...before, freshUntilMs: clock.nowMs() + RETRY_MS };
+          known.set(id, late);
+          return late;
         },
       );
       try {
-        return shown(settings, name, isKept ? await soonOr(learned, before) : await learned);
+        return documents.shown(place, isKept ? await soonOr(learned, before) : await learned);
       } catch (error) {
         throw error instanceof UpstreamFailure ? failureAnswer(error) : error;
       }
@@ -309,4 +236,8 @@ async function soonOr(answer: Promise<Known>, kept: Known): Promise<Known> {
 function headerOf({ headers }: UpstreamAnswer, name: string): string {
   const value = headers[name];
   return typeof value === "string" && value.length <= 1_000 ? value : "";
+}
+
+function headersOf(answer: UpstreamAnswer): ArrivedDocument["headers"] {
+  return { "content-type": headerOf(answer, "content-type"), "last-modified": headerOf(answer, "last-modified") };
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { PackageURL } from "packageurl-js";
 import { isObject } from "../../lib/json.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { isWebUrl } from "../../lib/web-url.ts";
 import { type Database, select } from "../../store/index.ts";
 import { decisionsAbout, decisionsOn, type DecidedPackage, isClosedBy } from "../findings/decisions.ts";
@@ -85,7 +86,12 @@ export async function libraryVulnerabilities(
   asked: readonly AskedLibrary[],
   only?: "malware",
 ): Promise<LibraryVulnerability[][]> {
-  const keyed = asked.map(libraryKey);
+  const turn = createTurns();
+  const keyed: string[] = [];
+  for (const library of asked) {
+    keyed.push(libraryKey(library));
+    await turn();
+  }
   const records = await recordsUnder(
     db,
     [...new Set(keyed)].filter((key) => key !== ""),
@@ -93,9 +99,12 @@ export async function libraryVulnerabilities(
   );
   const affected: Affecting[][] = [];
   for (const [at, library] of asked.entries()) {
-    const known = (records.get(keyed[at] ?? "") ?? []).flatMap((record) => affectedBy(record, library) ?? []);
+    const known: Affecting[] = [];
+    for (const record of records.get(keyed[at] ?? "") ?? []) {
+      known.push(...[affectedBy(record, library) ?? []].flat());
+      await turn();
+    }
     affected.push(known);
-    if (known.length > 0) await setImmediate();
   }
   const vulnerabilities: KnownVulnerabilities = new Map();
   await learnVulnerabilities(db, affected.flat(), vulnerabilities);
@@ -106,7 +115,7 @@ export async function libraryVulnerabilities(
       return vulnerability === undefined ? [] : [{ ...each, vulnerability }];
     });
     found.push(known.length === 0 ? [] : await undecided(db, group, library, known));
-    if (known.length > 0) await setImmediate();
+    await turn();
   }
   return found;
 }

@@ -59,6 +59,11 @@ export interface HeavyInput {
   title: string;
   /** The statuses that the request may be answered with; others fail. */
   statuses: readonly number[];
+  /**
+   * How many pings must be answered before it, one after another. Defaults to some dozens; fewer for what takes no
+   * longer than a few of them.
+   */
+  pings?: number;
   /** Settings of the server, beside those of all. */
   env?: Record<string, string>;
   prepare(world: HeavyWorld): Promise<HeavyRequest>;

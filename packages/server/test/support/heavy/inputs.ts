@@ -1,11 +1,13 @@
 import { ADVISORIES } from "./advisories.ts";
 import { DOCUMENTS } from "./documents.ts";
 import type { HeavyInput } from "./input.ts";
+import { LIBRARIES } from "./libraries.ts";
 import { REPORTS } from "./reports.ts";
 
-/** All heavy inputs, by the suite that plays them: documents and lists of the API. */
+/** All heavy inputs, by the suite that plays them: documents and lists of the API, and libraries. */
 export const HEAVY = {
   documents: DOCUMENTS,
+  libraries: LIBRARIES,
   advisories: ADVISORIES,
   reports: REPORTS,
 } satisfies Record<string, readonly HeavyInput[]>;

@@ -1,0 +1,108 @@
+import { extname } from "node:path";
+import { Code, fromPlain, MoorageError, type PlainError } from "../../errors.ts";
+import { createByteBudget, type HeldBytes } from "../../lib/byte-budget.ts";
+import { processPool, TaskError } from "../../lib/process-pool/index.ts";
+import {
+  INLINE_BYTES,
+  LARGE_BYTES_UNDER_WAY,
+  MAX_WAITING,
+  MAX_WAITING_OF_ONE,
+  TASK_TIMEOUT_MS,
+  WAIT_MS,
+} from "./limits.ts";
+import { ReadingError } from "./reading-error.ts";
+import { loadTask, type TaskInput, type TaskName, type TaskOutput } from "./tasks.ts";
+
+/** Reads texts of others: small ones here, large ones in child processes. */
+export interface Reading {
+  /**
+   * Runs a task about so many bytes: in this thread when they are few, else in a child process. `input` may be a
+   * function, which is called when a child is free. Throws what the task throws (of a child: MoorageErrors as they
+   * are, of other errors the message), a ReadingError, and UNAVAILABLE when too much is under way.
+   */
+  run<Name extends TaskName>(
+    task: Name,
+    input: TaskInput<Name> | (() => Promise<TaskInput<Name>>),
+    bytes: number,
+  ): Promise<TaskOutput<Name>>;
+  /**
+   * Takes bytes for a large document in memory, on behalf of a group. Throws UNAVAILABLE when too many are under way.
+   */
+  take(owner: string, bytes: number): Promise<HeldBytes>;
+  /** Ends the children. */
+  close(): Promise<void>;
+}
+
+/** What a child answers: what the task returned, or the error of a protocol that it threw. */
+export type TaskAnswer = { value: unknown } | { error: PlainError };
+
+/** Two, so that a large document of one organization does not hold up those of others. */
+const CHILDREN = 2;
+const MAX_HEAP_MIB = 768;
+/** Whoever installs asks for many packages within minutes. */
+const IDLE_MS = 5 * 60_000;
+
+export function openReading({ log }: { log: { warn(fields: object, message: string): void } }): Reading {
+  const pool = processPool({
+    module: new URL(`./child${extname(import.meta.url)}`, import.meta.url),
+    size: CHILDREN,
+    maxHeapMiB: MAX_HEAP_MIB,
+    idleMs: IDLE_MS,
+    maxWaiting: MAX_WAITING,
+    maxWaitingBytes: LARGE_BYTES_UNDER_WAY,
+    onDeath: (reason) => log.warn({ reason }, "a process that reads documents of libraries has ended"),
+  });
+  const budget = createByteBudget({
+    bytes: LARGE_BYTES_UNDER_WAY,
+    maxWaiting: { owner: MAX_WAITING_OF_ONE, all: MAX_WAITING },
+    waitMs: WAIT_MS,
+  });
+  return {
+    async run<Name extends TaskName>(
+      task: Name,
+      input: TaskInput<Name> | (() => Promise<TaskInput<Name>>),
+      bytes: number,
+    ): Promise<TaskOutput<Name>> {
+      if (bytes <= INLINE_BYTES) {
+        const work = await loadTask(task);
+        return await work(typeof input === "function" ? await input() : input);
+      }
+      let answer: TaskAnswer;
+      try {
+        answer = await pool.run<TaskAnswer>(task, input, { timeoutMs: TASK_TIMEOUT_MS, bytes });
+      } catch (error) {
+        throw error instanceof TaskError ? readingError(error) : error;
+      }
+      if ("error" in answer) throw fromPlain(answer.error);
+      // The names of tasks and their types stand in one table.
+      return answer.value as TaskOutput<Name>;
+    },
+    async take(owner, bytes) {
+      const held = await budget.take(owner, bytes);
+      if (held === undefined) throw unavailable("too many large documents are under way");
+      return held;
+    },
+    close: () => pool.stop(),
+  };
+}
+
+function unavailable(why: string): MoorageError {
+  return new MoorageError(Code.Unavailable, `Unavailable: ${why}`, { retryAfterMs: 5_000 });
+}
+
+function readingError({ kind, message }: TaskError): Error {
+  switch (kind) {
+    case "busy":
+      return unavailable("too many large documents wait to be read");
+    case "aborted":
+      return unavailable("the server is shutting down");
+    case "timeout":
+      return new ReadingError("it takes too long to read");
+    case "memory":
+      return new ReadingError("it takes too much memory to read");
+    case "died":
+      return new ReadingError("the process that read it has died");
+    case "failed":
+      return new Error(message);
+  }
+}
