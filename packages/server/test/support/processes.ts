@@ -34,7 +34,8 @@ const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));
 
 /**
  * Starts it with the settings and no other variables of Moorage. `shell`: a command of sh that runs before, such as
- * `ulimit -n 100`. `program`: that of another version. Resolves when it listens. Rejects with its output when it exits before.
+ * `ulimit -n 100`. `program`: that of another version. Resolves when it listens. Rejects with its output when it exits
+ * before.
  */
 export async function startProcess(
   t: TestContext,
