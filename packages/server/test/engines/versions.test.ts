@@ -139,7 +139,8 @@ test(
   { ...OPTIONS, skip: ONLY_POSTGRES },
   async (t) => {
     const dataDir = temporaryFolder(t);
-    const { store, close } = await openTestStore(dataDir);
+    // One of its transactions waits for others here, on a machine that may be busy.
+    const { store, close } = await openTestStore(dataDir, { databaseIdleMs: 120_000 });
     const newer = await makeNewerProgram(t).openStore(await configOf(dataDir));
     const { databaseUrl } = await configOf(dataDir);
     const watcher = new pg.Client({ connectionString: databaseUrl });

@@ -41,11 +41,11 @@ export async function dropDatabase(dataDir: string): Promise<void> {
  */
 export async function openTestStore(
   dataDir: string,
-  callbacks: Pick<StoreSettings, "onRetry"> = {},
+  settings: Pick<StoreSettings, "onRetry" | "databaseIdleMs"> = {},
 ): Promise<{ store: Store; db: Database; close(): Promise<void> }> {
   const store = await openStore({
     ...loadConfig({ MOORAGE_DATA_DIR: dataDir, ...(await databaseEnv(dataDir)) }),
-    ...callbacks,
+    ...settings,
   });
   await store.migrate();
   const { db, close: closeDb } = openForWriting(dataDir, store);
