@@ -278,11 +278,11 @@ test("what fails is said with its place, what names it is skipped, and the rest 
     "some.yaml",
     `kind: Group
 parent: acme
-name: no
-description: too short a name
+name: legacy
+description: a reserved name
 ---
 kind: Repo
-parent: acme/no
+parent: acme/legacy
 name: below
 ---
 kind: Repo
@@ -303,8 +303,8 @@ role: viewer
   );
   const { code, stderr, stdout } = await stage.run(["apply", "-f", "some.yaml", "-o", "csv"]);
   assert.equal(code, 1, stderr);
-  assert.match(stderr, /^some\.yaml:3:1: Group acme\/no: INVALID_ARGUMENT: /m);
-  assert.match(stderr, /^some\.yaml:6:1: Repo acme\/no\/below: skipped, as Group acme\/no is not there$/m);
+  assert.match(stderr, /^some\.yaml:3:1: Group acme\/legacy: INVALID_ARGUMENT: /m);
+  assert.match(stderr, /^some\.yaml:6:1: Repo acme\/legacy\/below: skipped, as Group acme\/legacy is not there$/m);
   assert.match(stderr, /^some\.yaml:\d+:\d+: Repo acme\/mirror: INVALID_ARGUMENT: /m);
   assert.match(
     stderr,
