@@ -26,7 +26,7 @@ test("a document is divided when it is large, and the next one knows what it sai
   const about = { kind: "maven.metadata", args: ARGS, ...CONTEXT } as const;
   const small = await readDocument({ ...about, bytes: metadata(3), previous: undefined });
   assert.equal(small.pieces, undefined);
-  const large = await readDocument({ ...about, bytes: metadata(8_000), previous: undefined });
+  const large = await readDocument({ ...about, bytes: metadata(10_000), previous: undefined });
   assert.ok(large.pieces !== undefined && large.pieces.length > 1 && large.value === undefined);
   const kept: DocumentInput<"maven.metadata"> = {
     kind: "maven.metadata",
@@ -36,12 +36,12 @@ test("a document is divided when it is large, and the next one knows what it sai
   const whole = await wholeOf(kept);
   assert.deepEqual(
     [whole.versions.length, whole.versions[0], whole.versions.at(-1)],
-    [8_000, ["1.0", 5_000], ["1.7999", 5_000]],
+    [10_000, ["1.0", 5_000], ["1.9999", 5_000]],
   );
-  const next = await readDocument({ ...about, nowMs: 9_000, bytes: metadata(8_001), previous: kept });
+  const next = await readDocument({ ...about, nowMs: 9_000, bytes: metadata(10_001), previous: kept });
   const again = await wholeOf({ ...kept, pieces: next.pieces ?? [] });
   assert.deepEqual(again.versions.slice(-2), [
-    ["1.7999", 5_000],
-    ["1.8000", 9_000],
+    ["1.9999", 5_000],
+    ["1.10000", 9_000],
   ]);
 });
