@@ -166,10 +166,12 @@ test("an SBOM of one harmless package does not replace what was read from the la
       subject: digest,
       layers: [{ mediaType: CYCLONEDX, content: cycloneDx(["clean"]) }],
     });
-  await sbom(pushersToken);
+  const claim = await sbom(pushersToken);
   await attachments(repo, digest, one);
   const [finding] = await findings(repo, digest);
   assert.deepEqual([finding?.vulnerability, finding?.sources], ["CVE-2026-1", ["layers"]]);
+  const raw = await platform.ok("GET", `/registry/v2/repos/${repo.repo}/digests/${digest}/rawSbom`);
+  assert.equal(raw["source"], `${claim}/0`, "as it was attached, it is answered all the same");
   platform.clock.offsetMs += 2_000;
   assert.equal((await repo.pull("v1")).status, 403);
   const { document, sources } = await platform.ok<{ document: { components: { name: string }[] }; sources: string[] }>(

@@ -46,17 +46,18 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
       validate(GetRawSbomRequestSchema, request);
       const { repoUid: repo, digest, architecture, source } = request;
       await repos.get(call.tx, repo);
-      const found = await sourcesFor(call.tx, { repo, digest, architecture, source });
-      const [only] = found;
-      if (only === undefined || found.length > 1)
+      const found = await sourcesFor(call.tx, { repo, digest, architecture, source }, { claims: true });
+      if (new Set(found.map(({ image }) => image.digest)).size !== 1)
         throw invalidArgument({ field: "architecture", description: "must name one image of the index" });
-      const { source: name, layer, mediaType = "" } = only.source;
-      if (layer === undefined)
+      // The document that counts most; where none does, what others attached last.
+      const attached = found.find(({ source: each }) => each.layer !== undefined);
+      if (attached?.source.layer === undefined)
         throw failedPrecondition({
           type: "SBOM_NOT_ATTACHED",
           subject: digest,
-          description: "no attached document counts: what does was read from the layers, or reported by a scanner",
+          description: "no document is attached: what is known was read from the layers, or reported by a scanner",
         });
+      const { source: name, layer, mediaType = "" } = attached.source;
       const stored = await call.tx.selectFrom("blobs").select("size").where("digest", "=", layer).executeTakeFirst();
       weighBytes(call, Math.min(Number(stored?.size ?? 0), MAX_RAW_BYTES));
       const content = await readBlob(call, repo, layer, MAX_RAW_BYTES);
