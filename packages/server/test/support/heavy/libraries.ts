@@ -127,15 +127,18 @@ function* pieces(texts: Iterable<string>, chars: number): Generator<string> {
 
 const OLD = "2020-01-01T00:00:00.000Z";
 const WORDS = Array.from({ length: 600 }, (_, at) => `"key-${at}":"^${at}.0.0"`).join(",");
-/** 55 MiB of some thousand versions with what packages have: names and ranges. */
-const LARGE = (path: string): UpstreamBody | undefined =>
-  path.slice(1).startsWith("n")
-    ? packument(path.slice(1), 1_400, () => `,"dependencies":{${WORDS}},"deps":{${WORDS}},"more":{${WORDS}}`, OLD)
-    : undefined;
-const SMALL_VERSIONS = (path: string): UpstreamBody | undefined =>
-  path.slice(1).startsWith("n") ? packument(path.slice(1), 100_000, () => "", new Date().toISOString()) : undefined;
+/** Versions of 38 KiB with what packages have: names and ranges. */
+function large(versions: number): (path: string) => UpstreamBody | undefined {
+  const filler = `,"dependencies":{${WORDS}},"deps":{${WORDS}},"more":{${WORDS}}`;
+  return (path) => (path.startsWith("/n") ? packument(path.slice(1), versions, () => filler, OLD) : undefined);
+}
+/** So many versions that say little, and are new. */
+function many(versions: number): (path: string) => UpstreamBody | undefined {
+  return (path) =>
+    path.startsWith("/n") ? packument(path.slice(1), versions, () => "", new Date().toISOString()) : undefined;
+}
 const LICENSES = (path: string): UpstreamBody | undefined =>
-  path.slice(1).startsWith("n")
+  path.startsWith("/n")
     ? packument(path.slice(1), 45_000, (at) => `,"license":"${at} ${"Apache MIT BSD ".repeat(19)}"`, OLD)
     : undefined;
 
@@ -189,28 +192,28 @@ const FROM_UPSTREAMS: readonly HeavyInput[] = [
     title: "an npm packument of 55 MiB",
     ecosystem: "npm",
     path: (name) => name,
-    answer: LARGE,
+    answer: large(1_400),
   }),
   asked({
-    title: "one version of an npm packument of 55 MiB",
+    title: "one version of an npm packument of 8 MiB",
     ecosystem: "npm",
     path: (name) => `${name}/latest`,
-    answer: LARGE,
+    answer: large(200),
   }),
   asked({
-    title: "tags of an npm package of 100,000 versions under a cooldown",
+    title: "tags of an npm package of 20,000 versions under a cooldown",
     ecosystem: "npm",
     policy: { cooldown: "604800s" },
     statuses: [409, 503],
     path: (name) => `-/package/${name}/dist-tags`,
-    answer: SMALL_VERSIONS,
+    answer: many(20_000),
   }),
   asked({
     title: "an npm package of 100,000 versions without a policy",
     ecosystem: "npm",
     headers: { accept: "application/vnd.npm.install-v1+json" },
     path: (name) => name,
-    answer: SMALL_VERSIONS,
+    answer: many(100_000),
   }),
   asked({
     title: "an npm package of 45,000 licenses under a rule about licenses",
