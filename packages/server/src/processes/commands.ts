@@ -22,7 +22,7 @@ const FORGET_MS = 3_600_000;
 
 /** Notes that the process serves the installation, for so many milliseconds unless it does so again. */
 export const renewProcess = command(
-  "processes.renew",
+  "processes.renewProcess",
   async (
     { tx, agreedMs }: Call,
     { id, version, schema, holdMs }: ServingProcess & { holdMs: number },
@@ -43,7 +43,7 @@ export const renewProcess = command(
 
 /** Notes that the process ends. */
 export const endProcess = command(
-  "processes.end",
+  "processes.endProcess",
   async ({ tx }: Call, { id }: Pick<ServingProcess, "id">): Promise<void> => {
     await tx.deleteFrom("processes").where("id", "=", id).execute();
   },

@@ -170,15 +170,16 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 });
 
 // The other half of the rule: cached responses depend on no uncached table. The services of `events` and the handlers
-// of uploads are not cached, and neither `admin`, `processes` nor garbage collection serves requests.
+// of uploads are not cached, and neither `admin`, `processes`, the probe of PostgreSQL nor garbage collection serves
+// requests.
 test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
   // Of these only finished catalogues become answers that are cached. An import asks which of its records have
   // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with
   // findings, reports, what was resolved, differences, ends of life, VEX, scans and images with a library are not
-  // cached, nor are those of repos with a gate. Clients of libraries get what upstreams say by protocols of their own.
+  // cached, nor are those of repos with a gate. What is weighed before it is read is not part of an answer. Clients of libraries get what upstreams say by protocols of their own.
   const catalogues =
-    /^(?:libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|diffs|end-of-life|exports|findings|gate|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|finding-causes|gate-events|repos)\.ts$)/;
+    /^(?:libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|diffs|end-of-life|exports|findings|gate|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|finding-causes|gate-events|repos)\.ts$|security[\\/]weights\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(
@@ -187,7 +188,7 @@ test("only event services, handlers of uploads, catalogues of images and finding
   );
   const isOthers = (file: string): boolean =>
     file.endsWith(".ts") &&
-    !/^(?:events|store|admin|processes)[\\/]|\.test\.ts$/.test(file) &&
+    !/^(?:events|store|admin|processes)[\\/]|^runtime[\\/]postgres-transactor\.ts$|\.test\.ts$/.test(file) &&
     !uploads.test(file) &&
     !catalogues.test(file);
   const code = (file: string): string =>
