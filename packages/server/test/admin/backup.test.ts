@@ -106,7 +106,9 @@ test("when a blob is deleted during the backup, the database is copied again", o
     progress: ({ step: name }) => {
       // Inserted after the first pass over the blobs, and deleted once the database that names it has been copied.
       if (name === "blobs" && step === 0) {
-        database.prepare("insert into blobs (digest, generation, size, create_time) values (?, ?, 4, 0)").run(digest, blob.generation);
+        database
+          .prepare("insert into blobs (digest, generation, size, create_time) values (?, ?, 4, 0)")
+          .run(digest, blob.generation);
         step = 1;
       } else if (name === "checking blobs" && step === 1) {
         database.prepare("delete from blobs where digest = ?").run(digest);
