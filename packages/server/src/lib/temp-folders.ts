@@ -22,7 +22,10 @@ const PURPOSES = ["catalog", "feed", "fsck", "demo"] as const;
 //   .moorage-<random>/                      one that is being made
 const LOCK = "owner.lock";
 const UNFINISHED = ".moorage-";
-const NAME = new RegExp(`^(?:\\.moorage-|moorage-(?:${PURPOSES.join("|")})-)[A-Za-z0-9]{6}$`);
+const PREFIXES = [UNFINISHED, ...PURPOSES.map((purpose) => `moorage-${purpose}-`)];
+const RANDOM = /^[A-Za-z0-9]{6}$/;
+const isOurs = (name: string): boolean =>
+  PREFIXES.some((prefix) => name.startsWith(prefix) && RANDOM.test(name.slice(prefix.length)));
 /** A folder without a lock is of an older version, or its file system has no locks: nobody works in it for so long. */
 const MAX_UNLOCKED_AGE_MS = 7 * 86_400_000;
 
@@ -65,7 +68,7 @@ export async function removeOrphanedTempFolders(): Promise<string[]> {
   const removed: string[] = [];
   for (const name of await readdir(tmpdir())) {
     const path = join(tmpdir(), name);
-    if (!NAME.test(name) || !isOrphaned(path)) continue;
+    if (!isOurs(name) || !isOrphaned(path)) continue;
     await rm(path, { recursive: true, force: true });
     removed.push(path);
   }

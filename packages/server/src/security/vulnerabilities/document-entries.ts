@@ -41,7 +41,7 @@ function ownType(type: AdvisoryEvent["type"]): NonNullable<Event["type"]> {
 
 function ownDetection(type: AdvisoryEvent_Detection["type"]): DetectionType {
   if (type.case !== "scanv1") return type;
-  const { $typeName, subpackage, component, ...same } = type.value;
+  const { $typeName: _, subpackage, component, ...same } = type.value;
   return { case: "scanv1", value: { ...same, subpackageName: subpackage, componentName: component } };
 }
 
