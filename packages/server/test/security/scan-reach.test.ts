@@ -68,7 +68,8 @@ async function partsOf(target: PushTarget, digest: string): Promise<string[]> {
     config?: { digest: string };
   };
   return [
-    ...[...(config === undefined ? [] : [config]), ...layers].map((each) => `blobs/${each.digest}`),
+    ...(config === undefined ? [] : [`blobs/${config.digest}`]),
+    ...layers.map((each) => `blobs/${each.digest}`),
     ...manifests.map((each) => `manifests/${each.digest}`),
   ];
 }
@@ -120,9 +121,16 @@ test("a scanner's token reaches the scanned image and nothing else, and only whi
   const absent = await asAdapter(asked, `${base}/manifests/${ABSENT}`);
   const refused = [
     ...hidden,
-    ...[`blobs/${ABSENT}`, "manifests/absent", "manifests/own@2026-01-31", "tags/list"],
-    ...[`referrers/${own}`, `referrers/${other}`, `referrers/${ABSENT}`],
-    ...["_oci/tag-history/own", "_oci/ext/discover", "_service/history/own"],
+    `blobs/${ABSENT}`,
+    "manifests/absent",
+    "manifests/own@2026-01-31",
+    "tags/list",
+    `referrers/${own}`,
+    `referrers/${other}`,
+    `referrers/${ABSENT}`,
+    "_oci/tag-history/own",
+    "_oci/ext/discover",
+    "_service/history/own",
   ];
   for (const path of refused)
     assert.deepEqual(await asAdapter(asked, `${base}/${path}`), { ...absent, status: 403, code: "DENIED" }, path);
@@ -192,10 +200,20 @@ test("of an index, a scanner's token reaches what it names, in any nesting", asy
   const reached = [`manifests/${outer}`];
   for (const digest of [outer, inner, first, second]) reached.push(...(await partsOf(place, digest)));
   assert.equal(new Set(reached).size, 9);
-  for (const path of reached) assert.equal((await asAdapter(asked, `/v2/${place.name}/${path}`)).status, 200, path);
+  const statuses = async (): Promise<Set<number>> => {
+    const found = new Set<number>();
+    for (const path of reached) found.add((await asAdapter(asked, `/v2/${place.name}/${path}`)).status);
+    return found;
+  };
+  assert.deepEqual(await statuses(), new Set([200]));
   const foreign = [`manifests/${above}`, `manifests/${other}`, ...(await partsOf(place, other))];
   for (const path of foreign.filter((each) => !reached.includes(each)))
     assert.equal((await asAdapter(asked, `/v2/${place.name}/${path}`)).code, "DENIED", path);
   adapter.metadata = metadata;
-  isReady = true;
+  // As when the scan ends, without any other change that would empty caches.
+  assert.deepEqual(await statuses(), new Set([200]));
+  await platform.transact((tx) =>
+    tx.updateTable("scans").set({ state: 4, holder: "", hold_until: 0 }).where("uid", "=", uid).execute(),
+  );
+  assert.deepEqual(await statuses(), new Set([403]));
 });
