@@ -3,7 +3,7 @@ import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Mirroring, openMirroring } from "../mirroring/index.ts";
 import { createGateRecorder, createPullCache, createPullRecorder, type RegistryDeps } from "../oci/index.ts";
-import { createPullGate } from "../security/index.ts";
+import { createPullGate, isScanUnderWay } from "../security/index.ts";
 import { statusJson } from "../transport/status.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -45,6 +45,7 @@ export function openRegistry(
     auditor,
     pullRecorder,
     judgePull: createPullGate(),
+    isScanUnderWay,
     gateNotes,
     pulls: createPullCache(reader, access.tokens.isStillGood, config.gcGraceMs),
     blobs,

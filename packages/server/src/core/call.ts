@@ -20,9 +20,9 @@ export interface Caller {
   scopes?: string[];
   /**
    * Restricts the caller to these repositories and actions, in the terms of the distribution token protocol. Undefined
-   * when not restricted.
+   * when not restricted. With a `digest` the entry covers that manifest and what it consists of, and nothing else.
    */
-  repositories?: { name: string; actions: string[] }[];
+  repositories?: { name: string; actions: string[]; digest?: string }[];
   /** Whether a caller who is restricted to repositories may list those that it can see. */
   catalog?: boolean;
   /** The `jti` of the token. */

@@ -11,6 +11,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
 import { Code, type ErrorDetails, MoorageError } from "../errors.ts";
 import type { Transactor } from "../core/transactor.ts";
+import type { Database } from "../store/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./manifests/commands.ts";
@@ -74,6 +75,8 @@ export interface RegistryDeps {
   pullRecorder?: Pick<PullRecorder, "note"> | undefined;
   /** Judges pulls from repos with a vulnerability gate. */
   judgePull: JudgePull;
+  /** Whether the scan with the uid is under way at present. */
+  isScanUnderWay(tx: Database, uid: string): Promise<boolean>;
   /** Records what gates make of pulls. */
   gateNotes: Pick<GateRecorder, "note">;
   /** Records rejected requests. */
@@ -157,15 +160,29 @@ export function scopeOf(name: string, actions: readonly Action[], source = ""): 
 }
 
 /**
- * Whether the caller's token covers the actions on a repository; a platform token minted for the registry covers every
- * action.
+ * Whether the caller's token covers the actions on a repository, whatever the content; a platform token minted for the
+ * registry covers every action.
  */
 export function tokenCovers(caller: Caller, name: string, actions: Action[]): boolean {
   if (!caller.repositories) return true;
   const granted = caller.repositories
-    .filter((repository) => repository.name === name)
+    .filter((repository) => repository.name === name && repository.digest === undefined)
     .flatMap((repository) => repository.actions);
   return actions.every((action) => granted.includes(action) || granted.includes("*"));
+}
+
+/**
+ * The only manifest of the exchange's repository that the caller's token pulls, with what it consists of. Undefined for
+ * a token that is not limited to a digest there.
+ */
+export function onlyDigest({ caller, name }: Pick<Exchange, "caller" | "name">): string | undefined {
+  if (!caller.repositories || tokenCovers(caller, name, ["pull"])) return undefined;
+  return caller.repositories.find((repository) => repository.name === name && repository.digest !== undefined)?.digest;
+}
+
+/** The error for what a token does not reach that is limited to a digest: the same, whether that is there or not. */
+export function outOfReach(): RegistryError {
+  return new RegistryError("DENIED", "Permission denied: the token pulls one image by its digest, and nothing else");
 }
 
 /**
@@ -185,17 +202,25 @@ export const DENY_OTHER_AUDIENCES = { deniesOtherAudiences: true };
  * actions; the rights of the identity are checked by `repositoryFor`, inside the transaction. Throws UNAUTHORIZED 401
  * with a challenge, also for a token of this repository that covers less, or DENIED 403. No repository is looked up
  * before that, so the errors do not reveal what exists.
+ *
+ * A token that is limited to a digest is rejected, unless the endpoint says by `checksDigest` that it calls
+ * `requireReach` (oci/pulls/reach.ts) before it reads content.
  */
 export async function authorize(
   exchange: Exchange,
   actions: Action[],
-  options: { deniesOtherAudiences?: boolean } = {},
+  options: { deniesOtherAudiences?: boolean; checksDigest?: boolean } = {},
 ): Promise<void> {
   const { name } = exchange;
   const asked: Action[] = actions.includes("push") && !actions.includes("pull") ? ["pull", ...actions] : actions;
   const scope = scopeOf(name, asked, mountSource(exchange, actions));
   const caller = await authenticate(exchange, scope, options);
   if (name === "" || tokenCovers(caller, name, actions)) return;
+  if (onlyDigest(exchange) !== undefined) {
+    const isPull = actions.every((action) => action === "pull");
+    if (isPull && options.checksDigest === true) return;
+    throw outOfReach();
+  }
   const { words, detail } = notCovered(caller, name, actions);
   const others = caller.repositories?.map((repository) => repository.name) ?? [];
   // A client may exchange a token of this repository for one that covers more, which clients do only when they are

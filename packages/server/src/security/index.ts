@@ -57,6 +57,7 @@ export { removeUnusedScans } from "./scanners/remove.ts";
 export { readReportHere, startScans } from "./scanners/runner.ts";
 export { reportOf as scanReportOf, scansService } from "./scanners/scans.ts";
 export { scannersService } from "./scanners/service.ts";
+export { isScanUnderWay } from "./scanners/under-way.ts";
 export { securityCommands } from "./commands.ts";
 export { putFeeds } from "./feeds/commands.ts";
 export { checkedDefinition, type FeedDefinition, FeedDefinitionError } from "./feeds/definition.ts";

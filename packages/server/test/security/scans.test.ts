@@ -117,10 +117,16 @@ test("a scanner pulls the image, and its report is kept beside the findings of t
   assert.deepEqual(findings["findings"], [], "what the scanner says is no finding of the server");
 });
 
-test("the token of a scan pulls this repo alone, and only for a while", async (t) => {
+test("the token of a scan pulls from this repo alone, and only for a while", async (t) => {
   const digest = await push("token", "harmless@1.0.1");
+  let isReady = false;
+  adapter.intercept = (req, res) => {
+    if (!isReport(req) || isReady) return false;
+    res.writeHead(302, { "refresh-after": "1" }).end();
+    return true;
+  };
   const { uid } = await scanOf(digest);
-  await whenScan(platform, uid, "DONE");
+  await whenScan(platform, uid, "RUNNING");
   const asked = adapter.asked.at(-1);
   assert.ok(asked);
   // Events of pulls come soon after them.
@@ -143,6 +149,8 @@ test("the token of a scan pulls this repo alone, and only for a while", async (t
   assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 200);
   platform.clock.offsetMs = 31 * 60_000;
   assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 401);
+  isReady = true;
+  await whenScan(platform, uid, "DONE");
 });
 
 test("a scan that fails is attempted again, and has a reason when it fails for good", async () => {

@@ -45,6 +45,8 @@ export interface RepositoryAccess {
   type: "repository" | "registry";
   name: string;
   actions: string[];
+  /** Of a repository, the only manifest that is pulled, with what it consists of. Undefined for all of its content. */
+  digest?: string;
 }
 
 export interface MintRequest {
@@ -306,7 +308,7 @@ export function capabilityOf(name: string): Capability | undefined {
   return CAPABILITIES.get(name);
 }
 
-function repositoriesOf(access: unknown): { name: string; actions: string[] }[] {
+function repositoriesOf(access: unknown): NonNullable<Caller["repositories"]> {
   if (!Array.isArray(access)) throw rejection();
   return access
     .filter((one) => !isCatalog(one))
@@ -318,7 +320,9 @@ function repositoriesOf(access: unknown): { name: string; actions: string[] }[] 
         !isStrings(one["actions"])
       )
         throw rejection();
-      return { name: one["name"], actions: one["actions"] };
+      const { name, actions, digest } = one;
+      if (digest !== undefined && typeof digest !== "string") throw rejection();
+      return { name, actions, ...(digest !== undefined && { digest }) };
     });
 }
 

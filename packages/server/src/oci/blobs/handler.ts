@@ -1,13 +1,14 @@
 import { matchesEtag } from "../../lib/etags.ts";
 import { SMALL_BLOB_BYTES } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { authorize } from "../request.ts";
+import { authorize, onlyDigest } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { RegistryError } from "../errors.ts";
 import { needsGrace, renewGrace } from "../gc/grace.ts";
 import { pullableRepository } from "../names.ts";
 import { blobFromSource } from "../pulls/upstream.ts";
 import { answerPull, recordPull } from "../pulls/cache.ts";
+import { requireReach } from "../pulls/reach.ts";
 import type { Pull } from "../pulls/recorder.ts";
 import { isIntact, type RecordedCopy } from "./copies.ts";
 import { blobUnknown, findBlob } from "./find.ts";
@@ -34,12 +35,13 @@ const MAX_ATTEMPTS = 3;
 
 async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promise<void> {
   const { req, res, data, deps } = exchange;
-  await authorize(exchange, ["pull"]);
+  await authorize(exchange, ["pull"], { checksDigest: true });
   let repo = "";
   const pull = (): Pull => ({ repository: exchange.name, repo, tag: "", digest, type: "blob" });
   const onAnswered = (): void => recordPull(exchange, pull(), exchange.caller);
   const blob = await deps.transactor.read(exchange.callData, async (call) => {
     repo = await pullableRepository(call, deps.config, exchange.name, { digest });
+    await requireReach(exchange, call, repo, digest);
     const found = await findBlob(call, repo, digest);
     return found && { ...found, renews: await needsGrace(exchange, call, repo, found.touch_time) };
   });
@@ -108,7 +110,8 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
       };
       const body = await deps.blobs.readWhole(digest, generation);
       await noteRight(exchange, digest, blob);
-      answerPull(exchange, { pull: pull(), headers, body, isCacheable: true });
+      // A scan may end without a change of the tables that the cache watches.
+      answerPull(exchange, { pull: pull(), headers, body, isCacheable: onlyDigest(exchange) === undefined });
       return;
     }
     if (size <= SMALL_BLOB_BYTES) {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isReservedTag, parseTimedTag, RESERVED_TAG } from "../../registry/index.ts";
 import { resolveRepository } from "../../core/image-path.ts";
 import { invalidArgument } from "../../errors.ts";
-import { authorize } from "../request.ts";
+import { authorize, onlyDigest } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { algorithmOf, isDigest, isTag } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
@@ -13,6 +13,7 @@ import { pullableRepository } from "../names.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
 import { answerPull } from "../pulls/cache.ts";
 import { type Answerable, judgePull } from "../pulls/gate.ts";
+import { requireReach } from "../pulls/reach.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { notPulled } from "../tags/timed-pull.ts";
@@ -39,10 +40,11 @@ export async function handleManifest(exchange: Exchange, { reference }: { refere
  */
 async function sendManifest(exchange: Exchange, reference: string): Promise<void> {
   const { deps, name } = exchange;
-  await authorize(exchange, ["pull"]);
+  await authorize(exchange, ["pull"], { checksDigest: isDigest(reference) });
   let repo = "";
   const found = await deps.transactor.read(exchange.callData, async (call) => {
     repo = await pullableRepository(call, deps.config, name, pulledOf(reference));
+    await requireReach(exchange, call, repo, reference);
     const held = await heldManifest(call, repo, reference);
     if (held?.touch_time === undefined) return held;
     return { ...held, renews: await needsGrace(exchange, call, repo, held.touch_time) };
@@ -72,8 +74,9 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     type: "manifest",
   } as const;
   // An answer of the source registry is not cached, since the source may change at any time; nor is one that depends on
-  // findings, which change without the tables that the cache watches.
-  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable: local !== undefined && !isGated });
+  // findings or scans, which change without the tables that the cache watches.
+  const isCacheable = local !== undefined && !isGated && onlyDigest(exchange) === undefined;
+  answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });
 }
 
 async function handlePut(exchange: Exchange, reference: string): Promise<void> {

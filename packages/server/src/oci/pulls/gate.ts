@@ -33,7 +33,7 @@ export async function judgePull(
   const policy = pulled.policy ?? (await read(async ({ tx }) => (await selectPolicy(tx, repo))[0]?.policy ?? null));
   const gate = pullGateOf(policy);
   if (gate === undefined) return false;
-  if (isScanner(exchange.caller)) return true;
+  if (scanOf(exchange.caller) !== undefined) return true;
   const verdict = await read(async (call) => {
     if (await isBeforePush(exchange, call, repo)) return undefined;
     const { digest, media_type: mediaType, content } = pulled;
@@ -49,9 +49,13 @@ export function pullGateOf(policy: string | null): Gate | undefined {
   return gate?.onPull === true ? gate : undefined;
 }
 
-/** Whether the token was made for a scan. One that was exchanged for a token of another issuer has claims of that. */
-function isScanner({ act = {} }: Caller): boolean {
-  return typeof act["scan"] === "string" && act["iss"] === undefined;
+/**
+ * The uid of the scan that the token was made for; undefined for other tokens. One that was exchanged for a token of
+ * another issuer has claims of that.
+ */
+export function scanOf({ act = {} }: Caller): string | undefined {
+  const { scan, iss } = act;
+  return typeof scan === "string" && iss === undefined ? scan : undefined;
 }
 
 async function isBeforePush({ req, caller, name }: Exchange, call: Call, repo: string): Promise<boolean> {

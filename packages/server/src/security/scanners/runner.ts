@@ -86,14 +86,14 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   const underWay = new Set<Promise<void>>();
   const data = (): CallData => systemCallNow(clock);
 
-  const tokenFor = async ({ uid, repo, path, identity }: ClaimedScan): Promise<string> => {
+  const tokenFor = async ({ uid, repo, path, digest, identity }: ClaimedScan): Promise<string> => {
     const { token } = await tokens.mint({
       type: "registry",
       identity,
       audiences: [config.registryAudience],
       ttlMs: config.scanTimeoutMs,
       nowMs: clock.nowMs(),
-      access: [{ type: "repository", name: path, actions: ["pull"] }],
+      access: [{ type: "repository", name: path, actions: ["pull"], digest }],
       capabilities: [...PULL],
       scopes: [repo],
       act: { scan: uid },
