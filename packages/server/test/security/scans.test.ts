@@ -144,13 +144,13 @@ test("the token of a scan pulls from this repo alone, and only for a while", asy
   assert.ok([401, 403].includes(await pulled(asked, `${place.name}/blobs/uploads/`, "POST")));
   const bearer = asked.registry.authorization.replace("Bearer ", "");
   assert.ok([401, 403].includes((await platform.call("GET", "/iam/v2/groups", { token: bearer })).status));
-  t.after(() => (platform.clock.offsetMs = 0));
-  platform.clock.offsetMs = 29 * 60_000;
-  assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 200);
-  platform.clock.offsetMs = 31 * 60_000;
-  assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 401);
   isReady = true;
   await whenScan(platform, uid, "DONE");
+  t.after(() => (platform.clock.offsetMs = 0));
+  platform.clock.offsetMs = 29 * 60_000;
+  assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 403, "the scan has ended");
+  platform.clock.offsetMs = 31 * 60_000;
+  assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 401, "the token has ended");
 });
 
 test("a scan that fails is attempted again, and has a reason when it fails for good", async () => {
