@@ -1,4 +1,5 @@
 import type { ByteSource } from "../../blobs/index.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { libraryError } from "../http/errors.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../reading/limits.ts";
 import { base64From } from "./base64.ts";
@@ -33,6 +34,7 @@ export async function splitDocument(
   const chunks = source[Symbol.asyncIterator]();
   const scanner = new Scanner(maxJsonBytes);
   let isTaken = false;
+  const turn = createTurns();
   try {
     for (let rest: Uint8Array = NONE; ;) {
       if (rest.length === 0) {
@@ -41,6 +43,8 @@ export async function splitDocument(
         rest = next.value;
       }
       await hold(scanner.keptBytes + rest.length);
+      // What has arrived already is scanned without a pause otherwise.
+      await turn();
       const found = scanner.feed(rest);
       rest = NONE;
       if (found === undefined) continue;

@@ -9,6 +9,7 @@ import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { deprecateNpm, publishNpm, unpublishNpm } from "./commands.ts";
 import { splitDocument } from "./document-stream.ts";
+import type { HandedOver } from "../reading/handed.ts";
 import { holding } from "../reading/holding.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { TaskInput, TaskOutput } from "../reading/tasks.ts";
@@ -114,17 +115,20 @@ async function withDocument(
   const { blobs, config, reading } = exchange.deps;
   const maxJsonBytes = MAX_JSON_BYTES;
   let tarball: SentFile | undefined;
+  let handed: HandedOver | undefined;
   const held = holding(reading, exchange.caller.identity);
   try {
     const json = await splitDocument(bodyOf(exchange), { maxJsonBytes, hold: held.hold }, async (file, bytes) => {
       const received = await receiveFile(blobs, bytes, { maxBytes: config.maxLibraryFileBytes });
       tarball = { name: file, file: received, isTaken: false };
     });
-    await work({ name, json }, tarball);
+    handed = await reading.handOver([json]);
+    await work({ name, json: handed.bytes, size: json.length }, tarball);
   } catch (error) {
     if (tarball?.isTaken === false) await dropFile(blobs, tarball.file);
     throw error;
   } finally {
+    await handed?.release();
     held.release();
   }
 }
@@ -136,7 +140,7 @@ async function readSent<Name extends "npm.version" | "npm.deprecations" | "npm.k
   input: TaskInput<Name> & SentDocument,
 ): Promise<TaskOutput<Name>> {
   try {
-    return await deps.reading.run(task, input, input.json.length);
+    return await deps.reading.run(task, input, input.size);
   } catch (error) {
     throw error instanceof ReadingError ? libraryError(413, `Invalid argument: document: ${error.fault}`) : error;
   }

@@ -10,6 +10,7 @@ import {
   TASK_TIMEOUT_MS,
   WAIT_MS,
 } from "./limits.ts";
+import { createHandOver, type HandedOver } from "./handed.ts";
 import { ReadingError } from "./reading-error.ts";
 import { loadTask, type TaskInput, type TaskName, type TaskOutput } from "./tasks.ts";
 
@@ -29,6 +30,8 @@ export interface Reading {
    * Takes bytes for a large document in memory, on behalf of a group. Throws UNAVAILABLE when too many are under way.
    */
   take(owner: string, bytes: number): Promise<HeldBytes>;
+  /** Bytes for the input of a task, to be released after it. */
+  handOver(pieces: readonly Uint8Array[]): Promise<HandedOver>;
   /** Ends the children. */
   close(): Promise<void>;
 }
@@ -57,6 +60,7 @@ export function openReading({ log }: { log: { warn(fields: object, message: stri
     maxWaiting: { owner: MAX_WAITING_OF_ONE, all: MAX_WAITING },
     waitMs: WAIT_MS,
   });
+  const files = createHandOver();
   return {
     async run<Name extends TaskName>(
       task: Name,
@@ -82,7 +86,11 @@ export function openReading({ log }: { log: { warn(fields: object, message: stri
       if (held === undefined) throw unavailable("too many large documents are under way");
       return held;
     },
-    close: () => pool.stop(),
+    handOver: (pieces) => files.of(pieces),
+    async close() {
+      await pool.stop();
+      await files.close();
+    },
   };
 }
 

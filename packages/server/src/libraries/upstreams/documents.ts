@@ -101,21 +101,22 @@ export function createDocuments(
         ? { ...NOTHING, fetchedMs: clock.nowMs(), freshUntilMs }
         : { ...kept, freshUntilMs };
     }
-    const { bytes, release } = await bodyOf(answer, place, wanted);
+    const { pieces, size, release } = await bodyOf(answer, place, wanted);
     try {
-      metrics.received(settings.ecosystem.key, bytes.length);
+      metrics.received(settings.ecosystem.key, size);
       const nowMs = clock.nowMs();
       const before = kept === undefined || kept.isMissing ? undefined : kept;
       const cost = place.kind.startsWith("maven.") ? XML_COST : 1;
-      const read = await readAs(place, Math.max(bytes.length * cost, before?.size ?? 0), async () => ({
+      const handed = await reading.handOver(pieces);
+      const read = await readAs(place, Math.max(size * cost, before?.size ?? 0), async () => ({
         kind: place.kind,
         args: wanted.args,
-        bytes,
+        bytes: handed.bytes,
         headers: headersOf(answer),
         url: answer.url,
         nowMs,
         previous: await (before && documents.shown(place, before))?.input(),
-      }));
+      })).finally(handed.release);
       return await documents.keep(place, read, {
         etag: headerOf(answer, "etag"),
         lastModified: headerOf(answer, "last-modified"),
@@ -124,7 +125,7 @@ export function createDocuments(
         wasDivided: before?.isDivided === true,
       });
     } catch (failure) {
-      if (failure instanceof UpstreamFailure && bytes.length > INLINE_BYTES)
+      if (failure instanceof UpstreamFailure && size > INLINE_BYTES)
         unreadable.set(idOf(place), { failure, untilMs: clock.monotonicMs() + UNREADABLE_MS });
       throw failure;
     } finally {

@@ -5,7 +5,8 @@ import type { UpstreamAnswer } from "./client.ts";
 
 /** A body in memory. `release` is called when it is needed no longer. */
 export interface HeldBody {
-  bytes: Buffer;
+  pieces: Buffer[];
+  size: number;
   release(): void;
 }
 
@@ -30,7 +31,7 @@ export async function readBody(
       await hold(size);
       chunks.push(chunk);
     }
-    return { bytes: Buffer.concat(chunks, size), release };
+    return { pieces: chunks, size, release };
   } catch (error) {
     release();
     throw error;

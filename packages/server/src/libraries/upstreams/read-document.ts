@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { bytesIn, type HandedBytes } from "../reading/handed.ts";
 import { INLINE_BYTES } from "../reading/limits.ts";
 import { type KindArgs, type KindName, type KindValue, loadKind, type ParseContext } from "./kinds.ts";
 import { divided, type DocumentInput, wholeOf } from "./pieces.ts";
@@ -8,7 +9,7 @@ import { divided, type DocumentInput, wholeOf } from "./pieces.ts";
 export interface ArrivedDocument<Name extends KindName = KindName> extends Omit<ParseContext<unknown>, "previous"> {
   kind: Name;
   args: KindArgs<Name>;
-  bytes: Uint8Array;
+  bytes: HandedBytes;
   previous: DocumentInput<Name> | undefined;
 }
 
@@ -38,7 +39,7 @@ export async function readDocument<Name extends KindName>({
   ...context
 }: ArrivedDocument<Name>): Promise<ReadDocument> {
   const kind = await loadKind(name);
-  const value = await kind.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), args, {
+  const value = await kind.parse(bytesIn(bytes), args, {
     ...context,
     previous: previous && (await wholeOf(previous)),
   });

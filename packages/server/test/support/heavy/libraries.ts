@@ -251,10 +251,10 @@ const FROM_UPSTREAMS: readonly HeavyInput[] = [
     answer: links(500_000),
   }),
   asked({
-    title: "a list of 150,000 Python files in JSON",
+    title: "a list of 60,000 Python files in JSON",
     ecosystem: "pypi",
     path: (name) => `simple/${name}/`,
-    answer: listOf(150_000),
+    answer: listOf(60_000),
   }),
 ];
 
@@ -342,8 +342,8 @@ const FROM_CLIENTS: readonly HeavyInput[] = [
     },
   }),
   sent({
-    title: "npm deprecating 100,000 versions of nothing",
-    statuses: [404, 503],
+    title: "npm deprecating 100,000 versions",
+    statuses: [413, 503],
     method: "PUT",
     body(group) {
       const name = fresh();
