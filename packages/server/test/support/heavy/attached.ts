@@ -21,6 +21,9 @@ const IMAGES = 9;
 const EPOCH_MS = 1_760_000_000_000;
 const SERVED = [200, 429];
 
+/** What is attached is read with images. */
+const READS = { MOORAGE_CATALOG_IMAGES: "1" };
+
 /** The states of a reading. */
 const DONE = 2;
 const FAILED = 3;
@@ -132,6 +135,7 @@ export const ATTACHED: readonly HeavyInput[] = [
   {
     title: "an attached SBOM of 16 MiB as it was pushed",
     statuses: SERVED,
+    env: READS,
     async prepare(world) {
       const { repo, digests } = await pushHolding(world, [{ packages: 1 }]);
       const digest = digests[0] ?? "";
@@ -144,6 +148,7 @@ export const ATTACHED: readonly HeavyInput[] = [
     title: "the reading of an attached SBOM of 64 MiB",
     statuses: [200],
     times: 2,
+    env: READS,
     async prepare(world) {
       const { repo, digests } = await pushHolding(world, [{ packages: 1 }]);
       const digest = digests[0] ?? "";
