@@ -248,17 +248,17 @@ function zbTable(runs: ZbRun[]): string {
 }
 
 function heavyTable(lines: readonly HeavyLine[]): string {
-  const head = ["input", "delay, idle", "one", "eight", "memory, idle", "one", "eight"];
+  const head = ["input", "delay, idle", "one", "several", "memory, idle", "one", "several"];
   const share = (value: number, idle: number, unit: string): string =>
     `${figure(value)} ${unit} (${figure(value / idle)} ×)`;
-  const cells = lines.map(({ title, idle, one, eight }) => [
+  const cells = lines.map(({ title, idle, one, several }) => [
     title,
     `${figure(idle.delayMs)} ms`,
     share(one.delayMs, idle.delayMs, "ms"),
-    share(eight.delayMs, idle.delayMs, "ms"),
+    share(several.delayMs, idle.delayMs, "ms"),
     `${figure(idle.peakMib)} MiB`,
     share(one.peakMib, idle.peakMib, "MiB"),
-    share(eight.peakMib, idle.peakMib, "MiB"),
+    share(several.peakMib, idle.peakMib, "MiB"),
   ]);
   return grid(head, cells, [0]);
 }

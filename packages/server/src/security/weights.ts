@@ -1,5 +1,6 @@
 import type { Call } from "../core/call.ts";
 import { type Database, select } from "../store/index.ts";
+import { countStatements } from "./attached/statements.ts";
 import { marks } from "./findings/images.ts";
 import { countedSources, type ImageAsOf } from "./findings/image-packages.ts";
 
@@ -39,7 +40,10 @@ export async function weighFindings(call: Weighing, image: ImageAsOf): Promise<v
        (select i.package from image_packages as i where i.digest = ? and i.source in (${marks(sources)})) limit ${MOST_FINDINGS}) as found`,
     [image.digest, ...sources],
   );
-  call.weigh(Number(rows[0]?.n ?? 0) * ROWS_A_FINDING);
+  const findings = Number(rows[0]?.n ?? 0);
+  call.weigh(findings * ROWS_A_FINDING);
+  // What is attached is read only where there is something that it may speak of.
+  if (findings > 0) call.weigh(await countStatements(call.tx, image));
 }
 
 /** Weighs a text of so many bytes, such as JSON that is about to be parsed. */

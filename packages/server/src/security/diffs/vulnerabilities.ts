@@ -121,7 +121,7 @@ class FindingsReader {
     await weighFindings(call, asOf);
     const all: ImageFinding[] = [];
     for (const state of ["open", "closed"] as const) {
-      for (const each of (await findingsOfImage(call.tx, { ...asOf, state }, this.#known)) ?? []) all.push(each);
+      for (const each of (await findingsOfImage(call.tx, { ...asOf, state }, this.#known, call)) ?? []) all.push(each);
       await this.#turn();
       call.requireCaller();
     }

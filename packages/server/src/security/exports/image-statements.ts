@@ -4,7 +4,7 @@ import { milliseconds } from "../../lib/timestamps.ts";
 import { ancestorsOf } from "../../lib/uid.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
 import { eventsByAdvisory } from "../advisories/events.ts";
-import { attachedStatements } from "../attached/statements.ts";
+import { attachedStatements, type ReadingLimits } from "../attached/statements.ts";
 import { isAboutImage } from "../advisories/subject.ts";
 import { advised } from "./advised.ts";
 import { idsOfAdvisory } from "./decisions.ts";
@@ -29,7 +29,11 @@ const ADVISORIES_AT_ONCE = 500;
  * that say no more than that it is looked at, or fixed in another version; of each the latest. What has less weight
  * does not count for a package and a vulnerability of which more is said.
  */
-export async function imageStatements(tx: Database, image: SaidOf): Promise<ImageStatement[]> {
+export async function imageStatements(
+  tx: Database,
+  image: SaidOf,
+  limits: ReadingLimits = {},
+): Promise<ImageStatement[]> {
   const decisions = await decided(tx, image);
   const latestFirst = (said: readonly Said[]): Said[] => said.toSorted((a, b) => b.timeMs - a.timeMs);
   const ofWeight = (weight: number): Said[] => latestFirst(decisions.filter((each) => each.weight === weight));
@@ -37,7 +41,7 @@ export async function imageStatements(tx: Database, image: SaidOf): Promise<Imag
     [
       ...ofWeight(3),
       ...ofWeight(2),
-      ...latestFirst(await attachedTo(tx, image)),
+      ...latestFirst(await attachedTo(tx, image, limits)),
       ...latestFirst(await trustedStatements(tx, image)),
       ...ofWeight(1),
       ...ofWeight(0),
@@ -76,9 +80,9 @@ export function counting(said: readonly Said[], packages: HeldPackages): ImageSt
   return found;
 }
 
-async function attachedTo(tx: Database, { repo, digest, packages }: SaidOf): Promise<Said[]> {
+async function attachedTo(tx: Database, { repo, digest, packages }: SaidOf, limits: ReadingLimits): Promise<Said[]> {
   // What was attached by somebody who may not write advisories is not said again in the server's name.
-  const statements = (await attachedStatements(tx, { repo, digest })).filter(({ isClaim }) => !isClaim);
+  const statements = (await attachedStatements(tx, { repo, digest }, limits)).filter(({ isClaim }) => !isClaim);
   return statements.map(({ ids, status, justification, impact, target, author, timeMs }) => ({
     ids: ids.map(displayedId),
     statement: statementOf({ status, justification, impact }),

@@ -4,7 +4,6 @@ import { pathOf } from "../../core/image-path.ts";
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { parentOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
-import type { Database } from "../../store/index.ts";
 import { countingSources } from "../attached/sources.ts";
 import { imagesBehind } from "../findings/images.ts";
 import { placesOf } from "../weights.ts";
@@ -101,7 +100,7 @@ async function statedOf(
         ),
       );
     }
-    const image = await statedImage(tx, { repo, path, digest: each, isSaid, mayReadNotes });
+    const image = await statedImage({ tx, weigh }, { repo, path, digest: each, isSaid, mayReadNotes });
     // An index without an SBOM of its own, and what stands beside images in one, hold nothing.
     if (image === undefined) continue;
     images.push(image);
@@ -121,7 +120,7 @@ async function statedOf(
 
 /** Undefined when it is not known what the image holds, and nothing is said of it as a whole. */
 async function statedImage(
-  tx: Database,
+  { tx, weigh }: Reading,
   { isSaid, ...image }: Omit<SaidOf, "architecture" | "packages"> & { isSaid: boolean },
 ): Promise<StatedImage | undefined> {
   const { repo, digest } = image;
@@ -135,7 +134,7 @@ async function statedImage(
   const architecture = row.architecture ?? "";
   const sources = (await countingSources(tx, { repo, digest })).map(({ source }) => source);
   const packages = sources.length === 0 || !isSaid ? NO_PACKAGES : await packagesIn(tx, digest, sources);
-  const statements = isSaid ? await imageStatements(tx, { ...image, architecture, packages }) : [];
+  const statements = isSaid ? await imageStatements(tx, { ...image, architecture, packages }, { weigh }) : [];
   if (sources.length === 0 && statements.length === 0) return undefined;
   return { digest, architecture, statements, purls: new Set(packages.all.map(({ purl }) => purl)) };
 }

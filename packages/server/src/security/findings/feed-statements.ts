@@ -58,7 +58,11 @@ export async function feedStatements(
       if (!isHeld) continue;
     }
     rank += 1;
-    for (const id of statement.ids) byId.set(id, [...(byId.get(id) ?? []), { target, statement, rank }]);
+    for (const id of statement.ids) {
+      const known = byId.get(id);
+      if (known === undefined) byId.set(id, [{ target, statement, rank }]);
+      else known.push({ target, statement, rank });
+    }
   }
   return ({ purl, ids }) => {
     const about = lowered(ids).flatMap((id) => byId.get(id)?.find(({ target }) => isAbout(target, purl)) ?? []);

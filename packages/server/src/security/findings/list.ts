@@ -93,7 +93,7 @@ export async function listFindings(
         ...(packages !== undefined && { packages }),
       } as const;
       await weighFindings(call, asked);
-      for (const finding of (await findingsOfImage(tx, asked, known)) ?? []) {
+      for (const finding of (await findingsOfImage(tx, asked, known, call)) ?? []) {
         if (after !== undefined && comparePositions(positionOf(finding), after) <= 0) continue;
         if (!matches(finding, request)) continue;
         if (rows.length === size) return page(true);

@@ -10,8 +10,8 @@ const BATCH_IMAGES = 10;
 const LONGEST_IMPORT_MS = 900_000;
 
 /**
- * The next images that wait, with what differs from what was emitted of them. `turn` is awaited between two, so that
- * requests go first.
+ * The next images that wait, with what differs from what was emitted of them. `turn` is awaited between two, and while
+ * one is read, so that requests go first.
  */
 export async function lookAtImages(db: Database, turn: () => Promise<void> | undefined): Promise<Notice[]> {
   // Their marks are read before their findings: what changes later brings another mark.
@@ -26,7 +26,8 @@ export async function lookAtImages(db: Database, turn: () => Promise<void> | und
   const tags = await tagsOfImages(db, checks);
   const found: Notice[] = [];
   for (const check of checks) {
-    const findings = await findingsOfImage(db, { repo: check.repo, digest: check.digest, state: "open" }, known);
+    const { repo, digest } = check;
+    const findings = await findingsOfImage(db, { repo, digest, state: "open" }, known, { turn });
     const differ = differences(await emittedOf(db, check), findings ?? []);
     found.push({ ...check, isKnown: findings !== undefined, tags: tags.get(nameOf(check)) ?? [], ...differ });
     await turn();

@@ -1,8 +1,15 @@
 import type { FeedStatement } from "../trusted/read.ts";
 import { compareVersions } from "../../lib/versions/index.ts";
-import { type Database, type Row, select } from "../../store/index.ts";
+import { type Bindable, type Database, type Row, select } from "../../store/index.ts";
 import type { FixState } from "../matching/record-affects.ts";
-import { type AttachedStatement, attachedStatements, statementsAbout } from "../attached/statements.ts";
+import {
+  type AttachedStatement,
+  attachedStatements,
+  findStatements,
+  type FindStatements,
+  type ReadingLimits,
+} from "../attached/statements.ts";
+import { placesOf } from "../weights.ts";
 import { countedSources, type ImageAsOf } from "./image-packages.ts";
 import {
   type AdvisoryDecision,
@@ -64,6 +71,8 @@ export interface FindingsAsked extends ImageAsOf {
 }
 
 const ROWS = 400;
+/** In how many places of packages findings are looked for in one step. */
+const PLACES = 2_000;
 /** The most claims that are answered with a finding. */
 const MAX_CLAIMS = 5;
 
@@ -71,38 +80,40 @@ const MAX_CLAIMS = 5;
  * The findings of an image, one for each package and vulnerability, in the order of purls and then of ids: in the
  * packages that any of the sources that count says it holds. What several say, with the same purl, is one. Undefined
  * when nothing is known of what the image holds: it waits to be read, could not be, or is none. `known`: what the call
- * has read of vulnerabilities, for images that have packages in common.
+ * has read of vulnerabilities, for images that have packages in common. `limits`: for a thread that others wait for.
  */
 export async function findingsOfImage(
   db: Database,
   asked: FindingsAsked,
   known: KnownVulnerabilities = new Map(),
+  limits: ReadingLimits = {},
 ): Promise<ImageFinding[] | undefined> {
+  const { turn } = limits;
   const sources = await countedSources(db, asked);
   if (sources.length === 0) return undefined;
-  const rows = await findingRows(db, asked, sources);
+  const rows = await findingRows(db, asked, sources, turn);
   if (rows.length === 0) return [];
   const names = rows.map(({ feed, record: id }) => ({ feed, id }));
-  await learnVulnerabilities(db, names, known);
-  const packages = await heldPackages(db, asked.digest, sources, [...new Set(rows.map((row) => row.package))]);
+  await learnVulnerabilities(db, names, known, turn);
+  const held = [...new Set(rows.map((row) => row.package))];
+  const packages = await heldPackages(db, { digest: asked.digest, sources, ids: held }, turn);
   const groups = Map.groupBy(rows, (row) => {
     const vulnerability = known.get(recordKey({ feed: row.feed, id: row.record }));
     return `${packages.get(row.package)?.package.purl ?? row.package} ${vulnerability?.id ?? row.record}`;
   });
   const isOpen = isOpenAt(asked.atMs);
+  await turn?.();
+  const ids = names.flatMap((name) => {
+    const vulnerability = known.get(recordKey(name));
+    return vulnerability === undefined ? [] : decidedIds(vulnerability);
+  });
+  const wanted = { ...asked, ids: new Set(ids.map((id) => id.toLowerCase())) };
   const said: ImageSayings = {
-    decisions: await decisionsAbout(
-      db,
-      asked,
-      names.flatMap((name) => {
-        const vulnerability = known.get(recordKey(name));
-        return vulnerability === undefined ? [] : decidedIds(vulnerability);
-      }),
-    ),
-    ...partedByWord(await attachedStatements(db, asked)),
+    decisions: await decisionsAbout(db, asked, ids),
+    ...partedByWord(await attachedStatements(db, wanted, limits)),
     latestOfFeeds: await feedStatements(db, asked, sources, aboutPackages(groups, packages, known)),
   };
-  const found = [...groups.values()].flatMap((group): ImageFinding[] => {
+  const findingOf = (group: readonly FindingRow[]): ImageFinding[] => {
     const open = group.filter(isOpen);
     const counted = open.length > 0 ? open : asked.state === "open" ? [] : lastOf(group);
     const [first] = counted;
@@ -115,29 +126,31 @@ export async function findingsOfImage(
     if (open.length > 0 && (end.reason === undefined) !== (asked.state === "open")) return [];
     const { reason, fromMs = 0, ...by } = end;
     const closed = reason !== undefined && { closedMs: Math.max(fromMs, summary.sinceMs), closeReason: reason };
-    const claims = claimsOn(said, held, vulnerability);
+    const claims = said.claims({ purl: held.package.purl, ids: decidedIds(vulnerability) }, MAX_CLAIMS);
     return [{ ...held, vulnerability, ...summary, ...closed, ...by, claims }];
-  });
+  };
+  const found: ImageFinding[] = [];
+  for (const group of groups.values()) {
+    found.push(...findingOf(group));
+    await turn?.();
+  }
   return found.sort(inOrder);
 }
 
 /** What is said of the vulnerabilities of an image beside the records. */
 interface ImageSayings {
   decisions: ImageDecisions;
-  statements: readonly AttachedStatement[];
+  statements: FindStatements;
   /** Those that decide nothing. */
-  claims: readonly AttachedStatement[];
+  claims: FindStatements;
   latestOfFeeds: LatestOfFeeds;
 }
 
 function partedByWord(all: readonly AttachedStatement[]): Pick<ImageSayings, "statements" | "claims"> {
-  return { statements: all.filter(({ isClaim }) => !isClaim), claims: all.filter(({ isClaim }) => isClaim) };
-}
-
-function claimsOn({ claims }: ImageSayings, held: Held, vulnerability: Vulnerability): AttachedStatement[] {
-  if (claims.length === 0) return [];
-  const of = { purl: held.package.purl, ids: decidedIds(vulnerability) };
-  return statementsAbout(claims, of).slice(0, MAX_CLAIMS);
+  return {
+    statements: findStatements(all.filter(({ isClaim }) => !isClaim)),
+    claims: findStatements(all.filter(({ isClaim }) => isClaim)),
+  };
 }
 
 /** The package of these rows, as the source that counts most has it, with the places of all. */
@@ -193,7 +206,7 @@ function endOf({ decisions, statements, latestOfFeeds }: ImageSayings, held: Hel
       ? { reason: CLOSE_REASONS[settling.type] ?? "", fromMs: settling.fromMs, decision: settling }
       : { decision: settling };
   const of = { purl: held.package.purl, ids };
-  const latest = statementsAbout(statements, of)[0] ?? latestOfFeeds(of);
+  const latest = statements(of, 1)[0] ?? latestOfFeeds(of);
   if (latest?.status === "not_affected" || latest?.status === "fixed")
     return { reason: `VEX_${latest.status.toUpperCase()}`, fromMs: latest.fromMs, statement: latest };
   return decision === undefined ? {} : { decision };
@@ -223,6 +236,13 @@ export function comparePositions(a: FindingPosition, b: FindingPosition): number
 const inOrder = (a: ImageFinding, b: ImageFinding): number => comparePositions(positionOf(a), positionOf(b));
 
 type FindingRow = Row<"package_findings">;
+
+const DIGITS = 16;
+
+/** The primary key, in its order. */
+function keyOf({ package: id, feed, record, opened, change }: FindingRow): string {
+  return [id, feed, record, ...[opened, change].map((each) => String(each).padStart(DIGITS, "0"))].join("\n");
+}
 
 const isOpenAt =
   (atMs: number | undefined) =>
@@ -270,6 +290,7 @@ async function findingRows(
   db: Database,
   { digest, atMs, state, packages }: FindingsAsked,
   sources: readonly string[],
+  turn: ReadingLimits["turn"],
 ): Promise<FindingRow[]> {
   const time =
     state === "closed"
@@ -280,14 +301,25 @@ async function findingRows(
         ? " and f.closed is null"
         : " and f.opened <= ? and (f.closed is null or f.closed > ?)";
   const times = Array.from(time.matchAll(/\?/g), () => atMs ?? 0);
-  const ask = async (among: string, ids: readonly string[]): Promise<FindingRow[]> =>
+  const ask = async (among: string, ids: readonly Bindable[]): Promise<FindingRow[]> =>
     await select<FindingRow>(
       db,
       `select f.* from package_findings as f where f.package in (select i.package from image_packages as i where i.digest = ? and i.source in (${marks(sources)})${among})${time}`,
       [digest, ...sources, ...ids, ...times],
     );
-  if (packages === undefined) return await ask("", []);
   const found: FindingRow[] = [];
+  if (packages === undefined && turn === undefined) return await ask("", []);
+  if (packages === undefined) {
+    const most = await placesOf(db, digest, sources);
+    for (let from = 0; from < most; from += PLACES) {
+      for (const row of await ask(" and i.n >= ? and i.n < ?", [from, from + PLACES])) found.push(row);
+      await turn?.();
+    }
+    // A package may lie in several places. The order is that in which they are stored.
+    const rows = new Map(found.map((row) => [keyOf(row), row]));
+    await turn?.();
+    return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  }
   for (let at = 0; at < packages.length; at += ROWS) {
     const some = packages.slice(at, at + ROWS);
     found.push(...(await ask(` and i.package in (${marks(some)})`, some)));
@@ -299,9 +331,8 @@ type Held = Pick<ImageFinding, "package" | "places" | "sources">;
 
 async function heldPackages(
   db: Database,
-  digest: string,
-  sources: readonly string[],
-  ids: readonly string[],
+  { digest, sources, ids }: { digest: string; sources: readonly string[]; ids: readonly string[] },
+  turn: ReadingLimits["turn"],
 ): Promise<Map<string, Held>> {
   const found = new Map<string, Held>();
   for (let at = 0; at < ids.length; at += ROWS) {
@@ -319,6 +350,7 @@ async function heldPackages(
       if (!held.sources.includes(source)) held.sources.push(source);
       found.set(row.id, held);
     }
+    await turn?.();
   }
   for (const held of found.values()) held.sources.sort((a, b) => sources.indexOf(a) - sources.indexOf(b));
   return found;

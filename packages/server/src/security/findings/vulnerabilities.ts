@@ -1,3 +1,4 @@
+import type { createTurns } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { EpssBody } from "../feeds/epss.ts";
 import { type Severity, SEVERITIES } from "../feeds/severities.ts";
@@ -25,6 +26,8 @@ export interface RecordName {
 /** What a call has read of vulnerabilities, by recordKey: one record affects packages of many images. */
 export type KnownVulnerabilities = Map<string, Vulnerability>;
 
+type Turn = ReturnType<typeof createTurns>;
+
 interface Said extends RecordName {
   format: string;
   severity: Severity;
@@ -46,22 +49,25 @@ export async function learnVulnerabilities(
   db: Database,
   records: readonly RecordName[],
   known: KnownVulnerabilities,
+  turn?: Turn,
 ): Promise<void> {
   const asked = [...new Map(records.map((record) => [recordKey(record), record])).values()].filter(
     (record) => !known.has(recordKey(record)),
   );
   if (asked.length === 0) return;
-  const idsOf = await idsByRecord(db, asked);
-  const said = await saidBy(db, asked);
+  const idsOf = await idsByRecord(db, asked, turn);
+  const said = await saidBy(db, asked, turn);
   const about = new Map<string, Said[]>();
   const names = new Map<string, string>();
   // First by the ids of the records themselves, then by those that others give the same vulnerability.
   let looked = new Set<string>();
   for (let round = 0; round < 2; round += 1) {
     const ids = new Set([...idsOf.values()].flat().filter((id) => !looked.has(id)));
-    const found = await recordsAbout(db, [...ids]);
+    const found = await recordsAbout(db, [...ids], turn);
     for (const { key, record } of found) {
-      about.set(key, [...(about.get(key) ?? []), record]);
+      const known = about.get(key);
+      if (known === undefined) about.set(key, [record]);
+      else known.push(record);
       if (record.id.toLowerCase() === key) names.set(key, record.id);
     }
     looked = new Set([...looked, ...ids]);
@@ -69,11 +75,14 @@ export async function learnVulnerabilities(
     for (const [key, ids] of await idsByRecord(
       db,
       others.filter((each) => !idsOf.has(recordKey(each))),
+      turn,
     ))
       idsOf.set(key, ids);
   }
-  for (const record of asked)
+  for (const record of asked) {
     known.set(recordKey(record), vulnerabilityOf(record, { idsOf, about, names, own: said.get(recordKey(record)) }));
+    await turn?.();
+  }
 }
 
 interface Sayings {
@@ -133,7 +142,11 @@ function displayed(id: string): string {
 }
 
 /** The ids of the vulnerability that records have, in lower case. */
-async function idsByRecord(db: Database, records: readonly RecordName[]): Promise<Map<string, string[]>> {
+async function idsByRecord(
+  db: Database,
+  records: readonly RecordName[],
+  turn: Turn | undefined,
+): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>(records.map((record) => [recordKey(record), []]));
   for (const [feed, some] of Map.groupBy(records, (record) => record.feed))
     for (let at = 0; at < some.length; at += ROWS) {
@@ -146,11 +159,16 @@ async function idsByRecord(db: Database, records: readonly RecordName[]): Promis
         [feed, ...ids],
       );
       for (const { key, record: id } of rows) found.get(recordKey({ feed, id }))?.push(key);
+      await turn?.();
     }
   return found;
 }
 
-async function saidBy(db: Database, records: readonly RecordName[]): Promise<Map<string, Said>> {
+async function saidBy(
+  db: Database,
+  records: readonly RecordName[],
+  turn: Turn | undefined,
+): Promise<Map<string, Said>> {
   const found = new Map<string, Said>();
   for (const [feed, some] of Map.groupBy(records, (record) => record.feed))
     for (let at = 0; at < some.length; at += ROWS) {
@@ -162,12 +180,17 @@ async function saidBy(db: Database, records: readonly RecordName[]): Promise<Map
         [feed, ...ids],
       );
       for (const row of rows) found.set(recordKey(row), row);
+      await turn?.();
     }
   return found;
 }
 
 /** The general records that have one of these ids or aliases, with which. Withdrawn ones say nothing. */
-async function recordsAbout(db: Database, ids: readonly string[]): Promise<{ key: string; record: Said }[]> {
+async function recordsAbout(
+  db: Database,
+  ids: readonly string[],
+  turn: Turn | undefined,
+): Promise<{ key: string; record: Said }[]> {
   const found: { key: string; record: Said }[] = [];
   for (let at = 0; at < ids.length; at += ROWS) {
     const some = ids.slice(at, at + ROWS);
@@ -179,6 +202,7 @@ async function recordsAbout(db: Database, ids: readonly string[]): Promise<{ key
       some,
     );
     for (const { key, ...record } of rows) found.push({ key, record });
+    await turn?.();
   }
   return found;
 }

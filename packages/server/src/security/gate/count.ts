@@ -9,6 +9,7 @@ import {
   type UnknownImage,
 } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
+import type { ReadingLimits } from "../attached/statements.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { type ManifestContent, unknownOf } from "./unknown.ts";
@@ -28,18 +29,19 @@ export interface Counted {
 
 /**
  * The findings of one image that count at the time, and whether it is known what it holds. `manifest`: that of the
- * image, undefined when the repo does not hold it. `known`: what the call has read of vulnerabilities.
+ * image, undefined when the repo does not hold it. `known`: what the call has read of vulnerabilities;
+ * with its limits.
  */
 export async function countFindings(
   tx: Database,
   { repo, digest, manifest }: GatedImage & { manifest: ManifestContent | undefined },
   rules: GateRules,
   nowMs: number,
-  known?: KnownVulnerabilities,
+  { known, ...limits }: { known?: KnownVulnerabilities } & ReadingLimits = {},
 ): Promise<Counted> {
   // Before the findings are read: what is compared meanwhile is not known yet, and asked for the next time.
   const unknown = await unknownOf(tx, { repo, digest }, manifest);
-  const open = (await findingsOfImage(tx, { repo, digest, state: "open" }, known)) ?? [];
+  const open = (await findingsOfImage(tx, { repo, digest, state: "open" }, known, limits)) ?? [];
   const meant = open.filter((finding) => isMeant(finding, rules));
   const counted = meant.filter(({ sinceMs }) => nowMs - sinceMs >= rules.graceMs);
   const next = meant.filter(({ sinceMs }) => nowMs - sinceMs < rules.graceMs).map(({ sinceMs }) => sinceMs);

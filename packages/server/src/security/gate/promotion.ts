@@ -7,7 +7,7 @@ export const judgePromotion: JudgePromotion = async (tx, { repo, digest }, rules
   const known = new Map();
   const counts: Counted[] = [];
   const { all, isWhole } = await manifestsBehind(tx, { repo, digest });
-  for (const each of all) counts.push(await countFindings(tx, { repo, ...each }, rules, nowMs, known));
+  for (const each of all) counts.push(await countFindings(tx, { repo, ...each }, rules, nowMs, { known }));
   const found = together(counts);
   if (!isWhole) {
     const reason = `it names more than ${MAX_IMAGES} manifests, or they are nested too deep: not all were looked at`;

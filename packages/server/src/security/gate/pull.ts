@@ -33,7 +33,7 @@ export function createPullGate(): JudgePull {
     const { manifest = await manifestOf(tx, asked), ...image } = asked;
     // Read first: what changes meanwhile is seen the next time.
     const state = await findingsState(tx, image);
-    const found = await countFindings(tx, { ...image, manifest }, rules, nowMs);
+    const found = await countFindings(tx, { ...image, manifest }, rules, nowMs, { turn: createTurns() });
     return { state, counted: found, readMs: nowMs, checkedMs: nowMs };
   };
   const counted = async (tx: Database, image: Asked, rules: GateRules, nowMs: number): Promise<Counted> => {

@@ -39,7 +39,7 @@ export async function imageReport(
   for (const digest of open.digests) {
     const one = { ...image, digest };
     for (const { readMs } of await countingSources(call.tx, one)) seen(readMs);
-    for (const each of (await findingsOfImage(call.tx, { ...one, state: "closed" }, known)) ?? []) {
+    for (const each of (await findingsOfImage(call.tx, { ...one, state: "closed" }, known, call)) ?? []) {
       seen(each.sinceMs);
       seen(each.closedMs);
     }
@@ -59,7 +59,7 @@ export async function openFindings(
   for (const digest of (await imagesBehind(call.tx, image.repo, image.digest)).slice(0, MAX_IMAGES)) {
     call.requireCaller();
     await weighFindings(call, { ...image, digest });
-    const findings = await findingsOfImage(call.tx, { ...image, digest, state: "open" }, known);
+    const findings = await findingsOfImage(call.tx, { ...image, digest, state: "open" }, known, call);
     if (findings === undefined) continue;
     digests.push(digest);
     for (const each of findings) {

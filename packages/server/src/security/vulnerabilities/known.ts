@@ -1,4 +1,5 @@
 import type { Database } from "../../store/index.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { isObject } from "../../lib/json.ts";
 import { isWebUrl } from "../../lib/web-url.ts";
 import type { FeedFormat } from "../feeds/formats.ts";
@@ -73,41 +74,53 @@ export async function knownVulnerabilities(
     tx,
     all.flatMap(({ read }) => read),
   );
-  return all.map(({ joined, heads, read }) => {
-    const contents = read.flatMap((head) => {
-      const body = bodies.get(refKey(head));
-      return body === undefined ? [] : [{ head, body, format: feeds.get(head.feed)?.format }];
-    });
-    const ofFormat = (format: FeedFormat): Record<string, unknown>[] =>
-      contents.filter((each) => each.format === format).map(({ body }) => body);
-    const [kev] = ofFormat("kev");
-    const [epss] = ofFormat("epss");
-    const osv = ofFormat("osv");
-    const texts = [...osv, ...ofFormat("debian-tracker")];
-    const spellings = spellingsOf(contents.flatMap(({ head, body, format }) => idsIn(head, body, format)));
-    const holding = heads.filter(({ withdrawn }) => withdrawn === null);
-    return {
-      id: spellingOf(joined.key, spellings),
-      aliases: joined.names.filter((name) => name !== joined.key).map((name) => spellingOf(name, spellings)),
-      summary: firstText(...texts.map(({ summary }) => summary), kev?.["vulnerabilityName"]),
-      details: firstText(...texts.map(({ details, description }) => details ?? description), kev?.["shortDescription"]),
-      references: unique(osv.flatMap(({ references }) => pairsIn(references, "type", "url")))
-        .map(([type, url]) => ({ type, url }))
-        .filter(({ url }) => isWebUrl(url)),
-      vectors: unique(osv.flatMap((body) => vectorsIn(body))).map(([type, score]) => ({ type, score })),
-      ...worstOf(holding),
-      exploited: kev && {
-        dateAdded: textOf(kev["dateAdded"]),
-        dueDate: textOf(kev["dueDate"]),
-        requiredAction: textOf(kev["requiredAction"]),
-        ransomware: textOf(kev["knownRansomwareCampaignUse"]),
-      },
-      epss: epss && { probability: Number(epss["epss"]), percentile: Number(epss["percentile"]) },
-      withdrawnMs:
-        heads.length > 0 && holding.length === 0 ? Math.max(...heads.map((head) => head.withdrawn ?? 0)) : undefined,
-      sources: heads.slice(0, MAX_SOURCES).map((head) => ({ ...head, licence: feeds.get(head.feed)?.licence ?? "" })),
-    };
+  const turn = createTurns();
+  const found: KnownVulnerability[] = [];
+  for (const unread of all) {
+    found.push(knownOf(unread, bodies, feeds));
+    await turn();
+  }
+  return found;
+}
+
+function knownOf(
+  { joined, heads, read }: Unread,
+  bodies: ReadonlyMap<string, Record<string, unknown>>,
+  feeds: ReadonlyMap<string, JoinedFeed>,
+): KnownVulnerability {
+  const contents = read.flatMap((head) => {
+    const body = bodies.get(refKey(head));
+    return body === undefined ? [] : [{ head, body, format: feeds.get(head.feed)?.format }];
   });
+  const ofFormat = (format: FeedFormat): Record<string, unknown>[] =>
+    contents.filter((each) => each.format === format).map(({ body }) => body);
+  const [kev] = ofFormat("kev");
+  const [epss] = ofFormat("epss");
+  const osv = ofFormat("osv");
+  const texts = [...osv, ...ofFormat("debian-tracker")];
+  const spellings = spellingsOf(contents.flatMap(({ head, body, format }) => idsIn(head, body, format)));
+  const holding = heads.filter(({ withdrawn }) => withdrawn === null);
+  return {
+    id: spellingOf(joined.key, spellings),
+    aliases: joined.names.filter((name) => name !== joined.key).map((name) => spellingOf(name, spellings)),
+    summary: firstText(...texts.map(({ summary }) => summary), kev?.["vulnerabilityName"]),
+    details: firstText(...texts.map(({ details, description }) => details ?? description), kev?.["shortDescription"]),
+    references: unique(osv.flatMap(({ references }) => pairsIn(references, "type", "url")))
+      .map(([type, url]) => ({ type, url }))
+      .filter(({ url }) => isWebUrl(url)),
+    vectors: unique(osv.flatMap((body) => vectorsIn(body))).map(([type, score]) => ({ type, score })),
+    ...worstOf(holding),
+    exploited: kev && {
+      dateAdded: textOf(kev["dateAdded"]),
+      dueDate: textOf(kev["dueDate"]),
+      requiredAction: textOf(kev["requiredAction"]),
+      ransomware: textOf(kev["knownRansomwareCampaignUse"]),
+    },
+    epss: epss && { probability: Number(epss["epss"]), percentile: Number(epss["percentile"]) },
+    withdrawnMs:
+      heads.length > 0 && holding.length === 0 ? Math.max(...heads.map((head) => head.withdrawn ?? 0)) : undefined,
+    sources: heads.slice(0, MAX_SOURCES).map((head) => ({ ...head, licence: feeds.get(head.feed)?.licence ?? "" })),
+  };
 }
 
 /** KEV and EPSS first, which are small; then what holds, what has this id itself, and what is newer. */

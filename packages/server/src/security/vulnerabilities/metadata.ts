@@ -11,6 +11,7 @@ import type { Call } from "../../core/call.ts";
 import { timestamp } from "../../lib/timestamps.ts";
 import type { Database } from "../../store/index.ts";
 import { folded } from "../advisories/lookups.ts";
+import { weighBytes } from "../weights.ts";
 import { type FeedKeyKind, vulnerabilityKey } from "../feeds/stored.ts";
 import { feedsNamingBy, feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./join.ts";
 import { type Branch, inScope, pageOfKnown, pageOfTexts } from "./key-pages.ts";
@@ -102,10 +103,20 @@ async function knownAmong(
 
 /** The answers for the rows of a page. `scope`: the conditions on the advisories that the caller may see. */
 export async function metadataOf(
-  { tx }: Pick<Call, "tx">,
+  call: Pick<Call, "tx" | "weigh" | "bulk">,
   rows: readonly MetadataRow[],
   scope: readonly RawBuilder<unknown>[],
 ): Promise<MessageInitShape<typeof VulnerabilityMetadataSchema>[]> {
+  const { tx, bulk } = call;
+  // Lists of v1 are read in turns, whatever a page has: they could not go on elsewhere.
+  if (bulk !== true) {
+    const sum = (of: (unread: Unread) => number): number => rows.reduce((all, { unread }) => all + of(unread), 0);
+    call.weigh(sum(({ read }) => read.length));
+    weighBytes(
+      call,
+      sum(({ size }) => size),
+    );
+  }
   const feeds = await feedsOf(tx);
   const known = await knownVulnerabilities(
     tx,

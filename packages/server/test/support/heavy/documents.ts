@@ -38,6 +38,12 @@ export const DOCUMENTS: readonly HeavyInput[] = [
     ({ repo, digests: [digest] }) => `/registry/v2/repos/${repo}/digests/${digest}/sbom?format=SBOM_FORMAT_SPDX`,
   ),
   get(
+    "the rejection of a document of 150,000 packages",
+    [{ packages: TOO_MANY }],
+    ({ repo, digests: [digest] }) => `/registry/v2/repos/${repo}/digests/${digest}/sbom`,
+    [400],
+  ),
+  get(
     "v1's SBOM of 50,000 packages",
     [{ packages: MOST }],
     ({ repo, digests: [digest] }) => `/registry/v1/repos/${repo}/digests/${digest}/sbom`,

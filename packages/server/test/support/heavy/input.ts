@@ -64,6 +64,8 @@ export interface HeavyInput {
    * longer than a few of them.
    */
   pings?: number;
+  /** How many are sent side by side; eight by default, fewer for what takes long. */
+  times?: number;
   /** Settings of the server, beside those of all. */
   env?: Record<string, string>;
   prepare(world: HeavyWorld): Promise<HeavyRequest>;

@@ -1,4 +1,5 @@
 import { ADVISORIES } from "./advisories.ts";
+import { ATTACHED } from "./attached.ts";
 import { DOCUMENTS } from "./documents.ts";
 import type { HeavyInput } from "./input.ts";
 import { LIBRARIES } from "./libraries.ts";
@@ -10,4 +11,5 @@ export const HEAVY = {
   libraries: LIBRARIES,
   advisories: ADVISORIES,
   reports: REPORTS,
+  attached: ATTACHED,
 } satisfies Record<string, readonly HeavyInput[]>;

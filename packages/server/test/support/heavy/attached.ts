@@ -1,0 +1,198 @@
+// What is attached to images: documents that are pushed, and statements about many vulnerabilities.
+import { sql } from "kysely";
+import { POSTGRES, SQLITE } from "../../../../../bench/seed-sql.ts";
+import { pushArtifact } from "../catalog/push.ts";
+import { ENGINE } from "../database.ts";
+import { pushHolding } from "./images.ts";
+import type { HeavyAnswer, HeavyInput, HeavyWorld } from "./input.ts";
+
+const CYCLONEDX = "application/vnd.cyclonedx+json";
+const MIB = 1024 * 1024;
+/** The largest document that is answered whole, and the largest that is read. */
+const RAW_BYTES = 16 * MIB;
+const READ_BYTES = 64 * MIB;
+const PACKAGES = 20_000;
+/** Statements of one document, and how many documents are attached to one image. */
+const STATEMENTS = 20_000;
+const DOCUMENTS = 4;
+const FINDINGS = 10_000;
+/** One for each request: what is known of an image is not read again. */
+const IMAGES = 9;
+const EPOCH_MS = 1_760_000_000_000;
+const SERVED = [200, 429];
+
+/** What is attached is read with images. */
+const READS = { MOORAGE_CATALOG_IMAGES: "1" };
+
+/** The states of a reading. */
+const DONE = 2;
+const FAILED = 3;
+const READING = { state: DONE, attempts: 1, reason: "", holder: "", hold_until: 0 };
+
+let documents = 0;
+
+/** A CycloneDX document of so many bytes. */
+function sbomOf(bytes: number): string {
+  const rest = (filler: string): string => {
+    const components = Array.from({ length: PACKAGES }, (_, n) => ({
+      type: "library",
+      name: `component-${n}`,
+      version: "1.0.0",
+      purl: `pkg:npm/component-${n}@1.0.0`,
+      description: filler,
+    }));
+    return JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: `n${documents}`, components });
+  };
+  documents += 1;
+  const text = rest("d".repeat(Math.floor((bytes - rest("").length) / PACKAGES)));
+  return text + " ".repeat(bytes - text.length);
+}
+
+async function stateOf(world: HeavyWorld, manifest: string): Promise<{ state: number; reason: string } | undefined> {
+  let found: { state: number; reason: string } | undefined;
+  await world.write(async (db) => {
+    found = await db
+      .selectFrom("attached_readings")
+      .select(["state", "reason"])
+      .where("manifest", "=", manifest)
+      .executeTakeFirst();
+  });
+  return found;
+}
+
+/** Attaches the document to the image of the repo, and waits until it was read. */
+async function attach(
+  world: HeavyWorld,
+  { repo, digest, content }: { repo: string; digest: string; content: string },
+): Promise<void> {
+  let name = "";
+  await world.write(async (db) => {
+    const row = await db.selectFrom("repos").select("name").where("uid", "=", repo).executeTakeFirstOrThrow();
+    name = `${world.organization.name}/${row.name}`;
+  });
+  const layers = [{ mediaType: CYCLONEDX, content }];
+  const target = { url: world.url, token: world.registry, name };
+  const manifest = await pushArtifact(target, { artifactType: CYCLONEDX, subject: digest, layers });
+  await world.until("the reading of a document", async () => {
+    const { state, reason } = (await stateOf(world, manifest)) ?? {};
+    if (state === FAILED) throw new Error(reason);
+    return state === DONE;
+  });
+}
+
+/** Writes what the reading of so many VEX documents would have written, about the findings of pushHolding. */
+async function state(world: HeavyWorld, repo: string, digest: string): Promise<void> {
+  await world.write(async (db) => {
+    const { series, pad } = ENGINE === "sqlite" ? SQLITE : POSTGRES;
+    for (let at = 0; at < DOCUMENTS; at += 1) {
+      const manifest = `sha256:${String(at).padStart(64, "0")}`;
+      const of = { subject: digest, manifest };
+      await db
+        .insertInto("attachments")
+        .values({ ...of, repo, via: "", from_time: EPOCH_MS, until_time: null, trusted: 1 })
+        .execute();
+      await db
+        .insertInto("attached_readings")
+        .values({ ...of, ...READING, create_time: EPOCH_MS, finish_time: EPOCH_MS })
+        .execute();
+      const document = { n: 0, layer: digest, media_type: "application/openvex+json", kind: "openvex", reason: "" };
+      const said = { time: EPOCH_MS, packages: 0, statements: STATEMENTS, document_id: `d${at}`, author: "Heavy" };
+      await db
+        .insertInto("attached_documents")
+        .values({ ...of, ...document, ...said })
+        .execute();
+      await sql
+        .raw(
+          `insert into attached_statements (subject, manifest, n, i, ids, status, justification, impact, target, product, time)
+           select '${digest}', '${manifest}', 0, s.i, '["cve-2026-' || ${pad(`(s.i % ${FINDINGS})`)} || '"]', 'under_investigation', '', '', 'pkg:npm/package-' || ${pad(`(s.i % ${FINDINGS})`)}, '${digest}', ${EPOCH_MS} + s.i
+             from ${series(STATEMENTS)} as s`,
+        )
+        .execute(db);
+    }
+  });
+}
+
+function stated(
+  title: string,
+  findings: number,
+  path: (image: { repo: string; digest: string }) => string,
+): HeavyInput {
+  return {
+    title,
+    statuses: SERVED,
+    // The process that is asked the second time is there already.
+    pings: 3,
+    async prepare(world) {
+      const { repo, digests } = await pushHolding(world, [{ packages: findings, findings }]);
+      const digest = digests[0] ?? "";
+      await state(world, repo, digest);
+      return (began) => world.send("GET", path({ repo, digest }), { token: world.platform, ...(began && { began }) });
+    },
+  };
+}
+
+export const ATTACHED: readonly HeavyInput[] = [
+  {
+    title: "an attached SBOM of 16 MiB as it was pushed",
+    statuses: SERVED,
+    env: READS,
+    async prepare(world) {
+      const { repo, digests } = await pushHolding(world, [{ packages: 1 }]);
+      const digest = digests[0] ?? "";
+      await attach(world, { repo, digest, content: sbomOf(RAW_BYTES) });
+      const path = `/registry/v2/repos/${repo}/digests/${digest}/rawSbom`;
+      return (began) => world.send("GET", path, { token: world.platform, ...(began && { began }) });
+    },
+  },
+  {
+    title: "the reading of an attached SBOM of 64 MiB",
+    statuses: [200],
+    times: 2,
+    env: READS,
+    async prepare(world) {
+      const { repo, digests } = await pushHolding(world, [{ packages: 1 }]);
+      const digest = digests[0] ?? "";
+      return async (began): Promise<HeavyAnswer> => {
+        const content = sbomOf(READ_BYTES);
+        await attach(world, { repo, digest, content });
+        began?.();
+        return { status: 200, headers: {}, bytes: 0, text: "" };
+      };
+    },
+  },
+  stated(
+    "findings of an image with 80,000 statements attached",
+    100,
+    ({ repo, digest }) => `/vulnerabilities/v2/findings?repo=${repo}&digest=${digest}`,
+  ),
+  stated(
+    "the VEX of an image with 80,000 statements attached",
+    100,
+    ({ repo, digest }) => `/vulnerabilities/v2/repos/${repo}/vex?reference=${digest}`,
+  ),
+  {
+    title: "a pull under a gate of an image with 10,000 findings and 80,000 statements attached",
+    statuses: [403],
+    async prepare(world) {
+      const { repo, digests } = await pushHolding(
+        world,
+        Array.from({ length: IMAGES }, () => ({ packages: FINDINGS, findings: FINDINGS })),
+      );
+      for (const digest of digests) await state(world, repo, digest);
+      const gate = { mode: "ENFORCE", on: ["PULL"] };
+      const answer = await world.send("PATCH", `/registry/v2/repos/${repo}?updateMask=tagPolicy`, {
+        token: world.platform,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ tagPolicy: { vulnerabilities: gate } }),
+      });
+      if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+      const { name } = JSON.parse(answer.text) as { name: string };
+      let at = 0;
+      return (began) => {
+        const path = `/v2/${world.organization.name}/${name}/manifests/${digests[at % IMAGES]}`;
+        at += 1;
+        return world.send("GET", path, { token: world.registry, ...(began && { began }) });
+      };
+    },
+  },
+];
