@@ -31,6 +31,13 @@ const USES_DATABASE = /^packages\/(server\/(test\/|src\/store\/)|console\/test\/
 export const IN_BROWSER = "packages/console/test/";
 
 /**
+ * Inputs at their limits, each on a server of its own: they take minutes of both processors, and what they play depends
+ * on no engine. `.ci/run` has a section for them, by `npm test -- faults/heavy`; `npm run test:all` runs them on
+ * SQLite.
+ */
+export const HEAVY = "packages/server/test/faults/heavy/";
+
+/**
  * Tests that run on PostgreSQL in `npm test` too, since their result may depend on the engine: hand-written SQL,
  * isolation and collisions, the order of text. All others run there in `npm run test:all`.
  */
@@ -121,6 +128,7 @@ export function planOf({ root, words, engines, extent, part = { n: 1, of: 1 } }:
   const units = engines.flatMap((engine) => {
     const here = files.filter((path) => {
       if (engine === "postgres" && !USES_DATABASE.test(path)) return false;
+      if (path.startsWith(HEAVY) && words.length === 0 && (engine === "postgres" || extent !== "all")) return false;
       if (extent === "quick") return isQuick(path, engine);
       return extent === "all" || isLong(path) || !isQuick(path, engine);
     });

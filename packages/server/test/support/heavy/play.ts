@@ -3,7 +3,7 @@ import type { HeavyInput } from "./input.ts";
 import { assertOthersServed } from "./order.ts";
 import { startHeavyWorld } from "./world.ts";
 
-const LIMIT = { timeout: 300_000 };
+const LIMIT = { timeout: 600_000 };
 const SIDE_BY_SIDE = 8;
 
 /** A test for each input, on a server of its own: alone, and several side by side. */
