@@ -26,8 +26,8 @@ export function written(answer: Omit<Written, typeof WRITTEN>): Written {
 export const MAX_ROWS_HERE = 1_000;
 
 /**
- * Thrown by `Call.weigh` of a call that must not take so much of this thread. It is no error of the call: dispatch has
- * the call answered by another process.
+ * Thrown by `Call.weigh` of a call that must not take so much of this thread. The call itself has not failed: dispatch
+ * has the call answered by another process.
  */
 export class TooHeavyHere extends Error {
   readonly rows: number;

@@ -85,7 +85,7 @@ const CERTAIN: Readonly<Record<string, StorageReason>> = {
   ENODEV: "io_error",
   ENOMEM: "out_of_memory",
 };
-// Codes that mean this of a store's own files, and something else of others, such as sockets.
+// Codes that mean this for a store's own files, and something else for sockets, for example.
 const OF_STORES: Readonly<Record<string, StorageReason>> = {
   EACCES: "denied",
   EPERM: "denied",

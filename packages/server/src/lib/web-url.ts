@@ -1,4 +1,4 @@
-/** Whether a browser goes to a page of http or https for it: of content of others nothing else is kept as a link. */
+/** Whether it is the address of an http or https page: untrusted content may link to nothing else. */
 export function isWebUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol);

@@ -1,7 +1,7 @@
 import { type PomFacts, pomFacts, type Release } from "./pom-facts.ts";
 import { type Pom, pluginPrefixOf, pomOf } from "./pom.ts";
 
-// What is read of the XML of others, by its bytes.
+// Reads XML from uploads and upstreams, given as bytes.
 
 /** What a POM says; undefined for what is none. */
 export function readPom({ bytes }: { bytes: Uint8Array }): Pom | undefined {

@@ -34,9 +34,9 @@ export function isAgainst(license: string, rules: LicenseRules): boolean {
 
 /**
  * Says of licenses whether they are against the rules. A license: as the metadata of a version have it, empty for none.
- * Of an expression with OR one side must be allowed, with AND both. What is no expression of SPDX is taken for the
- * license that is usually meant, such as Apache-2.0 for `Apache License, Version 2.0`. The time is linear in the length
- * of the license, whatever the number of rules.
+ * Of an expression with OR one side must be allowed, with AND both. Text that is not an SPDX expression is taken for
+ * the license that is usually meant, such as Apache-2.0 for `Apache License, Version 2.0`. The time is linear in the
+ * length of the license, whatever the number of rules.
  */
 export function licenseJudge({ allowed, denied, blocksUnknown }: LicenseRules): (license: string) => boolean {
   if (allowed.length === 0 && denied.length === 0 && !blocksUnknown) return () => false;
