@@ -155,7 +155,7 @@ export const ATTACHED: readonly HeavyInput[] = [
       return async (began): Promise<HeavyAnswer> => {
         const content = sbomOf(READ_BYTES);
         await attach(world, { repo, digest, content });
-        began?.();
+        began?.(200);
         return { status: 200, headers: {}, bytes: 0, text: "" };
       };
     },

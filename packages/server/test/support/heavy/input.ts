@@ -13,12 +13,12 @@ export interface HeavySend {
   token?: string;
   headers?: Record<string, string>;
   body?: Uint8Array | string;
-  /** Called when the answer begins. */
-  began?: () => void;
+  /** Called with its status when the answer begins. */
+  began?: (status: number) => void;
 }
 
-/** Sends the request. `began`: called when the answer begins. */
-export type HeavyRequest = (began?: () => void) => Promise<HeavyAnswer>;
+/** Sends the request. `began`: called with its status when the answer begins. */
+export type HeavyRequest = (began?: (status: number) => void) => Promise<HeavyAnswer>;
 
 /** A server in a process of its own with two organizations: one sends what is heavy, the other wants to be served. */
 export interface HeavyWorld {

@@ -3,27 +3,50 @@ import type { HeavyAnswer, HeavyInput, HeavyRequest, HeavyWorld } from "./input.
 
 /**
  * How many pings, one after another, must be answered before what is heavy. A server that does the work in few long
- * steps answers as many as it has steps.
+ * steps answers as many as it has steps, on every machine.
  */
-const PINGS = 50;
+const PINGS = 20;
+
+/** How often it is sent again where too few pings were answered: a machine that is busy answers fewer of them, once. */
+const TRIES = 3;
+
+type Limits = Pick<HeavyInput, "title" | "statuses" | "pings">;
 
 /**
  * Sends the request `times` times side by side, and pings of another organization one after another meanwhile. Fails
- * unless enough of them were answered before the first answer to a request began. Returns the answers.
+ * unless enough of them were answered before the first answer to a request began, in one of a few tries. Returns the
+ * answers.
  */
 export async function assertOthersServed(
   world: HeavyWorld,
-  { title, statuses, pings: least = PINGS }: Pick<HeavyInput, "title" | "statuses" | "pings">,
+  { title, statuses, pings: least = PINGS }: Limits,
   request: HeavyRequest,
   times = 1,
 ): Promise<HeavyAnswer[]> {
+  const answered: number[] = [];
+  while (answered.length < TRIES) {
+    const { pings, answers } = await pingsMeanwhile(world, request, times);
+    for (const { status, text } of answers) assert.ok(statuses.includes(status), `${title}: ${status} ${text}`);
+    if (pings >= least) return answers;
+    answered.push(pings);
+  }
+  assert.fail(`${title}: ${answered.join(", ")} pings of another organization were answered meanwhile`);
+}
+
+async function pingsMeanwhile(
+  world: HeavyWorld,
+  request: HeavyRequest,
+  times: number,
+): Promise<{ pings: number; answers: HeavyAnswer[] }> {
   // The connection of the pings is open before.
   await world.ping();
   let isAnswered = false;
-  const mark = (): void => void (isAnswered = true);
-  const asking = Array.from({ length: times }, () => request(mark).finally(mark));
-  const all = Promise.all(asking);
-  // What fails meanwhile is seen below.
+  // Who is sent away because several others are being served already does not end the comparison.
+  const began = (status: number): void => void (isAnswered ||= status !== 503);
+  const all = Promise.all(Array.from({ length: times }, () => request(began))).finally(() => {
+    isAnswered = true;
+  });
+  // What fails meanwhile is seen by the caller.
   all.catch(() => {});
   let pings = 0;
   while (!isAnswered) {
@@ -31,8 +54,5 @@ export async function assertOthersServed(
     // A ping that was answered in the same moment as the request shows nothing.
     if (!isAnswered) pings += 1;
   }
-  const answers = await all;
-  for (const { status, text } of answers) assert.ok(statuses.includes(status), `${title}: ${status} ${text}`);
-  assert.ok(pings >= least, `${title}: ${pings} pings of another organization were answered meanwhile`);
-  return answers;
+  return { pings, answers: await all };
 }

@@ -135,7 +135,7 @@ function sent(
       },
     },
     (response) => {
-      began?.();
+      began?.(response.statusCode ?? 0);
       let bytes = 0;
       let text = "";
       response.on("data", (chunk: Buffer) => {
