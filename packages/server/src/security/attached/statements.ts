@@ -1,5 +1,5 @@
 import type { Call } from "../../core/call.ts";
-import type { createTurns } from "../../lib/turns.ts";
+import { sortInTurns, type Turn } from "../../lib/turns.ts";
 import { select, type Database } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { isAbout } from "../vex/applies.ts";
@@ -57,7 +57,7 @@ export interface StatementsAsked {
 /** How a thread that others wait for is kept free: by counting first, or by turns; see Call.weigh and createTurns. */
 export interface ReadingLimits {
   weigh?: Call["weigh"];
-  turn?: ReturnType<typeof createTurns>;
+  turn?: Turn;
 }
 
 interface StatingDocument {
@@ -85,7 +85,7 @@ export async function attachedStatements(
 ): Promise<AttachedStatement[]> {
   const documents = await documentsFor(tx, asked);
   weigh?.(sumOf(documents));
-  const found: { document: StatingDocument; i: number; statement: AttachedStatement }[] = [];
+  const found: FoundStatement[] = [];
   for (const document of documents)
     for (let from = 0; from < document.statements; from += ROWS) {
       for (const { i, ids: json, ...row } of await rowsOf(tx, document, from)) {
@@ -95,14 +95,23 @@ export async function attachedStatements(
       }
       await turn?.();
     }
-  return found
-    .sort(
-      ({ document: a, ...one }, { document: b, ...other }) =>
-        other.statement.timeMs - one.statement.timeMs ||
-        b.from_time - a.from_time ||
-        (a.manifest < b.manifest ? -1 : a.manifest > b.manifest ? 1 : a.n - b.n || one.i - other.i),
-    )
-    .map(({ statement }) => statement);
+  return (await sortInTurns(found, latestFirst, turn)).map(({ statement }) => statement);
+}
+
+interface FoundStatement {
+  document: StatingDocument;
+  /** Its place in the document. */
+  i: number;
+  statement: AttachedStatement;
+}
+
+function latestFirst(one: FoundStatement, other: FoundStatement): number {
+  const [a, b] = [one.document, other.document];
+  return (
+    other.statement.timeMs - one.statement.timeMs ||
+    b.from_time - a.from_time ||
+    (a.manifest < b.manifest ? -1 : a.manifest > b.manifest ? 1 : a.n - b.n || one.i - other.i)
+  );
 }
 
 /** How many statements are read for the image. */
@@ -190,7 +199,10 @@ export function statementsAbout(
 export type FindStatements = (about: AboutVulnerability, most: number) => AttachedStatement[];
 
 /** By vulnerability and the name of the package, as far as a statement has them. */
-export function findStatements(statements: readonly AttachedStatement[]): FindStatements {
+export async function findStatements(
+  statements: readonly AttachedStatement[],
+  turn: Turn | undefined,
+): Promise<FindStatements> {
   const places = new Map<string, number[]>();
   for (const [at, { ids, target }] of statements.entries()) {
     const name = nameIn(target);
@@ -200,6 +212,7 @@ export function findStatements(statements: readonly AttachedStatement[]): FindSt
       if (known === undefined) places.set(key, [at]);
       else known.push(at);
     }
+    await turn?.();
   }
   return ({ purl, ids }, most) => {
     const name = nameIn(purl);

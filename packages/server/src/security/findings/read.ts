@@ -1,4 +1,5 @@
 import type { FeedStatement } from "../trusted/read.ts";
+import { sortInTurns, type Turn } from "../../lib/turns.ts";
 import { compareVersions } from "../../lib/versions/index.ts";
 import { type Bindable, type Database, type Row, select } from "../../store/index.ts";
 import type { FixState } from "../matching/record-affects.ts";
@@ -110,7 +111,7 @@ export async function findingsOfImage(
   const wanted = { ...asked, ids: new Set(ids.map((id) => id.toLowerCase())) };
   const said: ImageSayings = {
     decisions: await decisionsAbout(db, asked, ids),
-    ...partedByWord(await attachedStatements(db, wanted, limits)),
+    ...(await partedByWord(await attachedStatements(db, wanted, limits), turn)),
     latestOfFeeds: await feedStatements(db, asked, sources, aboutPackages(groups, packages, known)),
   };
   const findingOf = (group: readonly FindingRow[]): ImageFinding[] => {
@@ -134,7 +135,7 @@ export async function findingsOfImage(
     found.push(...findingOf(group));
     await turn?.();
   }
-  return found.sort(inOrder);
+  return await sortInTurns(found, inOrder, turn);
 }
 
 /** What is said of the vulnerabilities of an image beside the records. */
@@ -146,10 +147,14 @@ interface ImageSayings {
   latestOfFeeds: LatestOfFeeds;
 }
 
-function partedByWord(all: readonly AttachedStatement[]): Pick<ImageSayings, "statements" | "claims"> {
+async function partedByWord(
+  all: readonly AttachedStatement[],
+  turn: Turn | undefined,
+): Promise<Pick<ImageSayings, "statements" | "claims">> {
+  const parts = Object.groupBy(all, ({ isClaim }) => (isClaim ? "claims" : "statements"));
   return {
-    statements: findStatements(all.filter(({ isClaim }) => !isClaim)),
-    claims: findStatements(all.filter(({ isClaim }) => isClaim)),
+    statements: await findStatements(parts.statements ?? [], turn),
+    claims: await findStatements(parts.claims ?? [], turn),
   };
 }
 
@@ -290,7 +295,7 @@ async function findingRows(
   db: Database,
   { digest, atMs, state, packages }: FindingsAsked,
   sources: readonly string[],
-  turn: ReadingLimits["turn"],
+  turn: Turn | undefined,
 ): Promise<FindingRow[]> {
   const time =
     state === "closed"
@@ -318,7 +323,7 @@ async function findingRows(
     // A package may lie in several places. The order is that in which they are stored.
     const rows = new Map(found.map((row) => [keyOf(row), row]));
     await turn?.();
-    return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    return (await sortInTurns([...rows], ([a], [b]) => (a < b ? -1 : 1), turn)).map(([, row]) => row);
   }
   for (let at = 0; at < packages.length; at += ROWS) {
     const some = packages.slice(at, at + ROWS);
@@ -332,7 +337,7 @@ type Held = Pick<ImageFinding, "package" | "places" | "sources">;
 async function heldPackages(
   db: Database,
   { digest, sources, ids }: { digest: string; sources: readonly string[]; ids: readonly string[] },
-  turn: ReadingLimits["turn"],
+  turn: Turn | undefined,
 ): Promise<Map<string, Held>> {
   const found = new Map<string, Held>();
   for (let at = 0; at < ids.length; at += ROWS) {

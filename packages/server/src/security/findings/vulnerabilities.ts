@@ -1,4 +1,4 @@
-import type { createTurns } from "../../lib/turns.ts";
+import type { Turn } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { EpssBody } from "../feeds/epss.ts";
 import { type Severity, SEVERITIES } from "../feeds/severities.ts";
@@ -25,8 +25,6 @@ export interface RecordName {
 
 /** What a call has read of vulnerabilities, by recordKey: one record affects packages of many images. */
 export type KnownVulnerabilities = Map<string, Vulnerability>;
-
-type Turn = ReturnType<typeof createTurns>;
 
 interface Said extends RecordName {
   format: string;
