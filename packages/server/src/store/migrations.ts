@@ -574,6 +574,14 @@ export const MIGRATIONS: Migration[] = [
       `create index removed_versions_spelled on removed_versions (parent, ecosystem, lower(name))`,
     ],
   },
+  {
+    version: 50,
+    name: "what records of distributions are about",
+    statements: [
+      // The next update of these feeds reads all records, so that those with "upstream" are found by it.
+      `update feeds set etag = '', last_modified = '', newest = null, full_time = null where format = 'osv'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

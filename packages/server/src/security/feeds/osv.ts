@@ -18,6 +18,7 @@ interface OsvRecord {
   modified: string;
   withdrawn?: string;
   aliases?: string[] | null;
+  upstream?: string[] | null;
   severity?: OsvSeverity[] | null;
   references?: { url: string }[] | null;
   affected?:
@@ -57,6 +58,7 @@ export function osvRecord(document: unknown): Read {
     modified: timeAt(record.modified, "modified"),
     withdrawn: record.withdrawn === undefined ? null : timeAt(record.withdrawn, "withdrawn"),
     aliases: [...new Set(record.aliases ?? [])],
+    upstream: [...new Set(record.upstream ?? [])],
     packages: packagesOf(affected.flatMap((each) => each.package ?? [])),
     ...ratingOfRecord(record, affected),
     body: JSON.stringify(withWebReferences(record)),

@@ -17,6 +17,11 @@ export interface FeedRecord {
   withdrawn: number | null;
   /** Other ids of the same vulnerability. The source asserts this; another one may differ. */
   aliases: string[];
+  /**
+   * Ids of the vulnerabilities that it is a record of in packages of its own, as distributions publish them. It says
+   * nothing about them elsewhere, and two of them are not the same. See `upstream` of OSV's schema.
+   */
+  upstream: string[];
   /** Ids of the vulnerabilities that it says something about without being a record of one, as VEX documents do. */
   about: string[];
   packages: FeedPackage[];
@@ -68,6 +73,7 @@ export function recordOf(
   const record: FeedRecord = {
     withdrawn: null,
     aliases: [],
+    upstream: [],
     about: [],
     packages: [],
     products: [],
@@ -80,17 +86,17 @@ export function recordOf(
 }
 
 /** Throws an UnreadableRecord unless the record can be stored and found. */
-function checkRecord({ id, aliases, about, packages, products }: FeedRecord, idField: string): void {
+function checkRecord({ id, aliases, upstream, about, packages, products }: FeedRecord, idField: string): void {
   if (!isId(id) || id === "")
     throw new UnreadableRecord(`${idField}: must be an id of at most ${MAX_ID_BYTES} bytes without spaces`);
   const names = packages.flatMap(({ ecosystem, name }) => [ecosystem, name]);
-  const keys = { aliases, about, packages: names, products };
+  const keys = { aliases, upstream, about, packages: names, products };
   for (const [field, texts] of Object.entries(keys))
     if (texts.some((text) => /\p{C}/u.test(text) || Buffer.byteLength(text) > MAX_KEY_BYTES))
       throw new UnreadableRecord(
         `${field}: has a text with control characters, or of more than ${MAX_KEY_BYTES} bytes`,
       );
-  const count = aliases.length + about.length + packages.length + products.length;
+  const count = aliases.length + upstream.length + about.length + packages.length + products.length;
   if (count > MAX_KEYS)
     throw new UnreadableRecord(`has ${count} packages, aliases and products, more than ${MAX_KEYS}`);
 }

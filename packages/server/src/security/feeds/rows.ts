@@ -56,7 +56,7 @@ export async function deleteKeys(tx: Database, feed: string, records: readonly s
 /**
  * Removes the keys of records, but leaves those ids of vulnerabilities, as `former`, by which findings of the record
  * that are closed or will be are found. The ids of records of distributions are about one package, so only their
- * aliases.
+ * aliases, and what they are records of.
  */
 async function keepFormerKeys(tx: Database, feed: string, records: readonly string[]): Promise<void> {
   for (let at = 0; at < records.length; at += ROWS_PER_STATEMENT) {
@@ -66,7 +66,7 @@ async function keepFormerKeys(tx: Database, feed: string, records: readonly stri
       tx,
       `insert into feed_keys (kind, key, feed, record) select distinct 'former', k.key, k.feed, k.record from feed_keys as k
        join feeds as f on f.name = k.feed where k.feed = ? and k.record in (${among})
-       and (k.kind = 'alias' or (k.kind = 'id' and f.format in ('osv', 'kev', 'epss')))
+       and (k.kind in ('alias', 'upstream') or (k.kind = 'id' and f.format in ('osv', 'kev', 'epss')))
        and exists (select 1 from package_findings as p where p.feed = k.feed and p.record = k.record)
        on conflict do nothing`,
       [feed, ...some],

@@ -17,7 +17,7 @@ export interface StoredRecord {
   hash: string;
 }
 
-export const FEED_KEY_KINDS = ["id", "alias", "about", "package", "product"] as const;
+export const FEED_KEY_KINDS = ["id", "alias", "upstream", "about", "package", "product"] as const;
 export type FeedKeyKind = (typeof FEED_KEY_KINDS)[number];
 
 /** What an import reads. */
@@ -31,6 +31,7 @@ export function storedRecord(record: FeedRecord): StoredRecord {
   const pairs: [FeedKeyKind, string][] = [
     ["id", vulnerabilityKey(id)],
     ...record.aliases.map((alias): [FeedKeyKind, string] => ["alias", vulnerabilityKey(alias)]),
+    ...record.upstream.map((each): [FeedKeyKind, string] => ["upstream", vulnerabilityKey(each)]),
     ...record.about.map((each): [FeedKeyKind, string] => ["about", vulnerabilityKey(each)]),
     ...record.packages.flatMap((each): [FeedKeyKind, string][] => {
       const key = packageKey(each);

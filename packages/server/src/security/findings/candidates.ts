@@ -27,7 +27,10 @@ export async function wantedPackages(
   return [...named].filter((id) => byVulnerability?.has(id) ?? true).sort();
 }
 
-/** The packages with a finding, open or closed, of a record that has one of the ids, or an alias in common with one. */
+/**
+ * The packages with a finding, open or closed, of a record that has one of the ids, is about one in its own packages, or
+ * has an alias in common with one.
+ */
 export async function affectedBy(db: Database, ids: readonly string[]): Promise<Set<string>> {
   const keys = new Set(ids.map(vulnerabilityKey));
   // A record may be known by an alias that only another record of the same vulnerability has.
@@ -39,7 +42,7 @@ export async function affectedBy(db: Database, ids: readonly string[]): Promise<
     const rows = await select<{ package: string }>(
       db,
       `select distinct p.package from feed_keys as k join package_findings as p on p.feed = k.feed and p.record = k.record
-       where k.kind in ('id', 'alias', 'former') and k.key in (${marks(some)})`,
+       where k.kind in ('id', 'alias', 'upstream', 'former') and k.key in (${marks(some)})`,
       some,
     );
     for (const row of rows) found.add(row.package);

@@ -41,7 +41,8 @@ const GENERAL = "'osv', 'kev', 'epss'";
 /**
  * Adds what is known of the vulnerabilities of these records. Two records mean the same when one has an id or alias of
  * the other, also by way of a third one; but a record with several CVEs, as distributions publish them, is one by
- * itself. The severity is the worst that CVSS gives, else the worst word of the record itself, else of the others.
+ * itself. What is known of the vulnerability that a record is about in its own packages holds for the record, and what
+ * the record says holds for no other. The severity is the worst that CVSS gives, else the worst word of the record itself, else of the others.
  */
 export async function learnVulnerabilities(
   db: Database,
@@ -53,7 +54,7 @@ export async function learnVulnerabilities(
     (record) => !known.has(recordKey(record)),
   );
   if (asked.length === 0) return;
-  const idsOf = await idsByRecord(db, asked, turn);
+  const idsOf = await idsByRecord(db, asked, OWN, turn);
   const said = await saidBy(db, asked, turn);
   const about = new Map<string, Said[]>();
   const names = new Map<string, string>();
@@ -73,6 +74,7 @@ export async function learnVulnerabilities(
     for (const [key, ids] of await idsByRecord(
       db,
       others.filter((each) => !idsOf.has(recordKey(each))),
+      OF_OTHERS,
       turn,
     ))
       idsOf.set(key, ids);
@@ -139,10 +141,15 @@ function displayed(id: string): string {
   return id.startsWith("ghsa-") ? `GHSA${id.slice(4)}` : id.toUpperCase();
 }
 
-/** The ids of the vulnerability that records have, in lower case. */
+/** The kinds of keys that name the vulnerability of a record, and of one that says something about it beside others. */
+const OWN = "'alias', 'upstream', 'former'";
+const OF_OTHERS = "'alias', 'former'";
+
+/** The ids of the vulnerability that records have by keys of these kinds, in lower case. */
 async function idsByRecord(
   db: Database,
   records: readonly RecordName[],
+  kinds: string,
   turn: Turn | undefined,
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>(records.map((record) => [recordKey(record), []]));
@@ -153,7 +160,7 @@ async function idsByRecord(
       const rows = await select<{ key: string; record: string }>(
         db,
         `select k.key, k.record from feed_keys as k left join feeds as f on f.name = k.feed
-         where k.feed = ? and k.record in (${ids.map(() => "?").join(", ")}) and (k.kind in ('alias', 'former') or (k.kind = 'id' and f.format in (${GENERAL})))`,
+         where k.feed = ? and k.record in (${ids.map(() => "?").join(", ")}) and (k.kind in (${kinds}) or (k.kind = 'id' and f.format in (${GENERAL})))`,
         [feed, ...ids],
       );
       for (const { key, record: id } of rows) found.get(recordKey({ feed, id }))?.push(key);

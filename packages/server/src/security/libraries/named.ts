@@ -15,7 +15,8 @@ export interface RegistryName {
 }
 
 /**
- * The libraries that records about these vulnerabilities name, by any of their ids or an alias in common with one:
+ * The libraries that records about these vulnerabilities name, by any of their ids, by what they are about in their own
+ * packages, or by an alias in common with one:
  * those of which versions may be affected.
  */
 export async function librariesNamedBy(db: Database, vulnerabilities: readonly string[]): Promise<RegistryName[]> {
@@ -30,7 +31,7 @@ export async function librariesNamedBy(db: Database, vulnerabilities: readonly s
       db,
       `select distinct p.key from feed_keys as k join feeds as f on f.name = k.feed and f.format = 'osv'
        join feed_keys as p on p.feed = k.feed and p.record = k.record and p.kind = 'package'
-       where k.kind in ('id', 'alias') and k.key in (${marks(some)})`,
+       where k.kind in ('id', 'alias', 'upstream') and k.key in (${marks(some)})`,
       some,
     );
     for (const { key } of rows) found.add(key);

@@ -27,7 +27,7 @@ export interface Joined {
 
 /** By which keys the records of a format name the vulnerability that they are records of. */
 const NAMED_BY: Readonly<Record<FeedFormat, readonly FeedKeyKind[]>> = {
-  osv: ["id", "alias"],
+  osv: ["id", "alias", "upstream"],
   kev: ["id"],
   epss: ["id"],
   // Their records are about a vulnerability in a package: the ids of the records are no ids of vulnerabilities.
@@ -58,7 +58,9 @@ export function feedsNamingBy(feeds: ReadonlyMap<string, JoinedFeed>, kind: Feed
 /**
  * What the feeds have about vulnerabilities, by their ids in lower case. Ids are the same vulnerability when a record
  * says so: KEV, EPSS and distributions, which know one id alone, are found through what OSV's records say. What a
- * withdrawn record says joins nothing; it is found by its own ids. Without an entry: of that id no feed has anything.
+ * withdrawn record says joins nothing; it is found by its own ids. A record of a vulnerability in packages of its own
+ * (see FeedRecord.upstream) is found by that one, and has what is known of it; it joins it with nothing. Without an
+ * entry: of that id no feed has anything.
  */
 export async function joinVulnerabilities(
   tx: Database,
@@ -77,6 +79,8 @@ export async function joinVulnerabilities(
 
 interface Node extends RecordRef {
   names: Set<string>;
+  /** The vulnerabilities that it is about in its own packages. */
+  upstream: Set<string>;
   /** It joins the ids that it has. `withdrawn`: it is found by each of them, and joins nothing. */
   role: "joins" | "attached" | "withdrawn";
 }
@@ -87,8 +91,8 @@ type Graph = ReadonlyMap<string, ReadonlySet<Node>>;
 async function graphOf(tx: Database, keys: readonly string[], feeds: ReadonlyMap<string, JoinedFeed>): Promise<Graph> {
   const nodes = new Map<string, Node>();
   const graph = new Map<string, Set<Node>>();
-  const link = (name: string, node: Node): void => {
-    node.names.add(name);
+  const link = (kind: FeedKeyKind, name: string, node: Node): void => {
+    (kind === "upstream" ? node.upstream : node.names).add(name);
     const under = graph.get(name);
     if (under === undefined) graph.set(name, new Set([node]));
     else under.add(node);
@@ -105,18 +109,18 @@ async function graphOf(tx: Database, keys: readonly string[], feeds: ReadonlyMap
       let node = nodes.get(id);
       if (node === undefined) {
         const hasAliases = format === "osv" || format === "alpine-secdb";
-        node = { feed, record, names: new Set(), role: hasAliases ? "withdrawn" : "attached" };
+        node = { feed, record, names: new Set(), upstream: new Set(), role: hasAliases ? "withdrawn" : "attached" };
         nodes.set(id, node);
         if (hasAliases) fresh.push(node);
       }
-      link(key, node);
+      link(kind, key, node);
     }
     const found = new Set<string>();
     for (const [node, names] of await namesIn(tx, fresh, feeds)) {
       node.role = "joins";
-      for (const name of names) {
-        link(name, node);
-        if (!asked.has(name)) found.add(name);
+      for (const { kind, key } of names) {
+        link(kind, key, node);
+        if (!asked.has(key)) found.add(key);
       }
     }
     next = [...found];
@@ -138,7 +142,7 @@ async function rowsUnder(tx: Database, keys: readonly string[]): Promise<KeyRow[
     rows.push(
       ...(await select<KeyRow>(
         tx,
-        `select kind, key, feed, record from feed_keys where kind in ('id', 'alias') and key in (${part.map(() => "?").join(", ")})`,
+        `select kind, key, feed, record from feed_keys where kind in ('id', 'alias', 'upstream') and key in (${part.map(() => "?").join(", ")})`,
         part,
       )),
     );
@@ -151,8 +155,8 @@ async function namesIn(
   tx: Database,
   nodes: readonly Node[],
   feeds: ReadonlyMap<string, JoinedFeed>,
-): Promise<[Node, string[]][]> {
-  const found: [Node, string[]][] = [];
+): Promise<[Node, KeyRow[]][]> {
+  const found: [Node, KeyRow[]][] = [];
   for (const [feed, ofFeed] of Map.groupBy(nodes, (node) => node.feed)) {
     const kinds: readonly FeedKeyKind[] = NAMED_BY[feeds.get(feed)?.format ?? "endoflife"];
     for (let at = 0; at < ofFeed.length; at += IDS_AT_ONCE) {
@@ -160,7 +164,7 @@ async function namesIn(
       const rows = await select<KeyRow>(
         tx,
         `select k.kind, k.key, k.feed, k.record from feed_records as r join feed_keys as k on k.feed = r.feed and k.record = r.id
-         where r.feed = ? and r.withdrawn is null and k.kind in ('id', 'alias') and r.id in (${part.map(() => "?").join(", ")})`,
+         where r.feed = ? and r.withdrawn is null and k.kind in ('id', 'alias', 'upstream') and r.id in (${part.map(() => "?").join(", ")})`,
         [feed, ...part.map(({ record }) => record)],
       );
       const named = Map.groupBy(
@@ -169,7 +173,7 @@ async function namesIn(
       );
       for (const node of part) {
         const names = named.get(node.record);
-        if (names !== undefined) found.push([node, names.map(({ key }) => key)]);
+        if (names !== undefined) found.push([node, names]);
       }
     }
   }
@@ -188,7 +192,10 @@ function joinedOf(key: string, graph: Graph): Joined | undefined {
       for (const node of graph.get(name) ?? []) {
         if (node.role === "withdrawn" && name !== key) continue;
         records.add(node);
-        if (node.role === "joins") for (const other of node.names) if (!names.has(other)) found.add(other);
+        if (node.role !== "joins" || !node.names.has(name)) continue;
+        for (const other of node.names) if (!names.has(other)) found.add(other);
+        // Of several, none is the vulnerability of the record.
+        if (name === key && node.upstream.size === 1) for (const other of node.upstream) found.add(other);
       }
     for (const name of found) if (names.size < MAX_NAMES) names.add(name);
     edge = found;

@@ -142,7 +142,7 @@ function worstOf(heads: readonly RecordHead[]): { severity: Severity; score: num
 
 function idsIn({ record }: RecordHead, body: Record<string, unknown>, format: FeedFormat | undefined): string[] {
   if (format === "debian-tracker") return [textOf(body["id"])];
-  return [record, ...listOf(body["aliases"]).map(textOf)];
+  return [record, ...["aliases", "upstream"].flatMap((field) => listOf(body[field]).map(textOf))];
 }
 
 function spellingsOf(ids: readonly string[]): ReadonlyMap<string, string> {

@@ -60,7 +60,7 @@ export async function queryMetadata(
 }
 
 function feedBranches(feeds: ReadonlyMap<string, JoinedFeed>): Branch[] {
-  return (["id", "alias"] as const).flatMap((kind: FeedKeyKind) => {
+  return (["id", "alias", "upstream"] as const).flatMap((kind: FeedKeyKind) => {
     const names = feedsNamingBy(feeds, kind);
     if (names.length === 0) return [];
     return [
