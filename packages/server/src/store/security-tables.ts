@@ -349,8 +349,9 @@ export interface SecurityTables {
   };
   /**
    * What records are found by. `kind`: `id` and `alias` (ids of the vulnerability, in lower case, as this feed asserts
-   * them), `upstream` (ids of vulnerabilities that the record is about in its own packages, in lower case), `former` (the same of a record that is removed and has findings), `about` (ids of vulnerabilities that a
-   * document mentions, in lower case), `package`, `product`.
+   * them), `upstream` (ids of vulnerabilities that the record is about in its own packages, in lower case), `former`
+   * (the same of a record that is removed and has findings), `about` (ids of vulnerabilities that a document mentions,
+   * in lower case), `package`, `product`.
    */
   feed_keys: { kind: string; key: string; feed: string; record: string };
   /**

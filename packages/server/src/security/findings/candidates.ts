@@ -28,8 +28,8 @@ export async function wantedPackages(
 }
 
 /**
- * The packages with a finding, open or closed, of a record that has one of the ids, is about one in its own packages, or
- * has an alias in common with one.
+ * The packages with a finding, open or closed, of a record that has one of the ids, is about one in its own packages,
+ * or has an alias in common with one.
  */
 export async function affectedBy(db: Database, ids: readonly string[]): Promise<Set<string>> {
   const keys = new Set(ids.map(vulnerabilityKey));

@@ -42,7 +42,8 @@ const GENERAL = "'osv', 'kev', 'epss'";
  * Adds what is known of the vulnerabilities of these records. Two records mean the same when one has an id or alias of
  * the other, also by way of a third one; but a record with several CVEs, as distributions publish them, is one by
  * itself. What is known of the vulnerability that a record is about in its own packages holds for the record, and what
- * the record says holds for no other. The severity is the worst that CVSS gives, else the worst word of the record itself, else of the others.
+ * the record says holds for no other. The severity is the worst that CVSS gives, else the worst word of the record
+ * itself, else of the others.
  */
 export async function learnVulnerabilities(
   db: Database,
