@@ -55,10 +55,10 @@ test("a vulnerability says what is known of it and which tags it hits; texts of 
   await page.getByRole("heading", { name: "cve-2026-1" }).waitFor();
   await page.getByText(HOSTILE).first().waitFor();
   await page.getByText("25.0 % within 30 days").waitFor();
-  await page.getByText(REFERENCES[0]?.url ?? "", { exact: true }).waitFor();
-  assert.equal(await page.getByRole("link", { name: /javascript/ }).count(), 0);
   const link = page.getByRole("link", { name: "https://feeds.example/CVE-2026-1" });
   assert.equal(await link.getAttribute("rel"), "noreferrer noopener");
+  // References that lead to no page are not stored.
+  assert.equal(await page.getByText(/javascript:/).count(), 0);
   const hit = page.getByRole("table", { name: "What is hit" });
   await hit.getByRole("row", { name: /acme\/app:1\.0 .* left-pad 1\.0\.0 1\.5\.0/ }).waitFor();
   assert.equal(await page.title(), "cve-2026-1 · Moorage");
