@@ -541,7 +541,7 @@ export const OPTIONS: readonly string[] = [
   "{\"names\":[\"--reference\"],\"help\":\"A tag, a digest, or `tag@time`, the digest that the tag had at that time by its…\",\"value\":{\"name\":\"text\"}}",
   "{\"names\":[\"--repo\"],\"help\":\"Only this repo: its uid, or the path of the image, as \\\"acme/app\\\"\",\"value\":{\"name\":\"repo\",\"source\":\"repo\"}}",
   "{\"names\":[\"--tag\"],\"help\":\"Only the image that this tag of the repo points to\",\"value\":{\"name\":\"text\"}}",
-  "{\"names\":[\"--digest\"],\"help\":\"Only this image of the repo, whether a tag points to it or not\",\"value\":{\"name\":\"text\"}}",
+  "{\"names\":[\"--digest\"],\"help\":\"Only this image, whether a tag points to it or not\",\"value\":{\"name\":\"text\"}}",
   "{\"names\":[\"--vulnerabilities\"],\"help\":\"Only these vulnerabilities, by their id or any of their aliases, in upper or lo…\",\"value\":{\"name\":\"text\"},\"repeats\":true}",
   "{\"names\":[\"--packages\"],\"help\":\"Only these packages, by their name or that of their source package, or by their…\",\"value\":{\"name\":\"text\"},\"repeats\":true}",
   "{\"names\":[\"--min-severity\"],\"help\":\"Only what is at least as bad\",\"value\":{\"name\":\"value\",\"words\":[[\"UNKNOWN\",\"\"],[\"NONE\",\"\"],[\"NEGLIGIBLE\",\"\"],[\"LOW\",\"\"],[\"MEDIUM\",\"\"],[\"HIGH\",\"\"],[\"CRITICAL\",\"\"]]}}",

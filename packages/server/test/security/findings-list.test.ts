@@ -221,11 +221,29 @@ test("who may not list repos, tags and manifests of a group sees nothing of it",
   assert.equal((await platform.call("GET", "/vulnerabilities/v2/findings", {})).status, 401);
 });
 
+test("a digest without a repo asks in every repo that has it and that the caller sees", async () => {
+  const query = `digest=${digests["old"]}&packages=left-pad`;
+  const both = ["other latest left-pad 1.0.0 CVE-2026-1", "team v1 left-pad 1.0.0 CVE-2026-1"];
+  assert.deepEqual(await shorts(query), both);
+  const paged: string[] = [];
+  for (let token: unknown = ""; ;) {
+    const { body } = await ask(`${query}&pageSize=1&pageToken=${String(token)}`);
+    paged.push(...((body["findings"] ?? []) as Finding[]).map(short));
+    token = body["nextPageToken"];
+    if (token === "") break;
+  }
+  assert.deepEqual(paged.sort(), both);
+  const viewer = await platform.token(await platform.identity(team, "viewer"));
+  assert.deepEqual(await shorts(query, viewer), both.slice(1));
+  const elsewhere = await platform.token(await platform.identity(platform.organization));
+  assert.equal((await ask(query, elsewhere)).status, 404);
+});
+
 test("bad input is rejected, and names its field", async () => {
   const digest = `sha256:${"0".repeat(64)}`;
   for (const [query, status, field] of [
     ["tag=v1", 400, "tag"],
-    [`digest=${digest}`, 400, "digest"],
+    [`digest=${digest}`, 404, "sha256:0"],
     [`repo=${repos["team"]}&tag=v1&digest=${digest}`, 400, "digest"],
     [`repo=${repos["team"]}&digest=latest`, 400, "digest"],
     ["pageSize=-1", 400, "page_size"],

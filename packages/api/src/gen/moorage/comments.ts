@@ -3365,7 +3365,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.vulnerabilities.v2.ListAdvisoryEventsResponse.total_count": "All matches over all pages.",
   "moorage.vulnerabilities.v2.ListFindingsRequest": "ListFindingsRequest asks for findings. All filters must match; of a repeated one any value.",
   "moorage.vulnerabilities.v2.ListFindingsRequest.as_of": "As of this time: the tags and findings of then. Severities, aliases, KEV and EPSS are those of today.",
-  "moorage.vulnerabilities.v2.ListFindingsRequest.digest": "Only this image of the repo, whether a tag points to it or not; of an index its images.",
+  "moorage.vulnerabilities.v2.ListFindingsRequest.digest": "Only this image, whether a tag points to it or not; of an index its images. Without a repo: in every repo that has it, at most 1,000.",
   "moorage.vulnerabilities.v2.ListFindingsRequest.fixable": "Only what has a version that fixes it, or with false, what has none.",
   "moorage.vulnerabilities.v2.ListFindingsRequest.kev": "Only what is known to be exploited, or with false, what is not.",
   "moorage.vulnerabilities.v2.ListFindingsRequest.min_severity": "Only what is at least as bad.",

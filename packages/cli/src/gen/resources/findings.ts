@@ -28,7 +28,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "digest",
         type: "string",
-        help: "Only this image of the repo, whether a tag points to it or not; of an index its images.",
+        help: "Only this image, whether a tag points to it or not; of an index its images.",
       },
       {
         name: "vulnerabilities",

@@ -23,7 +23,7 @@ export interface ListedFinding extends ImageName {
 /** Which images a list goes through. */
 export interface ListedImages {
   scope: Scope;
-  /** Only these, whether a tag points to them or not. */
+  /** Only these, whether a tag points to them or not, by repos and then by digests. */
   only?: readonly ImageName[];
 }
 
@@ -110,7 +110,7 @@ export async function listFindings(
 }
 
 async function* these(images: readonly ImageName[], from: ImageName): AsyncGenerator<Batch> {
-  const left = images.filter(({ digest }) => digest >= from.digest);
+  const left = images.filter(({ repo, digest }) => repo > from.repo || (repo === from.repo && digest >= from.digest));
   const last = left.at(-1);
   if (last !== undefined) yield { images: left, last };
 }

@@ -17,13 +17,18 @@ import { resolveRepository } from "../../core/image-path.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { isUid, isWithin } from "../../lib/uid.ts";
 import type { AdvisoryDecision } from "./decisions.ts";
-import { unknownImagesOf } from "../gate/unknown-images.ts";
+import { type UnknownPlatform, unknownImagesOf } from "../gate/unknown-images.ts";
 import { type ImageName, imagesBehind } from "./images.ts";
 import { type ListedFinding, type ListedImages, listFindings } from "./list.ts";
+import { reposWith } from "./walk.ts";
 
 const NEEDS = [Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST, Capability.CAP_MANIFEST_METADATA_LIST] as const;
+
+/** In so many repos a list about a digest without a repo looks. */
+const MAX_REPOS = 1_000;
 
 /** Findings of images: docs/security-data.md. */
 export function findingsService({ pageTokenKey }: ServiceContext): Service<typeof FindingsService> {
@@ -32,9 +37,7 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       validate(ListFindingsRequestSchema, request);
       const violations = [
         ...timeViolations({ as_of: request.asOf }),
-        ...(["tag", "digest"] as const)
-          .filter((field) => request[field] !== "" && request.repo === "")
-          .map((field) => ({ field, description: "needs a repo" })),
+        ...(request.tag !== "" && request.repo === "" ? [{ field: "tag", description: "needs a repo" }] : []),
         ...(request.tag !== "" && request.digest !== "" ? [{ field: "digest", description: "excludes tag" }] : []),
       ];
       if (violations.length > 0) throw invalidArgument(...violations);
@@ -48,16 +51,16 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
         ]),
       );
       const isFirst = request.pageToken === "";
-      const unknownImages = images.named === undefined || !isFirst ? [] : await unknownImagesOf(call.tx, images.named);
+      const unknownImages = isFirst ? await unknownAmong(call, images.named ?? []) : [];
       return { findings: rows.map((row) => messageOf(row, licences, readers)), nextPageToken, unknownImages };
     },
   };
 }
 
-/** `named`: the image or index that the list is about. */
-async function imagesOf(call: Call, request: ListFindingsRequest): Promise<ListedImages & { named?: ImageName }> {
+/** `named`: the image or index that the list is about, in each of the repos. */
+async function imagesOf(call: Call, request: ListFindingsRequest): Promise<ListedImages & { named?: ImageName[] }> {
   const scope = scopeOf(request.uidp, await call.visible(...NEEDS));
-  if (request.repo === "") return { scope };
+  if (request.repo === "") return request.digest === "" ? { scope } : await anywhere(call, scope, request.digest);
   const repo = await visibleRepo(call, request.repo);
   const within: Scope = { ...scope, roots: scope.roots.length === 0 ? [] : [repo] };
   const digest = request.tag === "" ? request.digest : await digestOfTag(call, repo, request);
@@ -69,8 +72,35 @@ async function imagesOf(call: Call, request: ListFindingsRequest): Promise<Liste
     .where("digest", "=", digest)
     .executeTakeFirst();
   if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
-  const digests = [...new Set(await imagesBehind(call.tx, repo, digest))].sort();
-  return { scope: within, only: digests.map((each) => ({ repo, digest: each })), named: { repo, digest } };
+  return { scope: within, only: await imagesNamed(call, repo, digest), named: [{ repo, digest }] };
+}
+
+/** Of the image or index in every repo of the scope that has it. Throws NOT_FOUND when none has. */
+async function anywhere(call: Call, scope: Scope, digest: string): Promise<ListedImages & { named: ImageName[] }> {
+  const repos = await reposWith(call.tx, scope, digest, MAX_REPOS + 1);
+  if (repos.length === 0) throw notFound("moorage.registry.v2.Image", digest);
+  if (repos.length > MAX_REPOS)
+    throw invalidArgument({ field: "digest", description: `is in more than ${MAX_REPOS} repos: name one as repo` });
+  const turn = createTurns();
+  const only: ImageName[] = [];
+  for (const repo of repos) {
+    only.push(...(await imagesNamed(call, repo, digest)));
+    await turn();
+  }
+  return { scope, only, named: repos.map((repo) => ({ repo, digest })) };
+}
+
+async function imagesNamed({ tx }: Call, repo: string, digest: string): Promise<ImageName[]> {
+  const digests = [...new Set(await imagesBehind(tx, repo, digest))].sort();
+  return digests.map((each) => ({ repo, digest: each }));
+}
+
+/** Those images of which it is not known what they hold; what is the same in several repos once. */
+async function unknownAmong({ tx }: Call, named: readonly ImageName[]): Promise<UnknownPlatform[]> {
+  const found = new Map<string, UnknownPlatform>();
+  for (const image of named)
+    for (const each of await unknownImagesOf(tx, image)) found.set(`${each.digest} ${each.reason}`, each);
+  return [...found.values()];
 }
 
 /** The uid of the repo. Throws NOT_FOUND unless the caller may list what is in it. */

@@ -67,6 +67,18 @@ export async function* imagesWith(
 // After all uids, whose characters are hexadecimal digits and slashes.
 const LAST_REPO = "~";
 
+/** The repos of the scope that have the digest, in their order, at most so many. */
+export async function reposWith(db: Database, scope: Scope, digest: string, most: number): Promise<string[]> {
+  const rows = await reposIn(db, scope)
+    .innerJoin("manifests as m", "m.repo", "t.uid")
+    .select("m.repo")
+    .where("m.digest", "=", digest)
+    .orderBy("m.repo")
+    .limit(most)
+    .execute();
+  return rows.map(({ repo }) => repo);
+}
+
 /** The repos of a scope, as `t`. */
 function reposIn(db: Database, { roots, conditions }: Scope) {
   return db.selectFrom("repos as t").where(sql<SqlBool>`${sql.join([within(roots), ...conditions], sql` and `)}`);

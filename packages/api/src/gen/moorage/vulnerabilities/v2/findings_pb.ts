@@ -552,7 +552,8 @@ export type ListFindingsRequest = Message<"moorage.vulnerabilities.v2.ListFindin
   tag: string;
 
   /**
-   * Only this image of the repo, whether a tag points to it or not; of an index its images.
+   * Only this image, whether a tag points to it or not; of an index its images. Without a repo: in every repo that has
+   * it, at most 1,000.
    *
    * @generated from field: string digest = 4;
    */
