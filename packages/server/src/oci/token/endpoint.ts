@@ -20,13 +20,15 @@ export interface TokenDeps extends RegistryDeps {
 const CATALOG_ACCESS = { type: "registry" as const, name: "catalog", actions: ["*"] };
 const MAX_FORM_BYTES = 65_536;
 const MAX_LOGGED_SCOPES = 10;
+const MAX_LOGGED_CHARACTERS = 200;
 
 /**
  * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or
- * `refresh_token`). Answers a registry token for those of the requested scopes that the caller has rights for; without
- * credentials the token is anonymous. `service` and `account` are ignored: there is one service, and the credential
- * names the identity. Answers 400 naming a malformed `scope`, 401 for invalid credentials. The handler answers every
- * request itself and never throws. Source: docs/contract.md, "Registry tokens".
+ * `refresh_token`). Answers a registry token for those of the requested scopes that the caller has rights for; malformed
+ * and unknown ones are left out like those without the rights. Without credentials the token is anonymous. `service` and
+ * `account` are ignored: there is one service, and the credential names the identity. Answers 400 for too many scopes,
+ * 401 for invalid credentials. The handler answers every request itself and never throws. Source: docs/contract.md,
+ * "Registry tokens".
  */
 export function tokenEndpoint(deps: TokenDeps): RequestHandler {
   return async (req, res, data) => {
@@ -64,10 +66,16 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
     grantedScopes(call, deps.config, wanted.scopes),
   );
-  // The protocol leaves scopes out without an error, so the log says which rights were missing.
-  if (leftOut.length > 0 && caller.identity !== "") {
+  // The protocol leaves scopes out without an error, so the log says which, and which rights were missing.
+  const unusable = wanted.unusable.slice(0, MAX_LOGGED_SCOPES).map((text) => text.slice(0, MAX_LOGGED_CHARACTERS));
+  if (leftOut.length + unusable.length > 0 && caller.identity !== "") {
     deps.log.info(
-      { requestId: callData.requestId, identity: caller.identity, leftOut: leftOut.slice(0, MAX_LOGGED_SCOPES) },
+      {
+        requestId: callData.requestId,
+        identity: caller.identity,
+        leftOut: leftOut.slice(0, MAX_LOGGED_SCOPES),
+        ...(unusable.length > 0 && { unusable }),
+      },
       "scopes left out of a registry token",
     );
   }
