@@ -48,6 +48,22 @@ export interface BodyLimits {
   idleTimeoutMs?: number;
 }
 
+const waiting = new WeakSet<Request>();
+
+/** Notes that the client waits for `100 Continue` before it sends the body, until the returned function is called. */
+export function awaitContinue(request: Request): () => void {
+  waiting.add(request);
+  return () => void waiting.delete(request);
+}
+
+/**
+ * Reads the rest of a body and drops it, so that the connection can still carry the answer. The body of a client that
+ * waits is not asked for: it sends none when it gets its answer.
+ */
+export function dropBody(request: Request): void {
+  if (!waiting.has(request)) request.resume();
+}
+
 /** Why a body could not be read whole. */
 export type BodyProblem = "too large" | "too slow" | "cut short";
 
@@ -72,7 +88,7 @@ export function readBody(
   };
   const end = (problem: BodyProblem): void => {
     stop();
-    request.resume();
+    dropBody(request);
     body.reject(reject(problem));
   };
   const take = (chunk: Buffer): void => {
