@@ -44,7 +44,7 @@ export function registryHandler(deps: RegistryDeps): RegistryHandler {
       try {
         res.setHeader("docker-distribution-api-version", "registry/2.0");
         exchange.steps.admit();
-        if (answerFromCache(exchange)) return;
+        if (await answerFromCache(exchange)) return;
         const url = req.url ?? "/";
         const cut = url.indexOf("?");
         if (cut >= 0) exchange.query = readQuery(url.slice(cut + 1));

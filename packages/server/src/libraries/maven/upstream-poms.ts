@@ -1,6 +1,6 @@
 import { artifactNamed } from "../artifacts/names.ts";
 import { versionNamed } from "../artifacts/visible.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { nameOf } from "./paths.ts";
 import type { KeptMetadata, PomFacts, Release, UpstreamPom } from "./pom-facts.ts";
@@ -16,13 +16,13 @@ const MAX_PARENTS = 6;
 
 /** What the upstream's POM of a release says; undefined when it has none. Throws 502 and 503. */
 export async function upstreamPom(
-  { deps }: LibraryExchange,
+  exchange: LibraryExchange,
   settings: UpstreamSettings,
   release: Release,
 ): Promise<UpstreamPom | undefined> {
   const path = pomPathOf(release);
   const { groupId, artifactId, version } = release;
-  const found = await deps.upstreams.documents.of(settings, path, {
+  const found = await upstreamsOf(exchange).documents.of(settings, path, {
     kind: "maven.pom",
     args: { release: { groupId, artifactId, version } },
     url: urlOf(settings, path),

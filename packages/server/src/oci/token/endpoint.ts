@@ -54,10 +54,13 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
   const credential =
     req.method === "POST" ? formCredential(parameters) : givenCredential(deps, req.headers.authorization);
+  const organizations = organizationsOf(wanted.scopes.map(({ name }) => name));
+  // Before the credentials are checked, which is most of the work. Who sends invalid ones is stopped by his address.
+  await exchange.data.turn?.begin(credential === undefined ? "" : (organizations[0] ?? ""));
   const caller = await exchange.steps.identify(async () =>
     credential
       ? callerOf(deps.credentials, credential, {
-          organizations: organizationsOf(wanted.scopes.map(({ name }) => name)),
+          organizations,
           authenticate: basicChallenge(deps),
           callData,
         })
