@@ -1,5 +1,5 @@
-// Clients that wait for `100 Continue` before they send a body: curl, Java's HTTP clients (Maven), Go's with a time-out.
-// An attacker may do so as well.
+// Clients that wait for `100 Continue` before they send a body: curl, Java's HTTP clients (Maven), Go's with a
+// time-out. An attacker may do so as well.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as http2Connect } from "node:http2";

@@ -12,7 +12,7 @@ import { type FetchedFile, keepFetchedFile } from "../upstreams/commands.ts";
 import { failureAnswer, UpstreamFailure } from "../upstreams/errors.ts";
 import type { ExpectedSums } from "../upstreams/files.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
-import { type MavenPath, nameOf, type Sum } from "./paths.ts";
+import { endingOf, type MavenPath, nameOf, type Sum } from "./paths.ts";
 import type { KeptMetadata, PomFacts, UpstreamPom } from "./pom-facts.ts";
 import { folderOf, lastModifiedMs, urlOf } from "./upstream-paths.ts";
 import { MAX_POM_BYTES } from "./upstream-poms.ts";
@@ -68,7 +68,7 @@ async function fetchAlone(exchange: LibraryExchange, wanted: WantedRelease): Pro
   const { group, settings, path } = wanted;
   const place = placeOf(path);
   const name = nameOf(path);
-  const isPom = path.file === `${path.artifactId}-${path.version}.pom`;
+  const isPom = endingOf(path.artifactId, path.version, path.file) === ".pom";
   return await upstreamsOf(exchange).files.fetch(settings, {
     key: place,
     url: urlOf(settings, place),

@@ -4,7 +4,7 @@ import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { nameOf } from "./paths.ts";
 import type { KeptMetadata, PomFacts, Release, UpstreamPom } from "./pom-facts.ts";
-import { pomPathOf, urlOf } from "./upstream-paths.ts";
+import { pomPathsOf, urlOf } from "./upstream-paths.ts";
 
 /** The most bytes of a POM. */
 export const MAX_POM_BYTES = 4 * 1024 * 1024;
@@ -20,17 +20,19 @@ export async function upstreamPom(
   settings: UpstreamSettings,
   release: Release,
 ): Promise<UpstreamPom | undefined> {
-  const path = pomPathOf(release);
   const { groupId, artifactId, version } = release;
-  const found = await upstreamsOf(exchange).documents.of(settings, path, {
-    kind: "maven.pom",
-    args: { release: { groupId, artifactId, version } },
-    url: urlOf(settings, path),
-    accept: "*/*",
-    maxBytes: MAX_POM_BYTES,
-    freshMs: FRESH_MS,
-  });
-  return await found?.value();
+  for (const path of pomPathsOf(release)) {
+    const found = await upstreamsOf(exchange).documents.of(settings, path, {
+      kind: "maven.pom",
+      args: { release: { groupId, artifactId, version } },
+      url: urlOf(settings, path),
+      accept: "*/*",
+      maxBytes: MAX_POM_BYTES,
+      freshMs: FRESH_MS,
+    });
+    if (found !== undefined) return await found.value();
+  }
+  return undefined;
 }
 
 /**
