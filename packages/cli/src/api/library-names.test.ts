@@ -10,10 +10,10 @@ test("the version begins after the first @ that does not begin a name", () => {
     ["acme:@acme/_ui", "1.0.0-rc.1"],
     ["org.example:app", "1.0@beta"],
     ["acme:org.example:app", "1.0+3@x"],
-  ]) {
+  ] as const) {
     const text = `${name}@${version}`;
     const at = versionMark(text);
     assert.deepEqual([text.slice(0, at), text.slice(at + 1)], [name, version]);
-    assert.equal(versionMark(name ?? ""), -1, name);
+    assert.equal(versionMark(name), -1, name);
   }
 });

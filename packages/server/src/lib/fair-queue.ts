@@ -2,8 +2,8 @@
 export interface FairQueue {
   /**
    * Undefined when the request may begin, otherwise a promise that resolves when it may; `end` must be called later for
-   * either. The promise rejects with the error that `reject` makes, and `end` must not be called then. `isGone`: whether
-   * nobody waits for the answer any more.
+   * either. The promise rejects with the error that `reject` makes, and `end` must not be called then. `isGone`:
+   * whether nobody waits for the answer any more.
    */
   begin(key: string, isGone?: () => boolean): Promise<void> | undefined;
   end(): void;

@@ -134,8 +134,8 @@ export const endRun = command(
 );
 
 /**
- * Finds the references that the repo lacks; `isSparse`: its policy accepts an index without the manifests that it names.
- * Renews the grace time of those that it holds, so that garbage collection leaves them.
+ * Finds the references that the repo lacks; `isSparse`: its policy accepts an index without the manifests that it
+ * names. Renews the grace time of those that it holds, so that garbage collection leaves them.
  */
 export const touchReferences = command(
   "mirroring.touchReferences",
@@ -198,8 +198,8 @@ export const linkLocalBlob = command(
 );
 
 /**
- * Stores a copied manifest. `missing`: the references that the repo lacks and its policy requires; unless empty, nothing
- * was stored.
+ * Stores a copied manifest. `missing`: the references that the repo lacks and its policy requires; unless empty,
+ * nothing was stored.
  */
 export const storeCopiedManifest = command(
   "mirroring.storeCopiedManifest",

@@ -26,7 +26,9 @@ const METADATA = "maven-metadata.xml";
 const SNAPSHOT = "-SNAPSHOT";
 /** What Maven allows in groupIds and artifactIds, and so in their folders. */
 const ID = /^[A-Za-z0-9_.-]+$/;
-/** What is allowed in versions, and so in the names of files: what else Maven takes would be another path in some URLs. */
+/**
+ * What is allowed in versions, and so in the names of files: what else Maven takes would be another path in some URLs.
+ */
 const NAME = /^[A-Za-z0-9_.+~!=$@-]+$/;
 const MAX_LENGTH = 512;
 
@@ -89,7 +91,8 @@ const SCALA_VERSION = /^\d{1,4}(?:\.\d{1,4}){0,3}(?:-[A-Za-z0-9.-]{1,64})?$/;
 
 /**
  * What the names of an artifact's files begin with: its artifactId. Plugins of sbt before 1.9 leave out the versions of
- * Scala and sbt there, and in the POM: `sbt-x_2.12_1.0/1.2/sbt-x-1.2.pom`. Source: sbt, "sbtPluginPublishLegacyMavenStyle".
+ * Scala and sbt there, and in the POM: `sbt-x_2.12_1.0/1.2/sbt-x-1.2.pom`. Source: sbt,
+ * "sbtPluginPublishLegacyMavenStyle".
  */
 export function namesInFiles(artifactId: string): [string] | [string, string] {
   const [name, scala = "", sbt = ""] = splitEnd(artifactId);

@@ -93,8 +93,8 @@ export const putManifest = pushCommand(
 
 /**
  * Stores a manifest in the repo unchanged, with the references it contains, and without a check of rights. `missing`
- * lists the references that the repo does not hold and its policy requires; if there are any, nothing is stored. `isNew`
- * is false when the repo held the manifest before.
+ * lists the references that the repo does not hold and its policy requires; if there are any, nothing is stored.
+ * `isNew` is false when the repo held the manifest before.
  */
 export async function storeManifest(
   call: Call,
@@ -225,7 +225,10 @@ async function awaitCatalog(call: Call, repo: string, digest: string): Promise<v
   if (written?.state !== WAITING) await noteImageChange(call, digest, repo);
 }
 
-/** The digests that the repo lacks of those a manifest needs: manifests that an index names only unless it may be sparse. */
+/**
+ * The digests that the repo lacks of those a manifest needs: manifests that an index names only unless it may be
+ * sparse.
+ */
 async function requiredOf(
   call: Call,
   repo: string,

@@ -24,11 +24,11 @@ const MAX_LOGGED_CHARACTERS = 200;
 
 /**
  * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or
- * `refresh_token`). Answers a registry token for those of the requested scopes that the caller has rights for; malformed
- * and unknown ones are left out like those without the rights. Without credentials the token is anonymous. `service` and
- * `account` are ignored: there is one service, and the credential names the identity. Answers 400 for too many scopes,
- * 401 for invalid credentials. The handler answers every request itself and never throws. Source: docs/contract.md,
- * "Registry tokens".
+ * `refresh_token`). Answers a registry token for those of the requested scopes that the caller has rights for;
+ * malformed and unknown ones are left out like those without the rights. Without credentials the token is anonymous.
+ * `service` and `account` are ignored: there is one service, and the credential names the identity. Answers 400 for too
+ * many scopes, 401 for invalid credentials. The handler answers every request itself and never throws. Source:
+ * docs/contract.md, "Registry tokens".
  */
 export function tokenEndpoint(deps: TokenDeps): RequestHandler {
   return async (req, res, data) => {

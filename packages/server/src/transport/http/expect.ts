@@ -2,8 +2,8 @@ import { awaitContinue, type Request, type Response } from "../../core/http.ts";
 import { announcesBody } from "./body-deadline.ts";
 
 /**
- * Sends `100 Continue` when the handler first reads the body, to a client that waits for it: who is rejected by the head
- * of the request, such as for want of a token, sends no body in vain. Source: RFC 9110 §10.1.1.
+ * Sends `100 Continue` when the handler first reads the body, to a client that waits for it: who is rejected by the
+ * head of the request, such as for want of a token, sends no body in vain. Source: RFC 9110 §10.1.1.
  */
 export function continueWhenRead(request: Request, response: Response): void {
   if (!announcesBody(request.headers) && !("stream" in request)) return;
