@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { pino } from "pino";
 import { ANONYMOUS } from "../../core/call.ts";
 import type { RequestHandler } from "../../core/http.ts";
@@ -54,7 +55,11 @@ async function start(t: TestContext) {
     return response;
   };
   const until = async (is: () => boolean): Promise<void> => {
-    while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+    const endMs = performance.now() + 30_000;
+    while (!is()) {
+      if (performance.now() > endMs) throw new Error("it did not come to that in time");
+      await wait(5);
+    }
   };
   /** Ends the pull that is under way, and waits for the next one. */
   const next = async (): Promise<void> => {
