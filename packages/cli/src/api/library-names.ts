@@ -59,9 +59,19 @@ export async function findLibrary(lookup: Lookup, text: string): Promise<string>
   return onlyOne(lookup, "library", text, found, () => throwMissing(lookup, "library", text, wanted));
 }
 
+/**
+ * Where the `@` before the version is in `group:name@version`; negative without one. Versions of Maven may have `@`
+ * themselves; a name has one at its beginning alone, as those of npm with a scope.
+ */
+export function versionMark(text: string): number {
+  let at = text.indexOf("@", 1);
+  while (at > 0 && text[at - 1] === ":") at = text.indexOf("@", at + 1);
+  return at;
+}
+
 /** A library, `@`, and the version. Throws Failure with the versions that are near. */
 export async function findVersion(lookup: Lookup, text: string): Promise<string> {
-  const at = text.lastIndexOf("@");
+  const at = versionMark(text);
   const [library, version] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
   if (at < 1 || library.endsWith(":") || version === "")
     throw new UsageFailure(`${text}: must be a uid or a version of a library, as ${KINDS.version.form}`);

@@ -1,4 +1,5 @@
 // Words for a value from a server's lists: paths are completed a level at a time, as those of files are.
+import { versionMark } from "../api/library-names.ts";
 import type { Kind } from "../api/name-kinds.ts";
 import type { Named } from "./cache.ts";
 import { type Candidate, starting } from "./candidates.ts";
@@ -44,7 +45,7 @@ async function librariesOf(source: "library" | "version", text: string, lists: L
   if (parent === undefined) return [];
   const libraries = await itemsOf("library", parent, lists);
   const end = source === "version" ? "@" : "";
-  const at = text.lastIndexOf("@");
+  const at = versionMark(text);
   const chosen = libraries.find(([, name]) => `${front}${name}` === text.slice(0, Math.max(0, at)));
   if (source === "library" || chosen === undefined)
     return starting(

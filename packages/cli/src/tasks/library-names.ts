@@ -1,5 +1,5 @@
 // Libraries by the names that their clients give them.
-import { librariesCalled } from "../api/library-names.ts";
+import { librariesCalled, versionMark } from "../api/library-names.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
@@ -23,7 +23,7 @@ export interface NamedLibrary {
 
 /** `@acme/ui@1.2.0` in parts. */
 export function libraryIn(text: string): NamedLibrary {
-  const cut = text.lastIndexOf("@");
+  const cut = versionMark(text);
   const [name, version] = cut > 0 ? [text.slice(0, cut), text.slice(cut + 1)] : [text, ""];
   if (name === "" || (cut > 0 && version === ""))
     throw new UsageFailure(`${JSON.stringify(text)} is no library: write its name, or name@version`);

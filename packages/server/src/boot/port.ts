@@ -5,6 +5,7 @@ import type { Observation } from "../observe/index.ts";
 import { createConnectionLimit } from "../transport/http/connections.ts";
 import { PORT_LIMITS } from "../transport/http/limits.ts";
 import { type ConnectionSource, type Listening, listen } from "../transport/http/listen.ts";
+import { createPullTurns } from "../transport/http/pull-turns.ts";
 import { createAdmission } from "../transport/http/rate-limits.ts";
 import { type Router, createRouter } from "../transport/http/router.ts";
 import type { Health } from "./health.ts";
@@ -44,11 +45,14 @@ export async function openPort(
     clock,
     limited: observation.limited,
   });
+  const pullTurns = createPullTurns({ rejected: (handler) => observation.limited(handler, "queue") });
+  observation.pulls.watch(pullTurns.waiting);
   const router = createRouter({
     log,
     addressOf,
     errorDomain,
     admission,
+    pullTurns,
     health,
     bodyTimeoutMs: settings.bodyTimeoutMs,
     observer: observation.requests,

@@ -142,14 +142,14 @@ export const TABLE = {
     rateLimit,
     "MOORAGE_RATE_LIMIT_IDENTITY",
     "500/s:2000",
-    "Requests a second of one identity, and after the colon the burst; 0 sets no limit. Each process counts by itself, so with several processes or replicas the total limit is that many times higher.",
+    "Requests a second of one identity, and after the colon the burst; 0 sets no limit. Pulls with valid credentials are not counted. Each process counts by itself, so with several processes or replicas the total limit is that many times higher.",
   ),
   /** Undefined without a limit. */
   rateLimitAddress: setting(
     rateLimit,
     "MOORAGE_RATE_LIMIT_ADDRESS",
     "1000/s:4000",
-    "The same for one client address; an IPv6 /64 counts as one. A request with invalid credentials counts twice. Behind a proxy set MOORAGE_TRUSTED_PROXIES, or all its clients count as one.",
+    "The same for one client address; an IPv6 /64 counts as one. A request with invalid credentials counts twice; of pulls only those count that are anonymous. Behind a proxy set MOORAGE_TRUSTED_PROXIES, or all its clients count as one.",
   ),
   /** Zero when connections of one address are not limited. */
   connectionsAddress: setting(

@@ -15,15 +15,30 @@ export interface RequestData {
   observed?: Observed;
   /** The rejection of a request by the address's rate limit: its handler answers it in its protocol's form. */
   rejection?: MoorageError | undefined;
+  /** The rejection of a request by the same limit if its credentials turn out to be invalid. */
+  guessRejection?: MoorageError | undefined;
   /**
    * Counts a request of the identity, once the caller is authenticated. Throws RESOURCE_EXHAUSTED when there were too
    * many.
    */
   admit?: ((identity: string) => void) | undefined;
+  /** The request's turn among others; undefined for those that do not wait for one. */
+  turn?: Turn | undefined;
   /** Called when the caller is authenticated: from then on its body may take any time. */
   authenticated?: (() => void) | undefined;
   /** Whether the client has disconnected. */
   hasLeft?: (() => boolean) | undefined;
+}
+
+/** A request's turn among those of all organizations, which under load begin one after another. */
+export interface Turn {
+  /**
+   * Waits until a request of the organization may begin; what comes after the first call begins immediately. Throws
+   * UNAVAILABLE with a retry delay when too many wait, or it took too long.
+   */
+  begin(organization: string): Awaitable<void>;
+  /** Lets the next one begin: the rest of the request waits for something else, or only for its client. */
+  end(): void;
 }
 
 /** Answers a request completely: by the time it returns, where nothing is waited for. */
@@ -46,6 +61,22 @@ export interface BodyLimits {
   timeoutMs?: number;
   /** How long a client may send nothing before its connection is cut. Defaults to the port's time-out. */
   idleTimeoutMs?: number;
+}
+
+const waiting = new WeakSet<Request>();
+
+/** Notes that the client waits for `100 Continue` before it sends the body, until the returned function is called. */
+export function awaitContinue(request: Request): () => void {
+  waiting.add(request);
+  return () => void waiting.delete(request);
+}
+
+/**
+ * Reads the rest of a body and drops it, so that the connection can still carry the answer. The body of a client that
+ * waits is not asked for: it sends none when it gets its answer.
+ */
+export function dropBody(request: Request): void {
+  if (!waiting.has(request)) request.resume();
 }
 
 /** Why a body could not be read whole. */
@@ -72,7 +103,7 @@ export function readBody(
   };
   const end = (problem: BodyProblem): void => {
     stop();
-    request.resume();
+    dropBody(request);
     body.reject(reject(problem));
   };
   const take = (chunk: Buffer): void => {

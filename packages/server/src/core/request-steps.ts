@@ -1,4 +1,5 @@
-import { after, type Awaitable } from "../lib/awaitable.ts";
+import { after, attempt, type Awaitable } from "../lib/awaitable.ts";
+import { Code, MoorageError } from "../errors.ts";
 import type { Snapshot } from "../store/index.ts";
 import { ANONYMOUS, type Caller } from "./call.ts";
 import type { RequestData } from "./http.ts";
@@ -29,29 +30,40 @@ export class RequestSteps<A> {
   }
 
   /**
-   * The cached answer to the same request, where it still holds; its caller is counted. `key` is everything that the
-   * answer depends on beside the database and the time; undefined when the answer must not be cached.
+   * The cached answer to the same request, where it still holds; its caller is counted, and it is the caller's turn.
+   * `key` is everything that the answer depends on beside the database and the time; undefined when the answer must not
+   * be cached. Throws as `identify`.
    */
-  cached(key: string | undefined, nowMs: number): CachedResponse<A> | undefined {
+  cached(key: string | undefined, nowMs: number): Awaitable<CachedResponse<A> | undefined> {
     this.#key = key;
     this.#nowMs = nowMs;
-    const known = key === undefined ? undefined : this.#cache?.get(key, nowMs);
-    if (known !== undefined) this.#data.admit?.(known.caller.identity);
-    return known;
+    const find = (): CachedResponse<A> | undefined => (key === undefined ? undefined : this.#cache?.get(key, nowMs));
+    const known = find();
+    if (known === undefined) return undefined;
+    this.#data.admit?.(known.caller.identity);
+    const waited = this.#data.turn?.begin(organizationOf(known.caller));
+    // What was cached may have changed meanwhile.
+    return waited instanceof Promise ? waited.then(find) : known;
   }
 
   /**
-   * Authenticates the caller with `authenticate` and counts its request. Throws RESOURCE_EXHAUSTED when the caller sent
-   * too many, and the errors of `authenticate`.
+   * Authenticates the caller with `authenticate`, counts its request and waits for its organization's turn. Throws
+   * RESOURCE_EXHAUSTED when the caller sent too many requests, UNAVAILABLE when too many wait, and the errors of
+   * `authenticate`.
    */
   identify(authenticate: () => Awaitable<Caller>): Awaitable<Caller> {
     this.#snapshot = this.#key === undefined ? undefined : this.#cache?.snapshot();
-    return after(authenticate(), (caller) => {
-      this.#caller = caller;
-      if (caller.identity !== "") this.#data.authenticated?.();
-      this.#data.admit?.(caller.identity);
-      return caller;
-    });
+    return after(
+      attempt(authenticate, (error) => {
+        throw this.#data.guessRejection !== undefined && isGuess(error) ? this.#data.guessRejection : error;
+      }),
+      (caller) => {
+        this.#caller = caller;
+        if (caller.identity !== "") this.#data.authenticated?.();
+        this.#data.admit?.(caller.identity);
+        return after(this.#data.turn?.begin(organizationOf(caller)), () => caller);
+      },
+    );
   }
 
   /** Caches the answer, of `bytes` bytes, under the request's key; `make` gives its cached form. */
@@ -63,4 +75,14 @@ export class RequestSteps<A> {
       atMs: this.#nowMs,
     }));
   }
+}
+
+/** The root of the caller's uid; empty for all anonymous callers. */
+function organizationOf({ identity }: Caller): string {
+  const end = identity.indexOf("/");
+  return end < 0 ? identity : identity.slice(0, end);
+}
+
+function isGuess(error: unknown): boolean {
+  return error instanceof MoorageError && error.code === Code.Unauthenticated;
 }

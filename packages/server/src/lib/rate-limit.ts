@@ -13,6 +13,8 @@ export interface RateLimiter {
    * `nowMs`: the monotonic clock, whose times never go back.
    */
   take(key: string, nowMs: number): number;
+  /** What `take` would return; takes nothing. */
+  waitMs(key: string, nowMs: number): number;
   /** Takes one more token for a request that was already allowed; the bucket may then be in debt by one. */
   charge(key: string, nowMs: number): void;
 }
@@ -39,15 +41,23 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, maxKeys: numb
   // Charges leave a bucket in debt by one token at most.
   const fullFrom = ({ fullMs }: Bucket, nowMs: number): number =>
     Math.max(nowMs, Math.min(fullMs, nowMs + (burst + 1) * tokenMs));
+  /** How long it takes until a bucket that would be full at that time has one token. */
+  const waitOf = (fullMs: number, nowMs: number): number => {
+    const waitMs = fullMs - nowMs - burst * tokenMs;
+    // Smaller values are rounding errors of the division above.
+    return waitMs > 1e-3 ? waitMs : 0;
+  };
   return {
     take(key, nowMs) {
       const bucket = bucketOf(key);
       const fullMs = fullFrom(bucket, nowMs) + tokenMs;
-      const waitMs = fullMs - nowMs - burst * tokenMs;
-      // Smaller values are rounding errors of the division above.
-      if (waitMs > 1e-3) return waitMs;
-      bucket.fullMs = fullMs;
-      return 0;
+      const waitMs = waitOf(fullMs, nowMs);
+      if (waitMs === 0) bucket.fullMs = fullMs;
+      return waitMs;
+    },
+    waitMs(key, nowMs) {
+      const known = buckets.get(key);
+      return known === undefined ? 0 : waitOf(fullFrom(known, nowMs) + tokenMs, nowMs);
     },
     charge(key, nowMs) {
       const bucket = bucketOf(key);

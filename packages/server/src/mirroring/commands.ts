@@ -5,6 +5,7 @@ import type { Call } from "../core/call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type LocalMirror, localSourceOf, moveTag } from "../registry/index.ts";
 import {
+  allowsSparse,
   keepBlob,
   missingReferences,
   type Reference,
@@ -133,15 +134,15 @@ export const endRun = command(
 );
 
 /**
- * Finds the references that the repo lacks. Renews the grace time of those that it holds, so that garbage collection
- * leaves them.
+ * Finds the references that the repo lacks; `isSparse`: its policy accepts an index without the manifests that it
+ * names. Renews the grace time of those that it holds, so that garbage collection leaves them.
  */
 export const touchReferences = command(
   "mirroring.touchReferences",
   async (
     call: Call,
     { references, ...place }: MirrorPlace & { references: Reference[] },
-  ): Promise<{ missing: string[] }> => {
+  ): Promise<{ missing: string[]; isSparse: boolean }> => {
     await requirePlace(call, place);
     const missing = await missingReferences(call, place.repo, { references });
     for (const kind of ["blob", "manifest"] as const) {
@@ -157,7 +158,7 @@ export const touchReferences = command(
           .execute();
       }
     }
-    return { missing };
+    return { missing, isSparse: await allowsSparse(call, place.repo) };
   },
 );
 
@@ -197,7 +198,8 @@ export const linkLocalBlob = command(
 );
 
 /**
- * Stores a copied manifest. `missing`: the references that the repo lacks; unless empty, nothing was stored.
+ * Stores a copied manifest. `missing`: the references that the repo lacks and its policy requires; unless empty,
+ * nothing was stored.
  */
 export const storeCopiedManifest = command(
   "mirroring.storeCopiedManifest",

@@ -43,11 +43,16 @@ async function copyDeep(job: CopyJob, stored: StoredManifest, depth: number, see
   if (seen.add(stored.digest).size > MAX_MANIFESTS)
     throw new UpstreamError("wrong", `one tag of the source leads to more than ${MAX_MANIFESTS} manifests`);
   const { references } = stored.manifest;
-  let { missing } = await deps.transactor.write(touchReferences, mirrorCall(deps), { ...place, references });
+  const touched = await deps.transactor.write(touchReferences, mirrorCall(deps), { ...place, references });
+  let { missing } = touched;
   for (let round = 1; ; round += 1) {
     const wanted = new Set(missing);
     for (const { digest, kind } of references)
-      if (kind === "manifest" && wanted.has(digest)) await copyNamed(job, digest, depth + 1, seen);
+      if (kind === "manifest" && wanted.has(digest)) {
+        const there = await copyNamed(job, digest, depth + 1, seen);
+        if (!there && !touched.isSparse)
+          throw new UpstreamError("wrong", `the source lacks a manifest that another one names: ${digest}`);
+      }
     await copyBlobs(
       job,
       stored,
@@ -64,11 +69,12 @@ async function copyDeep(job: CopyJob, stored: StoredManifest, depth: number, see
   deps.metrics.manifest();
 }
 
-async function copyNamed(job: CopyJob, digest: string, depth: number, seen: Set<string>): Promise<void> {
+/** False when the source lacks the manifest. */
+async function copyNamed(job: CopyJob, digest: string, depth: number, seen: Set<string>): Promise<boolean> {
   const stored = await job.upstream.manifest(digest, job.signal);
-  if (stored === undefined)
-    throw new UpstreamError("wrong", `the source lacks a manifest that another one names: ${digest}`);
+  if (stored === undefined) return false;
   await copyDeep(job, stored, depth, seen);
+  return true;
 }
 
 async function copyBlobs(

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
 /** Metrics of pulls from this server, beside their requests. */
 export interface PullMetrics {
@@ -6,6 +6,8 @@ export interface PullMetrics {
   dropped(count: number): void;
   /** Counts a pull of which a vulnerability gate had something to say. Outcomes and reasons: from bounded sets. */
   gated(outcome: string, reason: string): void;
+  /** Sets where to read how many pulls wait for their turn. */
+  watch(waiting: () => number): void;
 }
 
 /** Registers the metrics of pulls. */
@@ -22,5 +24,20 @@ export function pullMetrics(registry: Registry): PullMetrics {
     labelNames: ["outcome", "reason"],
     registers,
   });
-  return { dropped: (count) => dropped.inc(count), gated: (outcome, reason) => gated.inc({ outcome, reason }) };
+  let waiting = (): number => 0;
+  registry.registerMetric(
+    new Gauge({
+      name: "moorage_pulls_waiting",
+      help: "Pulls, and requests for their tokens, that wait for their organization's turn.",
+      registers,
+      collect() {
+        this.set(waiting());
+      },
+    }),
+  );
+  return {
+    dropped: (count) => dropped.inc(count),
+    gated: (outcome, reason) => gated.inc({ outcome, reason }),
+    watch: (read) => (waiting = read),
+  };
 }

@@ -63,6 +63,8 @@ export function announcedLength(req: Request): number | undefined {
 export function responseSink(exchange: Transfer): ByteSink {
   const { res, data, deps } = exchange;
   const idleTimeoutMs = deps.config.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
+  // From now on the client's connection says how long it takes.
+  data.turn?.end();
   const waiting = new Set<(error: Error) => void>();
   let gone = false;
   // A write to a closed socket may never call back; the close event ends it.

@@ -18,7 +18,13 @@ export { notingBlobs, settleCopy } from "./blobs/copies.ts";
 export { ociCommands } from "./commands.ts";
 export { emitCollection, emitCopy } from "./events.ts";
 export { imageConfigOf } from "./manifests/image-config.ts";
-export { missingReferences, removeStoredManifest, storeManifest, type StoredManifest } from "./manifests/commands.ts";
+export {
+  allowsSparse,
+  missingReferences,
+  removeStoredManifest,
+  storeManifest,
+  type StoredManifest,
+} from "./manifests/commands.ts";
 export { parseManifest, type Reference } from "./manifests/parse.ts";
 export { createGateRecorder } from "./pulls/gate-recorder.ts";
 export { createPullRecorder } from "./pulls/recorder.ts";

@@ -12,6 +12,7 @@ import { handleHistory } from "./tags/history.ts";
 import { handleManifest } from "./manifests/handler.ts";
 import { handleReferrers } from "./manifests/referrers.ts";
 import { answerFromCache } from "./pulls/cache.ts";
+import { readQuery } from "./query.ts";
 import { sendJson } from "./send.ts";
 import { handleTagHistory } from "./tags/history-extension.ts";
 import { handleTags } from "./tags/list.ts";
@@ -43,10 +44,10 @@ export function registryHandler(deps: RegistryDeps): RegistryHandler {
       try {
         res.setHeader("docker-distribution-api-version", "registry/2.0");
         exchange.steps.admit();
-        if (answerFromCache(exchange)) return;
+        if (await answerFromCache(exchange)) return;
         const url = req.url ?? "/";
         const cut = url.indexOf("?");
-        if (cut >= 0) exchange.query = new URLSearchParams(url.slice(cut + 1));
+        if (cut >= 0) exchange.query = readQuery(url.slice(cut + 1));
         const route = findRoute(cut < 0 ? url : url.slice(0, cut), deps.config.historySegments);
         exchange.name = route.name;
         if (!route.methods.includes(req.method ?? "")) {

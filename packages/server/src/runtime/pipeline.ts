@@ -140,10 +140,8 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
     admit: (data) => new RequestSteps(data).admit(),
     verify,
     identify: (head) => new RequestSteps(head.data).identify(() => verify(head)),
-    answer(head, codec) {
+    answer<B>(head: CallHead<DescMethodUnary>, codec: UnaryCodec<B>) {
       const steps = new RequestSteps(head.data, cache);
-      const known = steps.cached(codec.key, clock.nowMs());
-      if (known !== undefined) return codec.ofCached(known.answer);
       const encoded = (answered: Message | Stored | Streamed | Written): ReturnType<typeof codec.encode> =>
         after(codec.encode(answered), (answer) => {
           // What another process has made is larger than what is kept.
@@ -153,12 +151,16 @@ export function createPipeline({ dispatch, authenticate, clock, cache }: Pipelin
           }
           return answer;
         });
-      return after(
-        steps.identify(() => codec.verified ?? verify(head)),
-        (caller) =>
-          after(codec.decode(), (message) =>
-            message === undefined ? undefined : after(dispatched(head, caller, message, codec.form), encoded),
-          ),
+      const worked = (): Awaitable<B | undefined> =>
+        after(
+          steps.identify(() => codec.verified ?? verify(head)),
+          (caller) =>
+            after(codec.decode(), (message) =>
+              message === undefined ? undefined : after(dispatched(head, caller, message, codec.form), encoded),
+            ),
+        );
+      return after(steps.cached(codec.key, clock.nowMs()), (known) =>
+        known === undefined ? worked() : codec.ofCached(known.answer),
       );
     },
     unary: async (head, caller, message) => {

@@ -120,7 +120,7 @@ test("an address takes so many connections and no more, and others are answered"
   // Those that are taken stay open until the end of the test.
   const { port, platform } = await startServer(t, LIMIT.timeout);
   const held = Array.from({ length: 2 * PER_ADDRESS }, () =>
-    drip(t, port, "PUT /v2/acme/app/blobs/uploads/x HTTP/1.1\r\nExpect: 100-continue"),
+    drip(t, port, "POST /token HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded"),
   );
   await Promise.all(
     held.map(({ socket }) => (socket.connecting ? once(socket, "connect").catch(() => {}) : undefined)),

@@ -136,6 +136,40 @@ test("the licence is that of the POM, of its parent, or of the parent's parent",
   }
 });
 
+test("the POM of a plugin of sbt before 1.9 is found, and a purl names versions with any characters", async (t) => {
+  const { upstream, get } = await world(t, {
+    cooldown: "604800s",
+    allowedLicenses: ["Apache-2.0"],
+    unknownLicense: "UNKNOWN_LICENSE_BLOCK",
+    blockedPurls: ["pkg:maven/org.up/odd@1.0%2Bbad", "pkg:maven/org.up/odd@1.0%40bad"],
+  });
+  const licenses = "<licenses><license><name>Apache-2.0</name></license></licenses>";
+  const folder = "org/up/sbt-x_2.12_1.0";
+  const pom = (version: string): string =>
+    `<project><groupId>org.up</groupId><artifactId>sbt-x</artifactId><version>${version}</version>${licenses}</project>`;
+  for (const [version, days] of [
+    ["1.0", 30],
+    ["1.1", 1],
+  ] as const) {
+    upstream.put(`${folder}/${version}/sbt-x-${version}.pom`, pom(version), { publishMs: ago(days) });
+    upstream.put(`${folder}/${version}/sbt-x-${version}.jar`, "plugin", { publishMs: ago(days) });
+  }
+  upstream.put(
+    `${folder}/maven-metadata.xml`,
+    "<metadata><groupId>org.up</groupId><artifactId>sbt-x</artifactId><versioning><versions><version>1.0</version><version>1.1</version></versions></versioning></metadata>",
+    { publishMs: ago(1) },
+  );
+  assert.deepEqual(versionsIn(await get(`${folder}/maven-metadata.xml`)), ["1.0"]);
+  assert.equal((await get(`${folder}/1.0/sbt-x-1.0.jar`)).text, "plugin");
+  assert.equal((await get(`${folder}/1.1/sbt-x-1.1.jar`)).status, 403);
+  for (const version of ["1.0+good", "1.0+bad", "1.0@bad"])
+    upstream.release("org.up", "odd", version, { publishMs: ago(30), pom: licenses });
+  assert.deepEqual(versionsIn(await get("org/up/odd/maven-metadata.xml")), ["1.0+good"]);
+  assert.equal((await get("org/up/odd/1.0+good/odd-1.0+good.jar")).status, 200);
+  for (const version of ["1.0+bad", "1.0@bad"])
+    assert.equal((await get(`org/up/odd/${version}/odd-${version}.jar`)).status, 403, version);
+});
+
 test("a blocked purl hides releases of the group itself, too", async (t) => {
   const { upstream, get, put } = await world(t, {
     cooldown: "0s",

@@ -53,6 +53,30 @@ test("files of an upstream come through once, with all sums, and are kept", asyn
   assert.deepEqual([artifact?.["description"], artifact?.["latestVersion"]], ["Of far", "1.0"]);
 });
 
+test("versions with characters that Maven takes, and plugins of sbt before 1.9, come through", async (t) => {
+  const { upstream, get, seen } = await world(t);
+  const versions = ["1.0+3-abc", "1.0~rc1", "1.0!2", "1.0=a", "1.0$1", "1.0@beta"];
+  for (const version of versions) upstream.release("org.up", "odd", version);
+  assert.deepEqual(new Set(versionsIn(await get("org/up/odd/maven-metadata.xml"))), new Set(versions));
+  for (const version of versions) {
+    const jar = await get(`org/up/odd/${version}/odd-${version}.jar`);
+    assert.deepEqual([jar.status, jar.text], [200, `jar of odd ${version}`], version);
+    assert.equal((await get(`org/up/odd/${version}/odd-${version}.pom`)).status, 200, version);
+  }
+  // Some file stores read a plus in a path as a space.
+  assert.ok(seen().includes("GET /maven2/org/up/odd/1.0%2B3-abc/odd-1.0%2B3-abc.jar"));
+
+  const folder = "org/up/sbt-x_2.12_1.0/1.2";
+  const pom = pomText("org.up", "sbt-x", "1.2");
+  upstream.put(`${folder}/sbt-x-1.2.pom`, pom);
+  upstream.put(`${folder}/sbt-x-1.2.jar`, "plugin");
+  assert.equal((await get(`${folder}/sbt-x-1.2.pom`)).text, pom);
+  assert.equal((await get(`${folder}/sbt-x-1.2.jar`)).text, "plugin");
+  assert.equal((await get(`${folder}/sbt-x_2.12_1.0-1.2.jar`)).status, 404);
+  upstream.put("org/up/sbt-x_2.12_1.0/1.3/sbt-x-1.3.pom", pomText("org.up", "another", "1.3"));
+  assert.equal((await get("org/up/sbt-x_2.12_1.0/1.3/sbt-x-1.3.pom")).status, 502);
+});
+
 test("what is kept is served while the upstream is down, and what is not is answered 503", async (t) => {
   const { upstream, get } = await world(t);
   upstream.release("org.up", "app", "1.0");

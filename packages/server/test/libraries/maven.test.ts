@@ -35,6 +35,74 @@ async function deploy(artifactId: string, version: string, description = ""): Pr
   assert.equal((await put(`org/example/${artifactId}/maven-metadata.xml`, "<metadata/>")).status, 201);
 }
 
+test("versions with characters that Maven takes are deployed, listed and read, encoded or not", async () => {
+  const versions = ["1.0+3-abc", "1.0~rc1", "1.0!2", "1.0=a", "1.0$1", "1.0@beta", "2.0+b-SNAPSHOT"];
+  for (const version of versions) await deploy("odd", version);
+  for (const version of versions) {
+    const files = [`odd-${version}.jar`, `odd-${version}.pom`];
+    for (const file of files)
+      for (const path of [`${version}/${file}`, `${encodeURIComponent(version)}/${encodeURIComponent(file)}`])
+        assert.equal((await get(`org/example/odd/${path}`)).status, 200, path);
+  }
+  assert.equal((await put("org/example/odd/1.0+3-abc/odd-1.0+3-abc-sources.jar", "sources")).status, 201);
+  const metadata = await get("org/example/odd/maven-metadata.xml");
+  assert.deepEqual(
+    new Set([...metadata.text.matchAll(/<version>(.*)<\/version>/g)].map(([, version]) => version)),
+    new Set(versions),
+  );
+  assert.equal((await get("org/example/odd/2.0+b-SNAPSHOT/maven-metadata.xml")).status, 200);
+  assert.equal((await get("org/example/odd/1.0+3-abc/maven-metadata.xml")).status, 404);
+  const [artifact] = await rows(
+    platform.ok("GET", "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=org.example:odd"),
+    "artifacts",
+  );
+  const listed = await rows(
+    platform.ok("GET", `/libraries/v2/artifacts/${encodeURIComponent(artifact?.uid ?? "")}/versions`),
+    "artifactVersions",
+  );
+  assert.deepEqual(new Set(listed.map((each) => each["version"])), new Set(versions));
+  for (const version of ["1.0%2Fa", "1.0%5Ca", "1.0:a", "1.0%3Fa", "1.0%20a", "1.0%2525", "$%7Bv%7D", "[1.0", "1.0*"])
+    assert.equal((await put(`org/example/odd/${version}/odd-${version}.jar`, "x")).status, 400, version);
+});
+
+test("plugins of sbt before 1.9 are deployed and read, whose files leave out the versions of Scala and sbt", async () => {
+  for (const [suffix, version] of [
+    ["2.12_1.0", "1.2.0"],
+    ["2.10_0.13", "0.9"],
+    ["2.12_1.0", "1.3.0-SNAPSHOT"],
+    ["2.13.0-M5_1.5.0-M1", "1.0+4-abc"],
+  ] as const) {
+    const folder = `org/example/sbt-x_${suffix}/${version}`;
+    const pom = pomText("org.example", "sbt-x", version);
+    for (const [file, content] of [
+      [`sbt-x-${version}.jar`, "jar"],
+      [`sbt-x-${version}.pom`, pom],
+      [`sbt-x-${version}-sources.jar`, "sources"],
+      // sbt 1.9 publishes both.
+      [`sbt-x_${suffix}-${version}.pom`, pomText("org.example", `sbt-x_${suffix}`, version)],
+    ] as const) {
+      const answer = await put(`${folder}/${file}`, content);
+      assert.equal(answer.status, 201, `${file}: ${answer.text}`);
+      assert.equal((await get(`${folder}/${file}`)).text, content);
+      assert.equal((await get(`${folder}/${file}.sha1`)).text, sum("sha1", content));
+    }
+    assert.match(
+      (await get(`org/example/sbt-x_${suffix}/maven-metadata.xml`)).text,
+      new RegExp(`_${suffix}</artifactId>`),
+    );
+  }
+  const stamped = "org/example/sbt-x_2.12_1.0/1.3.0-SNAPSHOT";
+  assert.equal((await put(`${stamped}/sbt-x-1.3.0-20260131.101112-3.jar`, "jar")).status, 201);
+  assert.match((await get(`${stamped}/maven-metadata.xml`)).text, /<value>1\.3\.0-20260131\.101112-3<\/value>/);
+  for (const [artifactId, file] of [
+    ["sbt-x_2.12", "sbt-x-1.0.jar"],
+    ["sbt-x_2.12_1.0", "sbt-1.0.jar"],
+    ["sbt_x_y", "sbt-1.0.jar"],
+    ["_2.12_1.0", "-1.0.jar"],
+  ] as const)
+    assert.equal((await put(`org/example/${artifactId}/1.0/${file}`, "x")).status, 400, artifactId);
+});
+
 test("a release is deployed, and read with its sums, its metadata, and in the catalogue", async () => {
   await deploy("app", "1.0", "An app & more".replace("&", "&amp;"));
   const jar = "jar of app 1.0";

@@ -134,6 +134,88 @@ test("an unpublished version is gone, is never published again, and what changed
   await published("gone", "1.2.0");
 });
 
+test("within a scope a name may begin with an underscore or a hyphen, in every path of it", async () => {
+  for (const name of [
+    "@acme/_internal",
+    "@acme/-dash",
+    "@acme/__mocks__",
+    "@acme/-",
+    "@acme/-rev",
+    "@_acme/x",
+    "@-/y",
+  ]) {
+    await published(name, "1.0.0");
+    const base = `${name.slice(name.indexOf("/") + 1)}-1.0.0.tgz`;
+    for (const path of [npmPath(GROUP, name), `/npm/${GROUP}/${name}`]) {
+      assert.equal((await get(path)).body["name"], name, path);
+      assert.equal((await get(`${path}/-/${base}`)).status, 200, path);
+      assert.equal((await get(`${path}/1.0.0`)).body["version"], "1.0.0", path);
+    }
+    const tags = `/npm/${GROUP}/-/package/${name.replace("/", "%2f")}/dist-tags`;
+    assert.deepEqual((await get(tags)).body, { latest: "1.0.0" });
+  }
+  for (const name of ["_x", "-x", "~x", ".x", "@acme/.x", "@.acme/x", "@acme/..", "@/x", "@acme/", "@acme/X"]) {
+    const answer = await publishNpm(platform, GROUP, name, "1.0.0");
+    assert.ok([400, 404].includes(answer.status), `${name}: ${answer.status}`);
+  }
+  const { artifacts } = await platform.ok<{ artifacts: { name: string }[] }>(
+    "GET",
+    "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVASCRIPT&query=%40acme/_internal",
+  );
+  assert.deepEqual(
+    artifacts.map(({ name }) => name),
+    ["@acme/_internal"],
+  );
+});
+
+test("a tag may be called anything that is no range of versions, by dist-tag and by publish --tag", async () => {
+  await published("ranged", "1.0.0");
+  const tags = `/npm/${GROUP}/-/package/ranged/dist-tags`;
+  const put = (tag: string): Promise<Answer> =>
+    platform.call("PUT", `${tags}/${encodeURIComponent(tag)}`, { token, body: "1.0.0" });
+  const names = [
+    "v1-latest",
+    "2beta",
+    "1-alpha",
+    "v2next",
+    "x-ray",
+    "1.2.3.4",
+    "latest-1",
+    "-next",
+    "_old",
+    "~old",
+    "a'b",
+  ];
+  for (const tag of names) {
+    assert.equal((await put(tag)).status, 200, tag);
+    assert.equal((await get(`${npmPath(GROUP, "ranged")}/${encodeURIComponent(tag)}`)).body["version"], "1.0.0", tag);
+  }
+  for (const tag of [
+    "*",
+    "~1",
+    "^1",
+    "1",
+    "v1",
+    "1.x",
+    "x",
+    "X",
+    "1.2.3",
+    "v1.2.3-rc.1",
+    "=1.0.0",
+    ">=1",
+    "..",
+    "a b",
+    "a/b",
+  ])
+    assert.equal((await put(tag)).status, 400, tag);
+  await published("ranged", "2.0.0", { tags: { "3canary": "2.0.0" } });
+  const answer = await publishNpm(platform, GROUP, "ranged", "3.0.0", { tags: { "3.x": "3.0.0" } });
+  assert.equal(answer.status, 400, answer.text);
+  assert.deepEqual(new Set(Object.keys((await get(tags)).body)), new Set(["latest", "3canary", ...names]));
+  assert.equal((await platform.call("DELETE", `${tags}/v1-latest`, { token })).status, 200);
+  assert.equal((await get(tags)).body["v1-latest"], undefined);
+});
+
 test("what does not fit together is not published, and the error names the field", async () => {
   const bad = async (name: string, document: object): Promise<string> => {
     const answer = await platform.call("PUT", npmPath(GROUP, name), { token, body: document });

@@ -89,6 +89,39 @@ test("tags, every architecture and referrers are copied byte for byte, and moves
   assert.equal((await copied(uid)).manifestsCopied, "6", "nothing new, nothing copied");
 });
 
+test("an index of which the source lacks manifests is copied to a repo that allows sparse indexes, and to no other", async (t) => {
+  const { upstream, here, configOf, mirror, copied } = await startPair(t);
+  const organization = upstream.bootstrap.organization.uid;
+  await upstream.api("POST", `/registry/v2/repos/${organization}`, { name: "app", tagPolicy: { allowSparse: true } });
+  const amd = await upstream.pushImage("acme/app", "amd64", "amd64", { architecture: "amd64" });
+  const absent = digestOf("a platform that was never pushed");
+  const index = {
+    schemaVersion: 2,
+    mediaType: OCI_INDEX,
+    manifests: [amd, { digest: absent, size: 500 }].map(({ digest, size }) => ({ mediaType: OCI_IMAGE, digest, size })),
+  };
+  assert.equal((await upstream.pushManifest("acme/app", "v1", index)).status, 201);
+
+  const whole = await copied(await mirror("whole", configOf("app")));
+  assert.equal(whole.state, "SYNC_STATE_FAILED");
+  assert.match(whole.message, new RegExp(`v1 .*${absent}`));
+
+  const { uid } = await here.api<{ uid: string }>("POST", `/registry/v2/repos/${here.bootstrap.organization.uid}`, {
+    name: "copy",
+    tagPolicy: { allowSparse: true },
+    syncConfig: configOf("app"),
+  });
+  for (const turn of ["first", "second"]) {
+    const { state, message } = await copied(uid);
+    assert.deepEqual([state, message], ["SYNC_STATE_SUCCEEDED", ""], turn);
+  }
+  const pull = (path: string) => here.ask("GET", `/v2/acme/copy/manifests/${path}`, { token: here.registry });
+  const v1 = await pull("v1");
+  assert.deepEqual([v1.status, v1.text], [200, JSON.stringify(index)]);
+  assert.deepEqual([(await pull(amd.digest)).status, (await pull(absent)).status], [200, 404]);
+  assert.deepEqual(await tagsOf(here), ["amd64", "v1"]);
+});
+
 test("the password is sealed in the database and nowhere in clear; it is sent to its host and to no other", async (t) => {
   const { upstream, front, here, configOf, mirror, copied } = await startPair(t);
   await upstream.pushImage("acme/app", "v1", "one");

@@ -194,6 +194,29 @@ test("tags are listed in byte order, in pages", async (t) => {
   );
 });
 
+test("a plus in the filter of referrers is a plus, as it is and encoded, on each page", async (t) => {
+  const registry = await startRegistry(t);
+  const subject = await registry.image(REPO, "subject");
+  const about = { subject: descriptor(subject.digest, subject.body.length) };
+  const artifactType = "application/vnd.example.sbom+json";
+  const sboms = [];
+  for (const name of ["one", "two"]) sboms.push(await registry.image(REPO, name, { ...about, artifactType }));
+  const other = await registry.image(REPO, "other", { ...about, artifactType: "application/vnd.example.sbom json" });
+  for (const { digest, body } of [...sboms, other]) await registry.pushManifest(REPO, digest, body);
+  const expected = sboms.map(({ digest }) => digest).sort();
+  for (const spelling of [artifactType, encodeURIComponent(artifactType), artifactType.replace("+", "%2b")]) {
+    const found: string[] = [];
+    let path = `/v2/${REPO}/referrers/${subject.digest}?artifactType=${spelling}&n=1`;
+    while (path !== "") {
+      const page = await registry.ask(path, { token: registry.ownerToken });
+      assert.equal(page.headers.get("oci-filters-applied"), "artifactType", spelling);
+      found.push(...page.json.manifests.map(({ digest }) => digest));
+      path = /^<(.+)>; rel="next"$/.exec(page.headers.get("link") ?? "")?.[1] ?? "";
+    }
+    assert.deepEqual(found, expected, spelling);
+  }
+});
+
 test("referrers are listed as an index of the manifests with that subject, filtered and in pages", async (t) => {
   const registry = await startRegistry(t);
   const token = registry.ownerToken;

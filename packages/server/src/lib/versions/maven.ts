@@ -14,9 +14,12 @@ export function compareMaven(a: string, b: string): Sign {
   return 0;
 }
 
-/** Whether the text can be a version in a POM: not empty, and none of the characters that Maven rejects. */
+/**
+ * Whether the text can be a version in a POM: not empty, none of the characters that Maven rejects, and no expression
+ * such as `${revision}`.
+ */
 export function isMavenVersion(text: string): boolean {
-  return /^[^\s[\](),${}:"<>|?*\\/]+$/.test(text);
+  return /^[^\s[\](),{}:"<>|?*\\/]+$/.test(text);
 }
 
 /** Whether the version is one before a release, such as 2.0-rc1 and 2.0-M3. */

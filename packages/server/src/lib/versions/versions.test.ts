@@ -137,7 +137,7 @@ test("what is a version, each order says", () => {
       ["", "1.x", "latest", "1.0+", "1..2", "==1", "1".repeat(257)],
     ],
     maven: [
-      ["1", "1.0-SNAPSHOT", "Finchley.SR2", "r09"],
+      ["1", "1.0-SNAPSHOT", "Finchley.SR2", "r09", "1.0+3-abc", "1~rc1", "1!2", "a=b", "1.0$1", "1@beta"],
       ["", "[1,2)", "1 2", "${version}"],
     ],
   };

@@ -45,8 +45,8 @@ function keyOf({ headers, method, url }: Request): string | undefined {
 }
 
 /** The cached answer to the same request; undefined when it must be worked on. */
-export function cachedAnswer({ req, steps, callData }: LibraryExchange): CachedAnswer | undefined {
-  return steps.cached(keyOf(req), callData.nowMs)?.answer;
+export async function cachedAnswer({ req, steps, callData }: LibraryExchange): Promise<CachedAnswer | undefined> {
+  return (await steps.cached(keyOf(req), callData.nowMs))?.answer;
 }
 
 /** Keeps an answer with an ETag for the same request, unless it was noted as one that is recorded each time. */

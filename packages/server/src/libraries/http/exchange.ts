@@ -117,3 +117,9 @@ export function urlOf({ deps, ecosystem }: Pick<LibraryExchange, "deps" | "ecosy
   const path = groupPath.split("/").map(encodeURIComponent).join("/");
   return `${deps.config.registryUrl}/${ecosystem.key}/${path}`;
 }
+
+/** What asks upstreams: the rest of the request waits for them, and no longer has its turn. */
+export function upstreamsOf({ data, deps }: Pick<LibraryExchange, "data" | "deps">): LibraryDeps["upstreams"] {
+  data.turn?.end();
+  return deps.upstreams;
+}

@@ -52,7 +52,7 @@ export function libraryHandler(deps: LibraryDeps): LibraryHandler {
       };
       try {
         exchange.steps.admit();
-        const cached = cachedAnswer(exchange);
+        const cached = await cachedAnswer(exchange);
         if (cached !== undefined) {
           verb(cached.verb);
           return sendCached(exchange, cached);

@@ -24,9 +24,12 @@ export type MavenPath = { group: readonly string[]; sum?: Sum } & (
 
 const METADATA = "maven-metadata.xml";
 const SNAPSHOT = "-SNAPSHOT";
-/** What Maven allows in groupIds, artifactIds, and so in directories. */
+/** What Maven allows in groupIds and artifactIds, and so in their folders. */
 const ID = /^[A-Za-z0-9_.-]+$/;
-const FILE = /^[A-Za-z0-9_.+~-]+$/;
+/**
+ * What is allowed in versions, and so in the names of files: what else Maven takes would be another path in some URLs.
+ */
+const NAME = /^[A-Za-z0-9_.+~!=$@-]+$/;
 const MAX_LENGTH = 512;
 
 /**
@@ -44,22 +47,26 @@ export function mavenPathOf(segments: readonly string[]): MavenPath {
   const last = sum === undefined ? given : given.slice(0, -sum.length - 1);
   const common = { group, ...(sum !== undefined && { sum }) };
   const folders = parts.slice(0, -1);
-  for (const folder of folders) if (!ID.test(folder) || /^\.+$/.test(folder)) throw unknown(folder);
+  for (const folder of folders.slice(0, -1)) if (!ID.test(folder)) throw unknown(folder);
+  for (const folder of folders.slice(-1)) if (!isPathName(folder)) throw unknown(folder);
   // `com..acme` would be the folder of `com.acme` in an upstream, and no rule about that name would hold for it.
   for (const folder of folders.slice(0, -1)) if (/^\.|\.\.|\.$/.test(folder)) throw unknown(folder);
   if (last === METADATA) {
     const version = folders.at(-1) ?? "";
     if (folders.length >= 3 && version.endsWith(SNAPSHOT))
       return { kind: "snapshot-metadata", ...coordinatesOf(folders.slice(0, -1)), version, ...common };
+    if (folders.length > 0 && !ID.test(version)) throw libraryError(404, "Not found: a release has no metadata");
     return { kind: "metadata", ...coordinatesOf(folders), ...common };
   }
   if (folders.length < 3) throw libraryError(404, "Not found: there are no files above the folder of a version");
   const version = folders.at(-1) ?? "";
   const coordinates = coordinatesOf(folders.slice(0, -1));
-  if (!FILE.test(last) || !isVersion("maven", version)) throw unknown(last);
-  const stem = `${coordinates.artifactId}-${baseOf(version)}`;
-  if (!last.startsWith(stem) || !/^[.-]/.test(last.slice(stem.length)))
-    throw libraryError(400, `Invalid argument: path: the name of a file here begins with ${stem}, not ${last}`);
+  if (!NAME.test(last) || !isVersion("maven", version)) throw unknown(last);
+  if (endingOf(coordinates.artifactId, version, last) === undefined) {
+    const stems = namesInFiles(coordinates.artifactId).map((name) => `${name}-${baseOf(version)}`);
+    const begins = stems.join(" or ");
+    throw libraryError(400, `Invalid argument: path: the name of a file here begins with ${begins}, not ${last}`);
+  }
   return { kind: "file", ...coordinates, version, file: last, ...common };
 }
 
@@ -67,7 +74,7 @@ export function mavenPathOf(segments: readonly string[]): MavenPath {
  * Whether the text can be the name of a folder: no path, and nothing that is another path when it is written in one.
  */
 export function isPathName(text: string): boolean {
-  return FILE.test(text) && !/^\.+$/.test(text) && text.length <= MAX_LENGTH;
+  return NAME.test(text) && !/^\.+$/.test(text) && text.length <= MAX_LENGTH;
 }
 
 /** Whether versions of this number are snapshots. */
@@ -78,6 +85,37 @@ export function isSnapshot(version: string): boolean {
 /** The version without `-SNAPSHOT`. */
 export function baseOf(version: string): string {
   return isSnapshot(version) ? version.slice(0, -SNAPSHOT.length) : version;
+}
+
+const SCALA_VERSION = /^\d{1,4}(?:\.\d{1,4}){0,3}(?:-[A-Za-z0-9.-]{1,64})?$/;
+
+/**
+ * What the names of an artifact's files begin with: its artifactId. Plugins of sbt before 1.9 leave out the versions of
+ * Scala and sbt there, and in the POM: `sbt-x_2.12_1.0/1.2/sbt-x-1.2.pom`. Source: sbt,
+ * "sbtPluginPublishLegacyMavenStyle".
+ */
+export function namesInFiles(artifactId: string): [string] | [string, string] {
+  const [name, scala = "", sbt = ""] = splitEnd(artifactId);
+  return name !== "" && SCALA_VERSION.test(scala) && SCALA_VERSION.test(sbt) ? [artifactId, name] : [artifactId];
+}
+
+/** A text without what follows its last two underscores, and these. */
+function splitEnd(text: string): [string, string, string] {
+  const last = text.lastIndexOf("_");
+  const first = last < 1 ? -1 : text.lastIndexOf("_", last - 1);
+  return first < 1 ? ["", "", ""] : [text.slice(0, first), text.slice(first + 1, last), text.slice(last + 1)];
+}
+
+/**
+ * What follows the name and the version in the name of a file, such as `-sources.jar`; of a snapshot with its time
+ * stamp. Undefined for a file of another artifact.
+ */
+export function endingOf(artifactId: string, version: string, file: string): string | undefined {
+  for (const name of namesInFiles(artifactId)) {
+    const stem = `${name}-${baseOf(version)}`;
+    if (file.startsWith(stem) && /^[.-]/.test(file.slice(stem.length))) return file.slice(stem.length);
+  }
+  return undefined;
 }
 
 /** The name of an artifact in lists: `org.example:app`. */

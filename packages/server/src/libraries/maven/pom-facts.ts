@@ -1,6 +1,6 @@
 import type { DocumentKind } from "../upstreams/kinds.ts";
 import { licenseOf } from "./licenses.ts";
-import { type Coordinates, isPathName, nameOf } from "./paths.ts";
+import { type Coordinates, isPathName, nameOf, namesInFiles } from "./paths.ts";
 import { pomOf } from "./pom.ts";
 import { lastModifiedMs } from "./upstream-paths.ts";
 
@@ -45,8 +45,13 @@ const MAX_REASON_CHARS = 256;
 export function pomFacts(text: string, release: Release): PomFacts {
   const pom = pomOf(text);
   if (pom === undefined) throw new Error("the POM is not well-formed XML whose root is project");
+  const named = {
+    groupId: [release.groupId],
+    artifactId: namesInFiles(release.artifactId),
+    version: [release.version],
+  };
   for (const key of ["groupId", "artifactId", "version"] as const)
-    if (pom[key] !== release[key] && pom[key] !== "" && !pom[key].includes("${"))
+    if (!named[key].includes(pom[key]) && pom[key] !== "" && !pom[key].includes("${"))
       throw new Error(
         `the POM of ${nameOf(release)}:${release.version} is that of ${nameOf(pom)}:${pom.version}`.slice(
           0,

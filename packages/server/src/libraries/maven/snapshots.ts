@@ -1,4 +1,4 @@
-import { baseOf } from "./paths.ts";
+import { endingOf } from "./paths.ts";
 
 /** One file of a snapshot that was deployed with a time stamp, such as `app-1.0-20260131.101112-3-sources.jar`. */
 export interface SnapshotFile {
@@ -15,7 +15,7 @@ const STAMPED = /^-(\d{8}\.\d{6})-(\d{1,9})(?:-([^.]+(?:\.[^.]+)*?))?\.((?:tar\.
 /** What the name of a snapshot's file says; undefined for one without a time stamp. */
 export function snapshotFileOf(artifactId: string, version: string, file: string): SnapshotFile | undefined {
   const [, timestamp, buildNumber, classifier = "", extension] =
-    STAMPED.exec(file.slice(`${artifactId}-${baseOf(version)}`.length)) ?? [];
+    STAMPED.exec(endingOf(artifactId, version, file) ?? "") ?? [];
   if (timestamp === undefined || buildNumber === undefined || extension === undefined) return undefined;
   return { timestamp, buildNumber: Number(buildNumber), classifier, extension };
 }

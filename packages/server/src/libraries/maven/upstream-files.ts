@@ -4,7 +4,7 @@ import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { MoorageError } from "../../errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { ReceivedFile } from "../http/receive.ts";
@@ -12,7 +12,7 @@ import { type FetchedFile, keepFetchedFile } from "../upstreams/commands.ts";
 import { failureAnswer, UpstreamFailure } from "../upstreams/errors.ts";
 import type { ExpectedSums } from "../upstreams/files.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
-import { type MavenPath, nameOf, type Sum } from "./paths.ts";
+import { endingOf, type MavenPath, nameOf, type Sum } from "./paths.ts";
 import type { KeptMetadata, PomFacts, UpstreamPom } from "./pom-facts.ts";
 import { folderOf, lastModifiedMs, urlOf } from "./upstream-paths.ts";
 import { MAX_POM_BYTES } from "./upstream-poms.ts";
@@ -68,8 +68,8 @@ async function fetchAlone(exchange: LibraryExchange, wanted: WantedRelease): Pro
   const { group, settings, path } = wanted;
   const place = placeOf(path);
   const name = nameOf(path);
-  const isPom = path.file === `${path.artifactId}-${path.version}.pom`;
-  return await deps.upstreams.files.fetch(settings, {
+  const isPom = endingOf(path.artifactId, path.version, path.file) === ".pom";
+  return await upstreamsOf(exchange).files.fetch(settings, {
     key: place,
     url: urlOf(settings, place),
     expected: await sumsOf(exchange, settings, place),
@@ -151,12 +151,12 @@ async function sumsOf(exchange: LibraryExchange, settings: UpstreamSettings, pla
 }
 
 async function sumBeside(
-  { deps }: LibraryExchange,
+  exchange: LibraryExchange,
   settings: UpstreamSettings,
   place: string,
   kind: Sum,
 ): Promise<string | undefined> {
-  const found = await deps.upstreams.files.small(settings, urlOf(settings, `${place}.${kind}`), MAX_SUM_BYTES);
+  const found = await upstreamsOf(exchange).files.small(settings, urlOf(settings, `${place}.${kind}`), MAX_SUM_BYTES);
   if (found === undefined) return undefined;
   // Some have the name of the file behind the sum, or before it and a colon or equals sign.
   const words = found.body

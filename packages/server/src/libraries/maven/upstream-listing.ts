@@ -1,4 +1,4 @@
-import type { LibraryExchange } from "../http/exchange.ts";
+import { type LibraryExchange, upstreamsOf } from "../http/exchange.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import type { Coordinates } from "./paths.ts";
@@ -11,13 +11,13 @@ const MAX_METADATA_BYTES = 16 * 1024 * 1024;
  * Throws 502 and 503.
  */
 export async function upstreamListing(
-  { deps }: LibraryExchange,
+  exchange: LibraryExchange,
   settings: UpstreamSettings,
   coordinates: Coordinates,
 ): Promise<UpstreamDocument<"maven.metadata"> | undefined> {
   const { groupId, artifactId } = coordinates;
   const path = `${folderOf(coordinates)}/maven-metadata.xml`;
-  return await deps.upstreams.documents.of(settings, path, {
+  return await upstreamsOf(exchange).documents.of(settings, path, {
     kind: "maven.metadata",
     args: { groupId, artifactId },
     url: urlOf(settings, path),

@@ -1,6 +1,6 @@
 import { isVersion } from "../../lib/versions/index.ts";
 import type { DocumentKind } from "../upstreams/kinds.ts";
-import { type Coordinates, isPathName, isSnapshot } from "./paths.ts";
+import { type Coordinates, isPathName, isSnapshot, namesInFiles } from "./paths.ts";
 import type { Plugin } from "./plugins.ts";
 import { lastModifiedMs } from "./upstream-paths.ts";
 import { readXml } from "./xml.ts";
@@ -79,7 +79,8 @@ export function upstreamMetadata(
   if (tooMany !== undefined) throw new Error(`maven-metadata.xml lists more than ${tooMany}`);
   if (!isMetadata) throw new Error("maven-metadata.xml is not well-formed XML whose root is metadata");
   const own = { groupId: said.get("groupId") ?? groupId, artifactId: said.get("artifactId") ?? artifactId };
-  if (listed.size > 0 && (own.groupId !== groupId || own.artifactId !== artifactId))
+  const isOwn = own.groupId === groupId && namesInFiles(artifactId).includes(own.artifactId);
+  if (listed.size > 0 && !isOwn)
     throw new Error(`maven-metadata.xml is that of ${own.groupId}:${own.artifactId}`.slice(0, MAX_TEXT_CHARS));
   const seen = new Map(previous?.versions);
   const release = said.get("versioning/release") ?? "";

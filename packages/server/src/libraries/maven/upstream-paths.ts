@@ -1,4 +1,4 @@
-import type { Coordinates } from "./paths.ts";
+import { type Coordinates, namesInFiles } from "./paths.ts";
 import type { Release } from "./pom-facts.ts";
 
 /** The folder of an artifact, or of the groupId of the same folder, in a Maven repository. */
@@ -6,10 +6,10 @@ export function folderOf({ groupId, artifactId }: Coordinates): string {
   return [...groupId.split("."), artifactId].filter((name) => name !== "").join("/");
 }
 
-/** Where the POM of a release is. */
-export function pomPathOf(release: Release): string {
+/** Where the POM of a release may be, the usual place first. */
+export function pomPathsOf(release: Release): string[] {
   const { artifactId, version } = release;
-  return `${folderOf(release)}/${version}/${artifactId}-${version}.pom`;
+  return namesInFiles(artifactId).map((name) => `${folderOf(release)}/${version}/${name}-${version}.pom`);
 }
 
 /** The URL of a path in a Maven repository. */

@@ -1,10 +1,10 @@
 import { artifactNamed } from "../artifacts/names.ts";
 import { versionNamed } from "../artifacts/visible.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { nameOf } from "./paths.ts";
 import type { KeptMetadata, PomFacts, Release, UpstreamPom } from "./pom-facts.ts";
-import { pomPathOf, urlOf } from "./upstream-paths.ts";
+import { pomPathsOf, urlOf } from "./upstream-paths.ts";
 
 /** The most bytes of a POM. */
 export const MAX_POM_BYTES = 4 * 1024 * 1024;
@@ -16,21 +16,23 @@ const MAX_PARENTS = 6;
 
 /** What the upstream's POM of a release says; undefined when it has none. Throws 502 and 503. */
 export async function upstreamPom(
-  { deps }: LibraryExchange,
+  exchange: LibraryExchange,
   settings: UpstreamSettings,
   release: Release,
 ): Promise<UpstreamPom | undefined> {
-  const path = pomPathOf(release);
   const { groupId, artifactId, version } = release;
-  const found = await deps.upstreams.documents.of(settings, path, {
-    kind: "maven.pom",
-    args: { release: { groupId, artifactId, version } },
-    url: urlOf(settings, path),
-    accept: "*/*",
-    maxBytes: MAX_POM_BYTES,
-    freshMs: FRESH_MS,
-  });
-  return await found?.value();
+  for (const path of pomPathsOf(release)) {
+    const found = await upstreamsOf(exchange).documents.of(settings, path, {
+      kind: "maven.pom",
+      args: { release: { groupId, artifactId, version } },
+      url: urlOf(settings, path),
+      accept: "*/*",
+      maxBytes: MAX_POM_BYTES,
+      freshMs: FRESH_MS,
+    });
+    if (found !== undefined) return await found.value();
+  }
+  return undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { parse } from "semver";
+import { parse, validRange } from "semver";
 import { parseJson } from "../../lib/json.ts";
 import { libraryError } from "../http/errors.ts";
 import type { ReceivedFile } from "../http/receive.ts";
@@ -22,6 +22,9 @@ const MAX_DESCRIPTION_CHARS = 4_096;
 const MAX_INTEGRITY_CHARS = 4_096;
 const MAX_TAGS = 200;
 const MAX_TAG_CHARS = 128;
+// What means another folder in a path, and what no object has as a key.
+const UNUSABLE = /^(?:\.+|__proto__)$/;
+const TAG = /^[A-Za-z0-9_.!~*'()-]+$/;
 
 /** Reads a document. Throws 400, naming the field, for what is none. `name`: that of the path. */
 export function documentOf(json: Buffer, name: string): NpmDocument {
@@ -70,10 +73,14 @@ function tagsOf(given: unknown): Record<string, string> {
   return given as Record<string, string>;
 }
 
-/** Throws 400 for a tag that looks like a version or a range, as npm has it, or that is no text of a path. */
+/**
+ * Throws 400 for a tag that is a version or a range, or that npm could not ask for since it is not the same in a URL.
+ * Source: npm, `npm dist-tag add`; npm-package-arg.
+ */
 export function requireTag(tag: string): void {
-  const isName = /^[a-zA-Z_~][a-zA-Z0-9._~-]*$/.test(tag) && tag.length <= MAX_TAG_CHARS;
-  if (!isName || /^v?[0-9x*]/.test(tag)) throw wrong("tag", `${JSON.stringify(tag.slice(0, 100))} is no name of a tag`);
+  const isName = tag.length <= MAX_TAG_CHARS && TAG.test(tag) && !UNUSABLE.test(tag);
+  if (!isName || validRange(tag) !== null)
+    throw wrong("tag", `${JSON.stringify(tag.slice(0, 100))} is no name of a tag`);
 }
 
 /** A version to publish. */

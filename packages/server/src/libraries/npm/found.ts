@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
 import { failureAnswer, unlessKept, UpstreamFailure } from "../upstreams/errors.ts";
@@ -53,7 +53,7 @@ async function documentOf(
   { name, settings, artifact }: KnownPackage,
 ): Promise<UpstreamDocument<"npm.package"> | undefined> {
   if (settings === undefined) return undefined;
-  const { documents } = exchange.deps.upstreams;
+  const { documents } = upstreamsOf(exchange);
   return await unlessKept(artifact !== undefined, () => documents.of(settings, name, wantedPackage(settings, name)));
 }
 

@@ -13,6 +13,7 @@ export type NpmPath = { group: readonly string[] } & (
   | { kind: "registry"; rest: string }
 );
 
+const SEPARATORS = new Set(["-", "-rev"]);
 const OF_THE_REGISTRY = new Set(["package", "v1", "npm", "whoami", "ping", "user", "all"]);
 
 /**
@@ -24,7 +25,9 @@ const OF_THE_REGISTRY = new Set(["package", "v1", "npm", "whoami", "ping", "user
 export function npmPathOf(segments: readonly string[]): NpmPath & { otherwise?: NpmPath } {
   const parts = segments.at(-1) === "" ? segments.slice(0, -1) : segments;
   if (parts.length < 2 || parts.includes("")) throw nothing();
-  const at = parts.findIndex((part, index) => index > 0 && (part === "-" || part === "-rev"));
+  const at = parts.findIndex(
+    (part, index) => index > 0 && SEPARATORS.has(part) && !isBareScope(parts[index - 1] ?? ""),
+  );
   if (at < 0) return packagePath(parts);
   const [before, after] = [parts.slice(0, at), parts.slice(at + 1)];
   const [first = "", ...more] = after;
@@ -71,10 +74,15 @@ function packagePath(parts: readonly string[]): NpmPath & { otherwise?: NpmPath 
 function packageAtEnd(parts: readonly string[]): { group: readonly string[]; name: string } {
   const last = parts.at(-1) ?? "";
   const scope = parts.at(-2) ?? "";
-  const [name, length] = scope.startsWith("@") && !scope.includes("/") ? [`${scope}/${last}`, 2] : [last, 1];
+  const [name, length] = isBareScope(scope) ? [`${scope}/${last}`, 2] : [last, 1];
   const group = parts.slice(0, -length);
   if (group.length === 0) throw nothing();
   return { group, name };
+}
+
+/** Whether the segment is the scope of a name alone: the next one is the rest, also where that is `-`. */
+function isBareScope(part: string): boolean {
+  return part.startsWith("@") && !part.includes("/");
 }
 
 function nothing(): Error {

@@ -1,4 +1,4 @@
-import type { LibraryExchange } from "../http/exchange.ts";
+import { type LibraryExchange, upstreamsOf } from "../http/exchange.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { type Attestation, MAX_BUNDLES_BYTES } from "./attestations.ts";
 
@@ -8,11 +8,11 @@ const ABOUT = { accept: "application/json", maxBytes: MAX_BUNDLES_BYTES, freshMs
 
 /** The attestations that an upstream has of a version; `spec` is `<name>@<version>`. Throws 502 and 503. */
 export async function offeredAttestations(
-  { deps }: LibraryExchange,
+  exchange: LibraryExchange,
   settings: UpstreamSettings,
   spec: string,
 ): Promise<Attestation[]> {
-  const found = await deps.upstreams.documents.of(settings, `attestations of ${spec}`, {
+  const found = await upstreamsOf(exchange).documents.of(settings, `attestations of ${spec}`, {
     ...ABOUT,
     kind: "npm.attestations",
     url: `${settings.url}/-/npm/v1/attestations/${spec.replace("/", "%2f")}`,
@@ -22,10 +22,10 @@ export async function offeredAttestations(
 
 /** The keys with which an upstream signs its versions, as `npm audit signatures` reads them. Throws 502 and 503. */
 export async function offeredKeys(
-  { deps }: LibraryExchange,
+  exchange: LibraryExchange,
   settings: UpstreamSettings,
 ): Promise<{ keys: unknown[] } | undefined> {
-  const found = await deps.upstreams.documents.of(settings, "signing keys", {
+  const found = await upstreamsOf(exchange).documents.of(settings, "signing keys", {
     ...ABOUT,
     kind: "npm.keys",
     url: `${settings.url}/-/npm/v1/keys`,

@@ -3,7 +3,7 @@ import { semverKey } from "../../lib/versions/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { requireOpen } from "../policies/check.ts";
 import { keepFetchedFile } from "../upstreams/commands.ts";
 import { unlessKept } from "../upstreams/errors.ts";
@@ -44,7 +44,7 @@ export async function fetchTarball(exchange: LibraryExchange, found: FoundPackag
   const { deps, ecosystem, callData } = exchange;
   const { manifest, publishMs } = offered;
   const { tarball, attestations, ...dist } = isRecord(manifest["dist"]) ? manifest["dist"] : {};
-  const isThere = await deps.upstreams.files.fetch(settings, {
+  const isThere = await upstreamsOf(exchange).files.fetch(settings, {
     key: `${name}/${file}`,
     url: String(tarball),
     expected: sumsOf(dist),

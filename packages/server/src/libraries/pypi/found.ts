@@ -6,7 +6,7 @@ import { filePages, type KeptRows, smallRows, versionPages } from "../artifacts/
 import { type ArtifactName, artifactNamed } from "../artifacts/names.ts";
 import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import type { UpstreamDocument, WantedDocument } from "../upstreams/documents.ts";
 import { unlessKept } from "../upstreams/errors.ts";
@@ -63,11 +63,11 @@ export async function listedIn(exchange: LibraryExchange, known: KnownProject): 
 
 /** Undefined when the upstream has no such project, or when it fails and the group has files. */
 async function documentOf(
-  { deps }: LibraryExchange,
+  exchange: LibraryExchange,
   { normalized, settings, artifact }: KnownProject,
 ): Promise<UpstreamDocument<"pypi.project"> | undefined> {
   if (settings === undefined) return undefined;
-  const { documents } = deps.upstreams;
+  const { documents } = upstreamsOf(exchange);
   return await unlessKept(artifact !== undefined, () =>
     documents.of(settings, normalized, wantedPage(settings, normalized)),
   );

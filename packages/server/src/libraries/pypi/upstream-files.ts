@@ -4,7 +4,7 @@ import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import type { NewVersion } from "../artifacts/write.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
 import { rangesOf } from "../http/ranges.ts";
 import type { ReceivedFile } from "../http/receive.ts";
 import { requireOpen } from "../policies/check.ts";
@@ -47,7 +47,7 @@ export async function fetchListed(exchange: LibraryExchange, known: KnownProject
     ending === "" ? distribution(listed) : ending === BESIDE.metadata ? metadata(listed) : provenance(listed);
   if (wanted === undefined) throw missing;
   requireOpen(exchange, gate, facts);
-  const isThere = await exchange.deps.upstreams.files.fetch(settings, {
+  const isThere = await upstreamsOf(exchange).files.fetch(settings, {
     ...wanted,
     key: `${normalized}/${name}`,
     isKept: () => isKept(exchange, known, name),

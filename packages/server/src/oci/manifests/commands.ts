@@ -73,9 +73,7 @@ export const putManifest = pushCommand(
       return size === stated ? [] : [{ digest: target, size }];
     });
     if (wrongSizes.length > 0) return { missing: [], wrongSizes };
-    const lacking = manifest.references.filter((reference) => !held.has(reference.digest));
-    const isSparse = lacking.some(({ kind }) => kind === "manifest") && (await allowsSparse(call, repo));
-    const missing = lacking.filter(({ kind }) => kind === "blob" || !isSparse).map((reference) => reference.digest);
+    const missing = await requiredOf(call, repo, manifest, held);
     if (missing.length > 0) return { missing, wrongSizes };
     const isAttaching = manifest.subject !== "" || manifest.hasAttestations === true;
     await insertManifest(call, repo, input, isAttaching ? await attacherOf(call, repo) : NO_ATTACHER);
@@ -95,15 +93,15 @@ export const putManifest = pushCommand(
 
 /**
  * Stores a manifest in the repo unchanged, with the references it contains, and without a check of rights. `missing`
- * lists the references that the repo does not hold; if there are any, nothing is stored. `isNew` is false when the repo
- * held the manifest before.
+ * lists the references that the repo does not hold and its policy requires; if there are any, nothing is stored.
+ * `isNew` is false when the repo held the manifest before.
  */
 export async function storeManifest(
   call: Call,
   repo: string,
   stored: StoredManifest,
 ): Promise<{ missing: string[]; isNew: boolean }> {
-  const missing = await missingReferences(call, repo, stored.manifest);
+  const missing = await requiredOf(call, repo, stored.manifest, await heldReferences(call, repo, stored.manifest));
   if (missing.length > 0) return { missing, isNew: false };
   return { missing, isNew: await insertManifest(call, repo, stored, NO_ATTACHER) };
 }
@@ -227,8 +225,23 @@ async function awaitCatalog(call: Call, repo: string, digest: string): Promise<v
   if (written?.state !== WAITING) await noteImageChange(call, digest, repo);
 }
 
+/**
+ * The digests that the repo lacks of those a manifest needs: manifests that an index names only unless it may be
+ * sparse.
+ */
+async function requiredOf(
+  call: Call,
+  repo: string,
+  { references }: Pick<ParsedManifest, "references">,
+  held: Map<string, number>,
+): Promise<string[]> {
+  const lacking = references.filter(({ digest }) => !held.has(digest));
+  const isSparse = lacking.some(({ kind }) => kind === "manifest") && (await allowsSparse(call, repo));
+  return lacking.filter(({ kind }) => kind === "blob" || !isSparse).map(({ digest }) => digest);
+}
+
 /** Whether the repo's policy accepts an index without the manifests that it names. */
-async function allowsSparse(call: Call, repo: string): Promise<boolean> {
+export async function allowsSparse(call: Call, repo: string): Promise<boolean> {
   const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
   return policyOf(row?.tag_policy ?? null).allowsSparse;
 }

@@ -52,9 +52,9 @@ function keyOf({ headers, method, url }: Request): string | undefined {
 }
 
 /** Answers a pull from the response cache. False when there is no valid cached answer; then nothing was done. */
-export function answerFromCache(exchange: Exchange): boolean {
+export async function answerFromCache(exchange: Exchange): Promise<boolean> {
   const { req, data, steps, callData } = exchange;
-  const known = steps.cached(keyOf(req), callData.nowMs);
+  const known = await steps.cached(keyOf(req), callData.nowMs);
   if (known === undefined) return false;
   // By HEAD a client asks whether it need not push the blob: that is up to the stored content.
   if (req.method === "HEAD" && known.answer.pull.type === "blob") return false;

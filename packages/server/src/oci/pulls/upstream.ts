@@ -9,11 +9,12 @@ import type { Pulled } from "../tags/timed-pull.ts";
  * the repo does not pull through.
  */
 export async function manifestFromSource(
-  { deps }: Exchange,
+  { deps, data }: Exchange,
   repo: string,
   reference: string,
 ): Promise<Omit<Pulled, "policy"> | undefined> {
   if (!isDigest(reference) && (!isTag(reference) || isReservedTag(reference))) return undefined;
+  data.turn?.end();
   const found = await deps.upstream?.manifest(repo, reference);
   return found && { digest: found.digest, media_type: found.manifest.mediaType, content: found.content };
 }
@@ -30,6 +31,7 @@ export async function blobFromSource(
   const {
     req,
     res,
+    data,
     deps: { upstream },
   } = exchange;
   const begin = (size: number): void => {
@@ -43,6 +45,7 @@ export async function blobFromSource(
     res.setHeader("content-length", size);
   };
   if (upstream === undefined) return "missing";
+  data.turn?.end();
   if (req.method === "HEAD") {
     const size = await upstream.blobSize(repo, digest);
     if (size === undefined) return "missing";

@@ -128,9 +128,8 @@ async function entriesOfDigest(
 
 // A time between two milliseconds is rounded so that comparisons with `since` and `before` stay correct.
 function readTime(query: URLSearchParams, field: string): ReturnType<typeof parseIso8601> {
-  // A "+" before the zone that was not percent-encoded arrives as a space.
-  const text = query.get(field)?.replaceAll(" ", "+");
-  if (text === undefined) return undefined;
+  const text = query.get(field);
+  if (text === null) return undefined;
   const moment = RFC_3339.test(text) ? parseIso8601(text) : undefined;
   if (moment === undefined)
     throw rejected("RANGE_INVALID", {

@@ -66,8 +66,7 @@ function readWindow(query: URLSearchParams): { startMs: number; endMs: number } 
 function readMoment(query: URLSearchParams, field: string, violations: FieldViolation[]): Moment | undefined {
   const text = query.get(field);
   if (text === null || violations.some((violation) => violation.field === field)) return undefined;
-  // A "+" before the zone that was not percent-encoded arrives as a space, which no ISO 8601 text contains.
-  const moment = parseIso8601(text.replaceAll(" ", "+"));
+  const moment = parseIso8601(text);
   if (!moment)
     violations.push({ field, description: "must be an ISO 8601 date or date-time, as 2026-01-02T03:04:05Z" });
   return moment;

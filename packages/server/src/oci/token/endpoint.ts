@@ -20,13 +20,15 @@ export interface TokenDeps extends RegistryDeps {
 const CATALOG_ACCESS = { type: "registry" as const, name: "catalog", actions: ["*"] };
 const MAX_FORM_BYTES = 65_536;
 const MAX_LOGGED_SCOPES = 10;
+const MAX_LOGGED_CHARACTERS = 200;
 
 /**
  * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or
- * `refresh_token`). Answers a registry token for those of the requested scopes that the caller has rights for; without
- * credentials the token is anonymous. `service` and `account` are ignored: there is one service, and the credential
- * names the identity. Answers 400 naming a malformed `scope`, 401 for invalid credentials. The handler answers every
- * request itself and never throws. Source: docs/contract.md, "Registry tokens".
+ * `refresh_token`). Answers a registry token for those of the requested scopes that the caller has rights for;
+ * malformed and unknown ones are left out like those without the rights. Without credentials the token is anonymous.
+ * `service` and `account` are ignored: there is one service, and the credential names the identity. Answers 400 for too
+ * many scopes, 401 for invalid credentials. The handler answers every request itself and never throws. Source:
+ * docs/contract.md, "Registry tokens".
  */
 export function tokenEndpoint(deps: TokenDeps): RequestHandler {
   return async (req, res, data) => {
@@ -52,10 +54,13 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
   const credential =
     req.method === "POST" ? formCredential(parameters) : givenCredential(deps, req.headers.authorization);
+  const organizations = organizationsOf(wanted.scopes.map(({ name }) => name));
+  // Before the credentials are checked, which is most of the work. Who sends invalid ones is stopped by his address.
+  await exchange.data.turn?.begin(credential === undefined ? "" : (organizations[0] ?? ""));
   const caller = await exchange.steps.identify(async () =>
     credential
       ? callerOf(deps.credentials, credential, {
-          organizations: organizationsOf(wanted.scopes.map(({ name }) => name)),
+          organizations,
           authenticate: basicChallenge(deps),
           callData,
         })
@@ -64,10 +69,16 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const { granted, leftOut } = await deps.transactor.read({ ...callData, caller }, (call) =>
     grantedScopes(call, deps.config, wanted.scopes),
   );
-  // The protocol leaves scopes out without an error, so the log says which rights were missing.
-  if (leftOut.length > 0 && caller.identity !== "") {
+  // The protocol leaves scopes out without an error, so the log says which, and which rights were missing.
+  const unusable = wanted.unusable.slice(0, MAX_LOGGED_SCOPES).map((text) => text.slice(0, MAX_LOGGED_CHARACTERS));
+  if (leftOut.length + unusable.length > 0 && caller.identity !== "") {
     deps.log.info(
-      { requestId: callData.requestId, identity: caller.identity, leftOut: leftOut.slice(0, MAX_LOGGED_SCOPES) },
+      {
+        requestId: callData.requestId,
+        identity: caller.identity,
+        leftOut: leftOut.slice(0, MAX_LOGGED_SCOPES),
+        ...(unusable.length > 0 && { unusable }),
+      },
       "scopes left out of a registry token",
     );
   }

@@ -20,7 +20,7 @@ export function awaitsBody(request: Request): boolean {
 }
 
 /** Whether an HTTP/1.1 request has a body, by its headers. Source: RFC 9112 §6.3. */
-function announcesBody(headers: IncomingHttpHeaders): boolean {
+export function announcesBody(headers: IncomingHttpHeaders): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 

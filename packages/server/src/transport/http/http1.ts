@@ -1,7 +1,8 @@
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { Socket } from "node:net";
 import { Code, MoorageError } from "../../errors.ts";
+import { continueWhenRead } from "./expect.ts";
 import type { PortLimits } from "./limits.ts";
 import type { Handler } from "./listen.ts";
 import { statusJson } from "../status.ts";
@@ -38,6 +39,15 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
   };
   let draining = false;
   let adopts = false;
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    // What follows the answer that was the connection's last.
+    if (socket.writableEnded) return;
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    if (draining) response.setHeader("connection", "close");
+    response.on("close", answered);
+    void serve(request, response);
+  };
   const server = createServer(
     {
       maxHeaderSize: limits.maxHeaderBytes,
@@ -47,14 +57,12 @@ export function http1(serve: Handler, limits: PortLimits, errorDomain: string): 
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
     },
-    (request, response) => {
-      const { socket } = request;
-      answering.set(socket, (answering.get(socket) ?? 0) + 1);
-      if (draining) response.setHeader("connection", "close");
-      response.on("close", answered);
-      void serve(request, response);
-    },
+    receive,
   );
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response);
+    receive(request, response);
+  });
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
   // A client may close its sending side and still wait for the answer. Node's types do not have the property.

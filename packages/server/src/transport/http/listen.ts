@@ -1,12 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { constants, createServer as createHttp2Server } from "node:http2";
-import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type {
+  Http2Server,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  IncomingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Server as TlsServer } from "node:tls";
 import type { Request, Response } from "../../core/http.ts";
 import { attempt, type Awaitable } from "../../lib/awaitable.ts";
 import type { TakeConnection } from "./connections.ts";
+import { continueWhenRead } from "./expect.ts";
 import { http1 } from "./http1.ts";
 import { PORT_LIMITS } from "./limits.ts";
 import type { PortLimits } from "./limits.ts";
@@ -68,8 +76,8 @@ export interface Listening {
 }
 
 /**
- * One TCP port for HTTP/1.1, HTTP/2 with prior knowledge, and both over TLS by ALPN. `Expect: 100-continue` is answered
- * before the handler runs, as Node does by default. Rejects when it cannot listen on the port.
+ * One TCP port for HTTP/1.1, HTTP/2 with prior knowledge, and both over TLS by ALPN. A client with
+ * `Expect: 100-continue` gets that when the handler reads its body. Rejects when it cannot listen on the port.
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const limits = { ...PORT_LIMITS, ...options.limits };
@@ -241,6 +249,10 @@ function http2Server(serve: Handler, limits: PortLimits): Http2Server {
     maxHeaderListSize: limits.maxHeaderBytes,
   };
   const server = createHttp2Server({ settings }, serve);
+  server.on("checkContinue", (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    continueWhenRead(request, response);
+    void serve(request, response);
+  });
   server.on("session", (session) => {
     session.setLocalWindowSize(limits.sessionWindowBytes);
     session.setTimeout(limits.idleTimeoutMs, () => probe(session, limits.probeTimeoutMs));

@@ -4,7 +4,10 @@ import { networkOf } from "../../lib/network.ts";
 import { createRateLimiter, type RateLimit } from "../../lib/rate-limit.ts";
 import { Code, MoorageError } from "../../errors.ts";
 
-/** Applies the rate limits: by the client's address before anything else, by identity once that is known. */
+/**
+ * Applies the rate limits: by the client's address before anything else, by identity once that is known. Pulls with
+ * credentials are not counted: under load they wait in a queue (transport/http/pull-turns.ts).
+ */
 export interface Admission {
   /**
    * Counts a request from the address. Returns the rejection where there were too many, otherwise undefined. `handler`
@@ -14,10 +17,18 @@ export interface Admission {
   /** The function by which a handler counts its callers: see `admit` in RequestData. */
   callers(handler: string): (identity: string) => void;
   /**
-   * Counts the request once more, because its credentials were not valid. Guessing credentials makes the server verify
-   * signatures, look up identities and fetch issuers' keys, and correct clients rarely do it.
+   * Of a pull with credentials. Returns the rejection where too many others from the address were not valid; counts
+   * nothing.
    */
-  failed(address: string): void;
+  guessing(handler: string, address: string): MoorageError | undefined;
+  /** As `callers` for pulls: counts those of anonymous callers, at their address. */
+  pullers(handler: string, address: string): (identity: string) => void;
+  /**
+   * Counts a request twice, because its credentials were not valid. Guessing credentials makes the server verify
+   * signatures, look up identities and fetch issuers' keys, and correct clients rarely do it. `isCounted`: it was
+   * counted once already.
+   */
+  failed(address: string, isCounted: boolean): void;
 }
 
 export interface AdmissionOptions {
@@ -38,6 +49,8 @@ const MAX_NETWORKS = 10_000;
 export function createAdmission({ identity, address, clock, limited }: AdmissionOptions): Admission | undefined {
   if (identity === undefined && address === undefined) return undefined;
   const addresses = address && createRateLimiter(address, MAX_ADDRESSES);
+  // Pulls are not counted by their address, and yet who guesses is stopped: by half the limit, since they count twice.
+  const guesses = address && createRateLimiter(halfOf(address), MAX_ADDRESSES);
   const identities = identity && createRateLimiter(identity, MAX_IDENTITIES);
   const admitters = new Map<string, (identity: string) => void>();
   // Reading an IPv6 address takes a microsecond, looking it up a tenth of that.
@@ -50,12 +63,19 @@ export function createAdmission({ identity, address, clock, limited }: Admission
     networks.set(from, network);
     return network;
   };
+  const rejected = (handler: string, waitMs: number): MoorageError | undefined => {
+    if (waitMs === 0) return undefined;
+    limited(handler, "address");
+    return tooMany("this address", waitMs);
+  };
+  const countAddress = (handler: string, from: string): MoorageError | undefined =>
+    rejected(handler, addresses?.take(keyOf(from), clock.monotonicMs()) ?? 0);
   return {
-    address(handler, from) {
-      const waitMs = addresses?.take(keyOf(from), clock.monotonicMs()) ?? 0;
-      if (waitMs === 0) return undefined;
-      limited(handler, "address");
-      return tooMany("this address", waitMs);
+    address: countAddress,
+    guessing: (handler, from) => rejected(handler, guesses?.waitMs(keyOf(from), clock.monotonicMs()) ?? 0),
+    pullers: (handler, from) => (caller) => {
+      const rejection = caller === "" ? countAddress(handler, from) : undefined;
+      if (rejection !== undefined) throw rejection;
     },
     callers(handler) {
       const known = admitters.get(handler);
@@ -70,8 +90,17 @@ export function createAdmission({ identity, address, clock, limited }: Admission
       admitters.set(handler, admit);
       return admit;
     },
-    failed: (from) => addresses?.charge(keyOf(from), clock.monotonicMs()),
+    failed(from, isCounted) {
+      const [key, nowMs] = [keyOf(from), clock.monotonicMs()];
+      guesses?.charge(key, nowMs);
+      addresses?.charge(key, nowMs);
+      if (!isCounted) addresses?.charge(key, nowMs);
+    },
   };
+}
+
+function halfOf({ perSecond, burst }: RateLimit): RateLimit {
+  return { perSecond: perSecond / 2, burst: Math.max(1, Math.floor(burst / 2)) };
 }
 
 function tooMany(whose: string, waitMs: number): MoorageError {

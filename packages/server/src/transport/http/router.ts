@@ -9,6 +9,7 @@ import { logWhenDone } from "./access-log.ts";
 import { awaitsBody, cutStream, limitBody } from "./body-deadline.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { Handler, TakeStream } from "./listen.ts";
+import type { PullTurns } from "./pull-turns.ts";
 import type { Admission } from "./rate-limits.ts";
 import { type Handlers, hasTwoTokens, type Route, selectRoute } from "./select-route.ts";
 import { answerErrors } from "./send-error.ts";
@@ -40,6 +41,8 @@ export interface RouterOptions {
   errorDomain: string;
   /** Undefined when there are no rate limits. */
   admission?: Admission | undefined;
+  /** The queue of pulls. Defaults to none: then they wait for nothing. */
+  pullTurns?: PullTurns | undefined;
   /** Defaults to nothing that is wrong. */
   health?: RouterHealth;
   /** How long a body may take to arrive before its sender is authenticated. Defaults to 30 seconds. */
@@ -88,9 +91,10 @@ function handleRequest(routing: Routing, request: Request, response: Response): 
     logWhenDone(log, request, response, data);
     return answerHealth(routing, path, response);
   }
-  const { name, handle, answersRejection, sendsRequestId } = routeOf(routing, path, request, data);
+  const { name, handle, answersRejection, sendsRequestId, isPull = false } = routeOf(routing, path, request, data);
   if (sendsRequestId !== true) response.setHeader("x-request-id", data.requestId);
-  if (name !== "metrics" && !path.startsWith(UNLIMITED_PATHS)) limit(routing, data, name);
+  if (isPull) limitPull(routing, data, name, request);
+  else if (name !== "metrics" && !path.startsWith(UNLIMITED_PATHS)) limit(routing, data, name);
   const observed = observe(observer, request, name, data);
   logWhenDone(log, request, response, data);
   const arrived = awaitsBody(request) ? limitBodyOf(routing, request, response, data) : undefined;
@@ -104,9 +108,10 @@ function handleRequest(routing: Routing, request: Request, response: Response): 
     );
   return lastly(answer, () => {
     arrived?.();
+    data.turn?.end();
     const { authorization } = request.headers;
     if (isFailedAuthentication(name, data, authorization, response.statusCode))
-      routing.admission?.failed(data.remoteAddress);
+      routing.admission?.failed(data.remoteAddress, !isPull);
     observed?.end(response.headersSent ? String(response.statusCode) : "aborted");
   });
 }
@@ -150,7 +155,7 @@ function takeUnary(
   const arrived = limitBody(data, routing.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS, () => cutStream(stream));
   void within(observed, () => answer(stream, headers, data)).then(() => {
     arrived();
-    if (isFailedAuthentication("rpc", data, headers.authorization)) routing.admission?.failed(data.remoteAddress);
+    if (isFailedAuthentication("rpc", data, headers.authorization)) routing.admission?.failed(data.remoteAddress, true);
     observed?.end(stream.headersSent ? "200" : "aborted");
   });
   return true;
@@ -200,6 +205,31 @@ function limit({ admission }: Routing, data: RequestData, handler: string): void
   if (admission === undefined) return;
   data.rejection = admission.address(handler, data.remoteAddress);
   data.admit = admission.callers(handler);
+}
+
+/**
+ * Pulls with credentials are counted only when these are not valid; they wait for their organization's turn. Those
+ * without are counted at the address.
+ */
+function limitPull(
+  { admission, pullTurns }: Routing,
+  data: RequestData,
+  handler: string,
+  { headers: { authorization }, method }: Request,
+): void {
+  data.turn = pullTurns?.of(handler, data.hasLeft ?? (() => false));
+  if (admission === undefined) return;
+  // A form may have the credentials in its body.
+  if (authorization === undefined && method !== "POST") {
+    data.rejection = admission.address(handler, data.remoteAddress);
+    return;
+  }
+  data.admit = admission.pullers(handler, data.remoteAddress);
+  // A token of the registry is verified in a moment, and somebody else at the address may have guessed; to verify other
+  // credentials takes longer.
+  const guessing = admission.guessing(handler, data.remoteAddress);
+  if (handler === "registry" && /^bearer /i.test(authorization ?? "")) data.guessRejection = guessing;
+  else data.rejection = guessing;
 }
 
 /**

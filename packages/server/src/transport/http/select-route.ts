@@ -18,7 +18,7 @@ export interface Handlers {
   metrics?: { matches(path: string, request: Request, data: RequestData): boolean; handle: RequestHandler };
   /** Endpoints of the platform, by exact path; `/name/*` takes all paths below `/name/`. */
   paths: Readonly<Record<string, RequestHandler>>;
-  /** Endpoints of the registry, by exact path; their errors have the registry's form. */
+  /** Endpoints by which clients of the registry get tokens, by exact path; their errors have the registry's form. */
   registryPaths: Readonly<Record<string, RequestHandler>>;
   /** Takes browsers' requests for the pages of the console. */
   pages?: { matches(path: string, request: Request): boolean; handle: RequestHandler } | undefined;
@@ -35,6 +35,8 @@ export interface Route {
   handle: RequestHandler;
   /** Set where the handler itself answers a rejection by a rate limit, in its protocol's form. */
   answersRejection?: true;
+  /** Set for pulls of images and libraries, and for the tokens that clients get for them. */
+  isPull?: boolean;
   /** Set where the handler itself sends the request's id, with its other headers. */
   sendsRequestId?: true;
 }
@@ -46,9 +48,13 @@ export function selectRoute(handlers: Handlers, path: string, request: Request, 
   if (endpoint !== undefined) return { name: path, handle: endpoint };
   for (const [start, route] of treesOf(paths)) if (path.startsWith(start)) return route;
   const registryEndpoint = Object.hasOwn(registryPaths, path) ? registryPaths[path] : undefined;
-  if (registryEndpoint !== undefined) return { name: path, handle: registryEndpoint, answersRejection: true };
-  if (distribution.matches(path)) return { name: "registry", handle: distribution.handle, answersRejection: true };
-  if (libraries?.matches(path) === true) return { name: "libraries", handle: libraries.handle, answersRejection: true };
+  if (registryEndpoint !== undefined)
+    return { name: path, handle: registryEndpoint, answersRejection: true, isPull: true };
+  const isPull = request.method === "GET" || request.method === "HEAD";
+  if (distribution.matches(path))
+    return { name: "registry", handle: distribution.handle, answersRejection: true, isPull };
+  if (libraries?.matches(path) === true)
+    return { name: "libraries", handle: libraries.handle, answersRejection: true, isPull };
   if (rpc.matches(request)) return { name: "rpc", handle: rpc.handle, answersRejection: true };
   if (metrics?.matches(path, request, data) === true) return { name: "metrics", handle: metrics.handle };
   if (pages?.matches(path, request) === true) return { name: "console", handle: pages.handle };

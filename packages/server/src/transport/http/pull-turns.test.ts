@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { pino } from "pino";
+import { ANONYMOUS } from "../../core/call.ts";
+import type { RequestHandler } from "../../core/http.ts";
+import { RequestSteps } from "../../core/request-steps.ts";
+import { listen } from "./listen.ts";
+import { createPullTurns } from "./pull-turns.ts";
+import { createRouter } from "./router.ts";
+import type { Handlers } from "./select-route.ts";
+
+// Pulls over real sockets, of which one at a time is under way until the test ends it.
+
+const log = pino({ level: "silent" });
+
+async function start(t: TestContext) {
+  const rejected: string[] = [];
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const pullTurns = createPullTurns({ rejected: (handler) => rejected.push(handler), concurrency: 1 });
+  const router = createRouter({ log, addressOf: (address) => address, errorDomain: "moorage.dev", pullTurns });
+  const pull: RequestHandler = async (request, response, data) => {
+    const steps = new RequestSteps(data);
+    // A caller's uid begins with that of its organization.
+    const identity = String(request.headers.authorization);
+    await steps.identify(async () => ({ ...ANONYMOUS, identity }));
+    began.push(identity);
+    const ended = Promise.withResolvers<void>();
+    ends.push(ended.resolve);
+    await ended.promise;
+    response.end(identity);
+  };
+  const none = { matches: () => false, handle: pull };
+  const distribution = { matches: (path: string) => path.startsWith("/v2/"), handle: pull };
+  const handlers: Handlers = {
+    rpc: { ...none, unary: () => undefined },
+    distribution,
+    paths: {},
+    registryPaths: {},
+    rest: none,
+  };
+  router.open(handlers);
+  const port = await listen({ host: "127.0.0.1", port: 0, handler: router.handle, errorDomain: "moorage.dev", log });
+  t.after(() => port.close(0));
+  const send = async (identity: string, method = "GET"): Promise<IncomingMessage> => {
+    const headers = { authorization: identity };
+    const sent = httpRequest({ host: "127.0.0.1", port: port.port, path: "/v2/", method, headers, agent: false });
+    t.after(() => sent.destroy());
+    sent.end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    return response;
+  };
+  const until = async (is: () => boolean): Promise<void> => {
+    const endMs = performance.now() + 30_000;
+    while (!is()) {
+      if (performance.now() > endMs) throw new Error("it did not come to that in time");
+      await wait(5);
+    }
+  };
+  /** Ends the pull that is under way, and waits for the next one. */
+  const next = async (): Promise<void> => {
+    const count = began.length;
+    ends.shift()?.();
+    await until(() => began.length > count);
+  };
+  return { pullTurns, rejected, began, ends, send, until, next };
+}
+
+test("a pull of another organization waits for one of those that came before it, not for all", async (t) => {
+  const { pullTurns, began, send, until, next } = await start(t);
+  const nodes = Array.from({ length: 30 }, (_, at) => send(`acme/node${at}`));
+  await until(() => began.length === 1 && pullTurns.waiting() === 29);
+  const others = [send("other/one"), send("other/two")];
+  await until(() => pullTurns.waiting() === 31);
+  for (let at = 0; at < 4; at += 1) await next();
+  assert.deepEqual(
+    began.map((identity) => identity.split("/")[0]),
+    ["acme", "acme", "other", "acme", "other"],
+  );
+  while (pullTurns.waiting() > 0) await next();
+  assert.equal(began.length, 32);
+  void Promise.allSettled([...nodes, ...others]);
+});
+
+test("what is no pull waits for no turn", async (t) => {
+  const { pullTurns, rejected, began, send, until, next } = await start(t);
+  void send("acme/one").catch(() => {});
+  await until(() => began.length === 1);
+  void send("acme/two").catch(() => {});
+  await until(() => pullTurns.waiting() === 1);
+  void send("acme/write", "PUT").catch(() => {});
+  await until(() => began.length === 2);
+  assert.deepEqual(began, ["acme/one", "acme/write"]);
+  await next();
+  assert.deepEqual(began, ["acme/one", "acme/write", "acme/two"]);
+  assert.deepEqual(rejected, []);
+});
