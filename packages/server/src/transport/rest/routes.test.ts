@@ -32,7 +32,7 @@ const SERVICES = [
 const bindings = bindingsOf(SERVICES);
 /** Every service of the API, of both versions. */
 const EVERY_SERVICE = [api, v1Advisory, v1Iam, v1Libraries, v1Registry, v1Vulnerabilities].flatMap((file) =>
-  Object.values<unknown>(file as object).filter(
+  Object.values<unknown>({ ...file }).filter(
     (each): each is DescService => typeof each === "object" && each !== null && "methods" in each && "typeName" in each,
   ),
 );

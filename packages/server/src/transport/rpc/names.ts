@@ -4,7 +4,8 @@ import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
 import type { Request } from "../../core/http.ts";
 
-const OWN_PREFIX = "moorage.";
+/** What the packages of our `.proto` files begin with. */
+export const OWN_PREFIX = "moorage.";
 // The version is what comes before the service's own name; an alias may have a part `v2` as well.
 const BETA_OF = /\.v2\.([^.]+)$/;
 
@@ -15,8 +16,13 @@ const BETA_OF = /\.v2\.([^.]+)$/;
  */
 export function servedNames(name: string, aliases: readonly string[]): string[] {
   if (!name.startsWith(OWN_PREFIX)) return [name];
-  const names = [name, ...aliases.map((alias) => `${alias}.${name.slice(OWN_PREFIX.length)}`)];
+  const names = [name, ...aliases.map((alias) => aliasedName(name, alias))];
   return [...names, ...names.filter((each) => BETA_OF.test(each)).map((each) => each.replace(BETA_OF, ".v2beta1.$1"))];
+}
+
+/** A full name of ours under an alias, e.g. `acme.platform.iam.v2.Group` for `moorage.iam.v2.Group`. */
+export function aliasedName(name: string, alias: string): string {
+  return `${alias}.${name.slice(OWN_PREFIX.length)}`;
 }
 
 /** Every name of each service, aliases included, with the service's own name; health and reflection are among them. */
