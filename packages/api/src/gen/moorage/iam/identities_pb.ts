@@ -61,7 +61,8 @@ export type Identity = Message<"moorage.iam.Identity"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * When it last got a token, exact to a minute. Only in answers; absent when it never got one.
+   * When it last got a token, exact to a minute. Only in answers; when it was
+   * made, until it gets its first one.
    *
    * @generated from field: google.protobuf.Timestamp last_seen = 9;
    */
