@@ -148,8 +148,8 @@ describe("tags by v1", () => {
     assert.equal((await summary({ excludeEpochs: true })).body["tagCount"], "9");
   });
 
-  test("a list of v2 leaves them out as well where it is told so, and counts what it has", async () => {
-    const repo = await repoOf("told");
+  test("a list of v2 leaves them out as well where it is asked to, and counts what it has", async () => {
+    const repo = await repoOf("left-out");
     const all = [
       "1.0",
       "1.0-20260131",
@@ -166,7 +166,7 @@ describe("tags by v1", () => {
       "x-r12345678",
     ];
     for (const name of all) await platform.tag(repo, { name });
-    const told = async (query: string): Promise<[string[], string]> => {
+    const listing = async (query: string): Promise<[string[], string]> => {
       const { tags, totalCount } = await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${repo}${query}`);
       return [(tags as Json[]).map(({ name }) => name), totalCount];
     };
@@ -174,12 +174,12 @@ describe("tags by v1", () => {
       const left = all.filter((name) => !pattern.test(name));
       return [left, String(left.length)];
     };
-    assert.deepEqual(await told(""), without(/^$/));
-    assert.deepEqual(await told("&include_dates=true&includeEpochs=true&include_referrers=true"), without(/^$/));
-    assert.deepEqual(await told("&include_referrers=false"), without(/^sha256-/));
-    assert.deepEqual(await told("&includeDates=false"), without(/-20\d{6}$/));
-    assert.deepEqual(await told("&include_epochs=false"), without(/-r\d+$/));
-    assert.deepEqual(await told("&include_epochs=false&include_dates=false"), without(/-20\d{6}$|-r\d+$/));
+    assert.deepEqual(await listing(""), without(/^$/));
+    assert.deepEqual(await listing("&include_dates=true&includeEpochs=true&include_referrers=true"), without(/^$/));
+    assert.deepEqual(await listing("&include_referrers=false"), without(/^sha256-/));
+    assert.deepEqual(await listing("&includeDates=false"), without(/-20\d{6}$/));
+    assert.deepEqual(await listing("&include_epochs=false"), without(/-r\d+$/));
+    assert.deepEqual(await listing("&include_epochs=false&include_dates=false"), without(/-20\d{6}$|-r\d+$/));
     const page = await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${repo}&include_dates=false&page_size=1`);
     const more = `/registry/v2/tags?page_token=${page.nextPageToken}`;
     assert.equal((await platform.ok("GET", more)).totalCount, String(all.length - 2), "the filter of the token");
