@@ -165,14 +165,19 @@ export async function listTokens(
 }
 
 function lineOf(noun: string, identity: Identity): string {
-  const { uid, name, description, createTime, lastSeenTime } = identity;
+  const { uid, name, description, createTime } = identity;
   const times = [
     `made ${timeText(createTime)}`,
     `ends ${timeText(endOf(identity))}`,
-    `last seen ${timeText(lastSeenTime)}`,
+    `last seen ${timeText(seenTime(identity))}`,
   ];
   // The description names the repo of one that is narrowed.
   return [uid, printable(name), ...times, ...(description === noun ? [] : [plain(description)])].join("  ");
+}
+
+/** When it was last used; undefined for never: until the first use the API has the time it was made. */
+function seenTime({ createTime, lastSeenTime }: Identity): Timestamp | undefined {
+  return timeText(lastSeenTime) === timeText(createTime) ? undefined : lastSeenTime;
 }
 
 function endOf({ relationship }: Identity): Timestamp | undefined {
@@ -183,8 +188,8 @@ function endOf({ relationship }: Identity): Timestamp | undefined {
 async function printPasswords(found: readonly Identity[], flags: OutputFlags): Promise<void> {
   async function* items(): AsyncGenerator<JsonObject> {
     for (const identity of found) {
-      const { uid, name, description, createTime, lastSeenTime } = identity;
-      const [made, end, seen] = [createTime, endOf(identity), lastSeenTime].map((time) => time && timeText(time));
+      const { uid, name, description, createTime } = identity;
+      const [made, end, seen] = [createTime, endOf(identity), seenTime(identity)].map((time) => time && timeText(time));
       const times = { ...(made && { createTime: made }), ...(end && { expirationTime: end }) };
       yield { uid, name, description, ...times, ...(seen && { lastSeenTime: seen }) };
     }

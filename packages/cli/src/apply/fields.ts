@@ -2,7 +2,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
-import { other_name as otherName } from "@moorage/api/messages";
+import { other_name as otherName, v1_name as v1Name } from "@moorage/api/messages";
 import { isObject } from "../api/json-fields.ts";
 import type { Json, JsonObject } from "../api/rest.ts";
 import { durationMs } from "../command/duration.ts";
@@ -34,8 +34,8 @@ export function enumNames(desc: DescEnum): Map<string, string> {
   return new Map([
     ...values.map(({ name }): [string, string] => [name.slice(prefix.length), name]),
     ...values.flatMap((value): [string, string][] => {
-      const other = getOption(value, otherName);
-      return other === "" ? [] : [[other, value.name]];
+      const others = [getOption(value, otherName), getOption(value, v1Name)].filter((name) => name !== "");
+      return others.map((other): [string, string] => [other, value.name]);
     }),
     ...values.map(({ name }): [string, string] => [name, name]),
   ]);

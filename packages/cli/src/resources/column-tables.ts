@@ -21,6 +21,12 @@ import { NAMES, nameOfAny } from "./item-names.ts";
 
 const FLEXIBLE = { flexible: true } as const;
 const WIDE = { wide: true } as const;
+/** Empty until the first token: until then the API has the time it was made. A person is made by the first sign-in. */
+function seenTime(item: JsonObject): string {
+  const isNever = item["lastSeenTime"] === item["createTime"] && !item["identityProvider"];
+  return isNever ? "" : textAt(item, "lastSeenTime");
+}
+
 const UID = text("UID", "uid", WIDE);
 const CREATED = time("CREATED", "createTime");
 const UPDATED = time("UPDATED", "updateTime");
@@ -212,7 +218,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     nameColumn("identities"),
     { header: "ASSUMED BY", value: assumedBy },
     text("E-MAIL", "email"),
-    time("LAST SEEN", "lastSeenTime"),
+    { ...time("LAST SEEN", "lastSeenTime"), value: seenTime },
     DESCRIPTION,
     {
       header: "ISSUER",

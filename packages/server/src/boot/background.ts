@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
-import { backlogs, startHistoryWatch } from "../events/index.ts";
+import { backlogs, bodyTypes, startHistoryWatch } from "../events/index.ts";
 import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Mirroring } from "../mirroring/index.ts";
@@ -33,7 +33,7 @@ export async function startBackground(
   config: Config,
   { observation, store, secrets }: Base,
   { blobs, transactor }: Storage,
-  { access, large }: Api,
+  { access, large, allMethods }: Api,
   mirroring: Mirroring,
   wakers: Wakers,
   { clock, log, presence }: { clock: Clock; log: Logger; presence: Pick<Presence, "mayWrite"> },
@@ -103,6 +103,7 @@ export async function startBackground(
     clock,
     metrics: observation.events,
     log,
+    bodyTypes: bodyTypes([...allMethods.values()].map(({ desc }) => desc)),
     config,
   });
   wakers.written = () => dispatcher.wake();

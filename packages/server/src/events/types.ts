@@ -41,3 +41,8 @@ export function eventTypes(methods: Iterable<DescMethod>): Map<string, EventType
   }
   return found;
 }
+
+/** The full names of the messages in the bodies of events, by type. */
+export function bodyTypes(methods: Iterable<DescMethod>): ReadonlyMap<string, string> {
+  return new Map([...eventTypes(methods).values()].map(({ type, body }) => [type, body.typeName]));
+}

@@ -38,8 +38,9 @@ export const identities = resource({
   message: IdentitySchema,
   table: "identities",
   kind: "identities",
+  // Until its first token one was last seen when it was made, as the answer of its Create says.
   toMessage: (row) => ({
-    ...LAYOUT.fieldsOf(row),
+    ...LAYOUT.fieldsOf({ ...row, last_seen_time: row.last_seen_time ?? row.create_time }),
     relationship: relationshipOf(row),
     identityProvider: row.provider,
   }),
@@ -94,8 +95,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
         create_time: call.nowMs,
         update_time: call.nowMs,
       });
-      // The answer of create has the field set; it stays empty until the identity got its first token.
-      return identities.toMessage({ ...row, last_seen_time: call.nowMs });
+      return identities.toMessage(row);
     },
     async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
       return await identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {

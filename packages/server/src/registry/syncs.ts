@@ -58,6 +58,13 @@ export function syncConfigText(config: SyncConfig | undefined): string | null {
   return config === undefined ? null : toJsonString(SyncConfigSchema, { ...config, password: "" });
 }
 
+/** The same without what is only kept for clients: a change of that is none for the mirror. */
+function followedText(config: SyncConfig | undefined): string | null {
+  if (config === undefined) return null;
+  const { expirationTime: _, ...followed } = config;
+  return syncConfigText({ ...followed, uniqueTags: false, gracePeriod: false });
+}
+
 /** What of a source cannot be found out by its form: where it may be. */
 export interface SourceRules {
   /** Whether plain http and addresses that are not public are allowed. */
@@ -128,7 +135,7 @@ export async function updateMirror(
 ): Promise<void> {
   const before = syncConfigOf(beforeText);
   const row = await findMirror(call, repo);
-  const changed = syncConfigText(after) !== syncConfigText(before) || (after !== undefined && after.password !== "");
+  const changed = followedText(after) !== followedText(before) || (after !== undefined && after.password !== "");
   // An invalid source that an earlier release accepted remains until it is changed.
   if (!changed && (row !== undefined || syncSettings(beforeText) === undefined)) return;
   const violations = after === undefined ? [] : violationsOf(after, rules);

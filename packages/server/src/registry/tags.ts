@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Capability, type CreateTagRequest, TagSchema, TagsService } from "@moorage/api/messages";
-import { sql } from "kysely";
+import { sql, type SqlBool } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
@@ -37,13 +37,26 @@ const LIST = storedListOf(
   LAYOUT,
 );
 
+// Names of the forms `sha256-…`, `…-20yymmdd` and `…-r<number>`, in the functions that both databases have. The last two
+// are told by the digits at the end and what is before them.
+const BEFORE_DIGITS = sql`rtrim(t.name, '0123456789')`;
+const IS_NO_REFERRER = sql<SqlBool>`substr(t.name, 1, 7) <> 'sha256-'`;
+const HAS_NO_DATE = sql<SqlBool>`not (length(t.name) - length(${BEFORE_DIGITS}) = 8
+  and substr(${BEFORE_DIGITS}, length(${BEFORE_DIGITS}), 1) = '-'
+  and substr(t.name, length(${BEFORE_DIGITS}) + 1, 2) = '20')`;
+const HAS_NO_EPOCH = sql<SqlBool>`not (length(t.name) > length(${BEFORE_DIGITS})
+  and substr(${BEFORE_DIGITS}, length(${BEFORE_DIGITS}) - 1, 2) = '-r')`;
+
 /** `judge`: what findings say about promoting an image. */
 export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromotion): Service<typeof TagsService> {
   return {
     getTag: (call, { uid }) => getTag(call.tx, uid),
     listTags: (call, request) =>
       listStored(call, pageTokenKey, LIST, request, {
-        filters: ({ name, digest, updatedSince }) => [
+        filters: ({ name, digest, updatedSince, includeReferrers, includeDates, includeEpochs }) => [
+          ...(includeReferrers === false ? [IS_NO_REFERRER] : []),
+          ...(includeDates === false ? [HAS_NO_DATE] : []),
+          ...(includeEpochs === false ? [HAS_NO_EPOCH] : []),
           ...columnIsIfSet("name", name),
           ...columnIsIfSet("digest", digest),
           ...(updatedSince === undefined ? [] : [sql`t.update_time >= ${milliseconds(updatedSince)}`]),
@@ -53,11 +66,14 @@ export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromot
       }),
     listTagMoves: (call, request) => listTagMoves(call, pageTokenKey, request),
     async createTag(call, { parent, tag = create(TagSchema) }) {
-      validate(TagSchema, tag);
-      const { name, digest } = tag;
-      const place = await findTag(call, parent, name);
+      // A replacement without a digest keeps the one that the tag points to now.
+      const kept = call.replaces !== undefined && tag.digest === "";
+      const place = await findTag(call, parent, tag.name);
       if (call.replaces !== undefined && place.tag?.uid !== call.replaces)
         throw notFound(TagSchema.typeName, call.replaces);
+      const given = kept ? { ...tag, digest: place.tag?.digest ?? "" } : tag;
+      validate(TagSchema, given);
+      const { name, digest } = given;
       await requireMove(call, parent, digest, place.tag);
       await requirePromotable(call, parent, [{ name, digest, place }], judge);
       const { uid, updateTimeMs, deprecated } = await moveTag(

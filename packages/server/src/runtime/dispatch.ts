@@ -6,6 +6,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api/messages";
+import { requireKnownFields } from "../aip/known-fields.ts";
 import { requireKnownValues } from "../aip/known-values.ts";
 import { requireMessages } from "../aip/validate.ts";
 import { authorize, placesOf } from "../auth/index.ts";
@@ -116,6 +117,7 @@ export function createDispatch({
     extra: AnswerExtra & OpenCallOptions,
   ): Awaitable<Message | Stored | Streamed> => {
     const name = nameOf(desc);
+    requireKnownFields(desc, message);
     const loose = outside.get(name);
     if (loose !== undefined) return loose(data, message, extra.authorization);
     const method = methods.get(name);

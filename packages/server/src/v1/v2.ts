@@ -141,10 +141,14 @@ export function withId(uidp: UIDPFilter | undefined, id: string): UIDPFilter | u
   return { ...filter, ids: [isAsked ? id : NO_UID] };
 }
 
+const ROOT = "/";
+
 /** The filter of v2 with v1's filter by parent beside it: both must hold. */
 export function withParent(uidp: UIDPFilter | undefined, parent: string): UIDPFilter | undefined {
   if (parent === "") return uidp;
   const filter = uidp ?? create(UIDPFilterSchema);
+  // What is below nothing, as the built-in roles are.
+  if (parent === ROOT) return filter.childrenOf === "" ? { ...filter, inRoot: true } : { ...filter, ids: [NO_UID] };
   if (filter.childrenOf !== "" && filter.childrenOf !== parent) return { ...filter, ids: [NO_UID] };
   return { ...filter, childrenOf: parent };
 }

@@ -20,7 +20,7 @@ export interface Attempts {
   begin(): number | undefined;
 }
 
-export interface AttemptsDeps extends Pick<DeliveryDeps, "clock" | "config" | "log" | "tokens"> {
+export interface AttemptsDeps extends Pick<DeliveryDeps, "clock" | "bodyTypes" | "config" | "log" | "tokens"> {
   adaptiveRate: AdaptiveRate;
   attemptLimit: AttemptLimit;
   destination: Destination;

@@ -16,6 +16,8 @@ export interface DeliveryDeps {
   clock: Clock;
   metrics: EventMetrics;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  /** The full names of the messages in the bodies of events, by the events' types without the configured prefix. */
+  bodyTypes: ReadonlyMap<string, string>;
   config: Pick<
     Config,
     | "allowPrivateNetwork"
@@ -27,5 +29,6 @@ export interface DeliveryDeps {
     | "eventsRetryMs"
     | "eventsTimeoutMs"
     | "eventsConcurrency"
+    | "grpcPackageAliases"
   >;
 }

@@ -8,7 +8,10 @@ import type { DeliveryQueue } from "./queue.ts";
 import { createSignal } from "./signal.ts";
 import type { SubscriptionState } from "./subscription-state.ts";
 
-export interface SenderDeps extends Pick<DeliveryDeps, "clock" | "config" | "log" | "metrics" | "secrets" | "tokens"> {
+export interface SenderDeps extends Pick<
+  DeliveryDeps,
+  "bodyTypes" | "clock" | "config" | "log" | "metrics" | "secrets" | "tokens"
+> {
   queue: DeliveryQueue;
   attemptLimit: AttemptLimit;
   /** Whether other subscriptions wait for a run to end. */

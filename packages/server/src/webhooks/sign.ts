@@ -1,4 +1,5 @@
 import { createHmac, hash } from "node:crypto";
+import { aliasedName } from "../core/aliased-name.ts";
 import type { QueuedEvent } from "../events/index.ts";
 import type { DeliveryDeps } from "./context.ts";
 import type { SinkRequest } from "./sink.ts";
@@ -11,7 +12,7 @@ const SECRET_PREFIX = "whsec_";
 // quote and the percent sign. Source: CloudEvents HTTP binding §3.1.3.2.
 const UNSAFE = /[^\x21\x23\x24\x26-\x7e]+/gu;
 
-type SigningDeps = Pick<DeliveryDeps, "tokens" | "config" | "clock">;
+type SigningDeps = Pick<DeliveryDeps, "tokens" | "config" | "clock" | "bodyTypes">;
 
 /** The recipient of events: the subscription's group, and the keys of its current signing secrets. */
 export interface Recipient {
@@ -31,7 +32,7 @@ export function signingKey(secret: string): Buffer {
 export async function signedRequest(
   event: QueuedEvent,
   { group, keys }: Recipient,
-  { tokens, config, clock }: SigningDeps,
+  { tokens, config, clock, bodyTypes }: SigningDeps,
 ): Promise<SinkRequest> {
   const nowMs = clock.nowMs();
   const body = Buffer.from(`{"actor":${event.actor},"body":${event.body}}`);
@@ -49,6 +50,8 @@ export async function signedRequest(
     (key) => `v1,${createHmac("sha256", key).update(`${event.id}.${timestamp}.`).update(body).digest("base64")}`,
   );
   const actor = actorOf(event.actor);
+  const bodyType = bodyTypes.get(event.type);
+  const [alias] = config.grpcPackageAliases;
   return {
     method: "POST",
     body,
@@ -65,6 +68,9 @@ export async function signedRequest(
       "ce-group": safe(event.group),
       "ce-audience": AUDIENCE,
       ...(actor !== "" && { "ce-actor": safe(actor) }),
+      ...(bodyType !== undefined && {
+        "ce-bodytype": alias === undefined ? bodyType : aliasedName(bodyType, alias),
+      }),
       "ce-sequence": String(event.number),
       "webhook-id": event.id,
       "webhook-timestamp": String(timestamp),

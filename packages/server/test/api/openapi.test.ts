@@ -158,3 +158,60 @@ test("the HTML page of the document loads nothing from other servers", async () 
     assert.equal(response.headers.get("x-content-type-options"), "nosniff");
   }
 });
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+}
+type Operations = Record<string, { parameters?: Parameter[]; responses: Record<string, { $ref?: string }> }>;
+
+test("a parameter is marked as required where a request without it is refused, in v1 and in v2", async () => {
+  const token = await platform.token();
+  const { paths } = (await platform.call("GET", "/openapi.json")).body as unknown as {
+    paths: Record<string, Operations>;
+  };
+  const found: string[] = [];
+  for (const [path, { get }] of Object.entries(paths)) {
+    if (get === undefined || !/^\/[a-z]+\/v[12]\//.test(path)) continue;
+    const url = path.replaceAll(/\{[^}]+\}/g, platform.organization);
+    const { body } = await platform.call("GET", url, { token });
+    const details = (body["details"] ?? []) as { fieldViolations?: { field: string; description: string }[] }[];
+    const refused = details
+      .flatMap(({ fieldViolations = [] }) => fieldViolations)
+      .map(({ field }) => field)
+      // Either the repo or references are needed, and a page token of v2 stands for the filters of its list.
+      .filter((field) => !(path.includes("/counts") && field === "repo"))
+      .filter((field) => !(path === "/advisory/v2/images/resolvedVulns" && field === "image_refs"));
+    const required = get.parameters?.filter((each) => each.required) ?? [];
+    for (const field of refused)
+      assert.ok(
+        required.some(({ name }) => name === field),
+        `${path}: ${field} is required`,
+      );
+    if (path.includes("/v1/"))
+      found.push(...required.filter((each) => each.in === "query").map(({ name }) => `${path} ${name}`));
+  }
+  assert.deepEqual(found.toSorted(), [
+    "/advisory/v1/images/resolved_vulns image_refs",
+    "/iam/v1/identities/lookup issuer",
+    "/iam/v1/identities/lookup subject",
+    "/registry/v1/vuln_reports/raw digest",
+  ]);
+});
+
+test("every operation may be answered 431, as the server does for a head that is too large", async () => {
+  const { paths, components } = (await platform.call("GET", "/openapi.json")).body as unknown as {
+    paths: Record<string, Operations>;
+    components: { responses: Record<string, object> };
+  };
+  for (const [path, operations] of Object.entries(paths))
+    for (const [verb, { responses }] of Object.entries(operations)) {
+      const [, name = ""] = /^#\/components\/responses\/(\w+)$/.exec(responses[431]?.$ref ?? "") ?? [];
+      assert.ok(name in components.responses, `${verb} ${path}`);
+    }
+  const url = `/registry/v2/repos?name=${"x".repeat(70_000)}`;
+  const { status, text } = await platform.call("GET", url, { token: await platform.token() });
+  assert.equal(status, 431);
+  checkAnswer("GET", url, { status, text });
+});

@@ -112,3 +112,16 @@ test("a group with libraries is not deleted", async () => {
   assert.equal(answer.status, 400, answer.text);
   assert.match(answer.text, /the group still has libraries: 1/);
 });
+
+test("the slashes of a uid may stand as they are before /versions and /images, in v2 and in v1", async () => {
+  const uid = uids.get("left-pad") ?? "";
+  for (const version of ["v2", "v2beta1"]) {
+    const path = `/libraries/${version}/artifacts/${uid}`;
+    assert.equal((await platform.ok("GET", `${path}/versions?page_size=1`)).totalCount, "12");
+    assert.equal((await platform.ok("GET", `${path}/images`)).totalCount, "0");
+    assert.equal((await platform.ok("GET", path)).name, "left-pad");
+  }
+  assert.equal((await rows(platform.ok("GET", `/libraries/v1/artifacts/${uid}/versions`), "items")).length, 12);
+  const wrong = await platform.call("DELETE", `/libraries/v2/artifacts/${uid}/versions`, { token });
+  assert.deepEqual([wrong.status, wrong.headers["allow"]], [405, "GET, HEAD"]);
+});

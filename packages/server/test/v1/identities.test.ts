@@ -122,8 +122,8 @@ for (const [what, { one, two }] of Object.entries(RELATIONSHIPS))
         [createdAt, updatedAt, lastSeen].map((time) => Date.parse(String(time))),
         [createTime, updateTime, createTime].map((time) => Date.parse(time)),
       );
-      // As by v2, it is seen when it is made; later answers say when it got a token.
-      assert.deepEqual(await v1.items(list, { id: id as string }), [{ id, createdAt, updatedAt, ...rest }]);
+      // As by v2, it was last seen when it was made, until it gets its first token.
+      assert.deepEqual(await v1.items(list, { id: id as string }), [{ id, createdAt, updatedAt, lastSeen, ...rest }]);
     }
     const { uid: id } = await platform.ok("POST", `/iam/v2/identities/${organization}`, { ...own, ...two });
     await platform.transact((tx) =>
@@ -159,10 +159,10 @@ test("an update replaces the whole, and ignores what only answers have", async (
   await v1.grpc(update, { id, name: "whole-2", ...RELATIONSHIPS["static keys"]?.one });
   assert.deepEqual(await ofV2(id), { id, name: "whole-2", description: "", ...RELATIONSHIPS["static keys"]?.two });
   const replaced = await v1.rest(update, { id, name: "whole-2" });
-  assert.deepEqual(Object.keys(replaced).toSorted(), ["createdAt", "id", "name", "updatedAt"]);
+  assert.deepEqual(Object.keys(replaced).toSorted(), ["createdAt", "id", "lastSeen", "name", "updatedAt"]);
   assert.deepEqual(await ofV2(id), { id, name: "whole-2", description: "" });
-  const { company, email, lastSeenTime } = await platform.ok("GET", `/iam/v2/identities/${id}`);
-  assert.deepEqual([company, email, lastSeenTime], ["Acme", "a@example.com", undefined]);
+  const { company, email, lastSeenTime, createTime } = await platform.ok("GET", `/iam/v2/identities/${id}`);
+  assert.deepEqual([company, email, lastSeenTime], ["Acme", "a@example.com", createTime]);
 });
 
 test("a list has what its filters say, and everything without them", async () => {

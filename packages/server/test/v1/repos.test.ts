@@ -121,18 +121,36 @@ describe("repos by v1", () => {
     assert.equal((await v2(uid))["syncConfig"] ?? null, null);
   });
 
-  test("settings of a source that v2 has no form for are ignored", async () => {
+  test("settings of a source that nothing is made of are kept and answered, and do not begin a new turn", async () => {
     const syncConfig = {
       source: await source("ignored"),
       uniqueTags: true,
       gracePeriod: true,
-      expiration: "2030-01-01T00:00:00Z",
+      expiration: "2030-01-01T00:00:00.000Z",
     };
     const made = await platform.ok("POST", `/registry/v1/repos/${platform.organization}`, {
       name: "follows",
       syncConfig,
     });
-    assert.deepEqual(made["syncConfig"], { source: syncConfig.source });
+    assert.deepEqual(made["syncConfig"], syncConfig);
+    const id = String(made["id"]);
+    const [item] = (await platform.ok("GET", `/registry/v1/repos?id=${id}`))["items"] as Json[];
+    assert.deepEqual(item?.["syncConfig"], syncConfig);
+    const ofV2 = (await v2(id))["syncConfig"] as Json;
+    assert.deepEqual(
+      [ofV2["uniqueTags"], ofV2["expirationTime"], ofV2["gracePeriod"]],
+      [true, "2030-01-01T00:00:00.000Z", true],
+    );
+    const turn = async (): Promise<unknown> => (await platform.ok("GET", `/registry/v2/repos/${id}/sync`))["nextTime"];
+    const before = await turn();
+    platform.clock.offsetMs += 1_000;
+    const { source: from, expiration } = syncConfig;
+    const put = { name: "follows", syncConfig: { source: from, expiration } };
+    assert.deepEqual((await platform.ok("PUT", `/registry/v1/repos/${id}`, put))["syncConfig"], {
+      source: from,
+      expiration,
+    });
+    assert.equal(await turn(), before);
   });
 
   test("Create replaces a repo of that name unless it is to prevent that", async () => {

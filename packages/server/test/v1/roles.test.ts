@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { CapabilitySchema, other_name } from "@moorage/api";
+import { CapabilitySchema, other_name, v1_name } from "@moorage/api";
 import { type JsonObject, getOption } from "@bufbuild/protobuf";
 import { Roles } from "@moorage/api/v1/iam";
 import { type Platform, startPlatform } from "../support/platform.ts";
@@ -42,10 +42,33 @@ test("v2 has what v1 wrote, and v1 what v2 wrote, in every field", async () => {
 test("every capability has the name by which it can be written", async () => {
   const names = CapabilitySchema.values
     .filter(({ number }) => number > 0)
-    .map((value) => getOption(value, other_name) || value.name);
+    .map((value) => getOption(value, v1_name) || getOption(value, other_name) || value.name);
   assert.ok(names.includes("repo.list") && names.includes("vuln_report.list"));
   const item = await v1.rest(create, { parentId: organization, role: { name: "everything", capabilities: names } });
   assert.deepEqual(item["capabilities"], names);
+});
+
+test("capabilities of libraries have a second name, which v1 writes and everything reads", async () => {
+  const second = ["java", "python", "javascript"].flatMap((each) => [
+    `libraries.${each}.list`,
+    `libraries.${each}.create`,
+  ]);
+  const first = ["java", "python", "javascript"].flatMap((each) => [
+    `libraries.${each}.read`,
+    `libraries.${each}.publish`,
+  ]);
+  const numbers = ["JAVA", "PYTHON", "JAVASCRIPT"].flatMap((each) => [
+    `CAP_LIBRARIES_${each}_READ`,
+    `CAP_LIBRARIES_${each}_PUBLISH`,
+  ]);
+  for (const [at, capabilities] of [first, second].entries()) {
+    const item = await v1.rest(create, { parentId: organization, role: { name: `libraries-${at}`, capabilities } });
+    assert.deepEqual((item["capabilities"] as string[]).toSorted(), second.toSorted());
+    const { capabilities: stored } = await platform.ok("GET", `/iam/v2/roles/${String(item["id"])}`);
+    assert.deepEqual((stored as string[]).toSorted(), numbers.toSorted());
+    const ofV2 = await made(`libraries-v2-${at}`, { capabilities });
+    assert.deepEqual((ofV2["capabilities"] as string[]).toSorted(), numbers.toSorted());
+  }
 });
 
 test("an update replaces the whole", async () => {
@@ -75,6 +98,12 @@ test("a list has what its filters say, the built-in roles among them", async () 
   assert.deepEqual(await ids({ uidp: { descendantsOf: group.uid } }), [below]);
   assert.deepEqual(await ids({ uidp: { ids: [own, viewer] } }), [own, viewer].toSorted());
   assert.deepEqual(await ids({ name: "viewer", uidp: { inRoot: true } }), [viewer]);
+  const builtIn = await ids({ uidp: { inRoot: true } });
+  assert.ok(builtIn.length > 5 && builtIn.includes(viewer));
+  assert.deepEqual(await ids({ parent: "/" }), builtIn);
+  assert.deepEqual(await ids({ parent: "/", name: "viewer" }), [viewer]);
+  assert.deepEqual(await ids({ parent: "/", name: "filtered" }), []);
+  assert.deepEqual(await ids({ parent: "/", uidp: { childrenOf: organization } }), []);
 });
 
 test("a role is deleted, and then there is none to update or delete", async () => {

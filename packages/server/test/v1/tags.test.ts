@@ -58,7 +58,12 @@ describe("tags by v1", () => {
     assert.deepEqual([moved["id"], moved["digest"]], [uid, digestOf("b")]);
     assert.deepEqual(blamed(await put({ name: "2.0", digest: DIGEST })), ["name"]);
     assert.deepEqual(blamed(await put({ digest: DIGEST })), ["name"]);
-    assert.deepEqual(blamed(await put({ name: "1.0" })), ["digest"]);
+    // Without a digest it stays where it is, and nothing is in its history.
+    const kept = await put({ name: "1.0", deprecated: true });
+    assert.deepEqual([kept.body["digest"], kept.body["deprecated"]], [digestOf("b"), true]);
+    const byGrpc = await asked(updateTag, { id: uid, name: "1.0", bundles: ["two"] });
+    assert.deepEqual([byGrpc.body["digest"], byGrpc.body["deprecated"] ?? false], [digestOf("b"), false]);
+    assert.equal(((await platform.ok("GET", `/registry/v1/tags/${uid}/history`))["items"] as Json[]).length, 2);
     assert.deepEqual(blamed(await put({ name: "1.0", digest: "wrong" })), ["digest"]);
     assert.equal((await platform.ok("GET", `/registry/v2/tags/${uid}`))["digest"], digestOf("b"));
   });
@@ -141,6 +146,43 @@ describe("tags by v1", () => {
     assert.equal((await summary({ excludeReferrers: true })).body["tagCount"], "9");
     assert.equal((await summary({ excludeDates: true })).body["tagCount"], "8");
     assert.equal((await summary({ excludeEpochs: true })).body["tagCount"], "9");
+  });
+
+  test("a list of v2 leaves them out as well where it is asked to, and counts what it has", async () => {
+    const repo = await repoOf("left-out");
+    const all = [
+      "1.0",
+      "1.0-20260131",
+      "1.0-r3",
+      "1.0-r3-20260131",
+      "20260131",
+      "a-19991231",
+      "a-2026013",
+      "a-202601311",
+      "r3",
+      "sha256-abc.sig",
+      "v-R3",
+      "x-r",
+      "x-r12345678",
+    ];
+    for (const name of all) await platform.tag(repo, { name });
+    const listing = async (query: string): Promise<[string[], string]> => {
+      const { tags, totalCount } = await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${repo}${query}`);
+      return [(tags as Json[]).map(({ name }) => name), totalCount];
+    };
+    const without = (pattern: RegExp): [string[], string] => {
+      const left = all.filter((name) => !pattern.test(name));
+      return [left, String(left.length)];
+    };
+    assert.deepEqual(await listing(""), without(/^$/));
+    assert.deepEqual(await listing("&include_dates=true&includeEpochs=true&include_referrers=true"), without(/^$/));
+    assert.deepEqual(await listing("&include_referrers=false"), without(/^sha256-/));
+    assert.deepEqual(await listing("&includeDates=false"), without(/-20\d{6}$/));
+    assert.deepEqual(await listing("&include_epochs=false"), without(/-r\d+$/));
+    assert.deepEqual(await listing("&include_epochs=false&include_dates=false"), without(/-20\d{6}$|-r\d+$/));
+    const page = await platform.ok("GET", `/registry/v2/tags?uidp.children_of=${repo}&include_dates=false&page_size=1`);
+    const more = `/registry/v2/tags?page_token=${page.nextPageToken}`;
+    assert.equal((await platform.ok("GET", more)).totalCount, String(all.length - 2), "the filter of the token");
   });
 
   test("a summary has the number, the tag that moved last, and the highest version", async () => {

@@ -241,6 +241,22 @@ describe("vulnerability reports by v1", () => {
     const cumulative = `${fourth} counted CVE-2026-1 CVE-2026-2 CVE-2026-5 CVE-2026-6 CVE-2026-7`;
     assert.deepEqual(await counts(listCumulativeVulnCountReports, asked), [a, b, c, cumulative]);
     assert.deepEqual(await counts(listCumulativeVulnCountReports, { ...asked, from: `${fourth}T00:00:00Z` }), [d]);
+    // The name alone will do while one repo alone has it that the caller sees.
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const byName = { repo: name, tag: "counted" };
+    assert.deepEqual(await counts(listVulnCountReports, byName), [a, b, c, d]);
+    assert.deepEqual(await counts(listCumulativeVulnCountReports, { ...byName, from: `${fourth}T00:00:00Z` }), [d]);
+    assert.deepEqual(await counts(listVulnCountReports, { references: [byName] }), [a, b, c, d]);
+    assert.deepEqual(await counts(listVulnCountReports, { repo: "nothing", tag: "counted" }), []);
+    assert.equal((await v1.items(listVulnCountReports, { ...range, ...byName }))[0]?.["repo"], name);
+    assert.deepEqual(await v1.items(listVulnCountReports, { ...range, ...byName }, "stranger"), []);
+    const { uid: team } = await platform.group(platform.organization);
+    const { uid: twin } = await platform.repo(team, { name });
+    assert.deepEqual(await v1.refused(listVulnCountReports, { ...range, ...byName }), [400, "repo"]);
+    const ambiguous = { references: [{ repo: path, tag: "counted" }, byName] };
+    assert.deepEqual(await v1.refused(listCumulativeVulnCountReports, ambiguous), [400, "references[1].repo"]);
+    assert.deepEqual(await v1.items(listVulnCountReports, { ...range, ...byName }, "stranger"), []);
+    await platform.ok("DELETE", `/registry/v2/repos/${twin}`);
     // References win over repo and tag; what is not there is left out.
     const references = [
       { repo: path, tag: "other" },

@@ -61,6 +61,7 @@ test("an event is a CloudEvent with both proofs of its origin", async (t) => {
       "ce-id": "",
       "ce-source": moorage.url,
       "ce-type": "dev.moorage.api.iam.group.created.v1",
+      "ce-bodytype": "moorage.iam.v2.Group",
       "ce-subject": group,
       "ce-time": "",
       "ce-group": group,
@@ -106,6 +107,20 @@ test("an event is a CloudEvent with both proofs of its origin", async (t) => {
     receiver.events().find((one) => one.headers["ce-subject"] === group && one.headers["ce-sequence"] === "2"),
   );
   assert.equal(again.headers["ce-type"], "dev.moorage.api.iam.group.updated.v1");
+});
+
+test("the type of the body has the package by which the installation's clients were compiled", async (t) => {
+  const receiver = await startReceiver(t);
+  const moorage = await startInstallation(t, { ...QUICK, MOORAGE_GRPC_PACKAGE_ALIASES: "acme.platform,other" });
+  const { organization, subscribe } = eventsOf(moorage);
+  await subscribe(`${receiver.url}/in`);
+  const { uid: group } = await moorage.api("POST", `/iam/v2/groups/${organization}`, { name: "team" });
+  await moorage.api("DELETE", `/iam/v2/groups/${group}`);
+  const types = await until(() => {
+    const found = receiver.events().filter(({ headers }) => headers["ce-subject"] === group);
+    return found.length < 2 ? undefined : found.map(({ headers }) => headers["ce-bodytype"]);
+  });
+  assert.deepEqual(types.toSorted(), ["acme.platform.events.v2.ResourceDeleted", "acme.platform.iam.v2.Group"]);
 });
 
 function signatureBy(secret: string, { headers, body }: Got): string {

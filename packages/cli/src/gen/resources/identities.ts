@@ -61,7 +61,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "lastSeenTime",
         type: "timestamp",
         output: true,
-        help: "When it last got a token, exact to a minute; absent: it never got one.",
+        help: "When it last got a token, exact to a minute; when it was made, until it gets its first one.",
       },
       {
         name: "createTime",
@@ -196,7 +196,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "lastSeenTime",
         type: "timestamp",
         output: true,
-        help: "When it last got a token, exact to a minute; absent: it never got one.",
+        help: "When it last got a token, exact to a minute; when it was made, until it gets its first one.",
       },
       {
         name: "createTime",
@@ -488,7 +488,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "lastSeenTime",
         type: "timestamp",
         output: true,
-        help: "When it last got a token, exact to a minute; absent: it never got one.",
+        help: "When it last got a token, exact to a minute; when it was made, until it gets its first one.",
       },
       {
         name: "createTime",
@@ -753,7 +753,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "lastSeenTime",
         type: "timestamp",
         output: true,
-        help: "When it last got a token, exact to a minute; absent: it never got one.",
+        help: "When it last got a token, exact to a minute; when it was made, until it gets its first one.",
       },
       {
         name: "createTime",

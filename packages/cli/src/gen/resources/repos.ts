@@ -330,6 +330,21 @@ export const METHODS: readonly MethodSpec[] = [
             input: true,
             help: "Its password or token.",
           },
+          {
+            name: "uniqueTags",
+            type: "bool",
+            help: "What clients of v1 keep here.",
+          },
+          {
+            name: "expirationTime",
+            type: "timestamp",
+            help: "What clients of v1 keep here.",
+          },
+          {
+            name: "gracePeriod",
+            type: "bool",
+            help: "What clients of v1 keep here.",
+          },
         ],
       },
       {
@@ -639,6 +654,21 @@ export const METHODS: readonly MethodSpec[] = [
             type: "string",
             input: true,
             help: "Its password or token.",
+          },
+          {
+            name: "uniqueTags",
+            type: "bool",
+            help: "What clients of v1 keep here.",
+          },
+          {
+            name: "expirationTime",
+            type: "timestamp",
+            help: "What clients of v1 keep here.",
+          },
+          {
+            name: "gracePeriod",
+            type: "bool",
+            help: "What clients of v1 keep here.",
           },
         ],
       },

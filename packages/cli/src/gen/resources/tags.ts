@@ -83,6 +83,21 @@ export const METHODS: readonly MethodSpec[] = [
         help: "Only those moved since this time, this time included.",
       },
       {
+        name: "includeReferrers",
+        type: "bool",
+        help: "Whether tags under which signatures and attestations of images are stored, `sha256-…`, are in the list.",
+      },
+      {
+        name: "includeDates",
+        type: "bool",
+        help: "Whether tags that end in a date, `-20yymmdd`, are in the list.",
+      },
+      {
+        name: "includeEpochs",
+        type: "bool",
+        help: "Whether tags that end in the epoch of a package, `-r<number>`, are in the list.",
+      },
+      {
         name: "digest",
         type: "string",
         help: "Only those that point to this digest.",

@@ -218,6 +218,9 @@ export interface SyncConfig {
   pullThrough: boolean;
   username: string;
   password?: string;
+  uniqueTags: boolean;
+  expirationTime?: string;
+  gracePeriod: boolean;
 }
 export interface TagPolicy {
   immutableTags: string[];
@@ -290,6 +293,9 @@ export interface SyncConfigInput {
   pullThrough?: boolean;
   username?: string;
   password?: string;
+  uniqueTags?: boolean;
+  expirationTime?: string;
+  gracePeriod?: boolean;
 }
 export interface TagPolicyInput {
   immutableTags?: string[];
@@ -501,6 +507,9 @@ export interface ListTagsRequest {
   uidp?: UIDPFilterInput;
   name?: string;
   updatedSince?: string;
+  includeReferrers?: boolean;
+  includeDates?: boolean;
+  includeEpochs?: boolean;
   digest?: string;
   pageSize?: number;
   pageToken?: string;

@@ -3,7 +3,7 @@ import { call } from "../../api/call.ts";
 import { deleteIdentity, type Identity } from "../../api/gen/iam.ts";
 import { Time } from "../../ui/time.tsx";
 import { editIdentityForm, newIdentityForm } from "./identity-forms.ts";
-import { assumedBy } from "./identity-words.ts";
+import { assumedBy, seenTime } from "./identity-words.ts";
 import { Place } from "./parts/place.tsx";
 import { ResourcePage } from "./parts/resource-page.tsx";
 import type { ResourceSpec } from "./parts/resource.ts";
@@ -35,7 +35,7 @@ export const IDENTITIES: ResourceSpec<Identity> = {
     },
     { id: "how", header: "Assumed by", cell: assumedBy, isMinor: true },
     { id: "group", header: "Group", cell: ({ uid }) => <Place uid={parentOf(uid)} />, isMinor: true },
-    { id: "seen", header: "Last seen", cell: ({ lastSeenTime }) => <Time value={lastSeenTime} /> },
+    { id: "seen", header: "Last seen", cell: (identity) => <Time value={seenTime(identity)} /> },
   ],
   uidOf: ({ uid }) => uid,
   nameOf: ({ name }) => name,

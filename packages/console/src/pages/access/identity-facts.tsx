@@ -1,14 +1,14 @@
 import type { Identity } from "../../api/gen/iam.ts";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { assumedBy } from "./identity-words.ts";
+import { assumedBy, seenTime } from "./identity-words.ts";
 import { toLines } from "./parts/lines.ts";
 import { Place } from "./parts/place.tsx";
 import { parentOf } from "./parts/tree.ts";
 
 /** What is known of an identity. */
 export function IdentityFacts({ identity }: { identity: Identity }) {
-  const { uid, description, email, emailUnverified, claimMatch, staticKeys, lastSeenTime, createTime } = identity;
+  const { uid, description, email, emailUnverified, claimMatch, staticKeys, createTime } = identity;
   return (
     <Card>
       <Facts
@@ -26,7 +26,7 @@ export function IdentityFacts({ identity }: { identity: Identity }) {
           ["Further claims", code(claimMatch && toLines(claimMatch.claims))],
           ["Claims by pattern", code(claimMatch && toLines(claimMatch.claimPatterns))],
           ["Keys end", staticKeys && <Time value={staticKeys.expirationTime} />],
-          ["Last seen", <Time key="seen" value={lastSeenTime} />],
+          ["Last seen", <Time key="seen" value={seenTime(identity)} />],
           ["Group", <Place key="group" uid={parentOf(uid)} />],
           ["Made", <Time key="made" value={createTime} />],
           ["uid", code(uid)],

@@ -10,3 +10,11 @@ export function assumedBy({ claimMatch, staticKeys, awsIdentity, identityProvide
   if (awsIdentity) return `AWS account ${awsIdentity.awsAccount}`;
   return email === "" ? "tokens of this server alone" : "a person";
 }
+
+/**
+ * When it last got a token; undefined for never. Until the first one the API has the time it was made; a person is made
+ * by the first sign-in.
+ */
+export function seenTime({ lastSeenTime, createTime, identityProvider }: Identity): string | undefined {
+  return lastSeenTime === createTime && identityProvider === "" ? undefined : lastSeenTime;
+}

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { call } from "../../api/call.ts";
 import { deleteIdentity, type Identity } from "../../api/gen/iam.ts";
 import { Time } from "../../ui/time.tsx";
-import { assumedBy } from "./identity-words.ts";
+import { assumedBy, seenTime } from "./identity-words.ts";
 import { type MadePassword, makeToken, PULL_TOKEN, PUSH_TOKEN } from "./make-password.ts";
 import { Place } from "./parts/place.tsx";
 import type { ResourceSpec } from "./parts/resource.ts";
@@ -40,7 +40,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
       },
       { id: "group", header: "Group", cell: ({ uid }) => <Place uid={parentOf(uid)} />, isMinor: true },
       { id: "end", header: "Ends", cell: ({ staticKeys }) => <Time value={staticKeys?.expirationTime} /> },
-      { id: "seen", header: "Last seen", cell: ({ lastSeenTime }) => <Time value={lastSeenTime} /> },
+      { id: "seen", header: "Last seen", cell: (identity) => <Time value={seenTime(identity)} /> },
     ],
     uidOf: ({ uid }) => uid,
     nameOf: ({ name }) => name,

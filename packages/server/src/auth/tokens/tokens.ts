@@ -1,6 +1,6 @@
 import { hash, type KeyObject, randomUUID, sign, verify } from "node:crypto";
 import { getOption } from "@bufbuild/protobuf";
-import { type Capability, CapabilitySchema, other_name } from "@moorage/api/messages";
+import { type Capability, CapabilitySchema, other_name, v1_name } from "@moorage/api/messages";
 import { createLru } from "../../lib/lru.ts";
 import { isObject } from "../../lib/json.ts";
 import { isUid } from "../../lib/uid.ts";
@@ -32,10 +32,11 @@ const CAPABILITY_NAMES = new Map(
     .map((value) => [value.number as Capability, value]),
 );
 const CAPABILITIES = new Map<string, Capability>(
-  [...CAPABILITY_NAMES].flatMap(([number, value]) => [
-    [value.name, number],
-    [getOption(value, other_name), number],
-  ]),
+  [...CAPABILITY_NAMES].flatMap(([number, value]) =>
+    [value.name, getOption(value, other_name), getOption(value, v1_name)]
+      .filter((name) => name !== "")
+      .map((name): [string, Capability] => [name, number]),
+  ),
 );
 const MAX_TOKEN_LENGTH = 8192;
 const MAX_CACHED = 10_000;
@@ -303,7 +304,10 @@ function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullab
   return { provider, groups, untilMs: end * 1000 };
 }
 
-/** The capability of that name (`CAP_REPO_LIST`) or dotted name (`repo.list`); undefined when there is none. */
+/**
+ * The capability of that name (`CAP_REPO_LIST`) or dotted name (`repo.list`), also of the one that v1 has; undefined when
+ * there is none.
+ */
 export function capabilityOf(name: string): Capability | undefined {
   return CAPABILITIES.get(name);
 }

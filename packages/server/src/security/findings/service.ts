@@ -13,12 +13,12 @@ import { type Scope, scopeOf } from "../../aip/scope.ts";
 import { timeViolations } from "../../aip/times.ts";
 import { validate } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
-import { resolveRepository } from "../../core/image-path.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { isUid, isWithin } from "../../lib/uid.ts";
+import { isWithin } from "../../lib/uid.ts";
+import { repoOfReport } from "../../registry/index.ts";
 import type { AdvisoryDecision } from "./decisions.ts";
 import { type UnknownPlatform, unknownImagesOf } from "../gate/unknown-images.ts";
 import { type ImageName, imagesBehind } from "./images.ts";
@@ -105,7 +105,7 @@ async function unknownAmong({ tx }: Call, named: readonly ImageName[]): Promise<
 
 /** The uid of the repo. Throws NOT_FOUND unless the caller may list what is in it. */
 async function visibleRepo(call: Call, name: string): Promise<string> {
-  const uid = isUid(name) ? name : (await resolveRepository(call, name)).repo;
+  const uid = await repoOfReport(call, { name, needs: NEEDS, field: "repo" });
   const row =
     uid === undefined
       ? undefined

@@ -15,10 +15,9 @@ import { type Scope, within } from "../../aip/scope.ts";
 import { timeViolations } from "../../aip/times.ts";
 import { validate } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
-import { resolveRepository } from "../../core/image-path.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../../errors.ts";
 import { isoTime, milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
-import { isUid } from "../../lib/uid.ts";
+import { repoOfReport } from "../../registry/index.ts";
 import { resolvedByDay, type ResolvedDay, type TaggedImages } from "./by-day.ts";
 import { DAY_MS, type Days, dayOf } from "./days.ts";
 import { describeResolved } from "./describe.ts";
@@ -121,8 +120,8 @@ function checkedDays({ nowMs }: Call, { imageRefs, startTime, endTime }: Request
 /** The images in the scope. Throws NOT_FOUND for a repo that the caller may not see, and PERMISSION_DENIED. */
 async function imagesOf(call: Call, { imageRefs }: Request, { roots, conditions }: Scope): Promise<TaggedImages[]> {
   const tags = new Map<string, string[]>();
-  for (const each of imageRefs) {
-    const repo = await visibleRepo(call, each.repo);
+  for (const [at, each] of imageRefs.entries()) {
+    const repo = await visibleRepo(call, each.repo, `image_refs[${at}].repo`);
     tags.set(repo, [...(tags.get(repo) ?? []), ...(each.tags.length === 0 ? [DEFAULT_TAG] : each.tags)]);
   }
   const inScope = await call.tx
@@ -134,8 +133,8 @@ async function imagesOf(call: Call, { imageRefs }: Request, { roots, conditions 
   return inScope.map(({ uid }) => ({ repo: uid, tags: [...new Set(tags.get(uid))] }));
 }
 
-async function visibleRepo(call: Call, name: string): Promise<string> {
-  const uid = isUid(name) ? name : (await resolveRepository(call, name)).repo;
+async function visibleRepo(call: Call, name: string, field: string): Promise<string> {
+  const uid = await repoOfReport(call, { name, needs: [Capability.CAP_REPO_LIST], field });
   const row =
     uid === undefined
       ? undefined

@@ -211,6 +211,7 @@ test("an operation names the capabilities that its method needs, and a public on
     "404",
     "409",
     "429",
+    "431",
     "500",
     "503",
   ]);

@@ -10,7 +10,7 @@ import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
 import type { Code } from "../../errors.ts";
 import { type Binding, bindingsOf } from "../rest/routes.ts";
 import { bodyExample, maskExample } from "./examples.ts";
-import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses } from "./errors.ts";
+import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses, withHeadLimit } from "./errors.ts";
 import { REGISTRY_ERROR, registryPaths } from "./registry-paths.ts";
 import { STS_PATHS } from "./token-paths.ts";
 import { type Comments, createSchemas, hasBehavior, type Schema, type Schemas } from "./schemas.ts";
@@ -81,7 +81,7 @@ export function openApiDocument({ services, comments, baseUrl, historySegments }
       { name: "Registry", description: "What the registry has beside its protocol, OCI distribution 1.1." },
     ],
     security: SECURITY,
-    paths: { ...paths, ...STS_PATHS, ...registryPaths(historySegments) },
+    paths: withHeadLimit({ ...paths, ...STS_PATHS, ...registryPaths(historySegments) }),
     components: {
       schemas: { ...schemas.components, ...ERROR_SCHEMAS, "oci.Error": REGISTRY_ERROR },
       responses: ERROR_RESPONSES,
@@ -237,7 +237,7 @@ function queryParameters({ template, body, method }: Binding, { schemas, comment
       if (inPath.has(name) || name === body || field.fieldKind === "map") continue;
       const isMessage = field.message !== undefined && !isWellKnown(field.message);
       if (isMessage && depth < MAX_DEPTH && field.fieldKind === "message") visit(field.message, `${name}.`, depth + 1);
-      if (isMessage) continue;
+      if (isMessage && field.fieldKind !== "list") continue;
       const description = [commentOf(field, comments) ?? "", name === "order_by" ? orderText(method) : ""]
         .filter(Boolean)
         .join(" ");
@@ -246,7 +246,10 @@ function queryParameters({ template, body, method }: Binding, { schemas, comment
         in: "query",
         ...(hasBehavior(field, FieldBehavior.REQUIRED) && { required: true }),
         ...(description !== "" && { description }),
-        schema: { ...schemas.ofField(field, "input"), ...hintOf(name, method, body) },
+        // A list of messages is one parameter, whose text is JSON.
+        ...(isMessage
+          ? { content: { "application/json": { schema: schemas.ofField(field, "input") } } }
+          : { schema: { ...schemas.ofField(field, "input"), ...hintOf(name, method, body) } }),
       });
     }
   };

@@ -76,9 +76,15 @@ const MEANINGS: Partial<Record<keyof typeof Code, string>> = {
   Unavailable: "Not available now: retry after Retry-After.",
 };
 
+/** What the port answers itself, whatever was asked for. */
+const HEAD_TOO_LARGE = "HeadTooLarge";
+
 /** The error responses by name, for `#/components/responses`. */
 export const ERROR_RESPONSES: Record<string, Schema> = Object.fromEntries(
-  Object.entries(MEANINGS).map(([name, description]) => [
+  Object.entries({
+    ...MEANINGS,
+    [HEAD_TOO_LARGE]: "The URL and the headers are too large together: fewer parameters, or a shorter token.",
+  }).map(([name, description]) => [
     name,
     {
       description,
@@ -94,5 +100,26 @@ export const ERROR_RESPONSES: Record<string, Schema> = Object.fromEntries(
 export function errorResponses(codes: readonly (keyof typeof Code)[]): Record<string, Schema> {
   return Object.fromEntries(
     codes.map((name) => [String(httpStatus(Code[name])), { $ref: `#/components/responses/${name}` }]),
+  );
+}
+
+/** The paths, in which every operation may be answered 431 as well. */
+export function withHeadLimit(paths: Record<string, Schema>): Record<string, Schema> {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, operations]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(operations as Record<string, Schema>).map(([verb, operation]) => [
+          verb,
+          {
+            ...operation,
+            responses: {
+              ...(operation["responses"] as Schema),
+              431: { $ref: `#/components/responses/${HEAD_TOO_LARGE}` },
+            },
+          },
+        ]),
+      ),
+    ]),
   );
 }

@@ -9,7 +9,10 @@ export interface Variable {
 export interface Template {
   /** The first three segments, literal: `/registry/v2/repos`. */
   collection: string;
-  /** The segments after it: a literal, `*` for one segment, `**` for one or more. At most one is `**`. */
+  /**
+   * The segments after it: a literal, `*` for one segment, `**` for one or more. At most one is `**`; the only variable
+   * of a path is always one, because it is a uid, whose slashes may stand as they are.
+   */
   segments: string[];
   /** The custom verb, without its colon; empty without one. */
   verb: string;
@@ -26,7 +29,8 @@ const LITERAL = /^[A-Za-z0-9_.-]+$/;
 /**
  * Parses a template. Throws, at boot, for a form that the REST handler does not serve. It serves a literal collection
  * of three segments, then literals and variables that are whole segments: `{x}`, `{x=*}` or one `{x=**}`. Source:
- * google/api/http.proto.
+ * google/api/http.proto. Wider than there, an only `{x=*}` matches what `{x=**}` does: otherwise the `{uid=**}` of
+ * another method would take the literal after it as the end of a uid.
  */
 export function parseTemplate(text: string): Template {
   const [path, verb = ""] = splitVerb(text);
@@ -42,6 +46,8 @@ export function parseTemplate(text: string): Template {
     variables.push({ field, index });
     return pattern;
   });
+  const [only, ...more] = variables;
+  if (only !== undefined && more.length === 0) segments[only.index] = "**";
   if (segments.filter((segment) => segment === "**").length > 1)
     throw new Error(`path template ${text} has more than one **`);
   if (segments.some((segment) => !segment.startsWith("*") && !LITERAL.test(segment)))

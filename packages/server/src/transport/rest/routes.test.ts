@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { DescService } from "@bufbuild/protobuf";
+import * as api from "@moorage/api";
 import {
   GroupsService,
   IdentitiesService,
@@ -10,6 +12,11 @@ import {
   TagsService,
 } from "@moorage/api";
 import fc from "fast-check";
+import * as v1Advisory from "@moorage/api/v1/advisory";
+import * as v1Iam from "@moorage/api/v1/iam";
+import * as v1Libraries from "@moorage/api/v1/libraries";
+import * as v1Registry from "@moorage/api/v1/registry";
+import * as v1Vulnerabilities from "@moorage/api/v1/vulnerabilities";
 import { bindingsOf, compileRoutes } from "./routes.ts";
 import { matchTemplate, parseTemplate } from "./path-template.ts";
 
@@ -23,6 +30,12 @@ const SERVICES = [
   TagsService,
 ];
 const bindings = bindingsOf(SERVICES);
+/** Every service of the API, of both versions. */
+const EVERY_SERVICE = [api, v1Advisory, v1Iam, v1Libraries, v1Registry, v1Vulnerabilities].flatMap((file) =>
+  Object.values<unknown>({ ...file }).filter(
+    (each): each is DescService => typeof each === "object" && each !== null && "methods" in each && "typeName" in each,
+  ),
+);
 const routes = compileRoutes(bindings, (binding) => binding);
 
 function lead(verb: string, path: string): unknown {
@@ -44,6 +57,45 @@ test("paths match their methods, the more specific first", () => {
   assert.deepEqual(lead("GET", "/registry/v2/repos/a/b/digests/sha256:00/size"), ["GetSize", "a/b", "sha256:00"]);
   assert.deepEqual(lead("GET", "/registry/v2/repos/a/digests/x/architectures"), ["GetArchitectures", "a", "x"]);
   assert.deepEqual(lead("GET", "/ping/v2/ping"), ["Ping"]);
+});
+
+test("no path of a method is taken by the `**` of another, whatever verb it has", () => {
+  const all = bindingsOf(EVERY_SERVICE);
+  const every = compileRoutes(all, (binding) => binding);
+  const organization = "0".repeat(40);
+  const uids = [
+    organization,
+    `${organization}/${"1".repeat(16)}`,
+    `${organization}/${"1".repeat(16)}/${"2".repeat(16)}`,
+  ];
+  assert.ok(all.length > 200, String(all.length));
+  for (const binding of all) {
+    const { template, verb, method } = binding;
+    // A digest or a tag beside a uid is one segment.
+    const isUid = (index: number): boolean => template.variables[0]?.index === index;
+    for (const uid of uids) {
+      const rest = template.segments.map((segment, index) =>
+        segment.startsWith("*") ? (isUid(index) ? uid : "sha256:00") : segment,
+      );
+      const end = template.verb === "" ? "" : `:${template.verb}`;
+      const path = [template.collection, ...rest].join("/") + end;
+      const match = every.match(verb, path);
+      assert.ok(match !== undefined && "target" in match, `${verb} ${path}`);
+      assert.equal(match.target.method.toString(), method.toString(), `${verb} ${path}`);
+      assert.deepEqual(
+        template.variables.map(({ index }) => match.values[index]),
+        template.variables.map(({ index }) => rest[index]),
+        `${verb} ${path}`,
+      );
+      for (const other of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+        const found = every.match(other, path);
+        assert.ok(
+          found === undefined || "allow" in found || found.target.template.shape === template.shape,
+          `${other} ${path} is taken by another method`,
+        );
+      }
+    }
+  }
 });
 
 test("an additional binding is a path of its own, and an empty variable does not match", () => {

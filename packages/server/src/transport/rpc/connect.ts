@@ -1,4 +1,4 @@
-import type { DescMethod, Message } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import {
   Code as ConnectCode,
   ConnectError,
@@ -25,6 +25,7 @@ import type { Caller } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { CallHead } from "../../runtime/pipeline.ts";
 import { streamed } from "./connect-stream.ts";
+import { aliasedServices } from "./aliased-files.ts";
 import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "../http/limits.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
@@ -158,7 +159,11 @@ function connectRouter(options: RpcHandlerOptions): ConnectRouter {
       const read = readable.get(service.typeName)?.method[method.localName];
       if (read !== undefined) addMethod(router, method, read, options, toRejection);
     }
-  const reflected = reflection([...services, Health, ServerReflection, AlphaReflection], ERROR_FILES);
+  const aliased = (): DescService[] => aliases.flatMap((alias) => aliasedServices(services, alias));
+  const reflected = reflection(
+    () => [...services, ...aliased(), Health, ServerReflection, AlphaReflection],
+    ERROR_FILES,
+  );
   const names = services.flatMap(({ typeName }) => servedNames(typeName, aliases));
   return router
     .service(Health, health(names, options.shutdown, options.problem))

@@ -8,9 +8,10 @@ import { after, before, test } from "node:test";
 import { clockOf } from "../../lib/clock.ts";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import type { ServiceError } from "@grpc/grpc-js";
-import { create, equals, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, createFileRegistry, equals, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Message } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import type { FileDescriptorProto } from "@bufbuild/protobuf/wkt";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -394,16 +395,29 @@ test("reflection lists the services and gives every file they need, in both vers
       { messageRequest: { case: "fileContainingSymbol" as const, value: "no.Such" } },
       { messageRequest: { case: "fileContainingSymbol" as const, value: "google.rpc.BadRequest.FieldViolation" } },
       { messageRequest: { case: "fileContainingSymbol" as const, value: "google.rpc.Status" } },
+      {
+        messageRequest: {
+          case: "fileContainingSymbol" as const,
+          value: "acme.platform.iam.v2.GroupsService.ListGroups",
+        },
+      },
+      { messageRequest: { case: "fileContainingSymbol" as const, value: "old.iam.v2.Group" } },
     );
     for await (const { messageResponse } of info(requests)) answers.push(messageResponse);
-    const [list, symbol, file, numbers, extension, none, details, status] = answers;
+    const [list, symbol, file, numbers, extension, none, details, status, aliased, message] = answers;
     assert.deepEqual(list?.case === "listServicesResponse" && list.value.service.map((service) => service.name), [
+      "acme.platform.iam.v2.GroupsService",
+      "acme.platform.oidc.SecurityTokenService",
+      "acme.platform.ping.v2.PingService",
       "grpc.health.v1.Health",
       "grpc.reflection.v1.ServerReflection",
       "grpc.reflection.v1alpha.ServerReflection",
       "moorage.iam.v2.GroupsService",
       "moorage.oidc.SecurityTokenService",
       "moorage.ping.v2.PingService",
+      "old.iam.v2.GroupsService",
+      "old.oidc.SecurityTokenService",
+      "old.ping.v2.PingService",
     ]);
     const files = (answer: typeof symbol) =>
       answer?.case === "fileDescriptorResponse"
@@ -417,6 +431,19 @@ test("reflection lists the services and gives every file they need, in both vers
     assert.equal(files(extension)[0]?.name, "google/api/annotations.proto");
     assert.equal(files(details)[0]?.name, "google/rpc/error_details.proto");
     assert.equal(files(status)[0]?.name, "google/rpc/status.proto");
+    assert.equal(files(message)[0]?.name, "old/iam/v2/groups.proto");
+    // A client makes of the files of an alias what it calls: all that they name is in them.
+    const ordered = new Set<FileDescriptorProto>();
+    const add = (name: string): void => {
+      const found = files(aliased).find((each) => each.name === name) ?? assert.fail(name);
+      for (const needed of found.dependency) add(needed);
+      if (![...ordered].some((each) => each.name === name)) ordered.add(found);
+    };
+    add("acme/platform/iam/v2/groups.proto");
+    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [...ordered] }));
+    const { method: methods } = registry.getService("acme.platform.iam.v2.GroupsService") ?? assert.fail();
+    assert.equal(methods["listGroups"]?.input.field["uidp"]?.message?.typeName, "acme.platform.common.UIDPFilter");
+    assert.equal(methods["createGroup"]?.output.typeName, "acme.platform.iam.v2.Group");
     assert.equal(none?.case === "errorResponse" && none.value.errorCode, Code.NotFound);
   }
 });

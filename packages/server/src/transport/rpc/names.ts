@@ -2,9 +2,9 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
+import { aliasedName, OWN_PREFIX } from "../../core/aliased-name.ts";
 import type { Request } from "../../core/http.ts";
 
-const OWN_PREFIX = "moorage.";
 // The version is what comes before the service's own name; an alias may have a part `v2` as well.
 const BETA_OF = /\.v2\.([^.]+)$/;
 
@@ -15,7 +15,7 @@ const BETA_OF = /\.v2\.([^.]+)$/;
  */
 export function servedNames(name: string, aliases: readonly string[]): string[] {
   if (!name.startsWith(OWN_PREFIX)) return [name];
-  const names = [name, ...aliases.map((alias) => `${alias}.${name.slice(OWN_PREFIX.length)}`)];
+  const names = [name, ...aliases.map((alias) => aliasedName(name, alias))];
   return [...names, ...names.filter((each) => BETA_OF.test(each)).map((each) => each.replace(BETA_OF, ".v2beta1.$1"))];
 }
 

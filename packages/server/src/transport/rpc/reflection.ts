@@ -32,18 +32,20 @@ interface Index {
  * carry as `Any`. Source: the gRPC server reflection protocol.
  */
 export function reflection(
-  services: readonly DescService[],
+  services: () => readonly DescService[],
   others: readonly DescFile[],
 ): {
   v1: ServiceImpl<typeof ServerReflection>;
   v1alpha: ServiceImpl<typeof AlphaReflection>;
 } {
-  const index = indexOf(services, others);
+  // Made at the first question: few servers are ever asked.
+  let made: Index | undefined;
+  const index = (): Index => (made ??= indexOf(services(), others));
   const respond = (request: ServerReflectionRequest) =>
     create(ServerReflectionResponseSchema, {
       validHost: request.host,
       originalRequest: request,
-      messageResponse: answer(request, index),
+      messageResponse: answer(request, index()),
     });
   return {
     v1: {

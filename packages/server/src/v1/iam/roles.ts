@@ -1,4 +1,4 @@
-import { CapabilitySchema, other_name, RoleSchema as V2Role, RolesService } from "@moorage/api/messages";
+import { CapabilitySchema, other_name, RoleSchema as V2Role, RolesService, v1_name } from "@moorage/api/messages";
 import { RoleListSchema, Roles, RoleSchema } from "@moorage/api/v1/iam";
 import { getOption } from "@bufbuild/protobuf";
 import { capabilityOf } from "../../auth/index.ts";
@@ -8,7 +8,10 @@ import { translated } from "../service.ts";
 import { itemsOf, listed, withId, withParent } from "../v2.ts";
 
 const NAMES: ReadonlyMap<number, string> = new Map(
-  CapabilitySchema.values.map((value) => [value.number, getOption(value, other_name) || value.name]),
+  CapabilitySchema.values.map((value) => [
+    value.number,
+    getOption(value, v1_name) || getOption(value, other_name) || value.name,
+  ]),
 );
 
 /** Capabilities by their names with dots, as `repo.list`. */

@@ -16,17 +16,15 @@ import {
   SyncConfigSchema,
 } from "@moorage/api/v1/registry";
 import { Code, MoorageError } from "../../errors.ts";
-import { mapping, nested, numbered, V1_ONLY } from "../mapping.ts";
+import { mapping, nested, numbered } from "../mapping.ts";
 import type { Translation } from "../service.ts";
 import { listed, type V2, withId } from "../v2.ts";
 
 const syncConfig = mapping(SyncConfigSchema, V2SyncConfigSchema, {
   source: "source",
-  // A mirror has the tags of its source under their names, goes on as long as it has a source, and knows no end of
-  // life: v2 has no form for these.
-  uniqueTags: V1_ONLY,
-  expiration: V1_ONLY,
-  gracePeriod: V1_ONLY,
+  uniqueTags: "uniqueTags",
+  expiration: "expirationTime",
+  gracePeriod: "gracePeriod",
 });
 
 export const repo = mapping(RepoSchema, V2RepoSchema, {
@@ -83,10 +81,12 @@ export const repos: Pick<Translation<typeof Registry>, "createRepo" | "updateRep
   deleteRepo: (v2, { id: uid }) => v2.answer(deleteRepo, { uid }),
 };
 
-/** Of the source's settings only the one that v1 has is replaced, unless all are cleared. */
+/** Of the source's settings only those that v1 has are replaced, unless all are cleared. */
 async function replace(v2: V2, given: Repo): Promise<MessageShape<typeof RepoSchema>> {
-  const paths = repo.mask.paths.map((path) =>
-    path === "sync_config" && given.syncConfig !== undefined ? "sync_config.source" : path,
+  const paths = repo.mask.paths.flatMap((path) =>
+    path === "sync_config" && given.syncConfig !== undefined
+      ? syncConfig.mask.paths.map((each) => `${path}.${each}`)
+      : path,
   );
   return repo.toV1(await v2.answer(updateRepo, { repo: repo.toV2(given), updateMask: { paths } }));
 }

@@ -11,9 +11,9 @@ import {
 } from "@moorage/api/v1/registry";
 import { timeViolations } from "../../aip/times.ts";
 import type { Call } from "../../core/call.ts";
-import { resolveRepository } from "../../core/image-path.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
+import { repoOfReport } from "../../registry/index.ts";
 import { countsOfTag, DAY_MS, type DayCount, dayOf, type Days, feedChanges } from "../../security/index.ts";
 import { reading, type Translation } from "../service.ts";
 import { listed, orElsewhere } from "../v2.ts";
@@ -25,6 +25,11 @@ type CountReport = MessageShape<typeof VulnCountReportSchema>;
 interface Reference {
   repo: string;
   tag: string;
+}
+
+/** A reference with the field of the request that has its repo. */
+interface AskedReference extends Reference {
+  field: string;
 }
 
 const DEFAULT_TAG = "latest";
@@ -49,9 +54,13 @@ async function countsOf(call: Call, filter: VulnCountReportFilter, isCumulative:
   // Of the whole days, so that another process counts the same ones.
   const [from, to] = [timestamp(days.firstMs), timestamp(days.lastMs)];
   const feedTimes = await feedChanges(call.tx);
+  // Before the first of them is answered: a name may be refused.
+  const repos = new Map<string, string | undefined>();
+  for (const { repo: name, field } of references)
+    if (!repos.has(name)) repos.set(name, await visibleRepo(call, name, field));
   const pages = (async function* () {
     for (const { repo: name, tag } of references) {
-      const repo = await visibleRepo(call, name);
+      const repo = repos.get(name);
       if (repo === undefined) continue;
       yield await orElsewhere(
         call,
@@ -71,7 +80,7 @@ async function countsOf(call: Call, filter: VulnCountReportFilter, isCumulative:
 function checked(
   { nowMs }: Call,
   { repo, tag, references, from, to }: VulnCountReportFilter,
-): { references: Reference[]; days: Days } {
+): { references: AskedReference[]; days: Days } {
   const asked = references.length > 0 ? references : [{ repo, tag }];
   const violations: FieldViolation[] = timeViolations({ from, to });
   if (asked.length > MAX_REFERENCES)
@@ -90,16 +99,20 @@ function checked(
   else if (lastMs - firstMs >= MAX_DAYS * DAY_MS)
     violations.push({ field: "from", description: `must be at most ${MAX_DAYS} days before to` });
   if (violations.length > 0) throw invalidArgument(...violations);
-  const named = asked.map((each) => ({ repo: each.repo, tag: each.tag || DEFAULT_TAG }));
+  const named = asked.map((each, at) => ({
+    repo: each.repo,
+    tag: each.tag || DEFAULT_TAG,
+    field: references.length > 0 ? `references[${at}].repo` : "repo",
+  }));
   return {
     references: [...new Map(named.map((each) => [`${each.repo}:${each.tag}`, each])).values()],
     days: { firstMs, lastMs },
   };
 }
 
-/** The uid of the repo with this path; undefined when the caller may not list its reports, or there is none. */
-async function visibleRepo(call: Call, name: string): Promise<string | undefined> {
-  const { repo } = await resolveRepository(call, name);
+/** The uid of the repo with this path or name; undefined when the caller may not list its reports, or there is none. */
+async function visibleRepo(call: Call, name: string, field: string): Promise<string | undefined> {
+  const repo = await repoOfReport(call, { name, needs: [Capability.CAP_VULN_REPORT_LIST], field });
   return repo !== undefined && (await call.may(Capability.CAP_VULN_REPORT_LIST, repo)) ? repo : undefined;
 }
 

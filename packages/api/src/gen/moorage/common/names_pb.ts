@@ -11,7 +11,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file moorage/common/names.proto.
  */
 export const file_moorage_common_names: GenFile = /*@__PURE__*/
-  fileDesc("Chptb29yYWdlL2NvbW1vbi9uYW1lcy5wcm90bxIObW9vcmFnZS5jb21tb246QgoKb3RoZXJfbmFtZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGNKHAyABKAlSCW90aGVyTmFtZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Chptb29yYWdlL2NvbW1vbi9uYW1lcy5wcm90bxIObW9vcmFnZS5jb21tb246QgoKb3RoZXJfbmFtZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGNKHAyABKAlSCW90aGVyTmFtZTo8Cgd2MV9uYW1lEiEuZ29vZ2xlLnByb3RvYnVmLkVudW1WYWx1ZU9wdGlvbnMY04cDIAEoCVIGdjFOYW1lYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Another name by which JSON and parameters may name the value, e.g. "repo.list". Answers have the value's own name.
@@ -20,4 +20,12 @@ export const file_moorage_common_names: GenFile = /*@__PURE__*/
  */
 export const other_name: GenExtension<EnumValueOptions, string> = /*@__PURE__*/
   extDesc(file_moorage_common_names, 0);
+
+/**
+ * A second such name, by which v1 knows the value: its answers have it.
+ *
+ * @generated from extension: string v1_name = 50131;
+ */
+export const v1_name: GenExtension<EnumValueOptions, string> = /*@__PURE__*/
+  extDesc(file_moorage_common_names, 1);
 

@@ -125,21 +125,21 @@ export type SyncConfig = Message<"moorage.registry.SyncConfig"> & {
   source: string;
 
   /**
-   * Ignored, and false in answers: copied tags have the names that they have at the source.
+   * Kept and answered. Copied tags have the names that they have at the source, whatever it says.
    *
    * @generated from field: bool unique_tags = 2;
    */
   uniqueTags: boolean;
 
   /**
-   * Ignored, and absent from answers: the copying goes on as long as there is a source.
+   * Kept and answered. The copying goes on after it, as long as there is a source.
    *
    * @generated from field: google.protobuf.Timestamp expiration = 3;
    */
   expiration?: Timestamp | undefined;
 
   /**
-   * Ignored, and false in answers: images are copied whether or not they are past their end of life.
+   * Kept and answered. Images are copied whether or not they are past their end of life.
    *
    * @generated from field: bool grace_period = 9;
    */

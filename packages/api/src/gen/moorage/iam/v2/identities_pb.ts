@@ -68,8 +68,7 @@ export type Identity = Message<"moorage.iam.v2.Identity"> & {
   company: string;
 
   /**
-   * When it last got a token, exact to a minute; absent: it never got one. The answer of CreateIdentity has the time it
-   * was made.
+   * When it last got a token, exact to a minute; when it was made, until it gets its first one.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_time = 8;
    */
