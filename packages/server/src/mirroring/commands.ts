@@ -13,6 +13,7 @@ import {
   emitCopy,
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
+import { nextDue } from "./due-mirrors.ts";
 
 // The commands by which mirroring writes. The server itself acts, so no capabilities are checked.
 
@@ -56,18 +57,17 @@ export interface RunEnd {
   tagsSeen?: number | undefined;
 }
 
-/** Claims the repo that has been due for the longest, and holds it for `holdMs`. Undefined when none is due. */
+/** Claims the repo that is to be copied next, and holds it for `holdMs`. Undefined when none is due. */
 export const claimMirror = command(
   "mirroring.claimMirror",
   async (call: Call, { holder, holdMs }: { holder: string; holdMs: number }): Promise<DueMirror | undefined> => {
+    const next = await nextDue(call);
+    if (next === undefined) return undefined;
     const due = await call.tx
       .selectFrom("mirrors as m")
       .innerJoin("repos as r", "r.uid", "m.repo")
       .select(["m.repo", "m.password", "m.actor", "m.failures", "m.next_time", "r.sync_config"])
-      .where("m.next_time", "<=", call.agreedMs)
-      .where("m.hold_until", "<=", call.agreedMs)
-      .orderBy("m.next_time")
-      .limit(1)
+      .where("m.repo", "=", next.repo)
       .executeTakeFirst();
     if (due === undefined) return undefined;
     const values = { holder, hold_until: call.agreedMs + holdMs, state: SyncState.RUNNING, attempt_time: call.nowMs };
