@@ -135,11 +135,12 @@ async function recordResult(
   startedMs: number,
 ): Promise<void> {
   const { transactor, log } = deps;
-  const { state, tagsSeen } = result;
+  const { state, tagsSeen, failed, failedCount } = result;
   const nextInMs = (state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
   const message = result.message.slice(0, MAX_MESSAGE);
   for (const [failure, count] of result.counts) deps.metrics.notCopied(failure, count);
-  await transactor.write(endRun, mirrorCall(deps), { repo, holder, dueMs, nextInMs, message, state, tagsSeen });
+  const end = { repo, holder, dueMs, nextInMs, message, state, tagsSeen, failed, failedCount };
+  await transactor.write(endRun, mirrorCall(deps), end);
   const durationMs = Math.round(performance.now() - startedMs);
   const fields = { repo, outcome: outcomeOf(result), tags: tagsSeen, failedTags: result.failedCount, durationMs };
   if (state === SyncState.SUCCEEDED && message === "") log.info(fields, "mirror copied");
