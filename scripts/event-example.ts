@@ -8,6 +8,7 @@ import {
   Capability,
   Ecosystem,
   FindingSeverity,
+  MirrorTurnSchema,
   OrgKind,
   OrgStatus,
   ResourceDeletedSchema,
@@ -76,6 +77,12 @@ const VALUES: Readonly<Record<string, unknown>> = {
   tag: "v1.4",
   digest: DIGEST,
   "RegistryVersionMoved.tag": "v1.4.2",
+  "MirrorTurn.message": "1 tag could not be copied: v1.4 (the source lists it, and answers 404)",
+  "MirrorTurn.tags": 12,
+  "MirrorTurn.failed": 1,
+  "MirrorTurn.failures": 1,
+  "MirrorTurn.FailedTag.failure": "missing",
+  "MirrorTurn.FailedTag.reason": "the source lists it, and answers 404",
   previous_digest: `sha256:${hex("previous", 64)}`,
   digests: DIGEST,
   type: "manifest",
@@ -173,6 +180,8 @@ export function exampleBody({ type, body, methods: [method] }: EventType): Messa
   if (body === ResourceDeletedSchema && method !== undefined)
     message["uid"] = named(getOption(method, access).resource, "uid");
   // Only a tag that was updated has a previous digest.
+  if (body === MirrorTurnSchema && type.includes(".recovered."))
+    Object.assign(message, { message: "", failed: 0, failedTags: [] });
   if (body === TagChangeSchema && !type.includes(".updated.")) message["previousDigest"] = "";
   if ("reason" in message && type.includes(".deleted.")) message["reason"] = "retention";
   return message;

@@ -344,6 +344,12 @@ export const TABLE = {
     "2",
     "Repos that one process copies from their sources concurrently; 0 leaves that to other processes.",
   ),
+  mirrorSliceMs: setting(
+    duration({ maxMs: HOUR_MS }),
+    "MOORAGE_MIRROR_SLICE",
+    "10s",
+    "How long a turn of a mirror may hold its worker while other repos wait; it then goes on later, for twice as long.",
+  ),
   /** Empty when there are no terms. */
   termsFile: setting(
     text,

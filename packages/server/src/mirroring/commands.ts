@@ -14,6 +14,9 @@ import {
   emitCopy,
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
+import type { FailedTag } from "./copy-result.ts";
+import { nextDue } from "./due-mirrors.ts";
+import { emitTurn } from "./turn-events.ts";
 
 // The commands by which mirroring writes. The server itself acts, so no capabilities are checked.
 
@@ -55,20 +58,22 @@ export interface RunEnd {
   nextInMs: number;
   /** The number of tags followed. Undefined leaves the recorded number as it is. */
   tagsSeen?: number | undefined;
+  /** The tags that could not be copied: the first of them, and how many there are. */
+  failed?: FailedTag[];
+  failedCount?: number;
 }
 
-/** Claims the repo that has been due for the longest, and holds it for `holdMs`. Undefined when none is due. */
+/** Claims the repo that is to be copied next, and holds it for `holdMs`. Undefined when none is due. */
 export const claimMirror = command(
   "mirroring.claimMirror",
   async (call: Call, { holder, holdMs }: { holder: string; holdMs: number }): Promise<DueMirror | undefined> => {
+    const next = await nextDue(call);
+    if (next === undefined) return undefined;
     const due = await call.tx
       .selectFrom("mirrors as m")
       .innerJoin("repos as r", "r.uid", "m.repo")
       .select(["m.repo", "m.password", "m.actor", "m.failures", "m.next_time", "r.sync_config"])
-      .where("m.next_time", "<=", call.agreedMs)
-      .where("m.hold_until", "<=", call.agreedMs)
-      .orderBy("m.next_time")
-      .limit(1)
+      .where("m.repo", "=", next.repo)
       .executeTakeFirst();
     if (due === undefined) return undefined;
     const values = { holder, hold_until: call.agreedMs + holdMs, state: SyncState.RUNNING, attempt_time: call.nowMs };
@@ -101,37 +106,40 @@ export const holdMirror = command(
   },
 );
 
-/** Records how a run ended and releases the repo. Does nothing when the run no longer holds it. */
-export const endRun = command(
-  "mirroring.endRun",
-  async (call: Call, { repo, holder, dueMs, state, message, nextInMs, tagsSeen }: RunEnd): Promise<void> => {
-    const row = await call.tx
-      .selectFrom("mirrors")
-      .select(["next_time", "success_time", "failures", "tags_seen"])
-      .where("repo", "=", repo)
-      .where("holder", "=", holder)
-      .executeTakeFirst();
-    if (row === undefined) return;
-    const succeeded = state === SyncState.SUCCEEDED;
-    const failed = state === SyncState.FAILED || state === SyncState.RATE_LIMITED;
-    // Another time than that of the claim means that a run was requested since then.
-    const isRequested = row.next_time !== dueMs;
-    await call.tx
-      .updateTable("mirrors")
-      .set({
-        holder: "",
-        hold_until: 0,
-        state,
-        message,
-        tags_seen: tagsSeen ?? row.tags_seen,
-        next_time: isRequested ? row.next_time : call.agreedMs + nextInMs,
-        success_time: succeeded ? call.nowMs : row.success_time,
-        failures: failed ? row.failures + 1 : succeeded ? 0 : row.failures,
-      })
-      .where("repo", "=", repo)
-      .execute();
-  },
-);
+/**
+ * Records how a run ended and releases the repo; emits that it failed, or succeeded after failures. Does nothing when
+ * the run no longer holds it.
+ */
+export const endRun = command("mirroring.endRun", async (call: Call, end: RunEnd): Promise<void> => {
+  const { repo, holder, dueMs, state, message, nextInMs, tagsSeen } = end;
+  const row = await call.tx
+    .selectFrom("mirrors")
+    .select(["next_time", "success_time", "failures", "tags_seen"])
+    .where("repo", "=", repo)
+    .where("holder", "=", holder)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const succeeded = state === SyncState.SUCCEEDED;
+  const failed = state === SyncState.FAILED || state === SyncState.RATE_LIMITED;
+  // Another time than that of the claim means that a run was requested since then.
+  const isRequested = row.next_time !== dueMs;
+  await call.tx
+    .updateTable("mirrors")
+    .set({
+      holder: "",
+      hold_until: 0,
+      state,
+      message,
+      tags_seen: tagsSeen ?? row.tags_seen,
+      next_time: isRequested ? row.next_time : call.agreedMs + nextInMs,
+      success_time: succeeded ? call.nowMs : row.success_time,
+      failures: failed ? row.failures + 1 : succeeded ? 0 : row.failures,
+    })
+    .where("repo", "=", repo)
+    .execute();
+  if (failed || (succeeded && row.failures > 0))
+    await emitTurn(call, end, { tags: tagsSeen ?? row.tags_seen, failures: row.failures + (failed ? 1 : 0) });
+});
 
 /**
  * Finds the references that the repo lacks; `isSparse`: its policy accepts an index without the manifests that it

@@ -7,6 +7,7 @@ import type { MirrorPlace } from "./commands.ts";
 import type { MirrorMetrics } from "../observe/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Downloads } from "./downloads.ts";
+import type { ReferrerGaps } from "./referrer-gaps.ts";
 import type { Upstream } from "./registry-client.ts";
 import { systemCallNow } from "../core/system-call.ts";
 
@@ -18,7 +19,7 @@ export interface MirrorDeps {
   clock: Clock;
   metrics: MirrorMetrics;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
-  config: Pick<Config, "allowPrivateNetwork" | "dnsServers" | "maxManifestBytes" | "mirrorWorkers">;
+  config: Pick<Config, "allowPrivateNetwork" | "dnsServers" | "maxManifestBytes" | "mirrorSliceMs" | "mirrorWorkers">;
 }
 
 /** A copy job: the source repository and the repo it goes to. */
@@ -28,6 +29,7 @@ export interface CopyJob {
   upstream: Upstream;
   place: MirrorPlace;
   signal: AbortSignal;
+  gaps: ReferrerGaps;
 }
 
 /** The call data of the server itself, at the current time. */

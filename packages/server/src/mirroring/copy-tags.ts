@@ -1,113 +1,80 @@
-import { SyncState } from "@moorage/api/messages";
-import { createTurns } from "../lib/turns.ts";
-import { isReservedTag } from "../registry/index.ts";
-import { isDigest } from "../oci/index.ts";
-import { Code, MoorageError } from "../errors.ts";
 import type { SyncSettings } from "../registry/index.ts";
 import { type CopyJob, mirrorCall } from "./context.ts";
+import { createCopyLog, type CopyLog } from "./copy-log.ts";
+import type { CopyResult } from "./copy-result.ts";
 import { copyManifest, copyReferrers, holds } from "./copy.ts";
 import { UpstreamError } from "./errors.ts";
+import { type FollowedTags, listedStill, listFollowed } from "./followed-tags.ts";
 import { followTag } from "./commands.ts";
 
-/** The result of copying a repo's tags. */
-export interface CopyResult {
-  state: typeof SyncState.SUCCEEDED | typeof SyncState.FAILED | typeof SyncState.RATE_LIMITED;
-  /** What went wrong, for the operator; empty when nothing did. */
-  message: string;
-  /** The number of tags followed. Undefined when the list could not be read. */
-  tagsSeen?: number;
-  /** How long the source asked not to be sent requests, in milliseconds. */
-  retryAfterMs?: number | undefined;
-}
-
-const MAX_FOLLOWED = 100_000;
 // Values per statement, below the parameter limit of every engine.
 const CHUNK = 500;
-const MAX_LISTED = 5;
-// Tags that cosign and clients of OCI 1.0 make for an image: their names contain its digest.
-const COMPANION = /^(sha256)-([0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/;
+
+/** The copying of a repo's tags. */
+interface Copying {
+  job: CopyJob;
+  log: CopyLog;
+  /** The digests that were copied with all that belongs to them, and what was wrong with others. */
+  digests: Map<string, UpstreamError | undefined>;
+  /** Tags that the source lists, and does not have when it is asked for them. */
+  missing: string[];
+}
 
 /**
  * Copies the tags of the source to the repo, one after another; copied tags stay when a later one fails. A tag that the
- * source has deleted is kept here. Throws the signal's reason when it is aborted, and the errors of this server's
- * stores.
+ * source has deleted is kept here. Undefined when `pause` was aborted before the last tag: the rest is for another run.
+ * Throws the signal's reason when it is aborted, and the errors of this server's stores.
  */
-export async function copyTags(job: CopyJob, { follows }: Pick<SyncSettings, "follows">): Promise<CopyResult> {
-  const stuck: string[] = [];
-  const failed: string[] = [];
+export async function copyTags(
+  job: CopyJob,
+  { follows }: Pick<SyncSettings, "follows">,
+  pause: AbortSignal,
+): Promise<CopyResult | undefined> {
+  const log = createCopyLog(job.gaps, job.signal);
+  const copying: Copying = { job, log, digests: new Map(), missing: [] };
   let tagsSeen: number | undefined;
   try {
-    const { followed, companions } = await listTags(job, follows);
+    const listed = await listFollowed(job, follows);
+    const { followed, companions, error } = listed;
     tagsSeen = followed.length;
-    const digests = new Set<string>();
-    for (const { tag, before } of await inOrder(job, followed))
-      digests.add((await noted(tag, () => copyTag(job, tag, before))) ?? "");
-    const wanted = companions.filter(({ digest }) => digests.has(digest)).map(({ tag }) => tag);
-    for (const { tag, before } of await inOrder(job, wanted)) await noted(tag, () => copyTag(job, tag, before));
+    const found = await copyAll(copying, followed, pause);
+    const wanted = companions.filter(({ digest }) => found?.has(digest)).map(({ tag }) => tag);
+    if (found === undefined || (await copyAll(copying, wanted, pause)) === undefined) return undefined;
+    await judgeMissing(copying);
+    return log.result({ tagsSeen, ...emptiness(listed), ...(error && { error }) });
   } catch (error) {
     if (!(error instanceof UpstreamError) || job.signal.aborted) throw error;
-    const state = error.kind === "limited" ? SyncState.RATE_LIMITED : SyncState.FAILED;
-    return { state, message: error.message, ...counted(), retryAfterMs: error.retryAfterMs };
-  }
-  const notes = [
-    listed("could not be copied", failed),
-    listed("moved at the source and must stay as they are here", stuck),
-  ];
-  const message = notes.filter((text) => text !== "").join("; ");
-  return { state: failed.length > 0 ? SyncState.FAILED : SyncState.SUCCEEDED, message, ...counted() };
-
-  function counted(): { tagsSeen?: number } {
-    return tagsSeen === undefined ? {} : { tagsSeen };
-  }
-
-  /** Records an error that concerns this tag alone, and rethrows any other. */
-  async function noted<T>(tag: string, work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      if (job.signal.aborted) throw error;
-      if (error instanceof UpstreamError && error.kind === "wrong") failed.push(`${tag} (${error.message})`);
-      else if (
-        error instanceof MoorageError &&
-        (error.code === Code.FailedPrecondition || error.code === Code.InvalidArgument)
-      )
-        stuck.push(tag);
-      else throw error;
-      return undefined;
-    }
+    return log.result({ ...(tagsSeen !== undefined && { tagsSeen }), error });
   }
 }
 
-function listed(what: string, tags: string[]): string {
-  if (tags.length === 0) return "";
-  const more = tags.length > MAX_LISTED ? `, and ${tags.length - MAX_LISTED} more` : "";
-  return `${tags.length === 1 ? "1 tag" : `${tags.length} tags`} ${what}: ${tags.slice(0, MAX_LISTED).join(", ")}${more}`;
+/** That there is nothing to follow, which is neither a success nor a failure. */
+function emptiness({ followed, count }: FollowedTags): { isEmpty?: boolean; note?: string } {
+  if (followed.length > 0) return {};
+  const note = count === 0 ? "the source lists no tags" : `none of the source's ${count} tags matches the tag pattern`;
+  return { isEmpty: true, note };
 }
 
-/** The tags to follow, and the tags that belong to digests (`COMPANION`). */
-interface Listed {
-  followed: string[];
-  companions: { tag: string; digest: string }[];
-}
-
-async function listTags({ upstream, signal }: CopyJob, follows: SyncSettings["follows"]): Promise<Listed> {
-  const followed = new Set<string>();
-  const companions = new Map<string, string>();
-  const turn = createTurns();
-  for await (const names of upstream.tags(signal)) {
-    for (const tag of names) {
-      const [, algorithm = "", hex = ""] = COMPANION.exec(tag) ?? [];
-      const digest = `${algorithm}:${hex}`;
-      // A reserved name reads as a tag as of a time, so it could not be pulled.
-      if (isReservedTag(tag)) continue;
-      if (follows(tag)) followed.add(tag);
-      else if (isDigest(digest)) companions.set(tag, digest);
-      await turn();
-    }
-    if (Math.max(followed.size, companions.size) <= MAX_FOLLOWED) continue;
-    throw new UpstreamError("wrong", `more than ${MAX_FOLLOWED} tags are to be followed: narrow the tag pattern`);
+/** Copies the tags. Returns the digests that they point to; undefined when it paused. */
+async function copyAll(copying: Copying, tags: string[], pause: AbortSignal): Promise<Set<string> | undefined> {
+  const digests = new Set<string>();
+  for (const { tag, before } of await inOrder(copying.job, tags)) {
+    if (pause.aborted) return undefined;
+    digests.add((await copying.log.copy(tag, before, () => copyTag(copying, tag, before))) ?? "");
   }
-  return { followed: [...followed], companions: [...companions].map(([tag, digest]) => ({ tag, digest })) };
+  return digests;
+}
+
+/** A tag that the source lists still, and does not have, is a failure; one that it lists no more was deleted there. */
+async function judgeMissing({ job, log, missing }: Copying): Promise<void> {
+  if (missing.length === 0) return;
+  const still = await listedStill(job, missing).catch((error: unknown) => {
+    if (!(error instanceof UpstreamError) || job.signal.aborted) throw error;
+    return new Set(missing);
+  });
+  for (const tag of missing)
+    if (still.has(tag)) log.failed(tag, "missing", "the source lists it, and answers 404");
+    else log.gone(tag);
 }
 
 /**
@@ -135,27 +102,63 @@ async function inOrder({ deps, place }: CopyJob, tags: string[]): Promise<{ tag:
 
 /**
  * Copies the manifest that the tag points to at the source, unless the repo holds it, and moves the tag. Returns the
- * manifest's digest; undefined when the source has no such tag any more.
+ * manifest's digest; undefined when the source has no such tag.
  */
-async function copyTag(job: CopyJob, tag: string, before: string): Promise<string | undefined> {
-  const { deps, place, upstream, signal } = job;
-  const digest = await upstream.digestOf(tag, signal);
-  if (digest === undefined) return undefined;
-  if (await holds(job, digest)) await copyReferrers(job, digest);
-  else if (!(await copyAnew(job, digest))) return undefined;
-  if (digest === before) return digest;
-  const { gone } = await deps.transactor.write(followTag, mirrorCall(deps), {
-    ...place,
-    tag,
-    digest,
-    before,
-  });
+async function copyTag(copying: Copying, tag: string, before: string): Promise<string | undefined> {
+  const { deps, place } = copying.job;
+  const digest = await copyContent(copying, tag);
+  if (digest === undefined) copying.missing.push(tag);
+  if (digest === undefined || digest === before) return digest;
+  const { gone } = await deps.transactor.write(followTag, mirrorCall(deps), { ...place, tag, digest, before });
   if (gone) throw new UpstreamError("wrong", "what it points to was deleted here meanwhile");
   return digest;
 }
 
-async function copyAnew(job: CopyJob, digest: string): Promise<boolean> {
-  const stored = await job.upstream.manifest(digest, job.signal);
-  if (stored !== undefined) await copyManifest(job, stored);
-  return stored !== undefined;
+/**
+ * Copies what the tag points to, once for all tags that point to it. Returns the manifest's digest; undefined when the
+ * source has no such tag.
+ */
+async function copyContent(copying: Copying, tag: string): Promise<string | undefined> {
+  const { job, digests } = copying;
+  const resolved = await job.upstream.resolve(tag, job.signal);
+  if (resolved === undefined) return undefined;
+  const { digest } = resolved;
+  if (digests.has(digest)) return judged(copying, digest);
+  if (await holds(job, digest)) {
+    await copyReferrers(job, digest);
+    digests.set(digest, undefined);
+    return digest;
+  }
+  const stored = resolved.stored ?? (await manifestOf(job, tag, digest));
+  if (stored === undefined) return undefined;
+  if (digests.has(stored.digest)) return judged(copying, stored.digest);
+  try {
+    await copyManifest(job, stored);
+    digests.set(stored.digest, undefined);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.kind === "wrong") digests.set(stored.digest, error);
+    throw error;
+  }
+  return stored.digest;
+}
+
+/** The digest, which another tag pointed to. Throws what was wrong with it then. */
+function judged({ digests }: Copying, digest: string): string {
+  const error = digests.get(digest);
+  if (error !== undefined) throw error;
+  return digest;
+}
+
+/**
+ * The manifest of a tag: by the tag, so that its bytes show what the tag points to, or else by the digest that the
+ * source names. Undefined when it has neither. Throws an UpstreamError when the source keeps naming another digest than
+ * that of the bytes.
+ */
+async function manifestOf({ upstream, signal }: CopyJob, tag: string, digest: string) {
+  const stored = (await upstream.manifest(tag, signal)) ?? (await upstream.manifest(digest, signal));
+  if (stored === undefined || stored.digest === digest) return stored;
+  // The tag may have moved in between.
+  const again = await upstream.resolve(tag, signal);
+  if (again?.digest === stored.digest) return stored;
+  throw new UpstreamError("wrong", "the source names another digest than that of the manifest it sends");
 }

@@ -1,5 +1,4 @@
-import { isObject } from "../lib/json.ts";
-import { imageConfigOf, type StoredManifest } from "../oci/index.ts";
+import { imageConfigOf, type Reference, type StoredManifest } from "../oci/index.ts";
 import { type CopyJob, mirrorCall } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
 import { storeCopiedManifest, touchReferences } from "./commands.ts";
@@ -55,8 +54,7 @@ async function copyDeep(job: CopyJob, stored: StoredManifest, depth: number, see
       }
     await copyBlobs(
       job,
-      stored,
-      references.filter(({ digest, kind }) => kind === "blob" && wanted.has(digest)).map(({ digest }) => digest),
+      references.filter(({ digest, kind }) => kind === "blob" && wanted.has(digest)),
     );
     // Referrers come before the manifest, so that a client that pulls it finds its signatures.
     if (round === 1) await referrersOf(job, stored.digest, depth, seen);
@@ -77,18 +75,13 @@ async function copyNamed(job: CopyJob, digest: string, depth: number, seen: Set<
   return true;
 }
 
-async function copyBlobs(
-  { downloads, place, upstream, signal }: CopyJob,
-  { content }: StoredManifest,
-  digests: string[],
-): Promise<void> {
-  const sizes = sizesOf(content);
-  const left = [...digests];
+async function copyBlobs({ downloads, place, upstream, signal }: CopyJob, blobs: Reference[]): Promise<void> {
+  const left = [...blobs];
   const work = async (): Promise<void> => {
     try {
-      for (let digest = left.shift(); digest !== undefined; digest = left.shift()) {
-        const there = await downloads.fetch({ place, upstream, digest, size: sizes.get(digest), signal });
-        if (!there) throw new UpstreamError("wrong", `the source lacks a blob that a manifest names: ${digest}`);
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        const there = await downloads.fetch({ place, upstream, digest: next.digest, size: next.size, signal });
+        if (!there) throw new UpstreamError("wrong", `the source lacks a blob that a manifest names: ${next.digest}`);
       }
     } finally {
       // After a failure the other workers start no more blobs.
@@ -100,24 +93,21 @@ async function copyBlobs(
   if (failed !== undefined) throw failed.reason;
 }
 
+/** Copies what refers to the digest. What does not come is a gap, and stops nothing. */
 async function referrersOf(job: CopyJob, digest: string, depth: number, seen: Set<string>): Promise<void> {
-  for (const referrer of await job.upstream.referrers(digest, job.signal)) {
+  const { gaps, signal, upstream } = job;
+  if (gaps.givesUp()) return;
+  const { digests, problem } = await upstream.referrers(digest, signal);
+  if (problem === undefined) gaps.listed();
+  else gaps.note(problem, signal);
+  for (const referrer of digests) {
     if (seen.has(referrer) || (await holds(job, referrer))) continue;
-    const stored = await job.upstream.manifest(referrer, job.signal);
-    // The index under a referrers tag may name manifests that were deleted.
-    if (stored !== undefined) await copyDeep(job, stored, depth + 1, seen);
+    try {
+      const stored = await upstream.manifest(referrer, signal);
+      // The index under a referrers tag may name manifests that were deleted.
+      if (stored !== undefined) await copyDeep(job, stored, depth + 1, seen);
+    } catch (error) {
+      gaps.note(error, signal);
+    }
   }
-}
-
-/** The sizes in the manifest's descriptors, by digest. */
-function sizesOf(content: Uint8Array): Map<string, number> {
-  const { config, layers, manifests } = JSON.parse(Buffer.from(content).toString()) as Record<string, unknown>;
-  const listed = [
-    config,
-    ...(Array.isArray(layers) ? (layers as unknown[]) : []),
-    ...(Array.isArray(manifests) ? (manifests as unknown[]) : []),
-  ];
-  return new Map(
-    listed.flatMap((each) => (isObject(each) ? [[String(each["digest"]), Number(each["size"])] as const] : [])),
-  );
 }

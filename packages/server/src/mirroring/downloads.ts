@@ -6,7 +6,8 @@ import type { MirrorPlace } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { waitBefore } from "./request.ts";
-import type { BlobStream, Upstream } from "./registry-client.ts";
+import type { BlobStream } from "./source-blobs.ts";
+import type { Upstream } from "./registry-client.ts";
 import { asUpstreamError, UpstreamError } from "./errors.ts";
 import { keepCopiedBlob } from "./commands.ts";
 
@@ -17,6 +18,8 @@ export interface Wanted {
   digest: string;
   /** Its size in bytes, where a manifest states it. */
   size?: number | undefined;
+  /** Its size in bytes where a manifest stated it earlier: it counts when the source does not say one. */
+  likelySize?: number | undefined;
   signal: AbortSignal;
   /**
    * Called before the first bytes. The sink it returns gets a copy of all bytes, the last chunk only after the digest
@@ -92,22 +95,21 @@ async function receive(
   upload: string,
   tee: Tee | undefined,
 ): Promise<boolean> {
-  const { upstream, digest, size, signal } = wanted;
+  const { upstream, digest, size, likelySize, signal } = wanted;
   let fruitless = 0;
   for (let attempt = 1; ; attempt += 1) {
     const offset = await blobs.uploadSize(upload);
+    // Everything came before the transfer broke off.
+    if (offset > 0 && offset === size) return true;
     try {
       const stream = await upstream.blob(digest, offset, signal);
       if (stream === undefined) return false;
-      if (size !== undefined && stream.size !== size) {
-        stream.discard();
-        throw new UpstreamError("wrong", "a blob of the source is not as long as its manifest says");
-      }
+      const total = sizeOf(stream, size ?? stream.size ?? likelySize);
       if (stream.offset !== offset) await startAgain(stream, upload, blobs);
-      tee?.begin(stream.size);
-      await blobs.append(upload, stream.offset, passing(stream, metrics, tee), {
+      tee?.begin(total);
+      await blobs.append(upload, stream.offset, passing(stream, total, metrics, tee), {
         algorithm: algorithmOf(digest),
-        length: stream.size - stream.offset,
+        length: total - stream.offset,
       });
       return true;
     } catch (thrown) {
@@ -135,18 +137,41 @@ async function startAgain({ offset, discard }: BlobStream, upload: string, blobs
   await blobs.startUpload(upload);
 }
 
+/**
+ * The size of the whole blob. Throws an UpstreamError when the source states another one, or nobody states it: then
+ * nothing bounds what the source sends.
+ */
+function sizeOf(stream: BlobStream, size: number | undefined): number {
+  if (size !== undefined && (stream.size ?? size) === size && stream.offset <= size) return size;
+  stream.discard();
+  throw new UpstreamError(
+    "wrong",
+    size === undefined
+      ? "the source does not say how long a blob is, and no manifest here does"
+      : "a blob of the source is not as long as its manifest says",
+  );
+}
+
+/**
+ * The bytes of the stream as they come. Throws an UpstreamError when there are more than the blob has, or fewer: what
+ * ends early is asked for again from there.
+ */
 async function* passing(
   { body, offset }: BlobStream,
+  total: number,
   metrics: MirrorDeps["metrics"],
   tee: Tee | undefined,
 ): AsyncGenerator<Buffer> {
   let at = offset;
   for await (const chunk of body) {
     metrics.received(chunk.length);
+    if (at + chunk.length > total)
+      throw new UpstreamError("wrong", "a blob of the source is longer than its manifest says");
     await tee?.take(chunk, at);
     at += chunk.length;
     yield chunk;
   }
+  if (at < total) throw new UpstreamError("unreachable", "a blob of the source ended early");
 }
 
 /** Copies the bytes to the sink, each once, and holds the last chunk back until the digest was checked. */

@@ -12,15 +12,18 @@ export class UpstreamError extends Error {
   readonly kind: UpstreamErrorKind;
   /** After how many milliseconds to retry. Undefined when the source does not say. */
   readonly retryAfterMs: number | undefined;
+  /** The status that the source answered with. Undefined when something else is wrong. */
+  readonly status: number | undefined;
 
   constructor(
     kind: UpstreamErrorKind,
     message: string,
-    { retryAfterMs, cause }: { retryAfterMs?: number | undefined; cause?: unknown } = {},
+    { retryAfterMs, status, cause }: { retryAfterMs?: number | undefined; status?: number; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.kind = kind;
     this.retryAfterMs = retryAfterMs;
+    this.status = status;
   }
 }
 

@@ -6,6 +6,7 @@ import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
 import type { Upstream } from "./registry-client.ts";
 import type { RetryPolicy } from "./request.ts";
+import type { Referrers } from "./source-lists.ts";
 
 const PAGE = 1_000;
 const MAX_REFERRERS = 1_000;
@@ -32,7 +33,10 @@ export function openLocalUpstream(deps: MirrorDeps, mirror: LocalMirror, retryPo
         yield names;
       }
     },
-    digestOf: (reference) => read((call, source) => digestOf(call, source, reference)),
+    async resolve(tag) {
+      const digest = await read((call, source) => digestOf(call, source, tag));
+      return digest === undefined ? undefined : { digest };
+    },
     manifest: (reference) => read((call, source) => manifestOf(call, source, reference)),
     referrers: (digest) => read((call, source) => referrersOf(call, source, digest)),
     blob: async () => undefined,
@@ -85,7 +89,7 @@ async function manifestOf(call: Call, repo: string, reference: string): Promise<
   return { digest, content, manifest };
 }
 
-async function referrersOf({ tx }: Call, repo: string, digest: string): Promise<string[]> {
+async function referrersOf({ tx }: Call, repo: string, digest: string): Promise<Referrers> {
   const found = await tx
     .selectFrom("manifests")
     .select("digest")
@@ -94,9 +98,10 @@ async function referrersOf({ tx }: Call, repo: string, digest: string): Promise<
     .orderBy("digest")
     .limit(MAX_REFERRERS + 1)
     .execute();
-  if (found.length > MAX_REFERRERS)
-    throw new UpstreamError("wrong", `the source has more than ${MAX_REFERRERS} referrers of one manifest`);
-  return found.map((row) => row.digest);
+  const digests = found.slice(0, MAX_REFERRERS).map((row) => row.digest);
+  if (found.length === digests.length) return { digests };
+  const problem = new UpstreamError("wrong", `the source has more than ${MAX_REFERRERS} referrers of one manifest`);
+  return { digests, problem };
 }
 
 async function sizeOf({ tx }: Call, repo: string, digest: string): Promise<number | undefined> {

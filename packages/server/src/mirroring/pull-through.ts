@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { MirrorDeps } from "./context.ts";
 import { createCopyQueue } from "./copy-queue.ts";
 import type { Downloads } from "./downloads.ts";
+import { companionOf } from "./followed-tags.ts";
 import { createSourceLookup, type PullSource } from "./source-lookup.ts";
 import type { createSources } from "./sources.ts";
 
@@ -17,6 +18,7 @@ interface PullThroughDeps {
 // A client asks for a manifest by its tag and by its digest, and for its children, within moments.
 const MANIFEST_MS = 15_000;
 const MAX_MANIFEST_BYTES = 16 << 20;
+const MAX_SIZES = 20_000;
 const LONGEST_BLOB_MS = 3_600_000;
 
 /**
@@ -27,27 +29,54 @@ export function createPullThrough({ deps, sources, downloads, signal }: PullThro
   const lookup = createSourceLookup(deps, sources);
   const copies = createCopyQueue({ deps, downloads, signal });
   const manifests = createManifestCache(deps.clock);
+  const sizes = createSizes();
 
   return {
     manifest: (repo, reference) =>
       lookup({ kind: "manifest", repo, reference }, async (source) => {
-        if (!isDigest(reference) && !source.settings.follows(reference)) return undefined;
+        if (!isDigest(reference) && !isPulled(source, reference)) return undefined;
         const stored = manifests.get(source, reference) ?? (await source.upstream.manifest(reference, signal));
         if (stored === undefined) return undefined;
         manifests.set(source, reference, stored);
+        sizes.note(source, stored);
         copies.add(source, reference, stored);
         return stored;
       }),
     blobSize: (repo, digest) =>
-      lookup({ kind: "blob", repo, reference: digest }, ({ upstream }) => upstream.blobSize(digest, signal)),
+      lookup(
+        { kind: "blob", repo, reference: digest },
+        async (source) => await source.upstream.blobSize(digest, sizes.get(source, digest), signal),
+      ),
     async blob(repo, digest, begin) {
       const within = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_BLOB_MS)]);
-      const found = await lookup(
-        { kind: "blob", repo, reference: digest },
-        async ({ upstream, place }) =>
-          (await downloads.fetch({ place, upstream, digest, signal: within, begin })) || undefined,
-      );
+      const found = await lookup({ kind: "blob", repo, reference: digest }, async (source) => {
+        const { upstream, place } = source;
+        const likelySize = sizes.get(source, digest);
+        return (await downloads.fetch({ place, upstream, digest, likelySize, signal: within, begin })) || undefined;
+      });
       return found ?? false;
+    },
+  };
+}
+
+/** Whether a tag is pulled through: one that is followed, or is attached to an image, as signatures are. */
+function isPulled({ settings }: PullSource, tag: string): boolean {
+  return settings.follows(tag) || companionOf(tag) !== undefined;
+}
+
+/** The sizes of blobs that manifests named lately: not every source says them. */
+interface Sizes {
+  get(source: PullSource, digest: string): number | undefined;
+  note(source: PullSource, stored: StoredManifest): void;
+}
+
+function createSizes(): Sizes {
+  const known = createLru<string, number>(MAX_SIZES);
+  return {
+    get: ({ place }, digest) => known.get(`${place.repo} ${digest}`),
+    note({ place }, { manifest }) {
+      for (const { kind, digest, size } of manifest.references)
+        if (kind === "blob") known.set(`${place.repo} ${digest}`, size);
     },
   };
 }

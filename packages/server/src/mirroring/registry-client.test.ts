@@ -19,6 +19,7 @@ const SIGNAL = new AbortController().signal;
 async function registry(
   t: TestContext,
   answer: (target: string, res: ServerResponse, req: IncomingMessage) => unknown,
+  options: { listTimeoutMs?: number } = {},
 ): Promise<Upstream> {
   const server = createServer((req, res) => void answer((req.url ?? "").replace("/v2/team/app", ""), res, req));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -42,6 +43,7 @@ async function registry(
     credentials: { username: "", password: "" },
     retryPolicy: { retries: 0, maxWaitMs: 0 },
     maxManifestBytes: 10_000,
+    ...options,
   });
 }
 
@@ -124,7 +126,11 @@ test("a manifest must have the digest that was asked for or stated, and a suppor
   const good = await serve({ "content-type": OCI_MANIFEST });
   assert.equal((await good.manifest("v1", SIGNAL))?.digest, digestOf(body));
   assert.equal((await good.manifest(digestOf(body), SIGNAL))?.manifest.mediaType, OCI_MANIFEST);
-  assert.equal(await good.digestOf("v1", SIGNAL), digestOf(body), "a HEAD without a digest is followed by a GET");
+  assert.equal(
+    (await good.resolve("v1", SIGNAL))?.digest,
+    digestOf(body),
+    "a HEAD without a digest is followed by a GET",
+  );
   await assert.rejects(good.manifest(digestOf("other"), SIGNAL), { kind: "wrong" });
   await assert.rejects(
     (await serve({ "content-type": OCI_MANIFEST, "docker-content-digest": digestOf("other") })).manifest("v1", SIGNAL),
@@ -159,14 +165,22 @@ test("referrers are read from the API, or from the referrers tag; without either
       ? json(res, index(two))
       : json(res, index(one), { link: `</v2/team/app/referrers/${subject}?last=x>; rel="next"` }),
   );
-  assert.deepEqual(await paged.referrers(subject, SIGNAL), [one, two]);
+  assert.deepEqual(await paged.referrers(subject, SIGNAL), { digests: [one, two] });
   const tagged = await registry(t, (target, res) =>
     target === `/manifests/${subject.replace(":", "-")}`
       ? json(res, index(two, two), { "content-type": OCI_INDEX })
       : res.writeHead(404).end(),
   );
-  assert.deepEqual(await tagged.referrers(subject, SIGNAL), [two]);
-  assert.deepEqual(await (await registry(t, (_, res) => res.writeHead(404).end())).referrers(subject, SIGNAL), []);
+  assert.deepEqual(await tagged.referrers(subject, SIGNAL), { digests: [two] });
+  const without = await registry(t, (_, res) => res.writeHead(404).end());
+  assert.deepEqual(await without.referrers(subject, SIGNAL), { digests: [] });
+  const failing = await registry(t, (target, res) =>
+    target.includes("last=")
+      ? res.writeHead(500).end()
+      : json(res, index(one), { link: `</v2/team/app/referrers/${subject}?last=x>; rel="next"` }),
+  );
+  const { digests, problem } = await failing.referrers(subject, SIGNAL);
+  assert.deepEqual([digests, problem?.message], [[one], "the source answered 500"], "what came before is not lost");
 });
 
 test("a blob is requested from an offset, and the result states the offset that the registry sends from", async (t) => {
@@ -185,16 +199,33 @@ test("a blob is requested from an offset, and the result states the offset that 
     assert.deepEqual([blob?.offset, blob?.size], [offset, 10]);
     blob?.discard();
   }
-  assert.equal(await ranged.blobSize(digestOf(content), SIGNAL), 10);
+  assert.equal(await ranged.blobSize(digestOf(content), undefined, SIGNAL), 10);
   const whole = await registry(t, (_, res) => res.writeHead(200, { "content-length": 10 }).end(content));
   const blob = await whole.blob(digestOf(content), 4, SIGNAL);
   assert.deepEqual([blob?.offset, blob?.size], [0, 10], "one that knows no ranges begins again");
   blob?.discard();
-  const unsized = await registry(t, (_, res) => res.end(content));
-  await assert.rejects(
-    (async () =>
-      (await registry(t, (_, res) => void (res.write("x"), res.end()))).blob(digestOf(content), 0, SIGNAL))(),
-    { kind: "wrong" },
+  const chunked = await registry(t, (_, res) => void (res.write("0"), res.end(content.slice(1))));
+  const unsized = await chunked.blob(digestOf(content), 0, SIGNAL);
+  assert.deepEqual([unsized?.offset, unsized?.size], [0, undefined], "one that does not say the size");
+  unsized?.discard();
+  assert.equal(await chunked.blobSize(digestOf(content), 10, SIGNAL), 10);
+  await assert.rejects(chunked.blobSize(digestOf(content), undefined, SIGNAL), { kind: "wrong" });
+  const headless = await registry(t, (_, res, req) =>
+    req.method === "HEAD" ? res.writeHead(405).end() : res.writeHead(200, { "content-length": 10 }).end(content),
   );
-  assert.equal((await unsized.blob(digestOf(content), 0, SIGNAL))?.size, 10);
+  assert.equal(await headless.blobSize(digestOf(content), undefined, SIGNAL), 10);
+});
+
+test("a list that takes too long ends with an error", async (t) => {
+  let page = 0;
+  const slow = await registry(
+    t,
+    (_, res) => {
+      page += 1;
+      const link = `</v2/team/app/tags/list?page=${page}>; rel="next"`;
+      setTimeout(() => json(res, { tags: [`v${page}`] }, { link }), 10);
+    },
+    { listTimeoutMs: 200 },
+  );
+  await assert.rejects(allTags(slow), { kind: "wrong", message: /^a list of the source takes longer than/ });
 });

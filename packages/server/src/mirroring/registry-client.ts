@@ -2,22 +2,11 @@ import type { Clock } from "../lib/clock.ts";
 import type { StoredManifest } from "../oci/index.ts";
 import { createAuthorization, type Credentials } from "./authorization.ts";
 import type { MirrorPlace } from "./commands.ts";
-import { UpstreamError } from "./errors.ts";
 import type { StreamClient } from "../lib/stream-client.ts";
 import { openExchange, type RetryPolicy } from "./request.ts";
-import { digestOf, readManifest } from "./source-manifests.ts";
-import { listReferrers, listTags } from "./source-lists.ts";
-import { requireMissing, type SourceRepository } from "./source-repository.ts";
-
-/** The bytes of a blob as they arrive. */
-export interface BlobStream {
-  /** The offset in the blob of the first byte. */
-  offset: number;
-  /** The blob's size in bytes. */
-  size: number;
-  body: AsyncIterable<Buffer>;
-  discard(): void;
-}
+import { readManifest, type Resolved, resolveTag } from "./source-manifests.ts";
+import { listReferrers, listTags, type Referrers } from "./source-lists.ts";
+import { type BlobStream, blobSize, openBlob } from "./source-blobs.ts";
 
 /**
  * A client for one repository of a registry, to pull from. Everything throws an UpstreamError, or the signal's reason
@@ -28,22 +17,22 @@ export interface Upstream {
   retryPolicy: RetryPolicy;
   /** The names of its tags, a page at a time; invalid names are left out. */
   tags(signal: AbortSignal): AsyncGenerator<string[]>;
-  /** The digest that a tag or digest points to. Undefined when the registry does not have it. */
-  digestOf(reference: string, signal: AbortSignal): Promise<string | undefined>;
+  /** What a tag points to. Undefined when the registry does not have it. */
+  resolve(tag: string, signal: AbortSignal): Promise<Resolved | undefined>;
   /**
    * The manifest, byte for byte; checked against the digest when one was asked for. Undefined when the registry does
    * not have it.
    */
   manifest(reference: string, signal: AbortSignal): Promise<StoredManifest | undefined>;
   /** The digests of the manifests that refer to the digest. */
-  referrers(digest: string, signal: AbortSignal): Promise<string[]>;
+  referrers(digest: string, signal: AbortSignal): Promise<Referrers>;
   /**
    * A blob's bytes from the offset on, or from its beginning, as the registry chooses; not checked against the digest.
    * One attempt. Undefined when the registry does not have it.
    */
   blob(digest: string, offset: number, signal: AbortSignal): Promise<BlobStream | undefined>;
-  /** A blob's size in bytes. Undefined when the registry does not have it. */
-  blobSize(digest: string, signal: AbortSignal): Promise<number | undefined>;
+  /** A blob's size in bytes, or `likely` where the registry does not say it. Undefined when it has no such blob. */
+  blobSize(digest: string, likely: number | undefined, signal: AbortSignal): Promise<number | undefined>;
   /**
    * Instead of `blob`, where the source is of this installation: links the blob to the repo. False when the source does
    * not have it.
@@ -61,7 +50,11 @@ export interface UpstreamOptions {
   credentials: Credentials;
   retryPolicy: RetryPolicy;
   maxManifestBytes: number;
+  /** For a whole list, and all its pages. Defaults to half an hour. */
+  listTimeoutMs?: number;
 }
+
+const LIST_TIMEOUT_MS = 1_800_000;
 
 /** Source: OCI distribution specification v1.1, "Pull" and "Content Discovery". */
 export function openUpstream({
@@ -72,54 +65,18 @@ export function openUpstream({
   credentials,
   retryPolicy,
   maxManifestBytes,
+  listTimeoutMs = LIST_TIMEOUT_MS,
 }: UpstreamOptions): Upstream {
   const authorization = createAuthorization({ client, clock, name, credentials });
   const exchange = openExchange({ client, clock, origin, retryPolicy, authorization });
-  const repository = { exchange, origin, base: `/v2/${name}`, maxManifestBytes };
+  const repository = { exchange, origin, base: `/v2/${name}`, maxManifestBytes, listTimeoutMs, refusesHead: false };
   return {
     retryPolicy,
     tags: (signal) => listTags(repository, signal),
-    digestOf: (reference, signal) => digestOf(repository, reference, signal),
+    resolve: (tag, signal) => resolveTag(repository, tag, signal),
     manifest: (reference, signal) => readManifest(repository, reference, signal),
     referrers: (digest, signal) => listReferrers(repository, digest, signal),
     blob: (digest, offset, signal) => openBlob(repository, digest, offset, signal),
-    blobSize: (digest, signal) => blobSize(repository, digest, signal),
+    blobSize: (digest, likely, signal) => blobSize(repository, digest, likely, signal),
   };
-}
-
-async function openBlob(
-  { exchange, base }: SourceRepository,
-  digest: string,
-  offset: number,
-  signal: AbortSignal,
-): Promise<BlobStream | undefined> {
-  const headers: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {};
-  const answer = await exchange.open({ target: `${base}/blobs/${digest}`, headers, signal });
-  const { status, body, discard } = answer;
-  const length = lengthOf(answer.headers["content-length"]);
-  const start = status === 206 ? startOf(answer.headers["content-range"]) : 0;
-  if ((status === 200 || status === 206) && length !== undefined && start !== undefined)
-    return { offset: start, size: start + length, body, discard };
-  discard();
-  if (status === 200 || status === 206) throw new UpstreamError("wrong", "the source does not say how long a blob is");
-  return requireMissing(status);
-}
-
-async function blobSize(
-  { exchange, base }: SourceRepository,
-  digest: string,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const { status, headers } = await exchange.read({ method: "HEAD", target: `${base}/blobs/${digest}`, signal }, 0);
-  return status === 200 ? lengthOf(headers["content-length"]) : requireMissing(status);
-}
-
-function lengthOf(header: string | string[] | undefined): number | undefined {
-  return typeof header === "string" && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
-}
-
-/** The offset of the first byte by a Content-Range header. Undefined when it has none. */
-function startOf(header: string | string[] | undefined): number | undefined {
-  const [, start] = /^bytes (\d{1,15})-\d{1,15}\//.exec(typeof header === "string" ? header : "") ?? [];
-  return start === undefined ? undefined : Number(start);
 }

@@ -19,14 +19,21 @@ export interface SourceRequest {
   /** Path and query, or an absolute URL of the same registry. */
   target: string;
   headers?: Record<string, string>;
+  /** How often it is repeated, if not as all requests to the registry. */
+  retryPolicy?: RetryPolicy;
   signal: AbortSignal;
 }
+
+/** An answer, and the URL that gave it, after redirects. */
+export type SourceAnswer = StreamAnswer & { url: URL };
 
 /** An answer whose body was read whole. */
 export interface SmallAnswer {
   status: number;
   headers: StreamAnswer["headers"];
   body: Buffer;
+  /** The URL that gave it, after redirects. */
+  url: URL;
 }
 
 /** Sends requests to one registry, with its credentials. */
@@ -35,7 +42,7 @@ export interface Exchange {
    * Sends the request once. Returns answers with 2xx, and with a 4xx such as 404 that does not deny access. Throws an
    * UpstreamError for all others.
    */
-  open(request: SourceRequest): Promise<StreamAnswer>;
+  open(request: SourceRequest): Promise<SourceAnswer>;
   /**
    * Sends the request, repeats it by the retry policy, and reads the whole answer. An attempt may take a minute. Throws
    * an UpstreamError.
@@ -63,7 +70,7 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
   const follow = async (
     { method = "GET", target, headers = {}, signal }: SourceRequest,
     authorizationHeader: string | undefined,
-  ): Promise<{ answer: StreamAnswer; own: boolean }> => {
+  ): Promise<{ answer: SourceAnswer; own: boolean }> => {
     let url = new URL(target, origin);
     let own = url.origin === origin;
     for (let steps = 0; ; steps += 1) {
@@ -71,7 +78,8 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
         own && authorizationHeader !== undefined ? { ...headers, authorization: authorizationHeader } : headers;
       const answer = await client.request(url.href, { method, headers: sent, signal });
       const location = answer.headers["location"];
-      if (answer.status < 300 || answer.status >= 400 || typeof location !== "string") return { answer, own };
+      if (answer.status < 300 || answer.status >= 400 || typeof location !== "string")
+        return { answer: { ...answer, url }, own };
       answer.discard();
       if (steps === MAX_REDIRECTS)
         throw new UpstreamError("wrong", `the source redirects more than ${MAX_REDIRECTS} times`);
@@ -81,7 +89,7 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
       url = next;
     }
   };
-  const open = async (request: SourceRequest): Promise<StreamAnswer> => {
+  const open = async (request: SourceRequest): Promise<SourceAnswer> => {
     try {
       let { answer, own } = await follow(request, authorization.known());
       if (answer.status === 401 && own) {
@@ -104,11 +112,11 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
       for (let failures = 0; ; failures += 1) {
         try {
           const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-          const { status, headers, body } = await open({ ...request, signal });
-          return { status, headers, body: await readBounded(body, maxBytes) };
+          const { status, headers, body, url } = await open({ ...request, signal });
+          return { status, headers, url, body: await readBounded(body, maxBytes) };
         } catch (thrown) {
           const error = asUpstreamError(thrown);
-          const waitMs = waitBefore(error, failures, retryPolicy);
+          const waitMs = waitBefore(error, failures, request.retryPolicy ?? retryPolicy);
           if (waitMs === undefined || request.signal.aborted) throw error;
           await wait(waitMs, undefined, { signal: request.signal });
         }
@@ -136,15 +144,18 @@ export function waitBefore(error: unknown, failures: number, { retries, maxWaitM
 function errorOf({ status, headers }: StreamAnswer, own: boolean, nowMs: number): UpstreamError | undefined {
   const afterMs = retryAfterMs(headers["retry-after"], nowMs);
   if (status === 429)
-    return new UpstreamError("limited", "the source asks to come back later (429)", { retryAfterMs: afterMs });
+    return new UpstreamError("limited", "the source asks to come back later (429)", { retryAfterMs: afterMs, status });
+  // What is not implemented will not be a moment later either.
+  if (status === 501) return new UpstreamError("wrong", `the source answered ${status}`, { status });
   if (status >= 500 || status === 408)
-    return new UpstreamError("unreachable", `the source answered ${status}`, { retryAfterMs: afterMs });
+    return new UpstreamError("unreachable", `the source answered ${status}`, { retryAfterMs: afterMs, status });
   if (status === 401 || status === 403) {
     return new UpstreamError(
       "refused",
       own
         ? `the source does not let us pull (${status})`
         : `the place that the source redirects to refuses (${status})`,
+      { status },
     );
   }
   return status >= 300 && status < 400

@@ -2,8 +2,10 @@ import { SyncState } from "@moorage/api/messages";
 import { claimMirror, type DueMirror, endRun, holdMirror } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
-import { copyTags, type CopyResult } from "./copy-tags.ts";
+import { copyTags } from "./copy-tags.ts";
+import { type CopyResult, failedResult } from "./copy-result.ts";
 import type { Downloads } from "./downloads.ts";
+import { createReferrerGaps } from "./referrer-gaps.ts";
 import { UpstreamError } from "./errors.ts";
 import type { createSources } from "./sources.ts";
 
@@ -18,6 +20,14 @@ export interface RunDeps {
 export interface ClaimedMirror {
   due: DueMirror;
   holder: string;
+}
+
+/** Signals that end a run early; its repo stays due. */
+export interface RunEnds {
+  /** The run ends after the tag under way. */
+  pause: AbortSignal;
+  /** The run ends as it is. */
+  stop: AbortSignal;
 }
 
 /** How a run ended; `intervalMs`: the repo's sync interval, after which the next run is due when this one succeeded. */
@@ -36,34 +46,35 @@ const OUTCOMES = {
   [SyncState.RATE_LIMITED]: "rate_limited",
 } as const;
 
-/** Claims the repo that has been due for the longest. Undefined when none is due. */
+/** Claims the repo that is to be copied next. Undefined when none is due. */
 export async function claimDue(deps: MirrorDeps, holder: string): Promise<ClaimedMirror | undefined> {
   const due = await deps.transactor.write(claimMirror, mirrorCall(deps), { holder, holdMs: HOLD_MS });
   return due && { due, holder };
 }
 
 /**
- * Copies a claimed repo and records how that ended. Rejects when that cannot be recorded. `stopping`: the server shuts
- * down; the repo stays due, for another process.
+ * Copies a claimed repo and records how that ended. Rejects when that cannot be recorded. Returns whether the run came
+ * to its end, not to one of `ends`.
  */
-export async function runMirror(runDeps: RunDeps, claimed: ClaimedMirror, stopping: AbortSignal): Promise<void> {
+export async function runMirror(runDeps: RunDeps, claimed: ClaimedMirror, ends: RunEnds): Promise<boolean> {
   const { deps } = runDeps;
   const lost = new AbortController();
-  const givenUp = AbortSignal.any([stopping, lost.signal]);
+  const givenUp = AbortSignal.any([ends.stop, lost.signal]);
   const signal = AbortSignal.any([givenUp, AbortSignal.timeout(LONGEST_RUN_MS)]);
   const holding = setInterval(() => extendHold(deps, claimed, () => lost.abort()), HOLD_MS / 3);
   const startedMs = performance.now();
   deps.metrics.begin();
   let outcome = "stopped";
   try {
-    const result = await copyRepo(runDeps, claimed, signal).catch((error: unknown) =>
+    const result = await copyRepo(runDeps, claimed, { signal, pause: ends.pause }).catch((error: unknown) =>
       givenUp.aborted ? undefined : failureOf(deps, error, signal),
     );
     if (result === undefined) await recordStopped(deps, claimed);
     else {
-      outcome = OUTCOMES[result.state];
+      outcome = outcomeOf(result);
       await recordResult(deps, claimed, result, startedMs);
     }
+    return result !== undefined;
   } finally {
     clearInterval(holding);
     deps.metrics.end(outcome);
@@ -83,24 +94,31 @@ function extendHold(deps: MirrorDeps, { due: { repo }, holder }: ClaimedMirror, 
 async function copyRepo(
   { deps, sources, downloads }: RunDeps,
   { due, holder }: ClaimedMirror,
-  signal: AbortSignal,
-): Promise<RunResult> {
+  { signal, pause }: { signal: AbortSignal; pause: AbortSignal },
+): Promise<RunResult | undefined> {
   const source = sources(due);
   if (source === undefined) throw new UpstreamError("refused", "the repo's source is of no known form");
   const { settings, upstream } = source;
   const place = { repo: due.repo, sync: due.sync, holder };
-  const result = await copyTags({ deps, downloads, upstream, place, signal }, settings);
-  return { ...result, intervalMs: settings.intervalMs };
+  const job = { deps, downloads, upstream, place, signal, gaps: createReferrerGaps() };
+  const result = await copyTags(job, settings, pause);
+  return result && { ...result, intervalMs: settings.intervalMs };
 }
 
 /** The result of a run that threw. Undefined when the run no longer holds the repo, or its source has changed. */
 function failureOf({ log }: MirrorDeps, error: unknown, signal: AbortSignal): RunResult | undefined {
   if (error instanceof MoorageError && error.code === Code.Aborted) return undefined;
-  const failed = (message: string): RunResult => ({ state: SyncState.FAILED, message });
-  if (signal.aborted) return failed("the run took too long; the next one continues from there");
-  if (error instanceof UpstreamError) return failed(error.message);
+  if (signal.aborted) return failedResult("the run took too long; the next one continues from there");
+  if (error instanceof UpstreamError) return failedResult(error.message);
   log.warn({ err: error }, "a mirror run failed");
-  return failed(error instanceof MoorageError ? error.message : "an error of this server; its log has the details");
+  return failedResult(
+    error instanceof MoorageError ? error.message : "an error of this server; its log has the details",
+  );
+}
+
+/** How a run ended, for metrics and the log. */
+function outcomeOf({ state, isEmpty }: CopyResult): string {
+  return isEmpty === true ? "empty" : OUTCOMES[state];
 }
 
 /** Records a run that was stopped: the repo is due immediately, for any process. */
@@ -117,14 +135,17 @@ async function recordResult(
   startedMs: number,
 ): Promise<void> {
   const { transactor, log } = deps;
-  const { state, tagsSeen } = result;
+  const { state, tagsSeen, failed, failedCount } = result;
   const nextInMs = (state === SyncState.SUCCEEDED ? result.intervalMs : undefined) ?? backOffMs(failures, result);
   const message = result.message.slice(0, MAX_MESSAGE);
-  await transactor.write(endRun, mirrorCall(deps), { repo, holder, dueMs, nextInMs, message, state, tagsSeen });
+  for (const [failure, count] of result.counts) deps.metrics.notCopied(failure, count);
+  const end = { repo, holder, dueMs, nextInMs, message, state, tagsSeen, failed, failedCount };
+  await transactor.write(endRun, mirrorCall(deps), end);
   const durationMs = Math.round(performance.now() - startedMs);
-  const fields = { repo, outcome: OUTCOMES[state], tags: tagsSeen, durationMs };
-  if (state === SyncState.SUCCEEDED) log.info(fields, "mirror copied");
-  else log.warn({ ...fields, problem: result.message }, "mirror not copied whole");
+  const fields = { repo, outcome: outcomeOf(result), tags: tagsSeen, failedTags: result.failedCount, durationMs };
+  if (state === SyncState.SUCCEEDED && message === "") log.info(fields, "mirror copied");
+  else if (state === SyncState.SUCCEEDED) log.info({ ...fields, note: message }, "mirror copied");
+  else log.warn({ ...fields, problem: message }, "mirror not copied whole");
 }
 
 /**

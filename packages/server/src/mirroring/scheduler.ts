@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { createLru } from "../lib/lru.ts";
+import { organizationOf } from "../lib/uid.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
+import { nextDue, type WaitingMirror } from "./due-mirrors.ts";
 import { claimDue, type ClaimedMirror, type RunDeps, runMirror } from "./run.ts";
 
 /** Runs the mirrors that are due, in one process. */
@@ -8,12 +11,29 @@ export interface MirrorScheduler {
   stop(): Promise<void>;
 }
 
+/** A run under way. */
+interface Run {
+  organization: string;
+  beganMs: number;
+  /** How long it may hold its worker while others wait. */
+  sliceMs: number;
+  /** When it was asked to pause. */
+  pausedMs: number | undefined;
+  pause: AbortController;
+  stop: AbortController;
+  ended: Promise<void>;
+}
+
 // How often a process looks for repos that are due.
 const POLL_EVERY_MS = 1_000;
+const MAX_REMEMBERED = 10_000;
+const LONGEST_SLICE_MS = 12 * 3_600_000;
 
 /**
  * Starts to copy the repos that are due, as many concurrently as the settings say. Processes share the work: each repo
- * is copied by one process at a time.
+ * is copied by one process at a time. Organizations share the workers: when a repo waits and no worker is free, a run
+ * that has had its slice ends after its tag, or one slice later as it is, and goes on when its turn comes again. Each
+ * time its slice is twice as long, so that large content comes through too.
  */
 export function startScheduler(deps: RunDeps): MirrorScheduler {
   const scheduler = new Scheduler(deps);
@@ -24,7 +44,9 @@ export function startScheduler(deps: RunDeps): MirrorScheduler {
 class Scheduler implements MirrorScheduler {
   readonly #runDeps: RunDeps;
   readonly #stopping = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Run>();
+  /** The slices of repos whose last run did not come to its end, in milliseconds. */
+  readonly #slices = createLru<string, number>(MAX_REMEMBERED);
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
 
@@ -40,7 +62,7 @@ class Scheduler implements MirrorScheduler {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping.abort();
-    await Promise.allSettled(this.#running);
+    await Promise.allSettled([...this.#running].map(({ ended }) => ended));
   }
 
   /** Claims and starts runs until none is due or the limit is reached. */
@@ -49,7 +71,13 @@ class Scheduler implements MirrorScheduler {
     this.#isPolling = true;
     const { deps } = this.#runDeps;
     try {
-      while ((await isAnyDue(deps)) && !this.#stopping.signal.aborted && this.#hasCapacity()) {
+      for (;;) {
+        const waiting = await firstWaiting(deps);
+        if (waiting === undefined || this.#stopping.signal.aborted) break;
+        if (!this.#hasCapacity()) {
+          this.#freeWorker(waiting);
+          break;
+        }
         const claimed = await claimDue(deps, randomUUID());
         if (claimed === undefined) break;
         this.#start(claimed);
@@ -65,25 +93,61 @@ class Scheduler implements MirrorScheduler {
     return this.#running.size < this.#runDeps.deps.config.mirrorWorkers;
   }
 
+  /**
+   * Has one run end for a repo that waits: of the organization with the most runs, the one that began first. None when
+   * all are within their slice, or their organization has no more runs than that of the repo.
+   */
+  #freeWorker({ repo }: WaitingMirror): void {
+    const nowMs = performance.now();
+    const runs = [...this.#running];
+    const paused = runs.find(({ pausedMs }) => pausedMs !== undefined);
+    if (paused !== undefined) {
+      if (nowMs - (paused.pausedMs ?? nowMs) >= paused.sliceMs) paused.stop.abort();
+      return;
+    }
+    const own = organizationOf(repo);
+    const counts = new Map<string, number>();
+    for (const { organization } of runs) counts.set(organization, (counts.get(organization) ?? 0) + 1);
+    const countOf = (organization: string): number => counts.get(organization) ?? 0;
+    const [run] = runs
+      .filter(({ beganMs, sliceMs }) => nowMs - beganMs >= sliceMs)
+      .filter(({ organization }) => organization === own || countOf(organization) > countOf(own))
+      .toSorted((a, b) => countOf(b.organization) - countOf(a.organization) || a.beganMs - b.beganMs);
+    if (run === undefined) return;
+    run.pausedMs = nowMs;
+    run.pause.abort();
+  }
+
   #start(claimed: ClaimedMirror): void {
-    const { log } = this.#runDeps.deps;
-    const running: Promise<void> = runMirror(this.#runDeps, claimed, this.#stopping.signal)
-      .catch((error: unknown) =>
-        log.warn({ err: error, repo: claimed.due.repo }, "the end of a mirror run could not be recorded"),
+    const { deps } = this.#runDeps;
+    const { repo } = claimed.due;
+    const [pause, stop] = [new AbortController(), new AbortController()];
+    const sliceMs = this.#slices.get(repo) ?? deps.config.mirrorSliceMs;
+    const signal = AbortSignal.any([this.#stopping.signal, stop.signal]);
+    const ended = runMirror(this.#runDeps, claimed, { pause: pause.signal, stop: signal })
+      .then(
+        (isWhole) => {
+          if (isWhole) this.#slices.delete(repo);
+          else this.#slices.set(repo, Math.min(2 * sliceMs, LONGEST_SLICE_MS));
+        },
+        (error: unknown) => deps.log.warn({ err: error, repo }, "the end of a mirror run could not be recorded"),
       )
       .finally(() => {
-        this.#running.delete(running);
+        this.#running.delete(run);
         void this.#poll();
       });
-    this.#running.add(running);
+    const organization = organizationOf(repo);
+    const run: Run = { organization, beganMs: performance.now(), sliceMs, pausedMs: undefined, pause, stop, ended };
+    this.#running.add(run);
   }
 }
 
-/** Whether a repo is due and not held. Reports how late the first one is to the metrics. */
-async function isAnyDue(deps: MirrorDeps): Promise<boolean> {
+/** The repo that waits for its run first. Reports to the metrics for how long the one that waits longest has. */
+async function firstWaiting(deps: MirrorDeps): Promise<WaitingMirror | undefined> {
   const nowMs = deps.clock.agreedMs();
-  const due = await deps.transactor.read(mirrorCall(deps), (call) =>
-    call.tx
+  const { next, oldest } = await deps.transactor.read(mirrorCall(deps), async (call) => ({
+    next: await nextDue(call),
+    oldest: await call.tx
       .selectFrom("mirrors")
       .select("next_time")
       .where("next_time", "<=", nowMs)
@@ -91,7 +155,7 @@ async function isAnyDue(deps: MirrorDeps): Promise<boolean> {
       .orderBy("next_time")
       .limit(1)
       .executeTakeFirst(),
-  );
-  deps.metrics.late(due === undefined ? 0 : nowMs - due.next_time);
-  return due !== undefined;
+  }));
+  deps.metrics.late(oldest === undefined ? 0 : nowMs - oldest.next_time);
+  return next;
 }

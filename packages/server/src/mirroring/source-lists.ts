@@ -1,125 +1,151 @@
-import { isObject, parseJson } from "../lib/json.ts";
+import { createHash } from "node:crypto";
+import { isObject } from "../lib/json.ts";
 import { isDigest, isTag } from "../oci/index.ts";
 import { UpstreamError } from "./errors.ts";
-import type { SmallAnswer } from "./request.ts";
 import { readManifest } from "./source-manifests.ts";
+import { pagesOf } from "./source-pages.ts";
 import type { SourceRepository } from "./source-repository.ts";
 
-/** A page of a list; `linked`: its Link header names a next page. */
-interface Page {
-  body: Record<string, unknown>;
-  linked: boolean;
+/** What refers to a manifest. */
+export interface Referrers {
+  /** The digests of the manifests that refer to it. */
+  digests: string[];
+  /** Why there may be more of them. Undefined when these are all. */
+  problem?: UpstreamError;
 }
 
-const ACCEPT_LIST = "application/json, application/vnd.oci.image.index.v1+json";
 const PAGE = 1_000;
-const MAX_PAGES = 10_000;
 const MAX_TAGS = 1_000_000;
-const MAX_LIST_BYTES = 16 << 20;
+// Some registries filter a page after it was cut, so a few may bring nothing although others follow.
+const MAX_IDLE_PAGES = 8;
 const MAX_REFERRERS = 1_000;
-const MAX_DEPTH = 16;
-const MAX_LINK_CHARS = 8_192;
+// A registry that has no referrers API, or answers as if it had none.
+const NO_REFERRERS_API: ReadonlySet<number> = new Set([404, 405, 501]);
+// The image itself does not wait for what refers to it.
+const IMPATIENT = { retries: 1, maxWaitMs: 2_000 };
 
-/** The names of the repository's tags, a page at a time; invalid names are left out. */
+/**
+ * The names of the repository's tags, a page at a time; invalid names are left out. It ends when nothing new comes, and
+ * throws an UpstreamError when there should be more by then.
+ */
 export async function* listTags(repository: SourceRepository, signal: AbortSignal): AsyncGenerator<string[]> {
+  const pages = createPageMemory();
   let count = 0;
   let last = "";
   for (let more = true; more;) {
     more = false;
     const after = last === "" ? "" : `&last=${encodeURIComponent(last)}`;
-    for await (const page of pages(repository, `${repository.base}/tags/list?n=${PAGE}${after}`, signal)) {
+    for await (const page of pagesOf(repository, `${repository.base}/tags/list?n=${PAGE}${after}`, { signal })) {
       if (page === undefined) throw new UpstreamError("wrong", "the source has no such image");
-      const listed: unknown[] = Array.isArray(page.body["tags"]) ? page.body["tags"] : [];
-      const names = listed.filter((tag): tag is string => typeof tag === "string" && isTag(tag));
+      const names = tagsOf(page.body);
+      const { isNew, idle } = pages.add(names);
       const newest = names.at(-1) ?? "";
-      // After a full page without a Link header, the list is asked again from its last tag on: some registries send no
-      // links.
-      more = !page.linked && names.length === PAGE && newest > last;
-      last = newest;
+      const isFull = names.length >= PAGE;
       count += names.length;
       if (count > MAX_TAGS) throw new UpstreamError("wrong", `the source has more than ${MAX_TAGS} tags`);
       yield names;
+      if (idle > MAX_IDLE_PAGES || (page.leadsBack && !isNew && isFull))
+        throw new UpstreamError("wrong", "the source's list of tags leads on, and brings nothing new");
+      // After a full page without a Link header, or with one that leads back, the list is asked again from its last
+      // tag on: some registries send no links.
+      more = !page.linked && (page.leadsBack ? isNew : names.length === PAGE) && newest > last;
+      last = newest;
     }
   }
 }
 
-/** The digests of the manifests that refer to the digest. */
+/** The names on a page. Throws an UpstreamError when it has no list of them. */
+function tagsOf({ tags }: Record<string, unknown>): string[] {
+  if (tags === null) return [];
+  if (!Array.isArray(tags)) throw new UpstreamError("wrong", "the source answers without a list of tags");
+  return (tags as unknown[]).filter((tag): tag is string => typeof tag === "string" && isTag(tag));
+}
+
+/** Remembers what pages brought. */
+interface PageMemory {
+  /** `isNew`: no page before brought just this; `idle`: how many pages in a row, with this one, brought nothing new. */
+  add(names: string[]): { isNew: boolean; idle: number };
+}
+
+function createPageMemory(): PageMemory {
+  const seen = new Set<string>();
+  let idle = 0;
+  return {
+    add(names) {
+      const key = createHash("sha256").update(names.join(" ")).digest("base64");
+      const isNew = names.length > 0 && !seen.has(key);
+      seen.add(key);
+      idle = isNew ? 0 : idle + 1;
+      return { isNew, idle };
+    },
+  };
+}
+
+/**
+ * The digests of the manifests that refer to the digest. What goes wrong is answered with those that were found. Throws
+ * the signal's reason when it is aborted.
+ */
 export async function listReferrers(
   repository: SourceRepository,
   digest: string,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<Referrers> {
   const found = new Set<string>();
-  for await (const page of pages(repository, `${repository.base}/referrers/${digest}`, signal)) {
-    // A registry without the referrers API may have the index under the referrers tag.
-    const body = page?.body ?? (await referrersTag(repository, digest, signal));
-    for (const each of descriptors(body)) found.add(each);
+  const add = (index: unknown): void => {
+    for (const each of descriptorsOf(index)) found.add(each);
     if (found.size > MAX_REFERRERS)
       throw new UpstreamError("wrong", `the source has more than ${MAX_REFERRERS} referrers of one manifest`);
+  };
+  const problem = await problemOf(signal, async () => {
+    let idle = 0;
+    let isFirst = true;
+    for await (const page of pagesOf(repository, `${repository.base}/referrers/${digest}`, {
+      signal,
+      retryPolicy: IMPATIENT,
+    })) {
+      if (page === undefined)
+        throw new UpstreamError("wrong", "the source answered 404", isFirst ? { status: 404 } : {});
+      isFirst = false;
+      const before = found.size;
+      add(page.body);
+      idle = found.size > before ? 0 : idle + 1;
+      if (idle > MAX_IDLE_PAGES && page.linked)
+        throw new UpstreamError("wrong", "the source's list of referrers leads on, and brings nothing new");
+    }
+  });
+  const isWithoutApi = problem !== undefined && NO_REFERRERS_API.has(problem.status ?? 0);
+  // A registry without the referrers API, or whose API fails, may have the index under the referrers tag.
+  const tagProblem =
+    problem === undefined || problem.kind === "limited" || problem.kind === "unreachable"
+      ? undefined
+      : await problemOf(signal, async () => add(await referrersTag(repository, digest, signal)));
+  const said = isWithoutApi ? tagProblem : problem;
+  return { digests: [...found].slice(0, MAX_REFERRERS), ...(said && { problem: said }) };
+}
+
+/** What goes wrong at the source. Rethrows what is no fault of it. */
+async function problemOf(signal: AbortSignal, work: () => Promise<void>): Promise<UpstreamError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+    return error;
   }
-  return [...found];
 }
 
 /** The index under the referrers tag; `{}` when there is none. Source: OCI distribution 1.1, "Referrers Tag Schema". */
 async function referrersTag(repository: SourceRepository, digest: string, signal: AbortSignal): Promise<unknown> {
   const found = await readManifest(repository, digest.replace(":", "-"), signal);
-  return found === undefined ? {} : JSON.parse(Buffer.from(found.content).toString());
+  return found === undefined ? { manifests: [] } : JSON.parse(Buffer.from(found.content).toString());
 }
 
-/** The pages of a list from the target on, by their Link headers. Yields undefined when there is no such list. */
-async function* pages(
-  { exchange, origin, base }: SourceRepository,
-  first: string,
-  signal: AbortSignal,
-): AsyncGenerator<Page | undefined> {
-  let target: string | undefined = first;
-  for (let count = 0; target !== undefined; count += 1) {
-    if (count === MAX_PAGES) throw new UpstreamError("wrong", `a list of the source has more than ${MAX_PAGES} pages`);
-    const answer: SmallAnswer = await exchange.read(
-      { target, headers: { accept: ACCEPT_LIST }, signal },
-      MAX_LIST_BYTES,
-    );
-    target = nextPage(answer, origin, base);
-    yield answer.status === 200 ? { body: jsonOf(answer), linked: target !== undefined } : undefined;
-  }
-}
-
-function jsonOf({ body }: SmallAnswer): Record<string, unknown> {
-  try {
-    const value = parseJson(body.toString(), MAX_DEPTH);
-    if (isObject(value)) return value;
-  } catch {
-    // The error below covers this case.
-  }
-  throw new UpstreamError("wrong", "the source answers with what is no JSON object");
-}
-
-function descriptors(index: unknown): string[] {
-  const listed: unknown[] = isObject(index) && Array.isArray(index["manifests"]) ? index["manifests"] : [];
-  return listed.flatMap((each) =>
+/** The digests of an index. Throws an UpstreamError when it is none. */
+function descriptorsOf(index: unknown): string[] {
+  const listed = isObject(index) ? index["manifests"] : undefined;
+  if (listed === null) return [];
+  if (!Array.isArray(listed)) throw new UpstreamError("wrong", "the source answers without a list of referrers");
+  return (listed as unknown[]).flatMap((each) =>
     isObject(each) && typeof each["digest"] === "string" && isDigest(each["digest"]) ? [each["digest"]] : [],
   );
-}
-
-/** The target of the link whose relation is `next`. */
-function nextLink(header: string): string | undefined {
-  for (const link of header.split("<").slice(1)) {
-    const [target = "", after = ""] = link.split(">", 2);
-    const [parameters = ""] = after.split(",", 1);
-    if (target !== "" && /^\s*;/.test(parameters) && /\brel="?next\b/i.test(parameters)) return target;
-  }
-  return undefined;
-}
-
-/**
- * The path and query of the next page. Undefined after the last one. Throws when it is not of the same repository.
- * Source: RFC 8288.
- */
-function nextPage({ status, headers }: SmallAnswer, origin: string, base: string): string | undefined {
-  const link = headers["link"];
-  const target = nextLink(typeof link === "string" ? link.slice(0, MAX_LINK_CHARS) : "");
-  if (status !== 200 || target === undefined) return undefined;
-  const url = URL.parse(target, `${origin}${base}/`);
-  if (url !== null && url.origin === origin && url.pathname.startsWith(`${base}/`)) return url.pathname + url.search;
-  throw new UpstreamError("wrong", "the source's next page is somewhere else");
 }

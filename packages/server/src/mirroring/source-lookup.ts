@@ -1,4 +1,5 @@
 import { createLru } from "../lib/lru.ts";
+import { organizationOf } from "../lib/uid.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { statement } from "../store/index.ts";
 import type { MirrorPlace } from "./commands.ts";
@@ -34,6 +35,8 @@ const selectSource = statement<{ password: string; actor: string; sync_config: s
   "select m.password, m.actor, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
 );
 const MAX_UNDER_WAY = 64;
+// Of one organization, so that its slow sources do not hold up those of others.
+const MAX_OF_ORGANIZATION = 24;
 const MAX_REMEMBERED = 10_000;
 // How long content that a source did not have is not asked for again.
 const MISSING_MS = 15_000;
@@ -51,7 +54,7 @@ class Lookup {
   readonly #sources: ReturnType<typeof createSources>;
   readonly #missing = createLru<string, number>(MAX_REMEMBERED);
   readonly #errors = createLru<string, { error: MoorageError; untilMs: number }>(MAX_REMEMBERED);
-  #underWay = 0;
+  readonly #underWay = new Map<string, number>();
 
   constructor(deps: MirrorDeps, sources: ReturnType<typeof createSources>) {
     this.#deps = deps;
@@ -72,7 +75,7 @@ class Lookup {
       if (known !== undefined && nowMs < known.untilMs) throw known.error;
       outcome = "missing";
       if (nowMs < (this.#missing.get(keys.content) ?? 0)) return undefined;
-      const content = await this.#bounded(() => work(found));
+      const content = await this.#bounded(organizationOf(wanted.repo), () => work(found));
       if (content === undefined) this.#missing.set(keys.content, clock.monotonicMs() + MISSING_MS);
       else outcome = "found";
       return content;
@@ -93,17 +96,21 @@ class Lookup {
     return source?.settings.pullThrough === true ? { ...source, place: { repo, sync } } : undefined;
   }
 
-  /** Throws UNAVAILABLE when too many requests to sources are under way. */
-  async #bounded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#underWay >= MAX_UNDER_WAY)
+  /** Throws UNAVAILABLE when too many requests to sources are under way, of the organization or of all. */
+  async #bounded<T>(organization: string, work: () => Promise<T>): Promise<T> {
+    const ofIt = this.#underWay.get(organization) ?? 0;
+    const all = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
+    if (ofIt >= MAX_OF_ORGANIZATION || all >= MAX_UNDER_WAY)
       throw new MoorageError(Code.Unavailable, "Unavailable: too much is being fetched from sources", {
         retryAfterMs: 1_000,
       });
-    this.#underWay += 1;
+    this.#underWay.set(organization, ofIt + 1);
     try {
       return await work();
     } finally {
-      this.#underWay -= 1;
+      const left = (this.#underWay.get(organization) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(organization, left);
+      else this.#underWay.delete(organization);
     }
   }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { algorithmOf, isDigest, parseManifest, type StoredManifest } from "../oci/index.ts";
 import { UpstreamError } from "./errors.ts";
 import type { SmallAnswer } from "./request.ts";
-import { requireMissing, type SourceRepository } from "./source-repository.ts";
+import { mayHaveGet, requireMissing, type SourceRepository } from "./source-repository.ts";
 
 const ACCEPT = [
   "application/vnd.oci.image.index.v1+json",
@@ -24,19 +24,45 @@ export async function readManifest(
   return answer.status === 200 ? checkedManifest(reference, answer) : requireMissing(answer.status);
 }
 
-/** The digest that a tag or digest points to, by HEAD where the registry sends it there. */
-export async function digestOf(
+/** What a tag points to. */
+export interface Resolved {
+  digest: string;
+  /** The manifest, where it had to be read to learn its digest. */
+  stored?: StoredManifest;
+}
+
+/**
+ * What a tag points to, by HEAD; by GET where the registry refuses HEAD, answers it without a digest, or has nothing by
+ * it. Undefined when the registry does not have it.
+ */
+export async function resolveTag(
   repository: SourceRepository,
-  reference: string,
+  tag: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const { exchange, base } = repository;
-  const { status, headers } = await exchange.read(
-    { method: "HEAD", target: `${base}/manifests/${reference}`, headers: { accept: ACCEPT }, signal },
-    0,
-  );
-  if (status !== 200) return requireMissing(status);
-  return digestHeaderOf(headers) ?? (await readManifest(repository, reference, signal))?.digest;
+): Promise<Resolved | undefined> {
+  const head = repository.refusesHead ? undefined : await askHead(repository, tag, signal);
+  if (head?.digest !== undefined) return { digest: head.digest };
+  const stored = await readManifest(repository, tag, signal);
+  if (stored !== undefined && head?.isRefused === true) repository.refusesHead = true;
+  return stored && { digest: stored.digest, stored };
+}
+
+/** The digest of a tag by HEAD, if the registry says it there. */
+async function askHead(
+  { exchange, base }: SourceRepository,
+  tag: string,
+  signal: AbortSignal,
+): Promise<{ digest?: string | undefined; isRefused: boolean }> {
+  try {
+    const { status, headers } = await exchange.read(
+      { method: "HEAD", target: `${base}/manifests/${tag}`, headers: { accept: ACCEPT }, signal },
+      0,
+    );
+    return { digest: status === 200 ? digestHeaderOf(headers) : requireMissing(status), isRefused: false };
+  } catch (error) {
+    if (!mayHaveGet(error)) throw error;
+    return { isRefused: true };
+  }
 }
 
 /**

@@ -5,6 +5,8 @@ export interface MirrorMetrics {
   /** A copy run of a repo began; `end` ends it. */
   begin(): void;
   end(outcome: string): void;
+  /** Counts tags that a copy run could not copy, or not with all that refers to them. */
+  notCopied(failure: string, tags: number): void;
   /** Counts a stored manifest. */
   manifest(): void;
   /** Counts bytes of blobs received from upstream. */
@@ -22,6 +24,12 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     name: "moorage_mirror_turns_total",
     help: "Copy runs of mirrored repos, by how they ended.",
     labelNames: ["outcome"],
+    registers,
+  });
+  const notCopied = new Counter({
+    name: "moorage_mirror_failed_tags_total",
+    help: "Tags that copy runs could not copy, or (referrers) not with all that refers to them, by why.",
+    labelNames: ["failure"],
     registers,
   });
   const underWay = new Gauge({ name: "moorage_mirror_turns_in_flight", help: "Copy runs in progress.", registers });
@@ -53,6 +61,7 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
       underWay.dec();
       runs.inc({ outcome });
     },
+    notCopied: (failure, tags) => notCopied.inc({ failure }, tags),
     manifest: () => manifests.inc(),
     received: (bytes) => received.inc(bytes),
     pulled: (kind, outcome) => pulls.inc({ kind, outcome }),

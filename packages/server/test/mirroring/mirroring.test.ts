@@ -393,7 +393,7 @@ test("a redirect to another host is followed without the authorization, and redi
   const refused = await copied(uid);
   assert.deepEqual(
     [refused.state, refused.message],
-    ["SYNC_STATE_FAILED", "the place that the source redirects to refuses (401)"],
+    ["SYNC_STATE_FAILED", "1 tag could not be copied: v2 (the place that the source redirects to refuses (401))"],
   );
   assert.ok(shop.seen.every(({ authorization }) => authorization === undefined));
 

@@ -220,3 +220,64 @@ test("bytes that do not match the digest never make a complete answer, and are n
   });
   assert.equal(digestOf(right.text), image.layer);
 });
+
+test("what is attached to an image comes along, by referrers and by cosign's tags, whatever the pattern says", async (t) => {
+  const pair = await startPair(t);
+  const { upstream, here } = pair;
+  await through(pair, { tagPattern: "v.*|first" });
+  const image = await upstream.pushImage("acme/app", "v1", "one");
+  const empty = await upstream.pushBlob("acme/app", "{}");
+  const referrer = {
+    schemaVersion: 2,
+    mediaType: OCI_IMAGE,
+    artifactType: "application/vnd.example.signature",
+    config: { mediaType: "application/vnd.oci.empty.v1+json", digest: empty, size: 2 },
+    layers: [],
+    subject: { mediaType: OCI_IMAGE, digest: image.digest, size: image.size },
+  };
+  const referrerDigest = digestOf(JSON.stringify(referrer));
+  await upstream.pushManifest("acme/app", referrerDigest, referrer);
+  const base = image.digest.replace(":", "-");
+  for (const end of ["sig", "att"]) await upstream.pushImage("acme/app", `${base}.${end}`, end);
+  const later = await upstream.pushImage("acme/app", "v2", "two");
+  const asleep = `${later.digest.replace(":", "-")}.sig`;
+  await upstream.pushImage("acme/app", asleep, "later signature");
+
+  assert.equal((await pull(here, "manifests/v1")).status, 200);
+  assert.equal((await pull(here, `manifests/${asleep}`)).status, 200, "a client that verifies asks for it directly");
+  const listed = await until(async () => {
+    const { tags } = (await pull(here, "tags/list")).json as unknown as { tags: string[] };
+    return [`${base}.sig`, `${base}.att`, asleep].every((tag) => tags.includes(tag)) && tags;
+  });
+  assert.ok(listed.includes("v1") && !listed.includes(`${base}.sbom`));
+  const { manifests } = (await pull(here, `referrers/${image.digest}`)).json as unknown as {
+    manifests: { digest: string }[];
+  };
+  assert.deepEqual(
+    manifests.map(({ digest }) => digest),
+    [referrerDigest],
+  );
+});
+
+test("a blob of unknown length is served where its manifest says the length, and never cut short", async (t) => {
+  const pair = await startPair(t);
+  const { upstream, here, front } = pair;
+  await through(pair);
+  const whole = await upstream.pushImage("acme/app", "v1", "a".repeat(200_000));
+  const short = await upstream.pushImage("acme/app", "v2", "b".repeat(200_000));
+  front.replace = (req, answer, res) => {
+    const isShort = req.url?.endsWith(short.layer) === true;
+    if (answer.statusCode !== 200 || req.method !== "GET" || (!isShort && !req.url?.endsWith(whole.layer)))
+      return false;
+    // Without a length Node sends it chunked.
+    if (!isShort) answer.pipe(res.writeHead(200));
+    else {
+      answer.resume();
+      res.writeHead(200).end("b".repeat(100_000));
+    }
+    return true;
+  };
+  for (const tag of ["v1", "v2"]) assert.equal((await pull(here, `manifests/${tag}`)).status, 200);
+  assert.equal(digestOf((await pull(here, `blobs/${whole.layer}`)).text), whole.layer);
+  await assert.rejects(pull(here, `blobs/${short.layer}`), "the transfer breaks off before its end");
+});

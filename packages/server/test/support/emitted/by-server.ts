@@ -160,4 +160,46 @@ export function serverEmits({ emittedIn }: EventFixture): void {
       .map(({ type, body }) => [type, body["repository"], body["digest"], body["type"]].join(" "));
     assert.deepEqual(blobs.sort(), [layer, config].map((blob) => `registry.push.v1 acme/copy ${blob} blob`).sort());
   });
+
+  test("a turn of a mirror emits an event when it fails, and when one succeeds again", async (t) => {
+    const { upstream, front, here, configOf, mirror, copied } = await startPair(t);
+    await upstream.pushImage("acme/app", "v1", "one");
+    const uid = await mirror("copy", configOf("app"));
+    await copied(uid);
+    await upstream.pushImage("acme/app", "v2", "two");
+    front.intercept = (req, res) => req.url?.endsWith("/manifests/v2") === true && Boolean(res.writeHead(403).end());
+    const turn = async (): Promise<EmittedEvent | undefined> =>
+      (await emittedIn(here, () => copied(uid))).find(({ type }) => type.startsWith("registry.mirror."));
+    const failed = await turn();
+    const reason = "the source does not let us pull (403)";
+    const { when, ...body } = failed?.body ?? {};
+    assert.match(String(when), /^\d{4}-\d\d-\d\dT/);
+    assert.deepEqual(
+      { ...failed, body },
+      {
+        type: "registry.mirror.failed.v1",
+        subject: uid,
+        group: here.bootstrap.organization.uid,
+        target: "",
+        actor: SYSTEM,
+        body: {
+          repository: "acme/copy",
+          repo_id: uid,
+          message: `1 tag could not be copied: v2 (${reason})`,
+          rate_limited: false,
+          tags: 2,
+          failed: 1,
+          failed_tags: [{ tag: "v2", failure: "refused", reason }],
+          failures: 1,
+        },
+      },
+    );
+    front.intercept = () => false;
+    const recovered = await turn();
+    assert.deepEqual(
+      [recovered?.type, recovered?.body["failed"], recovered?.body["failures"]],
+      ["registry.mirror.recovered.v1", 0, 1],
+    );
+    assert.equal(await turn(), undefined, "a turn that succeeds as the one before does is not worth an event");
+  });
 }

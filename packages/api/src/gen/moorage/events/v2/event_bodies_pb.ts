@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file moorage/events/v2/event_bodies.proto.
  */
 export const file_moorage_events_v2_event_bodies: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEi6wMKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJGnwKClNldmVyaXRpZXMSEAoIY3JpdGljYWwYASABKAUSDAoEaGlnaBgCIAEoBRIOCgZtZWRpdW0YAyABKAUSCwoDbG93GAQgASgFEhIKCm5lZ2xpZ2libGUYBSABKAUSDAoEbm9uZRgGIAEoBRIPCgd1bmtub3duGAcgASgFOkrCvBghdnVsbmVyYWJpbGl0aWVzLmZpbmRpbmcub3BlbmVkLnYxwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLmNsb3NlZC52MSKQAgoUUmVnaXN0cnlWZXJzaW9uTW92ZWQSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSKAoPcHJldmlvdXNfZGlnZXN0GAUgASgJUg9wcmV2aW91c19kaWdlc3QSDgoGcmVhc29uGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6HcK8GBlyZWdpc3RyeS52ZXJzaW9uX21vdmVkLnYxIpkDCgxHYXRlRGVjaXNpb24SEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSDgoGYWN0aW9uGAUgASgJEg0KBWNvdW50GAYgASgFEjgKCGZpbmRpbmdzGAcgAygLMiYubW9vcmFnZS5ldmVudHMudjIuR2F0ZURlY2lzaW9uRmluZGluZxIMCgR3aGVuGAggASgJEiYKDnJlbW90ZV9hZGRyZXNzGAkgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAogASgJUgp1c2VyX2FnZW50EjcKB3Vua25vd24YCyADKAsyJi5tb29yYWdlLmV2ZW50cy52Mi5HYXRlRGVjaXNpb25Vbmtub3duOlbCvBgZcmVnaXN0cnkuZ2F0ZS5yZWplY3RlZC52McK8GBpyZWdpc3RyeS5nYXRlLnByZXZpZXdlZC52McK8GBdyZWdpc3RyeS5nYXRlLnBhc3NlZC52MSJEChNHYXRlRGVjaXNpb25Vbmtub3duEg4KBmRpZ2VzdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFd2FpdHMYAyABKAgikAEKE0dhdGVEZWNpc2lvbkZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRILCgNrZXYYAyABKAgSDwoHcGFja2FnZRgEIAEoCRIiCgxmaXhfdmVyc2lvbnMYBSADKAlSDGZpeF92ZXJzaW9ucxIOCgZkaWdlc3QYBiABKAkizQIKDUxpYnJhcnlDaGFuZ2USEAoIYXJ0aWZhY3QYASABKAkSEQoJZWNvc3lzdGVtGAIgASgJEgwKBG5hbWUYAyABKAkSDwoHdmVyc2lvbhgEIAEoCRINCgVmaWxlcxgFIAMoCRIOCgZjaGFuZ2UYBiABKAkSDAoEd2hlbhgHIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgIIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgJIAEoCVIKdXNlcl9hZ2VudDqCAcK8GB5saWJyYXJpZXMudmVyc2lvbi5wdWJsaXNoZWQudjHCvBgcbGlicmFyaWVzLnZlcnNpb24uZmV0Y2hlZC52McK8GBxsaWJyYXJpZXMudmVyc2lvbi5jaGFuZ2VkLnYxwrwYHGxpYnJhcmllcy52ZXJzaW9uLnJlbW92ZWQudjEilgIKDExpYnJhcnlCbG9jaxINCgVncm91cBgBIAEoCRIRCgllY29zeXN0ZW0YAiABKAkSDAoEbmFtZRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhAKCGlkZW50aXR5GAUgASgJEg4KBnJlYXNvbhgGIAEoCRIOCgZkZXRhaWwYByABKAkSDAoEbW9kZRgIIAEoCRINCgVvcGVucxgJIAEoCRIMCgR3aGVuGAogASgJEiYKDnJlbW90ZV9hZGRyZXNzGAsgASgJUg5yZW1vdGVfYWRkcmVzcxIeCgp1c2VyX2FnZW50GAwgASgJUgp1c2VyX2FnZW50OiDCvBgcbGlicmFyaWVzLnZlcnNpb24uYmxvY2tlZC52MSLHAgoJU2NhbkVuZGVkEgwKBHNjYW4YASABKAkSDwoHc2Nhbm5lchgCIAEoCRIiCgxzY2FubmVyX25hbWUYAyABKAlSDHNjYW5uZXJfbmFtZRISCgpyZXBvc2l0b3J5GAQgASgJEhgKB3JlcG9faWQYBSABKAlSB3JlcG9faWQSDgoGZGlnZXN0GAYgASgJEg4KBnJlYXNvbhgHIAEoCRIQCghjcml0aWNhbBgIIAEoBRIMCgRoaWdoGAkgASgFEg4KBm1lZGl1bRgKIAEoBRILCgNsb3cYCyABKAUSEgoKbmVnbGlnaWJsZRgMIAEoBRIPCgd1bmtub3duGA0gASgFOkfCvBghdnVsbmVyYWJpbGl0aWVzLnNjYW4uY29tcGxldGVkLnYxwrwYHnZ1bG5lcmFiaWxpdGllcy5zY2FuLmZhaWxlZC52MSJwCgZTaWduSW4SEAoIaWRlbnRpdHkYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDQoFZW1haWwYAyABKAk6M8K8GBZhcGkuYXV0aC5yZWdpc3RlcmVkLnYxwrwYFWFwaS5hdXRoLnNpZ25lZF9pbi52MSJrCg5JbnZpdGVBY2NlcHRlZBILCgN1aWQYASABKAkSEAoIaWRlbnRpdHkYAiABKAkSFAoMcm9sZV9iaW5kaW5nGAMgASgJOiTCvBggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjEiHgoPUmVzb3VyY2VEZWxldGVkEgsKA3VpZBgBIAEoCSJNChBTdWJzY3JpcHRpb25UZXN0EhQKDHN1YnNjcmlwdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJOhLCvBgOZXZlbnRzLnRlc3QudjFiBnByb3RvMw", [file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
+  fileDesc("CiRtb29yYWdlL2V2ZW50cy92Mi9ldmVudF9ib2RpZXMucHJvdG8SEW1vb3JhZ2UuZXZlbnRzLnYyIj4KBUFjdG9yEg8KB3N1YmplY3QYASABKAkSJAoDYWN0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLTAQoMUmVnaXN0cnlQdXNoEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHR5cGUYBSABKAkSDAoEd2hlbhgGIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgHIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgIIAEoCVIKdXNlcl9hZ2VudDoUwrwYEHJlZ2lzdHJ5LnB1c2gudjEi4wEKDFJlZ2lzdHJ5UHVsbBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSCwoDdGFnGAMgASgJEg4KBmRpZ2VzdBgEIAEoCRIMCgR0eXBlGAUgASgJEgwKBHdoZW4YBiABKAkSJgoOcmVtb3RlX2FkZHJlc3MYByABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCCABKAlSCnVzZXJfYWdlbnQSDgoGbWV0aG9kGAkgASgJOhTCvBgQcmVnaXN0cnkucHVsbC52MSLKAQoOUmVnaXN0cnlEZWxldGUSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgDIAEoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAkSJgoOcmVtb3RlX2FkZHJlc3MYBiABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYByABKAlSCnVzZXJfYWdlbnQ6FsK8GBJyZWdpc3RyeS5kZWxldGUudjEihQEKD1JlZ2lzdHJ5Q29sbGVjdBISCgpyZXBvc2l0b3J5GAEgASgJEhgKB3JlcG9faWQYAiABKAlSB3JlcG9faWQSDwoHZGlnZXN0cxgDIAMoCRIMCgR0eXBlGAQgASgJEgwKBHdoZW4YBSABKAk6F8K8GBNyZWdpc3RyeS5jb2xsZWN0LnYxIv4BCglUYWdDaGFuZ2USCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZGlnZXN0GAMgASgJEhcKD3ByZXZpb3VzX2RpZ2VzdBgEIAEoCRIOCgZyZWFzb24YBSABKAkSEgoKZGVwcmVjYXRlZBgGIAEoCBIPCgdidW5kbGVzGAcgAygJOnjCvBgkYXBpLnBsYXRmb3JtLnJlZ2lzdHJ5LnRhZy5jcmVhdGVkLnYxwrwYJGFwaS5wbGF0Zm9ybS5yZWdpc3RyeS50YWcudXBkYXRlZC52McK8GCRhcGkucGxhdGZvcm0ucmVnaXN0cnkudGFnLmRlbGV0ZWQudjEi6wMKDkZpbmRpbmdzQ2hhbmdlEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIOCgZkaWdlc3QYAyABKAkSDAoEdGFncxgEIAMoCRIQCghmaW5kaW5ncxgFIAEoBRJACgpzZXZlcml0aWVzGAYgASgLMiwubW9vcmFnZS5ldmVudHMudjIuRmluZGluZ3NDaGFuZ2UuU2V2ZXJpdGllcxI6CgV3b3JzdBgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIXCg92dWxuZXJhYmlsaXRpZXMYCCADKAkSDAoEb3BlbhgJIAEoBRIMCgR3aGVuGAogASgJGnwKClNldmVyaXRpZXMSEAoIY3JpdGljYWwYASABKAUSDAoEaGlnaBgCIAEoBRIOCgZtZWRpdW0YAyABKAUSCwoDbG93GAQgASgFEhIKCm5lZ2xpZ2libGUYBSABKAUSDAoEbm9uZRgGIAEoBRIPCgd1bmtub3duGAcgASgFOkrCvBghdnVsbmVyYWJpbGl0aWVzLmZpbmRpbmcub3BlbmVkLnYxwrwYIXZ1bG5lcmFiaWxpdGllcy5maW5kaW5nLmNsb3NlZC52MSKQAgoUUmVnaXN0cnlWZXJzaW9uTW92ZWQSEgoKcmVwb3NpdG9yeRgBIAEoCRIYCgdyZXBvX2lkGAIgASgJUgdyZXBvX2lkEgsKA3RhZxgDIAEoCRIOCgZkaWdlc3QYBCABKAkSKAoPcHJldmlvdXNfZGlnZXN0GAUgASgJUg9wcmV2aW91c19kaWdlc3QSDgoGcmVhc29uGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6HcK8GBlyZWdpc3RyeS52ZXJzaW9uX21vdmVkLnYxIvICCgpNaXJyb3JUdXJuEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBIPCgdtZXNzYWdlGAMgASgJEiIKDHJhdGVfbGltaXRlZBgEIAEoCFIMcmF0ZV9saW1pdGVkEgwKBHRhZ3MYBSABKAUSDgoGZmFpbGVkGAYgASgFEkkKC2ZhaWxlZF90YWdzGAcgAygLMicubW9vcmFnZS5ldmVudHMudjIuTWlycm9yVHVybi5GYWlsZWRUYWdSC2ZhaWxlZF90YWdzEhAKCGZhaWx1cmVzGAggASgFEgwKBHdoZW4YCSABKAkaOQoJRmFpbGVkVGFnEgsKA3RhZxgBIAEoCRIPCgdmYWlsdXJlGAIgASgJEg4KBnJlYXNvbhgDIAEoCTo9wrwYGXJlZ2lzdHJ5Lm1pcnJvci5mYWlsZWQudjHCvBgccmVnaXN0cnkubWlycm9yLnJlY292ZXJlZC52MSKZAwoMR2F0ZURlY2lzaW9uEhIKCnJlcG9zaXRvcnkYASABKAkSGAoHcmVwb19pZBgCIAEoCVIHcmVwb19pZBILCgN0YWcYAyABKAkSDgoGZGlnZXN0GAQgASgJEg4KBmFjdGlvbhgFIAEoCRINCgVjb3VudBgGIAEoBRI4CghmaW5kaW5ncxgHIAMoCzImLm1vb3JhZ2UuZXZlbnRzLnYyLkdhdGVEZWNpc2lvbkZpbmRpbmcSDAoEd2hlbhgIIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgJIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgKIAEoCVIKdXNlcl9hZ2VudBI3Cgd1bmtub3duGAsgAygLMiYubW9vcmFnZS5ldmVudHMudjIuR2F0ZURlY2lzaW9uVW5rbm93bjpWwrwYGXJlZ2lzdHJ5LmdhdGUucmVqZWN0ZWQudjHCvBgacmVnaXN0cnkuZ2F0ZS5wcmV2aWV3ZWQudjHCvBgXcmVnaXN0cnkuZ2F0ZS5wYXNzZWQudjEiRAoTR2F0ZURlY2lzaW9uVW5rbm93bhIOCgZkaWdlc3QYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBXdhaXRzGAMgASgIIpABChNHYXRlRGVjaXNpb25GaW5kaW5nEhUKDXZ1bG5lcmFiaWxpdHkYASABKAkSEAoIc2V2ZXJpdHkYAiABKAkSCwoDa2V2GAMgASgIEg8KB3BhY2thZ2UYBCABKAkSIgoMZml4X3ZlcnNpb25zGAUgAygJUgxmaXhfdmVyc2lvbnMSDgoGZGlnZXN0GAYgASgJIs0CCg1MaWJyYXJ5Q2hhbmdlEhAKCGFydGlmYWN0GAEgASgJEhEKCWVjb3N5c3RlbRgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSDQoFZmlsZXMYBSADKAkSDgoGY2hhbmdlGAYgASgJEgwKBHdoZW4YByABKAkSJgoOcmVtb3RlX2FkZHJlc3MYCCABKAlSDnJlbW90ZV9hZGRyZXNzEh4KCnVzZXJfYWdlbnQYCSABKAlSCnVzZXJfYWdlbnQ6ggHCvBgebGlicmFyaWVzLnZlcnNpb24ucHVibGlzaGVkLnYxwrwYHGxpYnJhcmllcy52ZXJzaW9uLmZldGNoZWQudjHCvBgcbGlicmFyaWVzLnZlcnNpb24uY2hhbmdlZC52McK8GBxsaWJyYXJpZXMudmVyc2lvbi5yZW1vdmVkLnYxIpYCCgxMaWJyYXJ5QmxvY2sSDQoFZ3JvdXAYASABKAkSEQoJZWNvc3lzdGVtGAIgASgJEgwKBG5hbWUYAyABKAkSDwoHdmVyc2lvbhgEIAEoCRIQCghpZGVudGl0eRgFIAEoCRIOCgZyZWFzb24YBiABKAkSDgoGZGV0YWlsGAcgASgJEgwKBG1vZGUYCCABKAkSDQoFb3BlbnMYCSABKAkSDAoEd2hlbhgKIAEoCRImCg5yZW1vdGVfYWRkcmVzcxgLIAEoCVIOcmVtb3RlX2FkZHJlc3MSHgoKdXNlcl9hZ2VudBgMIAEoCVIKdXNlcl9hZ2VudDogwrwYHGxpYnJhcmllcy52ZXJzaW9uLmJsb2NrZWQudjEixwIKCVNjYW5FbmRlZBIMCgRzY2FuGAEgASgJEg8KB3NjYW5uZXIYAiABKAkSIgoMc2Nhbm5lcl9uYW1lGAMgASgJUgxzY2FubmVyX25hbWUSEgoKcmVwb3NpdG9yeRgEIAEoCRIYCgdyZXBvX2lkGAUgASgJUgdyZXBvX2lkEg4KBmRpZ2VzdBgGIAEoCRIOCgZyZWFzb24YByABKAkSEAoIY3JpdGljYWwYCCABKAUSDAoEaGlnaBgJIAEoBRIOCgZtZWRpdW0YCiABKAUSCwoDbG93GAsgASgFEhIKCm5lZ2xpZ2libGUYDCABKAUSDwoHdW5rbm93bhgNIAEoBTpHwrwYIXZ1bG5lcmFiaWxpdGllcy5zY2FuLmNvbXBsZXRlZC52McK8GB52dWxuZXJhYmlsaXRpZXMuc2Nhbi5mYWlsZWQudjEicAoGU2lnbkluEhAKCGlkZW50aXR5GAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEg0KBWVtYWlsGAMgASgJOjPCvBgWYXBpLmF1dGgucmVnaXN0ZXJlZC52McK8GBVhcGkuYXV0aC5zaWduZWRfaW4udjEiawoOSW52aXRlQWNjZXB0ZWQSCwoDdWlkGAEgASgJEhAKCGlkZW50aXR5GAIgASgJEhQKDHJvbGVfYmluZGluZxgDIAEoCTokwrwYIGFwaS5pYW0uZ3JvdXBfaW52aXRlLmFjY2VwdGVkLnYxIh4KD1Jlc291cmNlRGVsZXRlZBILCgN1aWQYASABKAkiTQoQU3Vic2NyaXB0aW9uVGVzdBIUCgxzdWJzY3JpcHRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCToSwrwYDmV2ZW50cy50ZXN0LnYxYgZwcm90bzM", [file_google_protobuf_struct, file_moorage_common_options, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * Actor is who caused an event.
@@ -586,6 +586,119 @@ export const RegistryVersionMovedSchema: GenMessage<RegistryVersionMoved> = /*@_
   messageDesc(file_moorage_events_v2_event_bodies, 7);
 
 /**
+ * MirrorTurn: a turn of a repo that follows an image of another registry failed, or is the first that succeeded after
+ * such.
+ *
+ * @generated from message moorage.events.v2.MirrorTurn
+ */
+export type MirrorTurn = Message<"moorage.events.v2.MirrorTurn"> & {
+  /**
+   * The repo, as in the image's name: <organization>/<image>.
+   *
+   * @generated from field: string repository = 1;
+   */
+  repository: string;
+
+  /**
+   * The repo's uid.
+   *
+   * @generated from field: string repo_id = 2 [json_name = "repo_id"];
+   */
+  repoId: string;
+
+  /**
+   * What went wrong, as the state of the repo's copying has it.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * Whether the source asked to come back later.
+   *
+   * @generated from field: bool rate_limited = 4 [json_name = "rate_limited"];
+   */
+  rateLimited: boolean;
+
+  /**
+   * The tags followed.
+   *
+   * @generated from field: int32 tags = 5;
+   */
+  tags: number;
+
+  /**
+   * How many of them could not be copied.
+   *
+   * @generated from field: int32 failed = 6;
+   */
+  failed: number;
+
+  /**
+   * These, at most 20.
+   *
+   * @generated from field: repeated moorage.events.v2.MirrorTurn.FailedTag failed_tags = 7 [json_name = "failed_tags"];
+   */
+  failedTags: MirrorTurn_FailedTag[];
+
+  /**
+   * How many turns have failed since one succeeded, with this one; of one that succeeded, how many had.
+   *
+   * @generated from field: int32 failures = 8;
+   */
+  failures: number;
+
+  /**
+   * When, as civil time in UTC with microseconds and without a zone: 2026-11-22T08:15:30.123456.
+   *
+   * @generated from field: string when = 9;
+   */
+  when: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.MirrorTurn.
+ * Use `create(MirrorTurnSchema)` to create a new message.
+ */
+export const MirrorTurnSchema: GenMessage<MirrorTurn> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 8);
+
+/**
+ * FailedTag is a tag that is followed and could not be copied.
+ *
+ * @generated from message moorage.events.v2.MirrorTurn.FailedTag
+ */
+export type MirrorTurn_FailedTag = Message<"moorage.events.v2.MirrorTurn.FailedTag"> & {
+  /**
+   * The tag.
+   *
+   * @generated from field: string tag = 1;
+   */
+  tag: string;
+
+  /**
+   * missing, wrong, refused, unreachable or policy.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure: string;
+
+  /**
+   * Why, for the operator.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message moorage.events.v2.MirrorTurn.FailedTag.
+ * Use `create(MirrorTurn_FailedTagSchema)` to create a new message.
+ */
+export const MirrorTurn_FailedTagSchema: GenMessage<MirrorTurn_FailedTag> = /*@__PURE__*/
+  messageDesc(file_moorage_events_v2_event_bodies, 8, 0);
+
+/**
  * GateDecision: the vulnerability gate of a repo rejected the pull of an image (rejected), would reject a pull or a
  * promotion if it were enforced (previewed), or let an image pass of which it is not known what it holds (passed). One
  * for an image and an action in 24 hours, unless its findings, or what is not known of it, change.
@@ -676,7 +789,7 @@ export type GateDecision = Message<"moorage.events.v2.GateDecision"> & {
  * Use `create(GateDecisionSchema)` to create a new message.
  */
 export const GateDecisionSchema: GenMessage<GateDecision> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 8);
+  messageDesc(file_moorage_events_v2_event_bodies, 9);
 
 /**
  * GateDecisionUnknown is an image of which it is not known what it holds.
@@ -711,7 +824,7 @@ export type GateDecisionUnknown = Message<"moorage.events.v2.GateDecisionUnknown
  * Use `create(GateDecisionUnknownSchema)` to create a new message.
  */
 export const GateDecisionUnknownSchema: GenMessage<GateDecisionUnknown> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 9);
+  messageDesc(file_moorage_events_v2_event_bodies, 10);
 
 /**
  * GateDecisionFinding is a finding that counts for a gate.
@@ -767,7 +880,7 @@ export type GateDecisionFinding = Message<"moorage.events.v2.GateDecisionFinding
  * Use `create(GateDecisionFindingSchema)` to create a new message.
  */
 export const GateDecisionFindingSchema: GenMessage<GateDecisionFinding> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 10);
+  messageDesc(file_moorage_events_v2_event_bodies, 11);
 
 /**
  * LibraryChange: a version of a library came into a group (published) or a file of one from its upstream (fetched), was
@@ -845,7 +958,7 @@ export type LibraryChange = Message<"moorage.events.v2.LibraryChange"> & {
  * Use `create(LibraryChangeSchema)` to create a new message.
  */
 export const LibraryChangeSchema: GenMessage<LibraryChange> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 11);
+  messageDesc(file_moorage_events_v2_event_bodies, 12);
 
 /**
  * LibraryBlock: an identity did not get a version of a library, or would not have got it, for the first time.
@@ -943,7 +1056,7 @@ export type LibraryBlock = Message<"moorage.events.v2.LibraryBlock"> & {
  * Use `create(LibraryBlockSchema)` to create a new message.
  */
 export const LibraryBlockSchema: GenMessage<LibraryBlock> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 12);
+  messageDesc(file_moorage_events_v2_event_bodies, 13);
 
 /**
  * ScanEnded: a registered scanner has reported on an image (completed), or will not (failed).
@@ -1048,7 +1161,7 @@ export type ScanEnded = Message<"moorage.events.v2.ScanEnded"> & {
  * Use `create(ScanEndedSchema)` to create a new message.
  */
 export const ScanEndedSchema: GenMessage<ScanEnded> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 13);
+  messageDesc(file_moorage_events_v2_event_bodies, 14);
 
 /**
  * SignIn: a person signed in through an identity provider of the group, for the first time (registered) or again
@@ -1084,7 +1197,7 @@ export type SignIn = Message<"moorage.events.v2.SignIn"> & {
  * Use `create(SignInSchema)` to create a new message.
  */
 export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 14);
+  messageDesc(file_moorage_events_v2_event_bodies, 15);
 
 /**
  * InviteAccepted: somebody accepted an invite, and got its role.
@@ -1119,7 +1232,7 @@ export type InviteAccepted = Message<"moorage.events.v2.InviteAccepted"> & {
  * Use `create(InviteAcceptedSchema)` to create a new message.
  */
 export const InviteAcceptedSchema: GenMessage<InviteAccepted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 15);
+  messageDesc(file_moorage_events_v2_event_bodies, 16);
 
 /**
  * ResourceDeleted: a resource is gone.
@@ -1140,7 +1253,7 @@ export type ResourceDeleted = Message<"moorage.events.v2.ResourceDeleted"> & {
  * Use `create(ResourceDeletedSchema)` to create a new message.
  */
 export const ResourceDeletedSchema: GenMessage<ResourceDeleted> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 16);
+  messageDesc(file_moorage_events_v2_event_bodies, 17);
 
 /**
  * SubscriptionTest: a test event was requested for a subscription.
@@ -1168,5 +1281,5 @@ export type SubscriptionTest = Message<"moorage.events.v2.SubscriptionTest"> & {
  * Use `create(SubscriptionTestSchema)` to create a new message.
  */
 export const SubscriptionTestSchema: GenMessage<SubscriptionTest> = /*@__PURE__*/
-  messageDesc(file_moorage_events_v2_event_bodies, 17);
+  messageDesc(file_moorage_events_v2_event_bodies, 18);
 

@@ -1,0 +1,93 @@
+import { createTurns } from "../lib/turns.ts";
+import { isDigest } from "../oci/index.ts";
+import { isReservedTag, type SyncSettings } from "../registry/index.ts";
+import type { CopyJob } from "./context.ts";
+import { UpstreamError } from "./errors.ts";
+
+/** The tags of a source. */
+export interface FollowedTags {
+  /** Those to follow. */
+  followed: string[];
+  /** Tags that are not to be followed by their names, and belong to the digest in it. */
+  companions: { tag: string; digest: string }[];
+  /** How many tags the source lists, without reserved names. */
+  count: number;
+  /** Why there may be more of them. Undefined when these are all. */
+  error: UpstreamError | undefined;
+}
+
+const MAX_FOLLOWED = 100_000;
+// Tags that cosign and clients of OCI 1.0 make for an image: their names contain its digest.
+const COMPANION = /^(sha256)-([0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/;
+const COSIGN_ENDS = [".sig", ".att", ".sbom"];
+
+/** The digest of the image that a tag of cosign's, or a referrers tag, belongs to. Undefined for other tags. */
+export function companionOf(tag: string): string | undefined {
+  const [, algorithm = "", hex = ""] = COMPANION.exec(tag) ?? [];
+  const digest = `${algorithm}:${hex}`;
+  return isDigest(digest) ? digest : undefined;
+}
+
+/** The tags by which cosign attaches signatures, attestations and SBOMs to the digest. */
+export function cosignTagsOf(digest: string): string[] {
+  return digest.startsWith("sha256:") ? COSIGN_ENDS.map((end) => `${digest.replace(":", "-")}${end}`) : [];
+}
+
+/**
+ * Lists the tags of the source. What is wrong with its list is answered with the tags that came before it. Throws an
+ * UpstreamError when the source fails, or has too many tags to follow.
+ */
+export async function listFollowed(
+  { upstream, signal }: Pick<CopyJob, "upstream" | "signal">,
+  follows: SyncSettings["follows"],
+): Promise<FollowedTags> {
+  const followed = new Set<string>();
+  const companions = new Map<string, string>();
+  const others = { count: 0 };
+  const turn = createTurns();
+  let error: UpstreamError | undefined;
+  try {
+    for await (const names of upstream.tags(signal)) {
+      for (const tag of names) {
+        const companion = companionOf(tag);
+        // A reserved name reads as a tag as of a time, so it could not be pulled.
+        if (isReservedTag(tag)) continue;
+        if (follows(tag)) followed.add(tag);
+        else if (companion !== undefined) companions.set(tag, companion);
+        else others.count += 1;
+        await turn();
+      }
+      if (Math.max(followed.size, companions.size) <= MAX_FOLLOWED) continue;
+      throw new TooMany("wrong", `more than ${MAX_FOLLOWED} tags are to be followed: narrow the tag pattern`);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof UpstreamError) || thrown instanceof TooMany || thrown.kind !== "wrong" || signal.aborted)
+      throw thrown;
+    if (followed.size === 0) throw thrown;
+    error = thrown;
+  }
+  return {
+    followed: [...followed],
+    companions: [...companions].map(([tag, digest]) => ({ tag, digest })),
+    count: followed.size + companions.size + others.count,
+    error,
+  };
+}
+
+class TooMany extends UpstreamError {}
+
+/** Those of the tags that the source lists. */
+export async function listedStill(
+  { upstream, signal }: Pick<CopyJob, "upstream" | "signal">,
+  tags: readonly string[],
+): Promise<Set<string>> {
+  const wanted = new Set(tags);
+  const found = new Set<string>();
+  const turn = createTurns();
+  for await (const names of upstream.tags(signal))
+    for (const tag of names) {
+      if (wanted.has(tag)) found.add(tag);
+      await turn();
+    }
+  return found;
+}

@@ -1,0 +1,34 @@
+import { MirrorTurnSchema, SyncState } from "@moorage/api/messages";
+import type { Call } from "../core/call.ts";
+import { pathOf } from "../core/image-path.ts";
+import { civilTime } from "../lib/timestamps.ts";
+import { parentOf } from "../lib/uid.ts";
+import type { RunEnd } from "./commands.ts";
+
+const MAX_REASON = 200;
+
+/** Emits that a run failed, or succeeded after failures. `failures`: how many failed, with this one. */
+export async function emitTurn(
+  call: Call,
+  { repo, state, message, failed = [], failedCount = 0 }: RunEnd,
+  { tags, failures }: { tags: number; failures: number },
+): Promise<void> {
+  const type = state === SyncState.SUCCEEDED ? "registry.mirror.recovered.v1" : "registry.mirror.failed.v1";
+  call.emit(MirrorTurnSchema, {
+    type,
+    subject: repo,
+    group: parentOf(repo),
+    isSystem: true,
+    body: {
+      repository: await pathOf(call.tx, repo),
+      repoId: repo,
+      message,
+      rateLimited: state === SyncState.RATE_LIMITED,
+      tags,
+      failed: failedCount,
+      failedTags: failed.map((each) => ({ ...each, reason: each.reason.slice(0, MAX_REASON) })),
+      failures,
+      when: civilTime(call.nowMs),
+    },
+  });
+}
