@@ -1,4 +1,5 @@
 import type { Config } from "../config/index.ts";
+import type { Addresses } from "../core/addresses.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import type { Caller, CallData } from "../core/call.ts";
 import type { Request, RequestData, Response } from "../core/http.ts";
@@ -91,6 +92,8 @@ export interface RegistryDeps {
   /** Checks user names and passwords. */
   credentials: CredentialDeps;
   config: RegistryConfig;
+  /** Under which URL a client reaches the registry. */
+  addresses: Pick<Addresses, "registry">;
   clock: Clock;
   log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   /** The AIP-193 form of an error: code, message, details. */
@@ -142,11 +145,11 @@ export function openExchange(
  * distribution token protocol, RFC 6750 §3.
  */
 export function challenge(
-  config: RegistryConfig,
+  { deps: { addresses, config }, req }: Pick<Exchange, "deps" | "req">,
   scope: string,
   error?: "invalid_token" | "insufficient_scope",
 ): string {
-  const parts = [`realm="${config.registryUrl}/token"`, `service="${config.registryAudience}"`];
+  const parts = [`realm="${addresses.registry(req)}/token"`, `service="${config.registryAudience}"`];
   if (scope !== "") parts.push(`scope="${scope}"`);
   if (error) parts.push(`error="${error}"`);
   return `Bearer ${parts.join(",")}`;
@@ -258,7 +261,7 @@ export async function authenticate(
     try {
       if (credential === "bearer")
         return (exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs));
-      const rejected = challenge(deps.config, scope, "invalid_token");
+      const rejected = challenge(exchange, scope, "invalid_token");
       if (credential === "malformed") throw badCredential(rejected);
       return (exchange.caller = await callerOf(deps.credentials, credential, {
         organizations: exchange.name === "" ? [] : organizationsOf([exchange.name]),
@@ -294,7 +297,7 @@ const MAX_NAMED = 3;
 
 /** The error that has the client get a token for the scope. */
 export function unauthorized(
-  { deps }: Exchange,
+  exchange: Exchange,
   scope: string,
   message: string,
   error?: "invalid_token" | "insufficient_scope",
@@ -304,7 +307,7 @@ export function unauthorized(
   return new RegistryError("UNAUTHORIZED", message, {
     ...(details && { details }),
     ...(detail && { detail, details: { metadata: detail } }),
-    headers: { "www-authenticate": challenge(deps.config, scope, error) },
+    headers: { "www-authenticate": challenge(exchange, scope, error) },
   });
 }
 

@@ -171,7 +171,7 @@ export function answerError(exchange: Exchange, thrown: unknown): void {
     ...deps.statusJson(error, "registry", deps.config.errorDomain),
   };
   if (status === 401 && headers["www-authenticate"] === undefined)
-    headers["www-authenticate"] = challenge(deps.config, scopeOf(name, ["pull"]));
+    headers["www-authenticate"] = challenge(exchange, scopeOf(name, ["pull"]));
   const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
   sendJson(exchange, status, { ...headers, "content-type": "application/json" }, body);
   // The rest of the request body is discarded, so that the connection can be reused.

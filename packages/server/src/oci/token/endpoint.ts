@@ -50,13 +50,12 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const parameters = req.method === "POST" ? await readForm(exchange) : query;
   const wanted = parseScopes(parameters.getAll("scope"));
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
-  const credential =
-    req.method === "POST" ? formCredential(parameters) : givenCredential(deps, req.headers.authorization);
+  const credential = req.method === "POST" ? formCredential(parameters) : givenCredential(exchange);
   const caller = await exchange.steps.identify(async () =>
     credential
       ? callerOf(deps.credentials, credential, {
           organizations: organizationsOf(wanted.scopes.map(({ name }) => name)),
-          authenticate: basicChallenge(deps),
+          authenticate: basicChallenge(exchange),
           callData,
         })
       : ANONYMOUS,
@@ -107,14 +106,14 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
 }
 
 /** Undefined without credentials. Throws UNAUTHORIZED when the header is malformed. */
-function givenCredential(deps: TokenDeps, authorization: string | undefined): Credential | undefined {
-  const credential = headerCredential(authorization);
-  if (credential === "malformed") throw badCredential(basicChallenge(deps));
+function givenCredential(exchange: Exchange): Credential | undefined {
+  const credential = headerCredential(exchange.req.headers.authorization);
+  if (credential === "malformed") throw badCredential(basicChallenge(exchange));
   return credential;
 }
 
-function basicChallenge({ config }: TokenDeps): string {
-  return `Basic realm="${config.registryUrl}/token", charset="UTF-8"`;
+function basicChallenge({ deps, req }: Exchange): string {
+  return `Basic realm="${deps.addresses.registry(req)}/token", charset="UTF-8"`;
 }
 
 function formCredential(form: URLSearchParams): Credential {
