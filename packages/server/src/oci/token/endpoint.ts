@@ -8,7 +8,7 @@ import { answerError } from "../router.ts";
 import { send } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { badCredential, callerOf, type Credential, headerCredential, organizationsOf } from "./credentials.ts";
-import { grantedScopes } from "./grants.ts";
+import { grantedScopes, type LeftOut } from "./grants.ts";
 import { CATALOG_SCOPE, parseScopes } from "./scopes.ts";
 
 /** The dependencies of the token endpoint, beside those of the registry. */
@@ -20,6 +20,9 @@ export interface TokenDeps extends RegistryDeps {
 const CATALOG_ACCESS = { type: "registry" as const, name: "catalog", actions: ["*"] };
 const MAX_FORM_BYTES = 65_536;
 const MAX_LOGGED_SCOPES = 10;
+const MAX_REFUSED = 2;
+// A token with many more scopes has no room left.
+const MAX_GRANTED = 10;
 
 /**
  * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or
@@ -81,6 +84,8 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
       // What the catalog lists depends on the caller's rights, so everybody may ask for it.
       ...(wanted.catalog ? [CATALOG_ACCESS] : []),
     ],
+    // With such a token nothing is pushed; it tells what to answer to who tries.
+    refused: granted.length > MAX_GRANTED ? [] : refusedOf(leftOut),
     // The token never grants more than the one it was exchanged for, and never expires later.
     ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }),
     ...(caller.act && { act: caller.act }),
@@ -103,6 +108,14 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const answer = req.method === "POST" ? { ...body, scope, token_type: "Bearer" } : body;
   // Scopes, tokens and times are ASCII: as a string the body is sent together with the headers, in one write.
   send(exchange, 200, headers, JSON.stringify(answer));
+}
+
+/** Names of repositories to which a push was left out: as many as a token has room for. Clients push to one at a time. */
+function refusedOf(leftOut: readonly LeftOut[]): string[] {
+  return leftOut
+    .filter(({ action }) => action === "push")
+    .map(({ repository }) => repository)
+    .slice(0, MAX_REFUSED);
 }
 
 /** Undefined without credentials. Throws UNAUTHORIZED when the header is malformed. */
