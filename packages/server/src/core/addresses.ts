@@ -5,8 +5,9 @@ import { type CalledOrigin, calledOrigin } from "./called-origin.ts";
 import type { Request } from "./http.ts";
 
 /**
- * The URLs of the installation as the client of a request reaches it, without a slash at the end. They are for addresses
- * in answers alone: issuer, audiences and what is stored have the URLs of the settings, whatever a client calls.
+ * The URLs of the installation as the client of a request reaches it, without a slash at the end. They are for
+ * addresses in answers alone: issuer, audiences and what is stored have the URLs of the settings, whatever a client
+ * calls.
  */
 export interface Addresses {
   /** The platform API: the base URL that was set; without one, what the client called. */

@@ -46,7 +46,7 @@ export async function withPushHint(exchange: Exchange, error: unknown): Promise<
   });
 }
 
-/** Whoever holds a token for one image alone is told of no other places of its identity. */
+/** Whether to name groups: not to a token for another image, which may have been given to somebody else. */
 function isAskedFor({ caller, name }: Exchange): boolean {
   const { repositories, refused = [] } = caller;
   if (repositories === undefined || repositories.length === 0) return true;

@@ -192,7 +192,7 @@ test("ten groups are named at the most, by their paths, and only those that the 
   assert.equal(await hintFor(many), `, as in org10/myapp; this identity may push to: ${names}, and 3 more`);
 });
 
-test("a viewer who pushes to an image that is there is told so with 403, and a token that may push replaces a narrow one", async (t) => {
+test("a viewer who pushes to an image that is there gets 403, and a token that may push replaces a narrow one", async (t) => {
   const { ask, tokenOf, viewer, pusher, pushBlob } = await start(t);
   const digest = await pushBlob("acme/app", "content");
   const token = await tokenOf(viewer, "repository:acme/app:pull,push");
@@ -243,7 +243,7 @@ test("who only pulls gets the same statuses as before, and a token of another im
   assert.match(messageOf(denied), /covers another repository: .* as in ORGANIZATION\/myapp$/);
 });
 
-test("a narrowed token is told of no more than it reaches", async (t) => {
+test("a narrowed token names no more than it reaches", async (t) => {
   const { ask, mint, owner, acme, addGroup } = await start(t);
   const team = await addGroup(acme, "team");
   const post = async (change: object): Promise<string> =>

@@ -21,7 +21,7 @@ const CATALOG_ACCESS = { type: "registry" as const, name: "catalog", actions: ["
 const MAX_FORM_BYTES = 65_536;
 const MAX_LOGGED_SCOPES = 10;
 const MAX_REFUSED = 2;
-// A token with many more scopes has no room left.
+// A token with many more scopes is as long as it may be.
 const MAX_GRANTED = 10;
 
 /**
@@ -84,7 +84,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
       // What the catalog lists depends on the caller's rights, so everybody may ask for it.
       ...(wanted.catalog ? [CATALOG_ACCESS] : []),
     ],
-    // With such a token nothing is pushed; it tells what to answer to who tries.
+    // They grant nothing: by them a HEAD of who is about to push is known.
     refused: granted.length > MAX_GRANTED ? [] : refusedOf(leftOut),
     // The token never grants more than the one it was exchanged for, and never expires later.
     ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }),
@@ -110,7 +110,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   send(exchange, 200, headers, JSON.stringify(answer));
 }
 
-/** Names of repositories to which a push was left out: as many as a token has room for. Clients push to one at a time. */
+/** Names of repositories to which a push was left out. Clients push to one at a time. */
 function refusedOf(leftOut: readonly LeftOut[]): string[] {
   return leftOut
     .filter(({ action }) => action === "push")
