@@ -31,7 +31,7 @@ check_cosign() {
   refused "cosign: an anonymous verification of a private image is denied" denied nobody cosign verify --key cosign.pub "${verify[@]}" "$app"
   does "cosign: a public image is signed" cosign sign "${sign[@]}" "$public"
   does "cosign: a public image is verified anonymously" nobody cosign verify --key cosign.pub "${verify[@]}" "$HOST/$PUBLIC/cosign:latest"
-  refused "cosign: an anonymous signature is denied" "403 Forbidden" nobody cosign sign "${sign[@]}" "$public"
+  refused "cosign: an anonymous signature is denied" UNAUTHORIZED nobody cosign sign "${sign[@]}" "$public"
   attest_document() { cosign attest --predicate "$1" --type "$2" "${sign[@]}" "$attested"; }
   attested=$(image "$ORG/cosign/attested:1.0" 1)
   counts cosign "$attested" attest_document

@@ -57,7 +57,8 @@ check_crane() {
   does "crane: latest is pulled anonymously" nobody crane pull --format oci "$public:latest" public
   does "crane: all blobs of latest are pulled anonymously" nobody crane validate --remote "$public:latest"
   refused "crane: an anonymous pull of the other tag is denied" DENIED nobody crane pull "$public:2.0" refused.tar
-  refused "crane: an anonymous push is denied" "403 Forbidden" nobody crane push "$WORK/sample/build2" "$public:latest"
+  refused "crane: a push without an organization says how names begin" "Image names begin with an organization, as in .*/first; this identity may push to" crane push "$WORK/sample/build1" "$HOST/first:1.0"
+  refused "crane: an anonymous push is denied" "UNAUTHORIZED: .*to push .* an identity needs a role binding" nobody crane push "$WORK/sample/build2" "$public:latest"
   refused "crane: an anonymous tag is denied" UNAUTHORIZED nobody crane tag "$public:latest" 3.0
   same "crane: latest is unchanged" "$(crane digest "$public:latest")" "$FIRST"
   DOCKER_CONFIG=$PWD/login does "crane: a log-in with a registry token succeeds" crane auth login "$HOST" --insecure -u any --password-stdin <<<"$REGISTRY_TOKEN"

@@ -84,7 +84,9 @@ check_oras() {
   same "oras: the pulled referrer is the attached one" "$(sha fetched/sbom.json)" "$(sha sbom.json)"
   refused "oras: anonymous access to another tag is denied" denied nobody oras manifest fetch $plain "$HOST/$PUBLIC/oras:2.0"
   refused "oras: anonymous access to a private artifact is denied" denied nobody oras manifest fetch $plain "$thing:1.0"
-  refused "oras: an anonymous attach is denied" "403: Forbidden" nobody oras attach $plain --artifact-type application/vnd.example.sbom "$public" report.txt
+  refused "oras: a push without an organization says how names begin" "Image names begin with an organization, as in .*/first; this identity may push to" \
+    oras push $plain "$HOST/first:1.0" hello.txt:text/plain
+  refused "oras: an anonymous attach is denied" "to push .* an identity needs a role binding" nobody oras attach $plain --artifact-type application/vnd.example.sbom "$public" report.txt
   does "oras: a CI job pushes with its own token" as_job main oras cp --from-oci-layout --to-plain-http "$WORK/sample/build1:latest" "$HOST/$ORG/ci-oras:1.0"
   does "oras: the commands of docs/clients.md work" document oras
 }

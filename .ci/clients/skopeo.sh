@@ -37,6 +37,7 @@ check_skopeo() {
   refused "skopeo: an anonymous pull of another tag is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public:1.0"
   refused "skopeo: an anonymous pull of a digest that latest never had is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$public@$SECOND"
   refused "skopeo: an anonymous pull of a private image is denied" denied nobody sk inspect --raw --no-creds --tls-verify=false "docker://$app:1.0"
+  refused "skopeo: a push without an organization says how names begin" "Image names begin with an organization, as in .*/first; this identity may push to" sk_push build1 "$HOST/first:1.0"
   does "skopeo: a CI job pushes with its own token" as_job main sk_push build1 "$HOST/$ORG/ci-skopeo:1.0"
   gated_skopeo "$HOST/$ORG/skopeo/gated"
   does "skopeo: the commands of docs/clients.md work" document skopeo

@@ -7,6 +7,7 @@ import { writeBootstrap } from "../installation/bootstrap-file.ts";
 import { type Config, ConfigError, withUrls } from "../config/index.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import { prepareInstallation } from "../installation/open.ts";
+import { warnOfAddresses } from "./address-warning.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
 import { type Closed, type CloseOptions, logClosed } from "./end.ts";
 import { cleanTempFolder } from "./orphaned-folders.ts";
@@ -203,6 +204,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   }
   serving = true;
   log.info({ url: config.baseUrl, workers: settings.workers }, "workers serve");
+  warnOfAddresses(config, log);
   return {
     config,
     failed: failed.promise,

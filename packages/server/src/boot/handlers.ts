@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { violationsOf } from "../aip/validate.ts";
 import { createSignInEndpoints, createStsEndpoints } from "../auth/index.ts";
 import type { Config } from "../config/index.ts";
+import { createAddresses } from "../core/addresses.ts";
 import { ANONYMOUS } from "../core/call.ts";
 import { Code } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -52,6 +53,7 @@ export function handlersOf(
   { clock, log, mayReadMetrics, collectMetrics, draining, health }: HandlersOptions,
 ): Handlers {
   const { errorDomain } = config;
+  const addresses = createAddresses(config);
   const services = [...new Set([...methods.values()].map(({ desc }) => desc.parent))];
   const answerError = answerErrors(errorDomain, log);
   const shared = {
@@ -88,6 +90,7 @@ export function handlersOf(
       auditor,
       blocks,
       config,
+      addresses,
       clock,
       log,
     }),
@@ -117,7 +120,7 @@ export function handlersOf(
       ...(pages === undefined
         ? {
             "/": homeEndpoint({
-              ...config,
+              addresses,
               problem: () => health.defect() ?? health.problem(),
               otherwise: rest.handle,
             }),
@@ -131,7 +134,7 @@ export function handlersOf(
         grants: access.signIn.grants,
         answerError,
       }),
-      ...createSignInEndpoints({ config, clock, signIn: access.signIn, answerError }),
+      ...createSignInEndpoints({ config, addresses, clock, signIn: access.signIn, answerError }),
       ...openApiEndpoints({
         services,
         baseUrl: config.baseUrl,

@@ -2,8 +2,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Config, ConfigError, variableOf, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
+import { networks } from "../lib/network.ts";
 import { readTerms } from "../installation/terms-file.ts";
-import { type ClientAddress, clientAddress, networks } from "../transport/http/client-address.ts";
+import { type ClientAddress, clientAddress } from "../transport/http/client-address.ts";
 import type { KeyPair } from "../transport/http/listen.ts";
 
 /** What is read and checked of the settings before anything is opened. */

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
+import { createAddresses } from "../core/addresses.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Mirroring, openMirroring } from "../mirroring/index.ts";
 import { createGateRecorder, createPullCache, createPullRecorder, type RegistryDeps } from "../oci/index.ts";
@@ -53,6 +54,7 @@ export function openRegistry(
     authenticate: access.authenticate,
     credentials: access,
     config,
+    addresses: createAddresses(config),
     clock,
     log,
     statusJson,

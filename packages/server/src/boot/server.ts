@@ -1,5 +1,6 @@
 import type { Config } from "../config/index.ts";
 import type { Snapshot } from "../observe/index.ts";
+import { warnOfAddresses } from "./address-warning.ts";
 import { compose, type CompositionOptions } from "./compose.ts";
 import { type Closed, type CloseOptions, logClosed } from "./end.ts";
 
@@ -34,6 +35,7 @@ export async function startServer(settings: Config, options: ServerOptions = {})
   }
   const { baseUrl: url, registryUrl, port } = config;
   log.info({ url, registryUrl, address, port }, "listening");
+  if (options.prepared !== true) warnOfAddresses(config, log);
   // Programs that wait for this line must get it immediately.
   log.flush();
   const delay = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
 export { ConfigError } from "./error.ts";
-export { parseDuration } from "./kinds.ts";
+export { parseDuration, type RegistryHost } from "./kinds.ts";
 export { type Config, type DatabaseTls, loadConfig, variableOf, settingError, withUrls } from "./load.ts";
 export { flagOf, type Setting, SETTINGS } from "./settings.ts";

@@ -1,3 +1,4 @@
+import { type Host, parseHost } from "../lib/host.ts";
 import type { RateLimit } from "../lib/rate-limit.ts";
 import { ConfigError } from "./error.ts";
 
@@ -123,6 +124,29 @@ export const origin: Kind<string> = (value, name) => {
   )
     throw new ConfigError(`${name}: must be an http or https URL without a path, not ${value}`);
   return parsed.origin;
+};
+
+/** A host under which clients reach the registry beside its URL. */
+export interface RegistryHost extends Host {
+  /** Undefined where it is that of the request. */
+  scheme: "http" | "https" | undefined;
+}
+
+const MAX_HOSTS = 100;
+
+export const registryHosts: Kind<RegistryHost[]> = (value, name) => {
+  const all = list(value, name).map((item) => {
+    const [, scheme, authority = ""] = /^(?:(https?):\/\/)?(.*)$/s.exec(item) ?? [];
+    const host = parseHost(authority);
+    if (host === undefined)
+      throw new ConfigError(
+        `${name}: ${item} is not host[:port], such as registry.lan:5000 or https://images.example.com; ` +
+          "a name that is not in ASCII is written as xn--…",
+      );
+    return { ...host, scheme: scheme as RegistryHost["scheme"] };
+  });
+  if (all.length > MAX_HOSTS) throw new ConfigError(`${name}: must be at most ${MAX_HOSTS} hosts`);
+  return all;
 };
 
 export const redirectUris: Kind<string[]> = (value, name) =>

@@ -10,6 +10,8 @@ type Read = { [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never 
 export interface Config extends Omit<Read, "databaseTls" | "blobsRedirect"> {
   /** The registry's audience: host[:port] of registryUrl. */
   registryAudience: string;
+  /** Whether addresses in answers have the host that a client called, because no URL was set. */
+  followsHost: { platform: boolean; registry: boolean };
   databaseTls: DatabaseTls;
 }
 
@@ -41,6 +43,7 @@ export function loadConfig(
   const config: Config = {
     ...rest,
     registryAudience: "",
+    followsHost: { platform: read.baseUrl === "", registry: read.baseUrl === "" && read.registryUrl === "" },
     blobsRedirectTtlMs: blobsRedirect ? blobsRedirectTtlMs : 0,
     databaseTls: databaseTls === "" ? defaultTls(rest.databaseUrl) : databaseTls,
   };

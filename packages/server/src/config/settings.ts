@@ -18,6 +18,7 @@ import {
   pathComponent,
   rateLimit,
   redirectUris,
+  registryHosts,
   secretKeys,
   share,
   text,
@@ -53,7 +54,7 @@ export const TABLE = {
     origin,
     "MOORAGE_BASE_URL",
     "",
-    "URL under which clients reach the platform API. Default: the address listened on.",
+    "URL under which clients reach the platform API; it is the issuer of tokens as well. Default: the address listened on, with addresses in answers by the name that the client called.",
   ),
   /** The URL of the registry; no slash at the end. */
   registryUrl: setting(
@@ -61,6 +62,12 @@ export const TABLE = {
     "MOORAGE_REGISTRY_URL",
     "",
     "URL under which clients reach the registry. Default: the base URL.",
+  ),
+  registryHosts: setting(
+    registryHosts,
+    "MOORAGE_REGISTRY_HOSTS",
+    "",
+    "Other names by which clients reach the registry, as host[:port], comma-separated, such as the name of a Kubernetes service: to requests for them, challenges and addresses of files have that name. With https:// or http:// before it, that is their scheme. Where neither MOORAGE_REGISTRY_URL nor MOORAGE_BASE_URL is set, every name counts.",
   ),
   organization: setting(
     pathComponent,
@@ -129,7 +136,7 @@ export const TABLE = {
     list,
     "MOORAGE_TRUSTED_PROXIES",
     "",
-    "Addresses or networks whose X-Forwarded-For header counts, comma-separated.",
+    "Addresses or networks whose X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Proto headers count, or Forwarded without any of these, comma-separated.",
   ),
   oauthRedirectUris: setting(
     redirectUris,

@@ -23,6 +23,8 @@ export interface Caller {
    * when not restricted. With a `digest` the entry covers that manifest and what it consists of, and nothing else.
    */
   repositories?: { name: string; actions: string[]; digest?: string }[];
+  /** The repositories to which the token of a restricted caller was asked to push as well, without the right to. */
+  refused?: string[];
   /** Whether a caller who is restricted to repositories may list those that it can see. */
   catalog?: boolean;
   /** The `jti` of the token. */

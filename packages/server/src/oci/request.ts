@@ -1,6 +1,8 @@
 import type { Config } from "../config/index.ts";
+import type { Addresses } from "../core/addresses.ts";
 import { ANONYMOUS } from "../core/call.ts";
-import type { Caller, CallData } from "../core/call.ts";
+import type { Call, Caller, CallData } from "../core/call.ts";
+import { resolveRepository } from "../core/image-path.ts";
 import type { Request, RequestData, Response } from "../core/http.ts";
 import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
@@ -15,7 +17,7 @@ import type { Database } from "../store/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./manifests/commands.ts";
-import { capabilityNames, PULL, PUSH } from "./names.ts";
+import { capabilityNames, lackingToPush, PULL, PUSH } from "./names.ts";
 import {
   badCredential,
   callerOf,
@@ -91,6 +93,8 @@ export interface RegistryDeps {
   /** Checks user names and passwords. */
   credentials: CredentialDeps;
   config: RegistryConfig;
+  /** Under which URL a client reaches the registry. */
+  addresses: Pick<Addresses, "registry">;
   clock: Clock;
   log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   /** The AIP-193 form of an error: code, message, details. */
@@ -142,11 +146,11 @@ export function openExchange(
  * distribution token protocol, RFC 6750 §3.
  */
 export function challenge(
-  config: RegistryConfig,
+  { deps: { addresses, config }, req }: Pick<Exchange, "deps" | "req">,
   scope: string,
   error?: "invalid_token" | "insufficient_scope",
 ): string {
-  const parts = [`realm="${config.registryUrl}/token"`, `service="${config.registryAudience}"`];
+  const parts = [`realm="${addresses.registry(req)}/token"`, `service="${config.registryAudience}"`];
   if (scope !== "") parts.push(`scope="${scope}"`);
   if (error) parts.push(`error="${error}"`);
   return `Bearer ${parts.join(",")}`;
@@ -224,8 +228,8 @@ export async function authorize(
   const { words, detail } = notCovered(caller, name, actions);
   const others = caller.repositories?.map((repository) => repository.name) ?? [];
   // A client may exchange a token of this repository for one that covers more, which clients do only when they are
-  // challenged.
-  if (others.includes(name)) {
+  // challenged; one without the right to push would get no other one.
+  if (others.includes(name) && !(actions.includes("push") && (await lacksPush(exchange)))) {
     const message = `Unauthenticated: the token does not cover this action: ${words}`;
     throw unauthorized(exchange, scope, message, "insufficient_scope", detail);
   }
@@ -235,10 +239,18 @@ export async function authorize(
   const why =
     caller.identity === "" && (others.length === 0 || !isPublic)
       ? "log in first; without a log-in only public images are pulled"
-      : others.length > 0
+      : others.length > 0 && !others.includes(name) && caller.refused?.includes(name) !== true
         ? `the token covers another repository: ${others.slice(0, MAX_NAMED).join(", ")}; ask for one for ${name}`
         : `the token does not cover this repository: ${words}`;
   throw new RegistryError("DENIED", `Permission denied: ${why}`, { detail, details: { metadata: detail } });
+}
+
+/** Whether an identity lacks the right to push there, or to create what is missing of the path. */
+async function lacksPush({ deps, callData, caller, name }: Exchange): Promise<boolean> {
+  if (caller.identity === "") return false;
+  const lacking = async (call: Call): Promise<number> =>
+    (await lackingToPush(call, await resolveRepository(call, name))).length;
+  return (await deps.transactor.read(callData, lacking)) > 0;
 }
 
 /**
@@ -258,7 +270,7 @@ export async function authenticate(
     try {
       if (credential === "bearer")
         return (exchange.caller = await deps.authenticate(authorization, "registry", callData.nowMs));
-      const rejected = challenge(deps.config, scope, "invalid_token");
+      const rejected = challenge(exchange, scope, "invalid_token");
       if (credential === "malformed") throw badCredential(rejected);
       return (exchange.caller = await callerOf(deps.credentials, credential, {
         organizations: exchange.name === "" ? [] : organizationsOf([exchange.name]),
@@ -294,7 +306,7 @@ const MAX_NAMED = 3;
 
 /** The error that has the client get a token for the scope. */
 export function unauthorized(
-  { deps }: Exchange,
+  exchange: Exchange,
   scope: string,
   message: string,
   error?: "invalid_token" | "insufficient_scope",
@@ -304,7 +316,7 @@ export function unauthorized(
   return new RegistryError("UNAUTHORIZED", message, {
     ...(details && { details }),
     ...(detail && { detail, details: { metadata: detail } }),
-    headers: { "www-authenticate": challenge(deps.config, scope, error) },
+    headers: { "www-authenticate": challenge(exchange, scope, error) },
   });
 }
 

@@ -6,6 +6,7 @@ import { authorize, challenge, openExchange, scopeOf } from "./request.ts";
 import type { Exchange, RegistryDeps } from "./request.ts";
 import { isDigest, isRepositoryName } from "./digests.ts";
 import { errorAnswer, RegistryError } from "./errors.ts";
+import { isLookBeforePush, withPushHint } from "./push-hint.ts";
 import { handleCatalog } from "./catalog/handler.ts";
 import { handleExtensions } from "./extensions.ts";
 import { handleHistory } from "./tags/history.ts";
@@ -60,7 +61,7 @@ export function registryHandler(deps: RegistryDeps): RegistryHandler {
       } catch (error) {
         data.observed?.beginVerb("other");
         noteRejection(exchange, error);
-        answerError(exchange, error);
+        answerError(exchange, await withPushHint(exchange, error));
       }
     },
   };
@@ -155,6 +156,7 @@ async function answerBase(exchange: Exchange): Promise<void> {
 export function answerError(exchange: Exchange, thrown: unknown): void {
   const { req, res, data, deps, name } = exchange;
   const { status, ociCode, error, headers, detail } = errorAnswer(unconflicted(thrown, req.method), data.requestId);
+  const shown = isLookBeforePush(exchange, error) ? 404 : status;
   // A client that closed the connection while sending its body gets no answer and causes no log line.
   const aborted = req.destroyed && !req.complete;
   const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);
@@ -172,9 +174,9 @@ export function answerError(exchange: Exchange, thrown: unknown): void {
     ...deps.statusJson(error, "registry", deps.config.errorDomain),
   };
   if (status === 401 && headers["www-authenticate"] === undefined)
-    headers["www-authenticate"] = challenge(deps.config, scopeOf(name, ["pull"]));
+    headers["www-authenticate"] = challenge(exchange, scopeOf(name, ["pull"]));
   const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
-  sendJson(exchange, status, { ...headers, "content-type": "application/json" }, body);
+  sendJson(exchange, shown, { ...headers, "content-type": "application/json" }, body);
   // The rest of the request body is discarded, so that the connection can be reused.
   if (!req.complete) req.resume();
 }

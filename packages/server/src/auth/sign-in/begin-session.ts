@@ -43,7 +43,7 @@ export function sessionLinksEndpoint(deps: BeginDeps): RequestHandler {
     const secret = newSecret();
     const expireTimeMs = call.nowMs + LINK_TTL_MS;
     if (!(await deps.writer.write(makeLink, call, { hash: hashOf(secret), caller, expireTimeMs }))) throw rejection();
-    const url = `${deps.config.baseUrl}/sign-in/link#${secret}`;
+    const url = `${deps.addresses.platform(request)}/sign-in/link#${secret}`;
     answerJson(request, response, 200, { url, expireTime: new Date(expireTimeMs).toISOString() });
   };
 }

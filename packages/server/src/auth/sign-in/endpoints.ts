@@ -1,4 +1,5 @@
 import type { Config } from "../../config/index.ts";
+import type { Addresses } from "../../core/addresses.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
 import { SHARED_CALLBACK } from "../../iam/index.ts";
@@ -14,14 +15,16 @@ import { sessionEndpoint, sessionTokenEndpoint } from "./session-endpoints.ts";
 
 export interface SignInEndpointDeps extends Pick<StsDeps, "clock" | "answerError"> {
   config: Pick<Config, "baseUrl" | "oauthRedirectUris">;
+  addresses: Pick<Addresses, "platform">;
   signIn: SignIn;
 }
 
 /** The endpoints by which people sign in and out, by path; see `paths` of the router's handlers. */
 export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, RequestHandler> {
-  const { config, clock, signIn } = deps;
+  const { config, addresses, clock, signIn } = deps;
   const shared = {
     config,
+    addresses,
     ...signIn,
     callData: callDataOf(clock),
     guesses: createGuesses(),

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { permissionDenied, unauthenticated } from "../../errors.ts";
 import type { CallData } from "../../core/call.ts";
+import type { Addresses } from "../../core/addresses.ts";
 import type { Database } from "../../store/index.ts";
 import { ASSUMABLE } from "../exchange/assumable.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
@@ -15,7 +16,8 @@ import { hashOf } from "./secrets.ts";
 import { endSession, seeSession } from "./session-commands.ts";
 
 export interface SessionDeps extends Pick<BrowserDeps, "sessionCookie" | "callData"> {
-  config: { baseUrl: string };
+  /** Under which URL a client reaches the platform. */
+  addresses: Pick<Addresses, "platform">;
   reader: Database;
   writer: CommandWriter;
   tokens: Tokens;
@@ -120,10 +122,13 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
  * Throws PERMISSION_DENIED for a request that a page of another site may have sent. The headers that state a request's
  * origin are set by the browser, and scripts cannot change them.
  */
-export function requireOwnPage({ config }: Pick<SessionDeps, "config">, { headers }: Request): void {
+export function requireOwnPage({ addresses }: Pick<SessionDeps, "addresses">, request: Request): void {
+  const { headers } = request;
+  // Browsers send Sec-Fetch-Site over https, and to the own machine; without it the page's origin must be that of the
+  // request.
   if (
     headers["sec-fetch-site"] === "same-origin" ||
-    (headers["sec-fetch-site"] === undefined && headers.origin === config.baseUrl)
+    (headers["sec-fetch-site"] === undefined && headers.origin === addresses.platform(request))
   )
     return;
   throw permissionDenied("only pages of this server may do this");

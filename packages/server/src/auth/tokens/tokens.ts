@@ -74,6 +74,8 @@ export interface MintRequest {
   client?: string;
   /** Required for, and only in, a registry token. */
   access?: RepositoryAccess[];
+  /** In a registry token: names of repositories to which a push was asked for and not granted. */
+  refused?: readonly string[];
   /** Required for, and only in, a webhook token: `sha256:` and the digest of the request's body in hex. */
   webhook?: { digest: string };
 }
@@ -178,6 +180,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       session,
       client,
       access,
+      refused = [],
       webhook,
     }) {
       if ((type === "registry") !== (access !== undefined))
@@ -208,6 +211,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           // Source: RFC 9068 §2.2.
           ...(client !== undefined && { client_id: client }),
           ...(access && { access }),
+          ...(refused.length > 0 && { refused }),
           ...(webhook && { webhook }),
         },
       );
@@ -260,6 +264,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     scopes,
     sid,
     access,
+    refused,
     act,
     idp,
     groups,
@@ -291,6 +296,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     ...(isObject(act) && { act }),
     ...(registry && { repositories: repositoriesOf(access) }),
     ...(registry && listsRepositories(access) && { catalog: true }),
+    ...(registry && isStrings(refused) && { refused }),
   };
 }
 

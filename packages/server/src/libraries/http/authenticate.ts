@@ -14,13 +14,13 @@ import { libraryError } from "./errors.ts";
  * Throws 401 with a Basic challenge, and 403 for a token that is good for some images alone.
  */
 export async function authenticate(exchange: LibraryExchange, organization: string): Promise<Caller> {
-  const { deps, req, callData, steps } = exchange;
+  const { req, callData, steps } = exchange;
   const credential = headerCredential(req.headers.authorization);
-  if (credential === undefined) throw unauthorized(deps, "a token is required");
-  if (credential === "malformed") throw unauthorized(deps, "the credentials are malformed");
+  if (credential === undefined) throw unauthorized(exchange, "a token is required");
+  if (credential === "malformed") throw unauthorized(exchange, "the credentials are malformed");
   const caller = await steps.identify(async () => {
     const found = await callerWith(exchange, credential, organization);
-    if (found.identity === "") throw unauthorized(deps, "a token is required");
+    if (found.identity === "") throw unauthorized(exchange, "a token is required");
     return (exchange.caller = found);
   });
   exchange.callData = { ...callData, caller };
@@ -30,8 +30,8 @@ export async function authenticate(exchange: LibraryExchange, organization: stri
 }
 
 /** The error that has a client send credentials. */
-function unauthorized(deps: LibraryDeps, why: string): MoorageError {
-  return libraryError(401, `Unauthenticated: ${why}`, { "www-authenticate": challengeOf(deps) });
+function unauthorized(exchange: LibraryExchange, why: string): MoorageError {
+  return libraryError(401, `Unauthenticated: ${why}`, { "www-authenticate": challengeOf(exchange) });
 }
 
 interface Credential {
@@ -58,20 +58,20 @@ async function callerWith(exchange: LibraryExchange, credential: Credential, org
   if (verified !== undefined) return verified;
   const caller = await callerOf(deps.credentials, credential, {
     organizations: organization === "" ? [] : [organization],
-    authenticate: challengeOf(deps),
+    authenticate: challengeOf(exchange),
     callData,
   }).catch((error: unknown) => {
     const isRejected = error instanceof MoorageError && error.code === Code.Unauthenticated;
     throw isRejected
-      ? withRejectedCaller(unauthorized(deps, error.message.replace(/^Unauthenticated: /, "")), error)
+      ? withRejectedCaller(unauthorized(exchange, error.message.replace(/^Unauthenticated: /, "")), error)
       : error;
   });
   tokens.set(key, await mintFor(deps, caller, callData.nowMs));
   return caller;
 }
 
-function challengeOf({ config }: LibraryDeps): string {
-  return `Basic realm="${config.registryUrl}", charset="UTF-8"`;
+function challengeOf({ deps, req }: LibraryExchange): string {
+  return `Basic realm="${deps.addresses.registry(req)}", charset="UTF-8"`;
 }
 
 function tokensOf({ credentials }: LibraryDeps): ReturnType<typeof createLru<string, string>> {

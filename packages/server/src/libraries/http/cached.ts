@@ -37,16 +37,17 @@ export function createLibraryCache(
 }
 
 /** All that an answer depends on, beside the database and the time. Undefined when the request is not cached. */
-function keyOf({ headers, method, url }: Request): string | undefined {
+function keyOf(req: Request, address: string): string | undefined {
+  const { headers, method, url } = req;
   const { authorization, accept = "", range } = headers;
   if (method !== "GET" || authorization === undefined || range !== undefined) return undefined;
   const encodings = /\bgzip\b/.test(String(headers["accept-encoding"] ?? "")) ? "gzip" : "";
-  return `${url} ${encodings} ${accept} ${authorization}`;
+  return `${address}${url} ${encodings} ${accept} ${authorization}`;
 }
 
 /** The cached answer to the same request; undefined when it must be worked on. */
-export async function cachedAnswer({ req, steps, callData }: LibraryExchange): Promise<CachedAnswer | undefined> {
-  return (await steps.cached(keyOf(req), callData.nowMs))?.answer;
+export async function cachedAnswer({ req, steps, deps, callData }: LibraryExchange): Promise<CachedAnswer | undefined> {
+  return (await steps.cached(keyOf(req, deps.addresses.registry(req)), callData.nowMs))?.answer;
 }
 
 /** Keeps an answer with an ETag for the same request, unless it was noted as one that is recorded each time. */

@@ -2,6 +2,7 @@ import type { Auditor } from "../../audit/index.ts";
 import type { Authenticator, Exchanger, RefreshTokens, Tokens } from "../../auth/index.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
+import type { Addresses } from "../../core/addresses.ts";
 import { ANONYMOUS, type Call, type Caller, type CallData } from "../../core/call.ts";
 import type { Request, RequestData, Response } from "../../core/http.ts";
 import type { ResponseCache } from "../../core/response-cache.ts";
@@ -18,10 +19,7 @@ import type { CachedAnswer } from "./cached.ts";
 /** The settings of the protocols of libraries. */
 export interface LibraryConfig
   extends
-    Pick<
-      Config,
-      "baseUrl" | "registryUrl" | "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes" | "upstreamTtlMs"
-    >,
+    Pick<Config, "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes" | "upstreamTtlMs">,
     Partial<Pick<Config, "blobsRedirectTtlMs">> {
   /** How long a client may send or take nothing before its connection is closed. Defaults to one minute. */
   idleTimeoutMs?: number;
@@ -48,6 +46,8 @@ export interface LibraryDeps {
   /** Records what policies block. */
   blocks: Pick<BlockRecorder, "note">;
   config: LibraryConfig;
+  /** Under which URL a client reaches the registry. */
+  addresses: Pick<Addresses, "registry">;
   clock: Clock;
   log: { error(fields: object, message: string): void };
 }
@@ -112,10 +112,16 @@ export function read<T>({ deps, callData }: LibraryExchange, work: (call: Call) 
   return deps.transactor.read(callData, work);
 }
 
-/** The URL below which the group's libraries of the exchange's ecosystem are, without a slash at the end. */
-export function urlOf({ deps, ecosystem }: Pick<LibraryExchange, "deps" | "ecosystem">, groupPath: string): string {
-  const path = groupPath.split("/").map(encodeURIComponent).join("/");
-  return `${deps.config.registryUrl}/${ecosystem.key}/${path}`;
+/**
+ * The URL below which the group's libraries of the exchange's ecosystem are for its client, without a slash at the end.
+ */
+export function urlOf(exchange: LibraryExchange, groupPath: string): string {
+  return `${exchange.deps.addresses.registry(exchange.req)}${pathOf(exchange, groupPath)}`;
+}
+
+/** The path of that URL. */
+export function pathOf({ ecosystem }: Pick<LibraryExchange, "ecosystem">, groupPath: string): string {
+  return `/${ecosystem.key}/${groupPath.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /** What asks upstreams: the rest of the request waits for them, and no longer has its turn. */

@@ -1,6 +1,6 @@
 import { authenticate } from "../http/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
-import { urlOf } from "../http/exchange.ts";
+import { pathOf } from "../http/exchange.ts";
 import type { Protocol } from "../http/router.ts";
 import { isProjectName, normalizedName } from "./names.ts";
 import { pypiPathOf } from "./paths.ts";
@@ -19,7 +19,7 @@ export const pypiProtocol: Protocol = {
       throw libraryError(405, "The method is not supported here");
     verb(path.kind);
     await authenticate(exchange, path.group[0] ?? "");
-    const base = new URL(urlOf(exchange, path.group.join("/"))).pathname;
+    const base = pathOf(exchange, path.group.join("/"));
     switch (path.kind) {
       case "index":
         return path.slash ? await sendIndex(exchange, path) : redirect(exchange, `${base}/simple/`);

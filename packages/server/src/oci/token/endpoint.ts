@@ -8,7 +8,7 @@ import { answerError } from "../router.ts";
 import { send } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { badCredential, callerOf, type Credential, headerCredential, organizationsOf } from "./credentials.ts";
-import { grantedScopes } from "./grants.ts";
+import { grantedScopes, type LeftOut } from "./grants.ts";
 import { CATALOG_SCOPE, parseScopes } from "./scopes.ts";
 
 /** The dependencies of the token endpoint, beside those of the registry. */
@@ -21,6 +21,9 @@ const CATALOG_ACCESS = { type: "registry" as const, name: "catalog", actions: ["
 const MAX_FORM_BYTES = 65_536;
 const MAX_LOGGED_SCOPES = 10;
 const MAX_LOGGED_CHARACTERS = 200;
+const MAX_REFUSED = 2;
+// A token with many more scopes is as long as it may be.
+const MAX_GRANTED = 10;
 
 /**
  * GET and POST of `/token`: the distribution token protocol and its OAuth 2 form (grant_type `password` or
@@ -52,8 +55,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   const parameters = req.method === "POST" ? await readForm(exchange) : query;
   const wanted = parseScopes(parameters.getAll("scope"));
   if ("problem" in wanted) throw invalidArgument({ field: "scope", description: wanted.problem });
-  const credential =
-    req.method === "POST" ? formCredential(parameters) : givenCredential(deps, req.headers.authorization);
+  const credential = req.method === "POST" ? formCredential(parameters) : givenCredential(exchange);
   const organizations = organizationsOf(wanted.scopes.map(({ name }) => name));
   // Before the credentials are checked, which is most of the work. Who sends invalid ones is stopped by his address.
   await exchange.data.turn?.begin(credential === undefined ? "" : (organizations[0] ?? ""));
@@ -61,7 +63,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     credential
       ? callerOf(deps.credentials, credential, {
           organizations,
-          authenticate: basicChallenge(deps),
+          authenticate: basicChallenge(exchange),
           callData,
         })
       : ANONYMOUS,
@@ -93,6 +95,8 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
       // What the catalog lists depends on the caller's rights, so everybody may ask for it.
       ...(wanted.catalog ? [CATALOG_ACCESS] : []),
     ],
+    // They grant nothing: by them a HEAD of who is about to push is known.
+    refused: granted.length > MAX_GRANTED ? [] : refusedOf(leftOut),
     // The token never grants more than the one it was exchanged for, and never expires later.
     ...(caller.expiresAtMs !== undefined && { notAfterMs: caller.expiresAtMs }),
     ...(caller.act && { act: caller.act }),
@@ -117,15 +121,23 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
   send(exchange, 200, headers, JSON.stringify(answer));
 }
 
+/** Names of repositories to which a push was left out. Clients push to one at a time. */
+function refusedOf(leftOut: readonly LeftOut[]): string[] {
+  return leftOut
+    .filter(({ action }) => action === "push")
+    .map(({ repository }) => repository)
+    .slice(0, MAX_REFUSED);
+}
+
 /** Undefined without credentials. Throws UNAUTHORIZED when the header is malformed. */
-function givenCredential(deps: TokenDeps, authorization: string | undefined): Credential | undefined {
-  const credential = headerCredential(authorization);
-  if (credential === "malformed") throw badCredential(basicChallenge(deps));
+function givenCredential(exchange: Exchange): Credential | undefined {
+  const credential = headerCredential(exchange.req.headers.authorization);
+  if (credential === "malformed") throw badCredential(basicChallenge(exchange));
   return credential;
 }
 
-function basicChallenge({ config }: TokenDeps): string {
-  return `Basic realm="${config.registryUrl}/token", charset="UTF-8"`;
+function basicChallenge({ deps, req }: Exchange): string {
+  return `Basic realm="${deps.addresses.registry(req)}/token", charset="UTF-8"`;
 }
 
 function formCredential(form: URLSearchParams): Credential {
