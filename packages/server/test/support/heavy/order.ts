@@ -8,13 +8,13 @@ import type { HeavyAnswer, HeavyInput, HeavyRequest, HeavyWorld } from "./input.
 const PINGS = 20;
 
 /** How often it is sent again where too few pings were answered: a machine that is busy answers fewer of them, once. */
-const TRIES = 3;
+const ATTEMPTS = 3;
 
 type Limits = Pick<HeavyInput, "title" | "statuses" | "pings">;
 
 /**
  * Sends the request `times` times side by side, and pings of another organization one after another meanwhile. Fails
- * unless enough of them were answered before the first answer to a request began, in one of a few tries. Returns the
+ * unless enough of them were answered before the first answer to a request began, in one of a few attempts. Returns the
  * answers.
  */
 export async function assertOthersServed(
@@ -24,7 +24,7 @@ export async function assertOthersServed(
   times = 1,
 ): Promise<HeavyAnswer[]> {
   const answered: number[] = [];
-  while (answered.length < TRIES) {
+  while (answered.length < ATTEMPTS) {
     const { pings, answers } = await pingsMeanwhile(world, request, times);
     for (const { status, text } of answers) assert.ok(statuses.includes(status), `${title}: ${status} ${text}`);
     if (pings >= least) return answers;
