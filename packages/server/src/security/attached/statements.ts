@@ -85,24 +85,26 @@ export async function attachedStatements(
 ): Promise<AttachedStatement[]> {
   const documents = await documentsFor(tx, asked);
   weigh?.(sumOf(documents));
-  const found: { document: StatingDocument; i: number; statement: AttachedStatement }[] = [];
-  for (const document of documents)
+  // In this order they stay where they were made at the same time.
+  const ordered = documents.toSorted(
+    (a, b) =>
+      b.from_time - a.from_time || (a.manifest < b.manifest ? -1 : a.manifest > b.manifest ? 1 : 0) || a.n - b.n,
+  );
+  const byTime = new Map<number, AttachedStatement[]>();
+  for (const document of ordered)
     for (let from = 0; from < document.statements; from += ROWS) {
-      for (const { i, ids: json, ...row } of await rowsOf(tx, document, from)) {
+      for (const { i: _, ids: json, ...row } of await rowsOf(tx, document, from)) {
         const ids = JSON.parse(json) as string[];
         if (asked.ids !== undefined && !ids.some((id) => asked.ids?.has(id))) continue;
-        found.push({ document, i, statement: statementOf(document, { ...row, ids }) });
+        const statement = statementOf(document, { ...row, ids });
+        const same = byTime.get(statement.timeMs);
+        if (same === undefined) byTime.set(statement.timeMs, [statement]);
+        else same.push(statement);
       }
       await turn?.();
     }
-  return found
-    .sort(
-      ({ document: a, ...one }, { document: b, ...other }) =>
-        other.statement.timeMs - one.statement.timeMs ||
-        b.from_time - a.from_time ||
-        (a.manifest < b.manifest ? -1 : a.manifest > b.manifest ? 1 : a.n - b.n || one.i - other.i),
-    )
-    .map(({ statement }) => statement);
+  // Numbers are sorted in a fraction of the time that comparing statements takes.
+  return [...Float64Array.from(byTime.keys()).sort().reverse()].flatMap((time) => byTime.get(time) ?? []);
 }
 
 /** How many statements are read for the image. */
@@ -190,7 +192,10 @@ export function statementsAbout(
 export type FindStatements = (about: AboutVulnerability, most: number) => AttachedStatement[];
 
 /** By vulnerability and the name of the package, as far as a statement has them. */
-export function findStatements(statements: readonly AttachedStatement[]): FindStatements {
+export async function findStatements(
+  statements: readonly AttachedStatement[],
+  { turn }: Pick<ReadingLimits, "turn"> = {},
+): Promise<FindStatements> {
   const places = new Map<string, number[]>();
   for (const [at, { ids, target }] of statements.entries()) {
     const name = nameIn(target);
@@ -200,6 +205,7 @@ export function findStatements(statements: readonly AttachedStatement[]): FindSt
       if (known === undefined) places.set(key, [at]);
       else known.push(at);
     }
+    await turn?.();
   }
   return ({ purl, ids }, most) => {
     const name = nameIn(purl);

@@ -110,8 +110,8 @@ export async function findingsOfImage(
   const wanted = { ...asked, ids: new Set(ids.map((id) => id.toLowerCase())) };
   const said: ImageSayings = {
     decisions: await decisionsAbout(db, asked, ids),
-    ...partedByWord(await attachedStatements(db, wanted, limits)),
-    latestOfFeeds: await feedStatements(db, asked, sources, aboutPackages(groups, packages, known)),
+    ...(await partedByWord(await attachedStatements(db, wanted, limits), limits)),
+    latestOfFeeds: await feedStatements(db, asked, sources, aboutPackages(groups, packages, known), limits),
   };
   const findingOf = (group: readonly FindingRow[]): ImageFinding[] => {
     const open = group.filter(isOpen);
@@ -146,11 +146,16 @@ interface ImageSayings {
   latestOfFeeds: LatestOfFeeds;
 }
 
-function partedByWord(all: readonly AttachedStatement[]): Pick<ImageSayings, "statements" | "claims"> {
-  return {
-    statements: findStatements(all.filter(({ isClaim }) => !isClaim)),
-    claims: findStatements(all.filter(({ isClaim }) => isClaim)),
-  };
+async function partedByWord(
+  all: readonly AttachedStatement[],
+  limits: ReadingLimits,
+): Promise<Pick<ImageSayings, "statements" | "claims">> {
+  const of = (claims: boolean): Promise<FindStatements> =>
+    findStatements(
+      all.filter(({ isClaim }) => isClaim === claims),
+      limits,
+    );
+  return { statements: await of(false), claims: await of(true) };
 }
 
 /** The package of these rows, as the source that counts most has it, with the places of all. */
