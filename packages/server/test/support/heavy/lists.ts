@@ -103,4 +103,19 @@ export const LISTS: readonly HeavyInput[] = [
       return (began) => everyPage(world, path, byCursor, began);
     },
   },
+  {
+    title: "v1's list of 50 repos with the largest readmes",
+    statuses: [200],
+    async prepare(world) {
+      const readme = "r".repeat(500_000);
+      for (let n = 0; n < 50; n++)
+        await post(world, `/registry/v2/repos/${world.organization.uid}`, { name: `heavy-${n}`, readme });
+      // The answer is that all of it has come.
+      return async (began) => {
+        const answer = await world.send("GET", "/registry/v1/repos", { token: world.platform });
+        began?.(answer.status);
+        return answer;
+      };
+    },
+  },
 ];
