@@ -18,6 +18,7 @@ import { type FieldViolation, invalidArgument } from "../errors.ts";
 import type { ResourceTable, Row, Tables } from "../store/index.ts";
 import { neededFor } from "./access.ts";
 import { type OrderFields, parseOrder } from "./order.ts";
+import { fitting } from "./page-bytes.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, type PageToken, sealPageToken, wrongPageToken } from "./page-token.ts";
 import { type Condition, type Scope, scopeOf } from "./scope.ts";
 import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPageArrays } from "./page-query.ts";
@@ -42,6 +43,8 @@ export interface ListSpec<T extends ResourceTable, I extends DescMessage, O exte
   orderBy: OrderFields<keyof Row<T> & string>;
   /** The sort field if the request names none, followed by ` desc` for a descending order. */
   defaultOrder: string;
+  /** Columns with texts of more than some thousand characters; see `PageQuery.large`. */
+  large?: readonly (keyof Row<T> & string)[];
 }
 
 /** A list, with what its method's descriptor declares. */
@@ -101,8 +104,8 @@ export interface ListOptions<I extends DescMessage> {
 
 /**
  * One page of a list of the resources that the caller may see, as docs/contract.md, "Listing", defines it: keyset
- * paging with a sealed token, a total over all pages, `skip` counted from the token's position. Throws INVALID_ARGUMENT
- * on page_size, page_token, order_by or skip.
+ * paging with a sealed token, a total over all pages, `skip` counted from the token's position. It ends early where its
+ * rows are too large together. Throws INVALID_ARGUMENT on page_size, page_token, order_by or skip.
  */
 export async function listPage<T extends ResourceTable, I extends DescMessage, O extends DescMessage>(
   call: Call,
@@ -201,8 +204,10 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
     limit: size + 1,
     offset: request.skip,
     uncounted: isBulk,
+    ...(list.large && { large: list.large }),
   });
-  const last = isCut === true ? rows.at(-1) : rows.length > size ? rows[size - 1] : undefined;
+  const page = fitting(rows.slice(0, size));
+  const last = isCut === true || page.length < rows.length ? page.at(-1) : undefined;
   const nextPageToken =
     last === undefined
       ? ""
@@ -215,7 +220,7 @@ export async function listFound<T extends ResourceTable, I extends DescMessage, 
           ),
         });
   return {
-    rows: rows.length > size ? rows.slice(0, size) : rows,
+    rows: page,
     nextPageToken,
     totalCount: BigInt(total),
     skipped: request.skip,

@@ -11,6 +11,7 @@ import {
   statement,
 } from "../store/index.ts";
 import type { Order } from "./order.ts";
+import { fitting } from "./page-bytes.ts";
 import { areGroups, type Condition, type Scope, within } from "./scope.ts";
 
 /** The query for one page. */
@@ -27,6 +28,11 @@ export interface PageQuery {
   after: (string | number)[] | undefined;
   limit: number;
   offset: number;
+  /**
+   * Columns with texts that may be large. Before they are read for many rows their length is asked for, and a page ends
+   * early where they are too large together. Defaults to none.
+   */
+  large?: readonly string[];
   /** Whether the total may be left out, as 0, where it would have to be counted row by row. */
   uncounted?: boolean;
 }
@@ -76,6 +82,28 @@ export function queryPageArrays(
 }
 
 async function find<R>(
+  db: Database,
+  table: ResourceTable,
+  query: PageQuery,
+  selection: Selection<R>,
+): Promise<FoundPage<R>> {
+  const { large = [], limit } = query;
+  // So few rows are read at once, however large they are, and looked at afterwards.
+  if (large.length === 0 || limit <= USUAL_LIMIT) return findAll(db, table, query, selection);
+  for (;;) {
+    const sizes = await findAll(db, table, query, {
+      list: `t.uid, ${large.map((column) => `coalesce(octet_length(t.${column}), 0)`).join(" + ")} as bytes`,
+      ask: (text, parameters) => select(db, text, parameters),
+    });
+    const kept = fitting(sizes.rows, ({ bytes }) => Number(bytes));
+    const isCut = kept.length < sizes.rows.length;
+    const { rows } = await findAll(db, table, { ...query, limit: kept.length, uncounted: true }, selection);
+    // All rows of the page may be gone meanwhile, and those behind them must not be missed.
+    if (rows.length > 0 || !isCut) return { rows, total: sizes.total, ...(isCut && { isCut }) };
+  }
+}
+
+async function findAll<R>(
   db: Database,
   table: ResourceTable,
   query: PageQuery,

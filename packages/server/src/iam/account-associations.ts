@@ -47,6 +47,7 @@ const LIST = storedListOf(
     table: "account_associations",
     defaultOrder: "name",
     orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
+    large: ["google", "services", "azure", "github"],
   },
   LAYOUT,
 );

@@ -16,7 +16,7 @@ import type { Condition } from "../aip/scope.ts";
 import { timeViolations } from "../aip/times.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
-import { invalidArgument, notFound, permissionDenied } from "../errors.ts";
+import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
@@ -52,6 +52,7 @@ const LIST = listOf({
   table: "identities",
   defaultOrder: "name",
   orderBy: sortable("name", "description", "email", "company", "create_time", "update_time", "uid"),
+  large: ["relationship"],
 });
 
 const LOOKUP_NEEDS = neededFor(IdentitiesService.method.lookupIdentity);
@@ -144,9 +145,21 @@ function endStaticKeys({ relationship }: Identity, nowMs: number): void {
 
 function check(identity: Identity, nowMs: number | undefined): void {
   const fields = violationsOf(IdentitySchema, identity);
-  const own = [...validateRelationship(identity), ...(nowMs === undefined ? [] : pushTokenFaults(identity, nowMs))];
+  const own = [
+    ...validateRelationship(identity),
+    ...(nowMs === undefined ? [] : [...sizeFaults(identity), ...pushTokenFaults(identity, nowMs)]),
+  ];
   const violations = [...fields, ...own.filter(({ field }) => !fields.some((known) => known.field === field))];
   if (violations.length > 0) throw invalidArgument(...violations);
+}
+
+/** A list of identities, and an exchange among several of them, read all of it at once. */
+const MAX_RELATIONSHIP_CHARS = 128 << 10;
+
+function sizeFaults({ relationship }: Identity): FieldViolation[] {
+  if (relationshipColumns(relationship).relationship.length <= MAX_RELATIONSHIP_CHARS) return [];
+  const field = relationship.case ?? "";
+  return [{ field, description: `must have at most ${MAX_RELATIONSHIP_CHARS} characters, as JSON` }];
 }
 
 /**

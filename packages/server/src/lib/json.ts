@@ -3,6 +3,18 @@
  * rejected before they are built. Throws a SyntaxError.
  */
 export function parseJson(text: string, maxDepth: number, maxValues = Infinity): unknown {
+  const problem = excessOf(text, maxDepth, maxValues);
+  if (problem !== undefined) throw new SyntaxError(problem);
+  return JSON.parse(text) as unknown;
+}
+
+/** Whether untrusted JSON has more than `max` values: members of objects, elements of arrays, and these themselves. */
+export function hasMoreValues(text: string, max: number): boolean {
+  return excessOf(text, Infinity, max) !== undefined;
+}
+
+/** What there is too much of, told without building anything; text that is no JSON may pass. */
+function excessOf(text: string, maxDepth: number, maxValues: number): string | undefined {
   let depth = 0;
   let values = 1;
   let quoted = false;
@@ -14,13 +26,13 @@ export function parseJson(text: string, maxDepth: number, maxValues = Infinity):
     } else if (unit === 0x22) quoted = true;
     else if (unit === 0x7b || unit === 0x5b) {
       depth += 1;
-      if (depth > maxDepth) throw new SyntaxError("nested too deeply");
+      if (depth > maxDepth) return "nested too deeply";
       values += 1;
     } else if (unit === 0x7d || unit === 0x5d) depth -= 1;
     else if (unit === 0x2c) values += 1;
-    if (values > maxValues) throw new SyntaxError("too many values");
+    if (values > maxValues) return "too many values";
   }
-  return JSON.parse(text) as unknown;
+  return undefined;
 }
 
 /** Whether the value is a JSON object: neither null nor an array. */

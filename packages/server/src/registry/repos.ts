@@ -49,6 +49,7 @@ const LIST = storedListOf(
     table: "repos",
     defaultOrder: "name",
     orderBy: sortable("name", "description", "catalog_tier", "create_time", "update_time", "uid"),
+    large: ["bundles", "aliases", "active_tags", "tag_policy"],
   },
   layoutOf(RepoSchema, { without: ["readme"] }),
 );

@@ -102,8 +102,11 @@ export async function acceptingIdentity(
     identity,
   };
   const organizations = await organizationsAsked(deps.reader, asked);
-  const rows = await candidates(deps.reader, jwt, identity, organizations);
-  for (const row of rows.length === 0 && identity !== "" ? [undefined] : rows) {
+  const uids = identity === "" ? await identitiesWithSubject(deps.reader, jwt.claims, organizations) : [identity];
+  for (const uid of uids) {
+    const row = isUid(uid) ? await findIdentity(deps.reader, uid) : undefined;
+    // One of several is gone meanwhile.
+    if (row === undefined && identity === "") continue;
     const relationship = row ? relationshipOf(row) : NO_RELATIONSHIP;
     const organization = row ? organizationOfIdentity(row) : "";
     if (row !== undefined && !(await considers(row))) continue;
@@ -151,17 +154,6 @@ async function ambiguous(reader: Database, accepted: Accepted[]): Promise<Moorag
   });
   error.details.metadata = { identities: choices.map(({ uid }) => uid).join(",") };
   return error;
-}
-
-async function candidates(
-  reader: Database,
-  { claims }: Jwt,
-  identity: string,
-  organizations: readonly string[],
-): Promise<IdentityRow[]> {
-  if (identity === "") return await identitiesWithSubject(reader, claims, organizations);
-  const row = isUid(identity) ? await findIdentity(reader, identity) : undefined;
-  return row ? [row] : [];
 }
 
 /** Why the relationship does not accept the token; undefined when it does. Throws when the issuer cannot be asked. */

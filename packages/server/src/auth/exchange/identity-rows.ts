@@ -26,14 +26,15 @@ export function organizationOfIdentity({ uid, provider }: Pick<IdentityRow, "uid
 }
 
 /**
- * The identities whose issuer and subject equal those of the claims: those of the given organizations first, the first
- * 100 of each organization by uid, 1,000 in all.
+ * The uids of the identities whose issuer and subject equal those of the claims: those of the given organizations first,
+ * the first 100 of each organization by uid, 1,000 in all. Each is read when it is looked at: all that they accept would
+ * be too much for one step.
  */
 export async function identitiesWithSubject(
   reader: Database,
   { iss, sub }: Record<string, unknown>,
   organizations: readonly string[],
-): Promise<IdentityRow[]> {
+): Promise<string[]> {
   if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") return [];
   // A uid begins with the 40 characters of its organization's.
   const organization = sql<string>`substr(case when provider = '' then uid else provider end, 1, 40)`;
@@ -41,11 +42,11 @@ export async function identitiesWithSubject(
     organizations.length === 0
       ? sql<number>`1`
       : sql<number>`case when organization in (${sql.join(organizations)}) then 0 else 1 end`;
-  return await reader
+  const rows = await reader
     .selectFrom(
       reader
         .selectFrom("identities")
-        .select(COLUMNS)
+        .select("uid")
         .select(organization.as("organization"))
         .select(sql<number>`row_number() over (partition by ${organization} order by uid)`.as("place"))
         .where("issuer", "=", iss)
@@ -53,12 +54,13 @@ export async function identitiesWithSubject(
         .where(sql.raw<boolean>(ASSUMABLE))
         .as("found"),
     )
-    .select(COLUMNS)
+    .select("uid")
     .where("place", "<=", MAX_CANDIDATES_OF_ONE)
     .orderBy(asked)
     .orderBy("uid")
     .limit(MAX_CANDIDATES)
     .execute();
+  return rows.map(({ uid }) => uid);
 }
 
 /** The uids of the organizations with these names, as the first components of image paths have them. */

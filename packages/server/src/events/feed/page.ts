@@ -1,3 +1,4 @@
+import { fitting } from "../../aip/page-bytes.ts";
 import { organizationOf } from "../../lib/uid.ts";
 import { type Bindable, type Database, select, statement } from "../../store/index.ts";
 import { IS_UNTAGGED } from "../untagged.ts";
@@ -84,9 +85,10 @@ export async function readFeed(
   const gone = Number((await selectGone(db, goneKey(organization)))[0]?.number ?? 0);
   if (after !== undefined && gone > Math.max(after.seq, after.goneTo))
     throw expired("events after the cursor are not kept any more");
-  const isCut = rows.length > limit;
+  // A page of large events has fewer of them.
+  const read = fitting(rows.slice(0, limit));
+  const isCut = read.length < rows.length;
   const more = isCut || Number(ahead?.n) >= MAX_EXAMINED;
-  const read = isCut ? rows.slice(0, limit) : rows;
   const seq = isCut ? Number(read.at(-1)?.seq) : more ? last : Math.max(last, head.seq);
   return { rows: read, next: { ...(await placeOf(db, seq, [after, head], read.at(-1))), goneTo: gone }, more };
 }

@@ -40,6 +40,7 @@ const LIST = storedListOf(
     table: "subscriptions",
     defaultOrder: "createTime",
     orderBy: sortable("create_time", "update_time", "sink", "state", "uid"),
+    large: ["type_prefixes", "subject_prefixes"],
   },
   LAYOUT,
 );

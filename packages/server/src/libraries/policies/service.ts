@@ -22,6 +22,7 @@ const LIST = storedListOf(
     table: "artifact_policies",
     defaultOrder: "uid",
     orderBy: sortable("ecosystem", "description", "mode", "create_time", "update_time", "uid"),
+    large: ["blocked_purls", "allowed_purls", "allowed_licenses", "denied_licenses"],
   },
   POLICY_LAYOUT,
 );

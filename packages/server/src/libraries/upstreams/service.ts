@@ -19,6 +19,7 @@ const LIST = storedListOf(
     table: "upstreams",
     defaultOrder: "ecosystem",
     orderBy: sortable("ecosystem", "description", "url", "create_time", "update_time", "uid"),
+    large: ["reserved_names", "merged_names"],
   },
   UPSTREAM_LAYOUT,
 );

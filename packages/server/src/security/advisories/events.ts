@@ -4,7 +4,8 @@ import { applyMask } from "../../aip/masks.ts";
 import type { Call, CallData } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument, notFound, permissionDenied } from "../../errors.ts";
 import { isUid, newUid, parentOf } from "../../lib/uid.ts";
-import type { Database, Row } from "../../store/index.ts";
+import { createTurns } from "../../lib/turns.ts";
+import { type Database, type Row, select } from "../../store/index.ts";
 import { checkChangedEvent } from "./check.ts";
 import { noteDecision } from "./decisions.ts";
 import { hiddenFrom, LOCATION_CHANGED, locationChangeOf, setLocationChange } from "./location-changes.ts";
@@ -15,6 +16,10 @@ type EventRow = Row<"advisory_events">;
 // A page of 200 advisories holds all their events.
 const MAX_EVENTS = 100;
 const MAX_CHARS = 64 << 10;
+/** The events of so many advisories are read in one step. */
+const ADVISORIES_AT_ONCE = 10;
+/** What an event takes beside its texts. */
+const EVENT_BYTES = 512;
 
 /**
  * Adds events to an advisory in their order, and notes them there. Throws PERMISSION_DENIED for an event that is to be
@@ -106,21 +111,52 @@ export async function eventsByAdvisory(
   uids: readonly string[],
   by: Pick<CallData, "v1"> = {},
 ): Promise<ReadonlyMap<string, AdvisoryEvent[]>> {
-  if (uids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom("advisory_events")
-    .select(WITHOUT_FINDINGS)
-    .where("parent", "in", uids)
-    .where("type", "not in", hiddenFrom(by))
-    .orderBy("parent")
-    .orderBy("create_time")
-    .execute();
   const found = new Map<string, AdvisoryEvent[]>();
-  for (const row of rows) {
-    const event = eventOf(row);
-    const known = found.get(row.parent);
-    if (known === undefined) found.set(row.parent, [event]);
-    else known.push(event);
+  const turn = createTurns();
+  for (let at = 0; at < uids.length; at += ADVISORIES_AT_ONCE) {
+    const rows = await db
+      .selectFrom("advisory_events")
+      .select(WITHOUT_FINDINGS)
+      .where("parent", "in", uids.slice(at, at + ADVISORIES_AT_ONCE))
+      .where("type", "not in", hiddenFrom(by))
+      .orderBy("parent")
+      .orderBy("create_time")
+      .execute();
+    for (const row of rows) {
+      const event = eventOf(row);
+      const known = found.get(row.parent);
+      if (known === undefined) found.set(row.parent, [event]);
+      else known.push(event);
+    }
+    await turn();
+  }
+  return found;
+}
+
+/**
+ * What the events of advisories take on a page, in bytes; an advisory without any is left out. Those behind `mostBytes`
+ * may be left out as well.
+ */
+export async function bytesOfEvents(
+  db: Database,
+  uids: readonly string[],
+  mostBytes: number,
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  let sum = 0;
+  for (let at = 0; at < uids.length && sum <= mostBytes; at += ADVISORIES_AT_ONCE) {
+    const some = uids.slice(at, at + ADVISORIES_AT_ONCE);
+    const rows = await select<{ parent: string; n: number | string; bytes: number | string }>(
+      db,
+      `select parent, count(*) as n, sum(octet_length(content) + octet_length(issue)) as bytes
+         from advisory_events where parent in (${some.map(() => "?").join(", ")}) group by parent`,
+      some,
+    );
+    for (const { parent, n, bytes } of rows) {
+      const each = Number(n) * EVENT_BYTES + Number(bytes);
+      found.set(parent, each);
+      sum += each;
+    }
   }
   return found;
 }

@@ -7,17 +7,19 @@ import {
   ListAdvisoriesRequestSchema,
 } from "@moorage/api/messages";
 import { sql } from "kysely";
-import { columnIs, listOf, listPage } from "../../aip/list.ts";
+import { columnIs, listFound, listOf, listPage } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
+import { fitting, MAX_PAGE_BYTES } from "../../aip/page-bytes.ts";
+import { type FoundPage, type PageQuery, queryPage } from "../../aip/page-query.ts";
 import { validate } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { groups } from "../../iam/index.ts";
 import { organizationOf } from "../../lib/uid.ts";
-import type { Row } from "../../store/index.ts";
+import type { Database, Row } from "../../store/index.ts";
 import { checkAliases, checkNew, checkNewEvent } from "./check.ts";
 import { noteDecision } from "./decisions.ts";
-import { addEvents, changeEvent, eventsByAdvisory, eventsOf } from "./events.ts";
+import { addEvents, bytesOfEvents, changeEvent, eventsByAdvisory, eventsOf } from "./events.ts";
 import { filtersOf, foundBy } from "./filters.ts";
 import { hiddenFrom } from "./location-changes.ts";
 import { removeLookups, writeLookups } from "./lookups.ts";
@@ -43,6 +45,7 @@ const LIST_EVENTS = listOf({
   table: "advisory_events",
   defaultOrder: "createTime",
   orderBy: sortable("create_time"),
+  large: ["content", "issue", "findings"],
 });
 
 /** Advisories of groups: docs/security-data.md. */
@@ -53,17 +56,21 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
       validate(ListAdvisoriesRequestSchema, request);
       const visible = await call.visible(Capability.CAP_ADVISORIES_LIST);
       const organizations = [...new Set(visible.map(organizationOf))];
-      const page = await listPage(call, pageTokenKey, LIST, request, {
-        filters: (inForce) => filtersOf(call, inForce, organizations),
-        foundBy,
-      });
+      const { rows, ...page } = await listFound(
+        call,
+        pageTokenKey,
+        LIST,
+        request,
+        { filters: (inForce) => filtersOf(call, inForce, organizations), foundBy },
+        (query) => queryWithEvents(call.tx, query),
+        (row, column) => (row as Record<string, unknown>)[column],
+      );
       const events = await eventsByAdvisory(
         call.tx,
-        page.rows.map(({ uid }) => uid),
+        rows.map(({ uid }) => uid),
         call,
       );
-      const found = page.rows.map((row) => withEvents(row, events.get(row.uid) ?? []));
-      return { ...page, advisories: found };
+      return { ...page, advisories: rows.map((row) => withEvents(row, events.get(row.uid) ?? [])) };
     },
     async createAdvisory(call, { parent, advisory = create(AdvisorySchema) }) {
       checkNew(call, advisory);
@@ -113,6 +120,19 @@ export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typ
     updateAdvisoryEvent: (call, { advisoryEvent = create(AdvisoryEventSchema), updateMask }) =>
       changeEvent(call, advisoryEvent, updateMask),
   };
+}
+
+/** A page that ends early where its advisories are too large together, with their events. */
+async function queryWithEvents(db: Database, query: PageQuery): Promise<FoundPage<Row<"advisories">>> {
+  const { rows, ...found } = await queryPage(db, "advisories", query);
+  const whole = rows as unknown as Row<"advisories">[];
+  const bytes = await bytesOfEvents(
+    db,
+    whole.map(({ uid }) => uid),
+    MAX_PAGE_BYTES,
+  );
+  const kept = fitting(whole, ({ uid }) => bytes.get(uid) ?? 0);
+  return { ...found, rows: kept, ...(kept.length < whole.length && { isCut: true }) };
 }
 
 async function answerOf(call: Call, row: Row<"advisories">): Promise<MessageShape<typeof AdvisorySchema>> {

@@ -4,6 +4,7 @@ import { type FeedStatement, isAnythingStated, keysInUse, statementsOn } from ".
 import { imageKeys, productKeyOf, targetIn } from "../trusted/trust.ts";
 import { isAbout } from "../vex/applies.ts";
 import { nameIn } from "./candidates.ts";
+import type { ReadingLimits } from "../attached/statements.ts";
 import type { ImageAsOf } from "./image-packages.ts";
 import { marks } from "./images.ts";
 
@@ -27,28 +28,37 @@ export async function feedStatements(
   { repo, digest, atMs }: ImageAsOf,
   sources: readonly string[],
   all: readonly AboutPackage[],
+  { turn }: Pick<ReadingLimits, "turn"> = {},
 ): Promise<LatestOfFeeds> {
   if (!(await isAnythingStated(db))) return NONE;
   const path = await pathOf(db, repo);
-  const keyed = all.map((each) => ({ ids: lowered(each.ids), key: productKeyOf(each.purl) }));
+  const keyed: { ids: string[]; key: string | undefined }[] = [];
+  for (const { ids, purl } of all) {
+    keyed.push({ ids: lowered(ids), key: productKeyOf(purl) });
+    await turn?.();
+  }
   const ofImage = await keysInUse(db, imageKeys(path));
   const inUse = new Set(
     await keysInUse(
       db,
       keyed.flatMap(({ key }) => key ?? []),
+      turn,
     ),
   );
   const pairs = new Map<string, [string, string]>();
-  for (const { ids, key } of keyed)
+  for (const { ids, key } of keyed) {
     for (const id of ids)
       for (const each of key !== undefined && inUse.has(key) ? [key, ...ofImage] : ofImage)
         pairs.set(`${each}\n${id}`, [each, id]);
+    await turn?.();
+  }
   if (pairs.size === 0) return NONE;
   const held = new Map<string, boolean>();
   // The latest come first.
   const byId = new Map<string, { target: string; statement: FeedStatement; rank: number }[]>();
   let rank = 0;
-  for (const statement of await statementsOn(db, [...pairs.values()], atMs)) {
+  for (const statement of await statementsOn(db, [...pairs.values()], atMs, turn)) {
+    await turn?.();
     const found = targetIn(statement, { path, digest });
     if (found === undefined) continue;
     const { target, within } = found;

@@ -112,7 +112,7 @@ export async function findingsOfImage(
   const said: ImageSayings = {
     decisions: await decisionsAbout(db, asked, ids),
     ...(await partedByWord(await attachedStatements(db, wanted, limits), turn)),
-    latestOfFeeds: await feedStatements(db, asked, sources, aboutPackages(groups, packages, known)),
+    latestOfFeeds: await feedStatements(db, asked, sources, aboutPackages(groups, packages, known), limits),
   };
   const findingOf = (group: readonly FindingRow[]): ImageFinding[] => {
     const open = group.filter(isOpen);

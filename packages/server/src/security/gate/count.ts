@@ -47,10 +47,7 @@ export async function countFindings(
   const next = meant.filter(({ sinceMs }) => nowMs - sinceMs < rules.graceMs).map(({ sinceMs }) => sinceMs);
   return {
     count: counted.length,
-    worst: counted
-      .map((finding) => findingOf(finding, digest))
-      .sort(fromTheWorst)
-      .slice(0, MAX_NAMED),
+    worst: worstOf(counted.map((finding) => findingOf(finding, digest))),
     untilMs: next.reduce((least, sinceMs) => Math.min(least, sinceMs), Infinity) + rules.graceMs,
     unknown: unknown === undefined ? [] : [unknown],
     isHeld: manifest !== undefined,
@@ -61,10 +58,7 @@ export async function countFindings(
 export function together(counts: readonly Counted[]): Counted {
   return {
     count: counts.reduce((sum, { count }) => sum + count, 0),
-    worst: counts
-      .flatMap(({ worst }) => worst)
-      .sort(fromTheWorst)
-      .slice(0, MAX_NAMED),
+    worst: worstOf(counts.flatMap(({ worst }) => worst)),
     untilMs: counts.reduce((least, { untilMs }) => Math.min(least, untilMs), Infinity),
     unknown: counts.flatMap(({ unknown }) => unknown).slice(0, MAX_NAMED),
     isHeld: counts.every(({ isHeld }) => isHeld),
@@ -90,6 +84,18 @@ function isMeant({ vulnerability: { severity, isExploited }, fixed }: ImageFindi
 function findingOf({ vulnerability, package: held, fixed }: ImageFinding, digest: string): GateFinding {
   const { id, severity, isExploited } = vulnerability;
   return { vulnerability: id, severity, isExploited, purl: held.purl, fixed, digest };
+}
+
+/** The worst of them first, at most MAX_NAMED: without sorting the thousands that are not named. */
+function worstOf(findings: readonly GateFinding[]): GateFinding[] {
+  const worst: GateFinding[] = [];
+  for (const each of findings) {
+    const last = worst[MAX_NAMED - 1];
+    if (last !== undefined && fromTheWorst(each, last) >= 0) continue;
+    worst.push(each);
+    worst.sort(fromTheWorst).splice(MAX_NAMED);
+  }
+  return worst;
 }
 
 /** What is exploited comes first, then what is most severe. */

@@ -30,6 +30,7 @@ const LIST = storedListOf(
     table: "scanners",
     defaultOrder: "name",
     orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
+    large: ["adapter"],
   },
   SCANNER_LAYOUT,
 );

@@ -1,5 +1,8 @@
+import type { createTurns } from "../../lib/turns.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
 import type { VexStatus } from "../vex/types.ts";
+
+type Turn = ReturnType<typeof createTurns>;
 
 /** What a feed says of one vulnerability in a product that it may decide about. */
 export interface FeedStatement {
@@ -50,10 +53,11 @@ export async function statementsOn(
   tx: Database,
   pairs: readonly (readonly [key: string, vulnerability: string])[],
   atMs: number | undefined,
+  turn?: Turn,
 ): Promise<FeedStatement[]> {
   const time =
     atMs === undefined ? "s.until_time is null" : "s.from_time <= ? and (s.until_time is null or s.until_time > ?)";
-  return await inParts(pairs, PAIRS_AT_ONCE, async (part) =>
+  const read = async (part: typeof pairs): Promise<StatementRow[]> =>
     select<StatementRow>(
       tx,
       `select s.* from (${part.map(() => "select ? as key, ? as vulnerability").join(" union all ")}) as p
@@ -61,8 +65,8 @@ export async function statementsOn(
        join feed_statements as s on s.feed = k.feed and s.record = k.record and s.n = k.n
        where ${time} order by s.time desc limit ${MAX_AT_ONCE}`,
       [...part.flat(), ...(atMs === undefined ? [] : [atMs, atMs])],
-    ),
-  );
+    );
+  return await inParts(pairs, PAIRS_AT_ONCE, read, turn);
 }
 
 /** Whether any feed ever said anything that counts. */
@@ -71,7 +75,7 @@ export async function isAnythingStated(tx: Database): Promise<boolean> {
 }
 
 /** Those of the keys by which any statement was ever found. */
-export async function keysInUse(tx: Database, keys: readonly string[]): Promise<string[]> {
+export async function keysInUse(tx: Database, keys: readonly string[], turn?: Turn): Promise<string[]> {
   const all = [...new Set(keys)];
   const found: string[] = [];
   for (let at = 0; at < all.length; at += KEYS_AT_ONCE) {
@@ -83,6 +87,7 @@ export async function keysInUse(tx: Database, keys: readonly string[]): Promise<
       part,
     );
     found.push(...rows.map(({ key }) => key));
+    await turn?.();
   }
   return found;
 }
@@ -91,11 +96,14 @@ async function inParts<T>(
   all: readonly T[],
   size: number,
   read: (part: readonly T[]) => Promise<StatementRow[]>,
+  turn?: Turn,
 ): Promise<FeedStatement[]> {
   const found = new Map<string, FeedStatement>();
-  for (let at = 0; at < all.length; at += size)
+  for (let at = 0; at < all.length; at += size) {
     for (const row of await read(all.slice(at, at + size)))
       found.set(`${row.feed}\n${row.record}\n${row.n}`, statementOf(row));
+    await turn?.();
+  }
   return [...found.entries()]
     .sort(([one, a], [other, b]) => b.timeMs - a.timeMs || (one < other ? -1 : 1))
     .map(([, each]) => each);

@@ -46,5 +46,11 @@ export const PORT_LIMITS: PortLimits = {
 /** The largest gRPC, gRPC-Web or Connect message, decompressed, unless a setting says otherwise. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 
+/**
+ * The most values of a request's message: fields, elements of lists, entries of maps. Reading so many takes some
+ * milliseconds; a message of the largest size may have 50 times as many.
+ */
+export const MAX_MESSAGE_VALUES = 20_000;
+
 /** The longest deadline that a caller may set: the longest delay of a timer. */
 export const MAX_DEADLINE_MS = 2 ** 31 - 1;

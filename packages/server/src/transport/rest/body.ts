@@ -1,11 +1,13 @@
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { type BodyProblem, readBody, type Request } from "../../core/http.ts";
+import { hasMoreValues } from "../../lib/json.ts";
+import { MAX_MESSAGE_VALUES } from "../http/limits.ts";
 
 /**
  * Reads a request's JSON body; undefined without a body. Without a Content-Type it is taken for JSON. Throws
- * INVALID_ARGUMENT on `body` when it is too large, too slow, cut short or not JSON in UTF-8, and on `content-type` or
- * `content-encoding` when those are not supported. The rest of a rejected body is dropped unread; the port limits for
- * how long. Source: docs/contract.md, "Errors"; RFC 8259.
+ * INVALID_ARGUMENT on `body` when it is too large, has too many values, is too slow, cut short or not JSON in UTF-8, and
+ * on `content-type` or `content-encoding` when those are not supported. The rest of a rejected body is dropped unread;
+ * the port limits for how long. Source: docs/contract.md, "Errors"; RFC 8259.
  */
 export async function readJsonBody(
   request: Request,
@@ -23,6 +25,8 @@ export async function readJsonBody(
   } catch {
     throw invalidArgument({ field: "body", description: "must be valid UTF-8" });
   }
+  if (hasMoreValues(text, MAX_MESSAGE_VALUES))
+    throw invalidArgument({ field: "body", description: `must have at most ${MAX_MESSAGE_VALUES} values` });
   try {
     return JSON.parse(text);
   } catch {

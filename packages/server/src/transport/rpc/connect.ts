@@ -26,6 +26,8 @@ import { Code, MoorageError } from "../../errors.ts";
 import type { CallHead } from "../../runtime/pipeline.ts";
 import { streamed } from "./connect-stream.ts";
 import { aliasedServices } from "./aliased-files.ts";
+import { countedBody } from "./counted-body.ts";
+import { tooManyValues } from "./grpc-body.ts";
 import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "../http/limits.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
@@ -91,7 +93,8 @@ export function connectHandler(options: RpcHandlerOptions): RequestHandler {
     const asked = universalRequest(request, response, values);
     if (!asked) return answerMalformedHost(response, service, errorDomain);
     if (handler?.method.methodKind === "server_streaming") endWithCaller(request, response);
-    await answerWith(handler ?? fallback, asked, response);
+    const counted = handler === undefined ? asked : countedRequest(handler.method, asked, service, options);
+    await answerWith(handler ?? fallback, counted, response);
   };
 }
 
@@ -116,6 +119,23 @@ function answerMalformedHost(response: Response, service: string, errorDomain: s
   response.statusCode = 400;
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify(statusJson(error, areaOf(service), errorDomain)));
+}
+
+/** The request of a method with one message; the messages of the others are of no more than a name. */
+function countedRequest(
+  method: DescMethod,
+  asked: UniversalServerRequest,
+  service: string,
+  { errorDomain, maxMessageBytes: maxBytes = MAX_MESSAGE_BYTES }: RpcHandlerOptions,
+): UniversalServerRequest {
+  const { body, header } = asked;
+  if (!isAsyncIterable(body) || !(isUnary(method) || isServerStreaming(method))) return asked;
+  const reject = (): Error => toConnectError(tooManyValues(), areaOf(service), errorDomain);
+  return { ...asked, body: countedBody(method, header, body, { maxBytes, reject }) };
+}
+
+function isAsyncIterable(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
 }
 
 /** The services' methods, health and reflection, all behind the gate. */

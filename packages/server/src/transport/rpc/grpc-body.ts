@@ -1,4 +1,5 @@
 import { Code, MoorageError } from "../../errors.ts";
+import { MAX_MESSAGE_VALUES } from "../http/limits.ts";
 
 /** One message as received: a flag, its length, its bytes. Source: gRPC over HTTP/2, Length-Prefixed-Message. */
 export interface Envelope {
@@ -112,6 +113,14 @@ export function envelope(bytes: number): Buffer {
 /** RESOURCE_EXHAUSTED for a message beyond the limit, as received or decompressed. */
 export function tooLarge(maxBytes: number): MoorageError {
   return new MoorageError(Code.ResourceExhausted, `Resource exhausted: a message may have ${maxBytes} bytes`);
+}
+
+/** INVALID_ARGUMENT for a message of which reading it would make too many values. */
+export function tooManyValues(): MoorageError {
+  return new MoorageError(
+    Code.InvalidArgument,
+    `Invalid argument: a message must have at most ${MAX_MESSAGE_VALUES} values`,
+  );
 }
 
 function secondMessage(): MoorageError {

@@ -11,14 +11,15 @@ import { messageOf } from "../../core/stored.ts";
 import { isStreamed } from "../../core/streamed.ts";
 import { isWritten } from "../../core/written.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import { hasMoreFields } from "../../lib/protobuf-size.ts";
 import { isCacheable } from "../../runtime/response-cache.ts";
 import { type EncodedList, listEncoder } from "./encoded-list.ts";
-import { type Envelope, envelope, enveloped, UnaryBody } from "./grpc-body.ts";
+import { type Envelope, envelope, enveloped, tooManyValues, UnaryBody } from "./grpc-body.ts";
 import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import type { Encoding } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
 import { grpcTimeoutMs } from "./grpc-timeout.ts";
-import { MAX_MESSAGE_BYTES, PORT_LIMITS } from "../http/limits.ts";
+import { MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, PORT_LIMITS } from "../http/limits.ts";
 import type { RpcHandlerOptions } from "./handler.ts";
 import { steps } from "../steps.ts";
 import { areaOf, asMoorageError } from "../status.ts";
@@ -166,6 +167,7 @@ async function readMessage(
       metadata: { requestId },
     });
   const plain = isCompressed && encoding !== undefined ? await encoding.decompress(bytes, maxBytes) : bytes;
+  if (hasMoreFields(method.input, plain, MAX_MESSAGE_VALUES)) throw tooManyValues();
   try {
     return fromBinary(method.input, plain);
   } catch (error) {

@@ -16,6 +16,7 @@ import {
   SyncConfigSchema,
 } from "@moorage/api/v1/registry";
 import { Code, MoorageError } from "../../errors.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { mapping, nested, numbered } from "../mapping.ts";
 import type { Translation } from "../service.ts";
 import { listed, type V2, withId } from "../v2.ts";
@@ -96,19 +97,32 @@ async function repoNamed(v2: V2, parent: string, name: string): Promise<V2Repo |
   return found.find((each) => each.name === name);
 }
 
-/** How many readmes are read together: each has up to 512 KiB. */
-const READMES = 25;
+/** How many readmes are read together, how many repos are sent together, and how long their readmes may be. */
+const TOGETHER = 5;
+const PART = { repos: 25, chars: 512 * 1024 };
 
 /** The repos of the pages, some at a time, with their readmes, which pages leave out. */
 async function* withReadmes(
   v2: V2,
   pages: AsyncGenerator<ListReposResponse, void, undefined>,
 ): AsyncGenerator<Repo[], void, undefined> {
-  for await (const { repos: found } of pages)
-    for (let at = 0; at < found.length; at += READMES) {
-      const read = await Promise.all(found.slice(at, at + READMES).map((each) => withReadme(v2, each)));
-      yield read.filter((each) => each !== undefined);
-    }
+  const turn = createTurns();
+  for await (const { repos: found } of pages) {
+    let part: Repo[] = [];
+    let chars = 0;
+    for (let at = 0; at < found.length; at += TOGETHER)
+      for (const read of await Promise.all(found.slice(at, at + TOGETHER).map((each) => withReadme(v2, each)))) {
+        if (read === undefined) continue;
+        if (part.length === PART.repos || (part.length > 0 && chars + read.readme.length > PART.chars)) {
+          yield part;
+          [part, chars] = [[], 0];
+          await turn();
+        }
+        part.push(read);
+        chars += read.readme.length;
+      }
+    if (part.length > 0) yield part;
+  }
 }
 
 /** Undefined for a repo that was deleted since its page was read. */

@@ -8,15 +8,10 @@ import type { HeavyInput, HeavyWorld } from "./input.ts";
 const DECISIONS = 5_000;
 const NOTE = "n".repeat(2_000);
 
-/** Makes one by the API, and copies its rows. */
-async function decide(world: HeavyWorld): Promise<void> {
+/** Makes an advisory with these events by the API, and copies its rows until there are so many. */
+export async function decideMany(world: HeavyWorld, count: number, events: readonly object[]): Promise<void> {
   const group = world.organization.uid;
-  const advisory = {
-    artifactName: "artifact",
-    artifactType: "NPM",
-    aliases: ["CVE-2026-1"],
-    events: [{ truePositiveDetermination: { note: NOTE }, reviewState: "APPROVED" }],
-  };
+  const advisory = { artifactName: "artifact", artifactType: "NPM", aliases: ["CVE-2026-1"], events };
   const { status, text } = await world.send("POST", `/vulnerabilities/v2/advisories/${group}`, {
     token: world.platform,
     headers: { "content-type": "application/json" },
@@ -26,7 +21,7 @@ async function decide(world: HeavyWorld): Promise<void> {
   await world.write(async (db) => {
     const { series, pad } = ENGINE === "sqlite" ? SQLITE : POSTGRES;
     const uid = `'${group}/000000000' || ${pad("s.i")}`;
-    const many = series(DECISIONS - 1);
+    const many = series(count - 1);
     await sql
       .raw(
         `insert into advisories (uid, parent, advisory_id, author, artifact_name, artifact_type, artifact_architecture, component_name, component_location, component_type, aliases, legacy_advisory_id, severities, origin, latest_type, create_time, update_time, delete_time)
@@ -37,8 +32,8 @@ async function decide(world: HeavyWorld): Promise<void> {
     await sql
       .raw(
         `insert into advisory_events (uid, parent, type, content, findings, issue, author, reviewer, review_state, review_time, create_time)
-        select ${uid} || '/0000000000000001', ${uid}, e.type, e.content, e.findings, e.issue, e.author, e.reviewer, e.review_state, e.review_time, e.create_time
-          from (select * from advisory_events limit 1) as e cross join ${many} as s`,
+        select ${uid} || substr(e.uid, length(e.parent) + 1), ${uid}, e.type, e.content, e.findings, e.issue, e.author, e.reviewer, e.review_state, e.review_time, e.create_time
+          from (select * from advisory_events limit ${events.length}) as e cross join ${many} as s`,
       )
       .execute(db);
   });
@@ -48,7 +43,7 @@ const exported = (title: string, path: string): HeavyInput => ({
   title,
   statuses: [200, 429],
   async prepare(world) {
-    await decide(world);
+    await decideMany(world, DECISIONS, [{ truePositiveDetermination: { note: NOTE }, reviewState: "APPROVED" }]);
     return (began) =>
       world.send("GET", `/vulnerabilities/v2/groups/${world.organization.uid}/${path}`, {
         token: world.platform,

@@ -4,7 +4,7 @@ import type { Database } from "../../../src/store/index.ts";
 export interface HeavyAnswer {
   status: number;
   headers: NodeJS.Dict<string | string[]>;
-  /** The length of the body in bytes, and its beginning. */
+  /** The length of the body in bytes, and its beginning, or all of it. */
   bytes: number;
   text: string;
 }
@@ -13,6 +13,8 @@ export interface HeavySend {
   token?: string;
   headers?: Record<string, string>;
   body?: Uint8Array | string;
+  /** Keeps all of the answer. */
+  whole?: boolean;
   /** Called with its status when the answer begins. */
   began?: (status: number) => void;
 }

@@ -3,6 +3,7 @@ import { ATTACHED } from "./attached.ts";
 import { DOCUMENTS } from "./documents.ts";
 import type { HeavyInput } from "./input.ts";
 import { LIBRARIES } from "./libraries.ts";
+import { LISTS } from "./lists.ts";
 import { REPORTS } from "./reports.ts";
 
 /** All heavy inputs, by the suite that plays them: documents and lists of the API, and libraries. */
@@ -10,6 +11,7 @@ export const HEAVY = {
   documents: DOCUMENTS,
   libraries: LIBRARIES,
   advisories: ADVISORIES,
+  lists: LISTS,
   reports: REPORTS,
   attached: ATTACHED,
 } satisfies Record<string, readonly HeavyInput[]>;

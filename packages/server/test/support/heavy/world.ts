@@ -118,7 +118,7 @@ export async function startHeavyWorld(
 function sent(
   url: URL,
   method: string,
-  { token, headers, body, began }: HeavySend,
+  { token, headers, body, began, whole = false }: HeavySend,
   agent?: Agent,
 ): Promise<HeavyAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HeavyAnswer>();
@@ -140,7 +140,9 @@ function sent(
       let text = "";
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (text.length < SHOWN_BYTES) text += chunk.toString("utf8", 0, SHOWN_BYTES);
+        // What is kept whole is of ASCII letters alone.
+        if (whole) text += chunk.toString("utf8");
+        else if (text.length < SHOWN_BYTES) text += chunk.toString("utf8", 0, SHOWN_BYTES);
       });
       response.once("error", reject);
       response.once("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, text }));
