@@ -77,6 +77,8 @@ check_regctl() {
   does "regctl: a public image is pulled anonymously" stranger image copy "$public" ocidir://public:latest
   refused "regctl: anonymous access to the other tag is denied" DENIED stranger manifest get "$HOST/$PUBLIC/regctl:2.0"
   refused "regctl: anonymous access to a private image is denied" DENIED stranger manifest get "$app:1.0"
+  refused "regctl: a push without an organization says how names begin" "Image names begin with an organization, as in .*/first; this identity may push to" \
+    regctl image copy "ocidir://$WORK/sample/build1@$FIRST" "$HOST/first:1.0"
   refused "regctl: an anonymous deletion is denied" "unauthorized\|denied" stranger tag delete "$HOST/$PUBLIC/regctl:latest"
   does "regctl: a CI job pushes with its own token" as_job main regctl --host "reg=$HOST,tls=disabled" image copy "ocidir://$WORK/sample/build1:latest" "$HOST/$ORG/ci-regctl:1.0"
   does "regctl: the commands of docs/clients.md work" document regctl

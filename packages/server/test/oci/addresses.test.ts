@@ -7,8 +7,8 @@ import { startInstallation } from "../support/installation.ts";
 import { publishDocument } from "../support/npm.ts";
 import { sendRaw } from "../support/raw-http.ts";
 
-// Under which names clients reach the registry, and which of them are in the answers that they get. crane and oras take no
-// token endpoint on a loopback or private host that is not the registry's own host and port.
+// Under which names clients reach the registry, and which of them are in the answers that they get. crane and oras take
+// no token endpoint on a loopback or private host that is not the registry's own host and port.
 
 async function start(t: TestContext, env: Record<string, string> = {}) {
   const installation = await startInstallation(t, env);

@@ -19,5 +19,16 @@ async function registryHost(): Promise<string> {
   const {
     protected_resources: [registry],
   } = (await response.json()) as { protected_resources: [string] };
-  return new URL(registry).host;
+  return shownHost(registry, window.location);
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * The host[:port] to show of a registry's URL to a reader of this page. A registry on the server's own machine is that
+ * of a server without a URL in its settings, which answers at the name that its client calls.
+ */
+export function shownHost(registry: string, page: { host: string; hostname: string }): string {
+  const { host, hostname } = new URL(registry);
+  return LOOPBACK.test(hostname) && !LOOPBACK.test(page.hostname) ? page.host : host;
 }
