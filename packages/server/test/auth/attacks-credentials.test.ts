@@ -210,15 +210,18 @@ describe("a narrowing parameter", () => {
       401,
       "challenged for more",
     );
-    for (const scope of [
-      "repository:acme/app:everything",
-      "repository:acme/app:",
-      "repository(plugin):acme/app:pull",
-    ]) {
+    for (const [scope, actions] of [
+      ["repository:acme/app:everything", []],
+      ["repository:acme/app:", []],
+      ["repository():acme/app:pull", []],
+      // Docker asks so for a plugin, and for nothing beside: it is the repository of that name.
+      ["repository(plugin):acme/app:pull", ["pull"]],
+      ["repository(plugin):nowhere/app:pull,push", []],
+    ] as const) {
       const { access } = decodeJwt<{ access: object[] }>(await ask(scope));
       assert.deepEqual(
         access.flatMap((one) => (one as { actions: string[] }).actions),
-        [],
+        actions,
         scope,
       );
     }
