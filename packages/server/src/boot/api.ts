@@ -21,6 +21,7 @@ import { type Method, nameOf } from "../runtime/methods.ts";
 import { blobReader } from "../runtime/read-blob.ts";
 import { createScannerChecks } from "../security/index.ts";
 import { v1Methods } from "../v1/index.ts";
+import { gateAhead } from "./gate-ahead.ts";
 import type { Base } from "./base.ts";
 import { type LargeWork, openLargeWork } from "./large-work.ts";
 import type { Shutdown } from "./shutdown.ts";
@@ -84,6 +85,7 @@ export function openApi(
         (data, request) => scanners.check(data, request as CheckScannerRequest),
       ],
     ]),
+    readAhead: gateAhead(transactor),
     outside: new Map<string, OutsideMethod>([
       [
         nameOf(SecurityTokenService.method.exchange),

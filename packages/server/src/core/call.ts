@@ -68,6 +68,11 @@ export interface CallData {
   /** Set when a method of v1 calls: what v1 alone has is read and written, too. The method has checked its request. */
   v1?: boolean;
   /**
+   * What was read before the transaction of a call that writes, by whom it is for: it is used where nothing has changed
+   * since, so that the transaction is short. Plain data.
+   */
+  ahead?: Readonly<Record<string, unknown>>;
+  /**
    * Set by v1's update of a tag, which v2 has none of: CreateTag then changes the tag with this uid, with the right to
    * update tags alone, and throws NOT_FOUND where the repo's tag of that name is none or another one.
    */

@@ -3,7 +3,13 @@ import { failedPrecondition, type PreconditionViolation } from "../errors.ts";
 import { emitGateDecision } from "./gate-events.ts";
 import { policyOf } from "./policies.ts";
 import type { TagPlace } from "./tag-moves.ts";
-import { gatedTag, type GateVerdict, type JudgePromotion, type UnknownImage } from "./vulnerability-gate.ts";
+import {
+  gatedTag,
+  type GateRules,
+  type GateVerdict,
+  type JudgePromotion,
+  type UnknownImage,
+} from "./vulnerability-gate.ts";
 
 /** A tag that the API is to make point to a digest. */
 export interface PromotedTag {
@@ -15,6 +21,22 @@ export interface PromotedTag {
 /** An image that passed although it is not known what it holds, and the tag that comes to point to it. */
 export interface PassedUnknown extends UnknownImage {
   tag: string;
+}
+
+/** An image that a gate is to judge. */
+export interface ToJudge {
+  digest: string;
+  rules: GateRules;
+}
+
+/** Which images the repo's gate judges when tags come to point to them, each once. */
+export function imagesToJudge(moves: readonly PromotedTag[]): ToJudge[] {
+  const found = new Map<string, ToJudge>();
+  for (const { digest, place } of moves) {
+    const { gate } = policyOf(place.policy);
+    if (gate?.onPromote === true && place.tag?.digest !== digest) found.set(digest, { digest, rules: gate });
+  }
+  return [...found.values()];
 }
 
 /**
@@ -34,7 +56,7 @@ export async function requirePromotable(
   for (const { name: tag, digest, place } of moves) {
     const { gate } = policyOf(place.policy);
     if (gate?.onPromote !== true || place.tag?.digest === digest) continue;
-    if (!judged.has(digest)) judged.set(digest, await judge(call.tx, { repo, digest }, gate, call.nowMs));
+    if (!judged.has(digest)) judged.set(digest, await judge(call, { repo, digest }, gate, call.nowMs));
     const verdict = judged.get(digest);
     if (verdict === undefined) continue;
     if (gate.enforces && verdict.holds) {

@@ -5,6 +5,8 @@ export { noteImageChange } from "./finding-causes.ts";
 export { type ImagePaths, imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { imageFor, imagesService } from "./images.ts";
+export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
+export { promotedMoves, rolledBackMoves } from "./promotions.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
 export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";
 export { type LocalMirror, localSourceOf } from "./local-source.ts";

@@ -54,6 +54,11 @@ const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
  * digest, and FAILED_PRECONDITION with everything else that prevents the moves, the repo's vulnerability gate included.
  */
 export async function promoteTags(call: Call, request: PromoteTagsRequest, judge: JudgePromotion): Promise<Promoted> {
+  return await moveTogether(call, request.repoUid, await promotedMoves(call, request), "promote", judge);
+}
+
+/** The moves that the request asks for. Throws what promoteTags throws, but for what the tags' policies say. */
+export async function promotedMoves(call: Call, request: PromoteTagsRequest): Promise<Move[]> {
   const { repoUid: repo, promotions } = request;
   const violations = [
     ...violationsOf(PromoteTagsRequestSchema, request),
@@ -80,11 +85,16 @@ export async function promoteTags(call: Call, request: PromoteTagsRequest, judge
       violation: { type: "TAG_MISSING", subject: fromTag, description: `there is no tag ${fromTag} to promote from` },
     };
   });
-  return await moveTogether(call, repo, movesOf(promotions, targets, placeOf), "promote", judge);
+  return movesOf(promotions, targets, placeOf);
 }
 
 /** Makes several tags point to digests that they had before, all or none. Throws like promoteTags. */
 export async function rollbackTags(call: Call, request: RollbackTagsRequest, judge: JudgePromotion): Promise<Promoted> {
+  return await moveTogether(call, request.repoUid, await rolledBackMoves(call, request), "rollback", judge);
+}
+
+/** The moves that the request asks for. Throws what rollbackTags throws, but for what the tags' policies say. */
+export async function rolledBackMoves(call: Call, request: RollbackTagsRequest): Promise<Move[]> {
   const { repoUid: repo, rollbacks } = request;
   const violations = [
     ...violationsOf(RollbackTagsRequestSchema, request),
@@ -105,7 +115,7 @@ export async function rollbackTags(call: Call, request: RollbackTagsRequest, jud
   await requireExpected(call, repo, rollbacks, placeOf);
   const targets: Target[] = [];
   for (const rollback of rollbacks) targets.push(await earlierDigest(call, repo, rollback, placeOf(rollback.name)));
-  return await moveTogether(call, repo, movesOf(rollbacks, targets, placeOf), "rollback", judge);
+  return movesOf(rollbacks, targets, placeOf);
 }
 
 function requestViolations(list: string, requested: readonly Requested[]): FieldViolation[] {

@@ -37,6 +37,12 @@ export type OutsideMethod = (data: CallData, request: Message, authorization: st
 export type MethodCheck = (data: CallData, request: Message) => Promise<Message | void>;
 
 /**
+ * Reads what the transaction of a writing call would otherwise take long to read: what the call has as `ahead`. What is
+ * wrong with the call the transaction says.
+ */
+export type ReadAhead = (data: CallData, request: Message) => Promise<NonNullable<CallData["ahead"]>>;
+
+/**
  * Checks the rights of every call of a method and runs it in its transaction. Protocols reach it through the pipeline.
  */
 export interface Dispatch {
@@ -78,6 +84,8 @@ export interface DispatchDeps {
   outside: Map<string, OutsideMethod>;
   /** Checks between authorization and the transaction, by the method's name. Defaults to none. */
   checks?: Map<string, MethodCheck>;
+  /** What is read between authorization and the transaction, by the method's name. Defaults to nothing. */
+  readAhead?: Map<string, ReadAhead>;
   reader: Database;
   transactor: Transactor;
   admins: readonly string[];
@@ -91,6 +99,7 @@ export function createDispatch({
   methods,
   outside,
   checks,
+  readAhead,
   reader,
   transactor,
   admins,
@@ -150,8 +159,9 @@ export function createDispatch({
     const { desc } = method;
     const name = nameOf(desc);
     const checked = (await checks?.get(name)?.(data, message)) ?? message;
+    const ahead = await readAhead?.get(name)?.(data, checked);
     const request = packed(toBinary(desc.input, checked));
-    const written = await transactor.write(callMethod, data, {
+    const written = await transactor.write(callMethod, ahead === undefined ? data : { ...data, ahead }, {
       method: name,
       request,
       key: method.keyOf?.(message),

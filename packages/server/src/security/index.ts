@@ -17,7 +17,7 @@ export { findingsService } from "./findings/service.ts";
 export { removeUnusedNotices } from "./findings/remove-notices.ts";
 export { startMatching } from "./findings/runner.ts";
 export { eolTagsService, versionsService } from "./end-of-life/service.ts";
-export { judgePromotion } from "./gate/promotion.ts";
+export { judgePromotion, readAhead } from "./gate/promotion.ts";
 export { createPullGate } from "./gate/pull.ts";
 export { type CountOptions, countsOfTag, type DayCount } from "./reports/counts.ts";
 export { feedChanges } from "./reports/changes.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { judgePromotion, readAhead } from "../../src/security/index.ts";
 import { pushIndex } from "../support/catalog/push.ts";
 import { BAD, CLEAN, type GatedRepo, MILD, openGatedRepo, putGateRecords } from "../support/gated-repo.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
@@ -104,4 +105,29 @@ test("a preview promotes, with an event for each image; a dry run has none", asy
   assert.equal(event?.actor, platform.owner);
   const { tag, digest, action, count } = event?.body ?? {};
   assert.deepEqual({ tag, digest, action, count }, { tag: "prod", digest: bad, action: "promote", count: 1 });
+});
+
+test("what was found before the transaction counts only as long as nothing has changed since", async () => {
+  const repo = await open();
+  const digest = await repo.push("bad", BAD);
+  await repo.gate(PROMOTE);
+  assert.deepEqual(result(await promote(repo, [{ name: "prod", digest }])), GATED("prod"));
+  const rules = { severity: 0, fixableOnly: false, exploitedOnly: true, graceMs: 0, holdsUnknown: true };
+  const [tx, nowMs] = [platform.reader, platform.clock.nowMs()];
+  const found = await readAhead({ tx, nowMs, requireCaller: () => {} }, repo.repo, [{ digest, rules }]);
+  assert.equal(Object.values(found)[0]?.counted.count, 1);
+  // If it had been nothing, this would be used as it is.
+  const ahead = Object.fromEntries(
+    Object.entries(found).map(([key, { state, counted }]) => [key, { state, counted: { ...counted, count: 0 } }]),
+  );
+  const judge = (): ReturnType<typeof judgePromotion> =>
+    judgePromotion({ tx, ahead }, { repo: repo.repo, digest }, rules, nowMs);
+  assert.equal(await judge(), undefined);
+  await platform.ok("POST", `/vulnerabilities/v2/advisories/${platform.organization}`, {
+    artifactName: "another",
+    artifactType: "NPM",
+    aliases: ["CVE-2026-77"],
+  });
+  const verdict = await judge();
+  assert.deepEqual([verdict?.holds, verdict?.count], [true, 1]);
 });

@@ -84,6 +84,10 @@ function isCurrent({ counted: { untilMs }, readMs }: Known, nowMs: number): bool
   return nowMs < untilMs && ageMs > -FRESH_MS && ageMs < MAX_AGE_MS;
 }
 
-function keyOf({ repo, digest }: GatedImage, { severity, fixableOnly, exploitedOnly, graceMs }: GateRules): string {
+/** What an image is remembered under: what was found in it depends on the rules. */
+export function keyOf(
+  { repo, digest }: GatedImage,
+  { severity, fixableOnly, exploitedOnly, graceMs }: GateRules,
+): string {
   return `${repo} ${digest} ${severity} ${fixableOnly} ${exploitedOnly} ${graceMs}`;
 }

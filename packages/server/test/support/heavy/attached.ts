@@ -195,4 +195,46 @@ export const ATTACHED: readonly HeavyInput[] = [
       };
     },
   },
+  {
+    title: "a promotion under a gate of an image with 10,000 findings and 80,000 statements attached",
+    statuses: [400],
+    writes: true,
+    times: 4,
+    async prepare(world) {
+      const { repo, digests } = await pushHolding(world, [{ packages: FINDINGS, findings: FINDINGS }]);
+      const [digest = ""] = digests;
+      await state(world, repo, digest);
+      const json = (
+        method: string,
+        path: string,
+        body: object,
+        began?: (status: number) => void,
+      ): Promise<HeavyAnswer> =>
+        world.send(method, path, {
+          token: world.platform,
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+          ...(began && { began }),
+        });
+      const gate = { mode: "ENFORCE", on: ["PROMOTE"] };
+      const { status, text } = await json("PATCH", `/registry/v2/repos/${repo}?updateMask=tagPolicy`, {
+        tagPolicy: { vulnerabilities: gate },
+      });
+      if (status !== 200) throw new Error(`${status} ${text}`);
+      const reopen = async (): Promise<void> =>
+        // The server closes what it does not find in a feed.
+        world.write(async (db) => {
+          await db.updateTable("package_findings").set({ closed: null, reason_closed: "" }).execute();
+        });
+      return async (began) => {
+        await reopen();
+        return await json(
+          "POST",
+          `/registry/v2/tags/${repo}:promote`,
+          { promotions: [{ name: "stable", digest }] },
+          began,
+        );
+      };
+    },
+  },
 ];

@@ -36,6 +36,8 @@ export interface HeavyWorld {
   send(method: string, path: string, send?: HeavySend): Promise<HeavyAnswer>;
   /** Pings as somebody of another organization, on a connection that stays open. Rejects unless it is answered. */
   ping(): Promise<void>;
+  /** Changes something of another organization, on a connection that stays open. Rejects unless it is answered. */
+  change(): Promise<void>;
   /** Changes the database past the API, to put there what takes long to send. */
   write(work: (db: Database) => Promise<void>): Promise<void>;
   /** The sum of a metric over its labels. */
@@ -66,6 +68,8 @@ export interface HeavyInput {
    * longer than a few of them.
    */
   pings?: number;
+  /** Whether others write meanwhile, instead of pinging. */
+  writes?: boolean;
   /** How many are sent side by side; eight by default, fewer for what takes long. */
   times?: number;
   /** Settings of the server, beside those of all. */

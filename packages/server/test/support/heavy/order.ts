@@ -10,7 +10,7 @@ const PINGS = 20;
 /** How often it is sent again where too few pings were answered: a machine that is busy answers fewer of them, once. */
 const ATTEMPTS = 3;
 
-type Limits = Pick<HeavyInput, "title" | "statuses" | "pings">;
+type Limits = Pick<HeavyInput, "title" | "statuses" | "pings" | "writes">;
 
 /**
  * Sends the request `times` times side by side, and pings of another organization one after another meanwhile. Fails
@@ -19,13 +19,13 @@ type Limits = Pick<HeavyInput, "title" | "statuses" | "pings">;
  */
 export async function assertOthersServed(
   world: HeavyWorld,
-  { title, statuses, pings: least = PINGS }: Limits,
+  { title, statuses, pings: least = PINGS, writes = false }: Limits,
   request: HeavyRequest,
   times = 1,
 ): Promise<HeavyAnswer[]> {
   const answered: number[] = [];
   while (answered.length < ATTEMPTS) {
-    const { pings, answers } = await pingsMeanwhile(world, request, times);
+    const { pings, answers } = await pingsMeanwhile(writes ? world.change : world.ping, request, times);
     for (const { status, text } of answers) assert.ok(statuses.includes(status), `${title}: ${status} ${text}`);
     if (pings >= least) return answers;
     answered.push(pings);
@@ -34,12 +34,12 @@ export async function assertOthersServed(
 }
 
 async function pingsMeanwhile(
-  world: HeavyWorld,
+  ping: () => Promise<void>,
   request: HeavyRequest,
   times: number,
 ): Promise<{ pings: number; answers: HeavyAnswer[] }> {
   // The connection of the pings is open before.
-  await world.ping();
+  await ping();
   let isAnswered = false;
   // Who is sent away because several others are being served already does not end the comparison.
   const began = (status: number): void => void (isAnswered ||= status !== 503);
@@ -50,7 +50,7 @@ async function pingsMeanwhile(
   all.catch(() => {});
   let pings = 0;
   while (!isAnswered) {
-    await world.ping();
+    await ping();
     // A ping that was answered in the same moment as the request shows nothing.
     if (!isAnswered) pings += 1;
   }

@@ -76,6 +76,7 @@ export async function startHeavyWorld(
   const other = await made("/iam/v2/groups", { name: "other" });
   const theirs = await sign("platform", await made(`/iam/v2/identities/${other}`, { name: "pinging" }));
   const memory = watchMemory(pid);
+  let changes = 0;
   return {
     url,
     pid,
@@ -87,6 +88,19 @@ export async function startHeavyWorld(
     async ping() {
       const { status, text } = await send("GET", "/ping/v2/ping", { token: theirs }, agent);
       if (status !== 200) throw new Error(`a ping was answered ${status} ${text}`);
+    },
+    async change() {
+      const { status, text } = await send(
+        "PATCH",
+        `/iam/v2/groups/${other}`,
+        {
+          token: platform,
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ description: String((changes += 1)) }),
+        },
+        agent,
+      );
+      if (status !== 200) throw new Error(`a change was answered ${status} ${text}`);
     },
     async write(work) {
       const store = await openStore(config);
