@@ -5,16 +5,16 @@ import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/ge
 import { other_name as otherName, v1_name as v1Name } from "@moorage/api/messages";
 import { isObject } from "../api/json-fields.ts";
 import type { Json, JsonObject } from "../api/rest.ts";
-import { durationMs } from "../command/duration.ts";
+import { bytesOf, durationOf, integerOf, isInteger, scalarOf } from "./proto-json.ts";
 
 /** Whether a field is output only, immutable or required. */
 export function hasBehavior(field: DescField, behavior: keyof typeof FieldBehavior): boolean {
   return hasOption(field, behaviorOption) && getOption(field, behaviorOption).includes(FieldBehavior[behavior]);
 }
 
-/** The field of that JSON name. */
+/** The field of that name, in lowerCamelCase or as the `.proto` file has it. */
 export function fieldOf(message: DescMessage, name: string): DescField | undefined {
-  return message.fields.find((field) => field.jsonName === name);
+  return message.fields.find((field) => field.jsonName === name) ?? message.fields.find((field) => field.name === name);
 }
 
 /** The message of a field whose own fields can be named apart: not of a list, nor of a map, nor a time. */
@@ -39,6 +39,13 @@ export function enumNames(desc: DescEnum): Map<string, string> {
     }),
     ...values.map(({ name }): [string, string] => [name, name]),
   ]);
+}
+
+/** The whole name of an enum's value, given by a name or by its number; undefined for one that it does not have. */
+export function enumName(desc: DescEnum, given: Json): string | undefined {
+  const byNumber = desc.values.find(({ number }) => String(number) === String(given));
+  if (byNumber !== undefined) return byNumber.name;
+  return enumNames(desc).get(String(given)) ?? desc.values.find(({ name }) => name === given)?.name;
 }
 
 function sharedPrefix(names: readonly string[]): string {
@@ -69,7 +76,10 @@ function emptyOf(field: DescField): Json {
  */
 export function normal(field: DescField, value: Json | undefined): Json {
   if (value === undefined || value === null) return emptyOf(field);
-  if (field.fieldKind === "list") return Array.isArray(value) ? value.map((each) => single(field, each)) : [];
+  if (field.fieldKind === "list") {
+    const all = Array.isArray(value) ? value.map((each) => single(field, each)) : [];
+    return field.listKind === "message" ? all : asSet(all);
+  }
   if (field.fieldKind === "map") {
     const entries = isObject(value) ? Object.entries(value) : [];
     return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, single(field, v)]));
@@ -77,19 +87,35 @@ export function normal(field: DescField, value: Json | undefined): Json {
   return single(field, value);
 }
 
+/** No list of plain values has an order that means something: the server may keep one in an order of its own. */
+function asSet(values: readonly Json[]): Json[] {
+  return [...new Map(values.map((each) => [JSON.stringify(each), each]))]
+    .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+    .map(([, each]) => each);
+}
+
+/** A plain value as text: a number may be text, and bytes have two alphabets. */
+function plain(field: DescField, value: Json): Json {
+  const scalar = scalarOf(field);
+  if (scalar === undefined || (typeof value !== "number" && typeof value !== "string")) return value;
+  if (isInteger(scalar)) return integerOf(scalar, String(value)) ?? String(value);
+  if (scalar === ScalarType.BYTES) return bytesOf(String(value)) ?? value;
+  return typeof value === "number" ? String(value) : value;
+}
+
 function single(field: DescField, value: Json): Json {
   if (field.message !== undefined) {
-    if (field.message.typeName === "google.protobuf.Duration")
-      return `${(durationMs(String(value)) ?? Number.NaN) / 1000}s`;
+    if (field.message.typeName === "google.protobuf.Duration") return durationOf(String(value)) ?? value;
     if (field.message.typeName === "google.protobuf.Timestamp") return new Date(String(value)).getTime();
-    if (isWellKnown(field.message) || !isObject(value)) return value;
+    if (isWellKnown(field.message)) return plain(field, value);
+    if (!isObject(value)) return value;
     return normalMessage(field.message, value);
   }
   if (field.enum !== undefined) {
-    const name = enumNames(field.enum).get(String(value)) ?? String(value);
+    const name = enumName(field.enum, value) ?? String(value);
     return name === field.enum.values[0]?.name ? "" : name;
   }
-  return typeof value === "number" ? String(value) : value;
+  return plain(field, value);
 }
 
 /** A value as the API has it, without the fields of messages that are empty: what a file needs to say. */

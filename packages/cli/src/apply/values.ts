@@ -2,9 +2,9 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { isAlias, isMap, isScalar, isSeq, type Pair } from "yaml";
 import type { Json, JsonObject } from "../api/rest.ts";
-import { durationMs } from "../command/duration.ts";
 import { nearest } from "../near.ts";
-import { enumNames, fieldOf, hasBehavior, isWellKnown } from "./fields.ts";
+import { enumName, enumNames, fieldOf, hasBehavior, isWellKnown } from "./fields.ts";
+import { bytesOf, durationOf, floatOf, integerOf, isInteger, isLong, scalarOf, timeOf } from "./proto-json.ts";
 import type { Place, Problem, Source } from "./source.ts";
 
 /** What a reader of values collects. */
@@ -17,7 +17,7 @@ export interface Reading {
   readonly places: Map<string, Place>;
 }
 
-const FROM = "From";
+const MOST_NAME = 200;
 const MOST_DEPTH = 20;
 
 /** The fields of a map, by the descriptor of their message. `renamed`: names in the file to those of the API. */
@@ -35,16 +35,21 @@ export function fieldsIn(
   for (const { key, value } of pairs) {
     const name = keyText(reading, key);
     if (name === undefined) continue;
-    const known = renamed[name] ?? name;
-    const field = fieldOf(message, known);
+    const field = fieldOf(message, renamed[name] ?? name);
+    const known = field?.jsonName ?? renamed[name] ?? name;
     const path = `${prefix}${known}`;
+    if (known in found) {
+      problem(reading, key, `${name} stands here twice, once by another name`);
+      continue;
+    }
     reading.places.set(path, reading.source.placeOf(key));
     if (field !== undefined && (renamed[name] !== undefined || !hasBehavior(field, "OUTPUT_ONLY"))) {
       const read = valueOf(reading, value, field, path, depth);
       if (read !== undefined) found[known] = read;
       continue;
     }
-    const secret = name.endsWith(FROM) ? fieldOf(message, name.slice(0, -FROM.length)) : undefined;
+    const [base] = /^.*(?=From$)|^.*(?=_from$)/.exec(name.slice(0, MOST_NAME)) ?? [];
+    const secret = base === undefined ? undefined : fieldOf(message, base);
     if (secret?.scalar === ScalarType.STRING && secret.fieldKind === "scalar") {
       const text = fromEnvironment(reading, value);
       if (text !== undefined) found[secret.jsonName] = text;
@@ -99,28 +104,44 @@ function singleValue(
 ): Json | undefined {
   const node = isAlias(given) ? given.resolve(reading.source.document) : given;
   const wrong = (what: string): undefined => void problem(reading, given, `${field.jsonName} must be ${what}`);
+  const scalar = scalarOf(field);
   if (field.message !== undefined && !isWellKnown(field.message)) {
     if (!isMap(node)) return wrong("a map of fields");
     return fieldsIn(reading, node.items, field.message, { prefix: `${path}.`, depth: depth + 1 });
   }
   const value: unknown = isScalar(node) ? node.value : undefined;
-  if (field.message !== undefined) {
-    const text = String(value);
-    if (field.message.typeName !== "google.protobuf.Duration")
-      return Number.isNaN(Date.parse(text)) ? wrong("a time such as 2026-01-31T12:00:00Z") : text;
-    const ms = durationMs(text);
-    return ms === undefined ? wrong("a duration such as 90s, 12h or 30d") : `${ms / 1000}s`;
-  }
+  if (field.message?.typeName === "google.protobuf.Duration")
+    return durationOf(String(value)) ?? wrong("a duration such as 90s, 12h or 30d");
+  if (field.message?.typeName === "google.protobuf.Timestamp")
+    return timeOf(String(value)) ?? wrong("a time such as 2026-01-31T12:00:00Z");
   if (field.enum !== undefined) return enumValue(reading, given, field.enum, String(value));
-  if (field.scalar === ScalarType.BOOL) return typeof value === "boolean" ? value : wrong("true or false");
-  if (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES)
+  if (scalar === undefined) return wrong("left out: it has no form in files");
+  if (scalar === ScalarType.BOOL) return typeof value === "boolean" ? value : wrong("true or false");
+  if (scalar === ScalarType.STRING)
     return typeof value === "string" ? value : wrong(`a text${isScalar(node) ? ": put it in quotes" : ""}`);
-  return typeof value === "number" && Number.isInteger(value) ? value : wrong("a whole number");
+  if (scalar === ScalarType.BYTES)
+    return (typeof value === "string" ? bytesOf(value) : undefined) ?? wrong("bytes in base64");
+  const text = digitsOf(node);
+  if (isInteger(scalar)) {
+    const digits = text === undefined ? undefined : integerOf(scalar, text);
+    if (digits !== undefined) return isLong(scalar) ? digits : Number(digits);
+    return wrong(`a whole number${text !== undefined && /^-?\d+$/.test(text) ? " in its range" : ""}`);
+  }
+  return (text === undefined ? undefined : floatOf(text)) ?? wrong("a number");
+}
+
+/** A number, or a text in its place, as it was written: digits beyond 2^53 would be lost as a number. */
+function digitsOf(node: unknown): string | undefined {
+  if (!isScalar(node) || (typeof node.value !== "number" && typeof node.value !== "string")) return undefined;
+  const { source } = node;
+  return typeof node.value === "number" && source !== undefined && /^[+-]?\d+$/.test(source)
+    ? source
+    : String(node.value);
 }
 
 function enumValue(reading: Reading, node: unknown, desc: DescEnum, text: string): Json | undefined {
   const names = enumNames(desc);
-  const name = names.get(text);
+  const name = enumName(desc, text);
   if (name !== undefined) return name;
   const all = [...names.keys()];
   const hint = meant(text, all) || `; there are ${[...new Set(names.values())].slice(0, 8).join(", ")}`;
@@ -137,7 +158,8 @@ function fromEnvironment(reading: Reading, node: unknown): string | undefined {
 
 /** The text of a key; undefined, with a problem, for another one. */
 export function keyText(reading: Pick<Reading, "source" | "problems">, key: unknown): string | undefined {
-  if (isScalar(key) && ["string", "number"].includes(typeof key.value)) return String(key.value);
+  if (isScalar(key) && typeof key.value === "string") return key.value;
+  if (isScalar(key) && typeof key.value === "number") return digitsOf(key);
   return void problem(reading, key, "is no name of a field");
 }
 

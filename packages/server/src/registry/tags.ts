@@ -37,8 +37,8 @@ const LIST = storedListOf(
   LAYOUT,
 );
 
-// Names of the forms `sha256-…`, `…-20yymmdd` and `…-r<number>`, in the functions that both databases have. The last two
-// are told by the digits at the end and what is before them.
+// Names of the forms `sha256-…`, `…-20yymmdd` and `…-r<number>`, in functions that both databases have. The last two
+// are recognized by the digits at the end and by what is before them.
 const BEFORE_DIGITS = sql`rtrim(t.name, '0123456789')`;
 const IS_NO_REFERRER = sql<SqlBool>`substr(t.name, 1, 7) <> 'sha256-'`;
 const HAS_NO_DATE = sql<SqlBool>`not (length(t.name) - length(${BEFORE_DIGITS}) = 8

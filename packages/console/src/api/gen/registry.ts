@@ -218,9 +218,9 @@ export interface SyncConfig {
   pullThrough: boolean;
   username: string;
   password?: string;
-  uniqueTags: boolean;
+  uniqueTags?: boolean;
   expirationTime?: string;
-  gracePeriod: boolean;
+  gracePeriod?: boolean;
 }
 export interface TagPolicy {
   immutableTags: string[];

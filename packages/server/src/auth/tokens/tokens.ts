@@ -311,8 +311,8 @@ function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullab
 }
 
 /**
- * The capability of that name (`CAP_REPO_LIST`) or dotted name (`repo.list`), also of the one that v1 has; undefined when
- * there is none.
+ * The capability of that name (`CAP_REPO_LIST`) or dotted name (`repo.list`), also of the one that v1 has; undefined
+ * when there is none.
  */
 export function capabilityOf(name: string): Capability | undefined {
   return CAPABILITIES.get(name);
