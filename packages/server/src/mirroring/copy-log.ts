@@ -20,8 +20,8 @@ export interface CopyLog {
   result(of: { tagsSeen?: number; isEmpty?: boolean; note?: string; error?: UpstreamError }): CopyResult;
 }
 
-// After so many tags in a row the source is taken to be away, or to refuse all, and the rest waits for the next run. One
-// that is away costs more time for each tag.
+// After so many tags in a row the source is taken to be away, or to refuse all, and the rest waits for the next run.
+// One that is away costs more time for each tag.
 const MAX_IN_A_ROW = { unreachable: 3, refused: 20 };
 
 export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog {
