@@ -7,9 +7,9 @@ import { UpstreamError } from "./errors.ts";
 /** Collects how the tags of a run went. */
 export interface CopyLog {
   /**
-   * Copies one tag. What goes wrong with it alone is recorded. Throws what concerns the others too: that the source asks
-   * to come back later, that it failed for several tags in a row, and errors of this server. `before`: the digest that
-   * the tag has here; empty when it is not here.
+   * Copies one tag. What goes wrong with it alone is recorded. Throws what concerns the others too: that the source
+   * asks to come back later, that it failed for several tags in a row, and errors of this server. `before`: the digest
+   * that the tag has here; empty when it is not here.
    */
   copy<T>(tag: string, before: string, work: () => Promise<T>): Promise<T | undefined>;
   /** Records a tag that could not be copied. */
@@ -20,27 +20,33 @@ export interface CopyLog {
   result(of: { tagsSeen?: number; isEmpty?: boolean; note?: string; error?: UpstreamError }): CopyResult;
 }
 
-// After so many tags in a row the source is taken to be away, and the rest waits for the next run.
-const MAX_IN_A_ROW = 3;
+// After so many tags in a row the source is taken to be away, or to refuse all, and the rest waits for the next run.
+// One that is away costs more time for each tag.
+const MAX_IN_A_ROW = { unreachable: 3, refused: 20 };
 
 export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog {
   const failures: FailedTag[] = [];
   const counts = new Map<TagFailure | "referrers", number>();
   const [failed, stuck, gone, bare] = [createNameList(), createNameList(), createNameList(), createNameList()];
-  let inARow = 0;
+  const inARow = { unreachable: 0, refused: 0 };
   const fail: CopyLog["failed"] = (tag, failure, reason) => {
     failed.add(`${tag} (${reason})`);
     counts.set(failure, (counts.get(failure) ?? 0) + 1);
     if (failures.length < MAX_FAILED) failures.push({ tag, failure, reason });
   };
 
+  /** The source has content, so that it is neither away nor refuses all. */
+  const answered = (): void => {
+    inARow.unreachable = 0;
+    inARow.refused = 0;
+  };
   /** Records the error when it concerns this tag alone. Rethrows any other. */
   const record = (tag: string, before: string, error: unknown): void => {
     if (signal.aborted) throw error;
     if (error instanceof UpstreamError && error.kind !== "limited") {
-      inARow = error.kind === "wrong" ? 0 : inARow + 1;
       fail(tag, error.kind, error.message);
-      if (inARow === MAX_IN_A_ROW) throw error;
+      if (error.kind === "wrong") answered();
+      else if (++inARow[error.kind] >= MAX_IN_A_ROW[error.kind]) throw error;
     } else if (error instanceof MoorageError && error.code === Code.FailedPrecondition) {
       if (before === "") fail(tag, "policy", error.message);
       else stuck.add(tag);
@@ -55,7 +61,7 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
       const gapsBefore = gaps.count;
       try {
         const done = await work();
-        inARow = 0;
+        answered();
         return done;
       } catch (error) {
         record(tag, before, error);

@@ -78,8 +78,9 @@ async function judgeMissing({ job, log, missing }: Copying): Promise<void> {
 }
 
 /**
- * The tags with the digests they have here: first the tags that the repo lacks, then the others in random order. With a
- * fixed order, a source that limits the requests of a run would keep the last tags from ever being copied.
+ * The tags with the digests they have here: first the tags that the repo lacks, then the others, both in random order.
+ * With a fixed order, a source that limits the requests of a run, or fails for some tags, would keep the last ones from
+ * ever being copied.
  */
 async function inOrder({ deps, place }: CopyJob, tags: string[]): Promise<{ tag: string; before: string }[]> {
   const here = new Map<string, string>();
@@ -94,10 +95,15 @@ async function inOrder({ deps, place }: CopyJob, tags: string[]): Promise<{ tag:
     );
     for (const { name, digest } of rows) here.set(name, digest);
   }
-  const known = [...here]
-    .map(([tag, before]) => ({ tag, before, at: Math.random() }))
-    .toSorted((one, other) => one.at - other.at);
-  return [...tags.filter((tag) => !here.has(tag)).map((tag) => ({ tag, before: "" })), ...known];
+  const fresh = tags.filter((tag) => !here.has(tag)).map((tag) => ({ tag, before: "" }));
+  return [...shuffled(fresh), ...shuffled([...here].map(([tag, before]) => ({ tag, before })))];
+}
+
+function shuffled<T>(values: readonly T[]): T[] {
+  return values
+    .map((value) => ({ value, at: Math.random() }))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ value }) => value);
 }
 
 /**

@@ -146,6 +146,17 @@ cases["SUCCEEDED means that every followed tag is here"] = async (t, { here, ima
       assert.match(message, /^1 tag could not be copied: v1 \(the source does not let us pull \(403\)\)/);
       assert.equal(await tag("one-403", "v2"), good.digest, "the others are copied");
     },
+    "several tags that answer 403 for ever": async () => {
+      const one = image("some-403");
+      const bad = Array.from({ length: 6 }, (_, at) => `v${at}`);
+      one.push("bad", { tags: bad });
+      const good = one.push("good", { tags: ["v9"] });
+      one.misbehave = ({ path, res }) => bad.some((name) => isOf(path, name)) && sendStatus(res, 403);
+      const { state, message } = await mirrored("some-403");
+      assert.equal(state, "SYNC_STATE_FAILED");
+      assert.match(message, /^6 tags could not be copied: v\d \(.*, and 1 more$/);
+      assert.equal(await tag("some-403", "v9"), good.digest, "the others are copied");
+    },
     "a list with no tags": async () => {
       image("empty");
       const { state, message, tagsSeen } = await mirrored("empty");

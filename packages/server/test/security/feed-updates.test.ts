@@ -113,6 +113,15 @@ test("of OSV only what changed is fetched, newest first, until a whole archive i
   assert.equal((await installation.feed("osv"))?.newest, Date.parse(at(4)));
   assert.match((await installation.feed("osv"))?.error ?? "", /GO-4\.json answers 503/);
 
+  // An empty list does not mean that nothing has changed: the archive is asked.
+  server.pages.set("/Go/modified_id.csv", { content: "" });
+  server.asked.length = 0;
+  await update(installation, "osv");
+  assert.deepEqual(
+    server.asked.map(({ path }) => path),
+    ["/Go/modified_id.csv", "/Go/all.zip"],
+  );
+
   await installation.db
     .updateTable("feeds")
     .set({ full_time: Date.now() - 8 * 86_400_000 })

@@ -23,7 +23,7 @@ export const hasIncrements = (address: string): boolean => address.endsWith("/al
 
 /**
  * Fetches the records that changed since `newest` into the folder, as `modified_id.csv` beside the archive lists them,
- * newest first. Undefined when there is no such list, or too many changed. Source:
+ * newest first. Undefined when there is no such list, it is empty, or too many changed. Source:
  * https://google.github.io/osv.dev/data/#downloading-recent-changes.
  */
 export async function fetchIncrements(
@@ -55,10 +55,12 @@ async function changedSince(
   if (answer === undefined) return undefined;
   const ids: string[] = [];
   let latest = newest;
+  let isEmpty = true;
   try {
     for await (const { text } of numberedLines(answer.body, MAX_LINE_BYTES)) {
       const [time = "", id = ""] = text?.split(",") ?? [];
       const ms = Date.parse(time);
+      isEmpty = false;
       if (Number.isNaN(ms) || !/^[^\p{C}\s]{1,256}$/u.test(id)) return undefined;
       // Times are cut to milliseconds here: what changed in the same one is fetched again.
       if (ms < newest) break;
@@ -70,5 +72,6 @@ async function changedSince(
   } finally {
     answer.discard();
   }
-  return { ids, newest: latest };
+  // The list has every record there is: one with none says nothing about what has changed.
+  return isEmpty ? undefined : { ids, newest: latest };
 }
