@@ -14,6 +14,7 @@ export {
   type FsckOptions,
   type FsckResult,
   type GcOptions,
+  grantOwnership,
   importInstallation,
   type Migrated,
   migrateInstallation,

@@ -5,7 +5,8 @@ import type { Actor, Call } from "../core/call.ts";
 import { command } from "../core/command.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Row } from "../store/index.ts";
-import { identities, relationshipColumns } from "./identities.ts";
+import { identities } from "./identities.ts";
+import { relationshipColumns } from "./relationship-column.ts";
 import { ensureBinding } from "./role-bindings.ts";
 import type { Person } from "./sign-in-claims.ts";
 import { type Provider, providerOf } from "./sign-in-provider.ts";
@@ -109,9 +110,6 @@ function actorOf({ issuer, subject }: SignIn, identity: string): Actor {
 }
 
 export const signIn = command("iam.signIn", signInPerson);
-
-/** The commands of iam beside the methods of the API. */
-export const iamCommands = [signIn] as const;
 
 function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationship"] {
   return create(IdentitySchema, {

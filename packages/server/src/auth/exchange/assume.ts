@@ -3,7 +3,7 @@ import { withAuditReason } from "../audit.ts";
 import { type Jwt, rejection } from "../tokens/jwt.ts";
 import { type AcceptDeps, acceptingIdentity, type Asked } from "./accept.ts";
 import { actClaims, MAX_ACT_LENGTH, MAX_PERSON_ACT_LENGTH } from "./act-claims.ts";
-import { endOf } from "./claim-match.ts";
+import { endOf } from "../../iam/index.ts";
 import { findIdentity, type IdentityRow } from "./identity-rows.ts";
 import { lengthRejection, rejectionError } from "./rejections.ts";
 import { type ProviderExchangeDeps, type ProviderRequest, signInByToken } from "./provider.ts";

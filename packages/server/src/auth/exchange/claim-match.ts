@@ -1,5 +1,5 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ClaimMatch, Identity, StaticKeys } from "@moorage/api/messages";
+import { endOf } from "../../iam/index.ts";
 import { parseJson } from "../../lib/json.ts";
 import { createLru } from "../../lib/lru.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
@@ -79,13 +79,6 @@ export function staticKeys({ issuerKeys: text }: StaticKeys): VerificationKey[] 
   const keys = usableKeys(parseJson(text, 8));
   parsedKeys.set(text, { text, keys });
   return keys;
-}
-
-/** When the relationship stops accepting tokens, in milliseconds since 1970; Infinity when it never does. */
-export function endOf(relationship: Relationship): number {
-  return relationship.case === "staticKeys" && relationship.value.expirationTime
-    ? timestampMs(relationship.value.expirationTime)
-    : Infinity;
 }
 
 /**
