@@ -103,8 +103,7 @@ async function identityOf(tx: Database, who: string): Promise<Row<"identities">>
   const found = await tx
     .selectFrom("identities")
     .selectAll()
-    .where(isUid(who) ? "uid" : "email", "=", who)
-    .where("uid", "!=", "")
+    .where(isUid(who) ? sql.ref("uid") : sql`lower(email)`, "=", isUid(who) ? who : who.toLowerCase())
     .orderBy("uid")
     .limit(MAX_NAMED + 1)
     .execute();

@@ -1,8 +1,8 @@
 /**
  * Parses untrusted JSON. Objects and arrays nested deeper than `maxDepth`, and more of values than `maxValues`, are
- * rejected before they are built. Throws a SyntaxError.
+ * rejected before they are built. `revive`: as that of JSON.parse. Throws a SyntaxError.
  */
-export function parseJson(text: string, maxDepth: number, maxValues = Infinity): unknown {
+export function parseJson(text: string, maxDepth: number, maxValues = Infinity, revive?: Revive): unknown {
   let depth = 0;
   let values = 1;
   let quoted = false;
@@ -20,8 +20,37 @@ export function parseJson(text: string, maxDepth: number, maxValues = Infinity):
     else if (unit === 0x2c) values += 1;
     if (values > maxValues) throw new SyntaxError("too many values");
   }
-  return JSON.parse(text) as unknown;
+  return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]) as unknown;
 }
+
+type Revive = (name: string, value: unknown, context: { source?: string }) => unknown;
+
+/** A number of JSON that JavaScript's own numbers cannot hold, as it is written; in JSON it is this text. */
+export class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): string {
+    return this.text;
+  }
+}
+
+// Numbers of so many digits survive JavaScript's.
+const SAFE_DIGITS = 15;
+
+/**
+ * For `parseJson`: whole numbers beyond 2^53, and numbers that are too large for JavaScript, as ExactNumber. All other
+ * values as they are.
+ */
+export const exactNumber: Revive = (_, value, { source = "" }) => {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  const isWhole =
+    Number.isInteger(value) && source.replace(/[eE].*$/, "").replace(/^-?0*|\./g, "").length > SAFE_DIGITS;
+  return isWhole || !Number.isFinite(value) ? new ExactNumber(source) : value;
+};
 
 /** Whether the value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {

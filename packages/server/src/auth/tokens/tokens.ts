@@ -201,7 +201,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           jti: tokenId,
           ...(act && { act }),
           ...(external && external.untilMs > nowMs && groupClaims(external)),
-          ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)?.name) }),
+          ...(capabilities && { cap: capabilities.map(capabilityText) }),
           ...(scopes && { scopes }),
           ...(session && { sid: session.slice(identity.length + 1) }),
           // Source: RFC 9068 §2.2.
@@ -306,6 +306,11 @@ function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullab
 /** The capability of that name (`CAP_REPO_LIST`) or dotted name (`repo.list`); undefined when there is none. */
 export function capabilityOf(name: string): Capability | undefined {
   return CAPABILITIES.get(name);
+}
+
+/** The name of a capability as tokens have it, such as `CAP_REPO_LIST`. */
+export function capabilityText(capability: Capability): string {
+  return CAPABILITY_NAMES.get(capability)?.name ?? String(capability);
 }
 
 function repositoriesOf(access: unknown): NonNullable<Caller["repositories"]> {
