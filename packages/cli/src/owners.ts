@@ -1,4 +1,5 @@
 // `moorage owners grant`: an owner for an organization whose owners are locked out, on the server's machine.
+import type { GrantedOwner } from "@moorage/server";
 import type { Command } from "commander";
 import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { formatOf } from "./output/format.ts";
@@ -38,9 +39,7 @@ export function addOwners(program: Command): void {
   });
 }
 
-type Granted = Awaited<ReturnType<(typeof import("@moorage/server"))["grantOwnership"]>>;
-
-function linesOf({ organization, identity, wasOwner, wayIn }: Granted): string[] {
+function linesOf({ organization, identity, wasOwner, wayIn }: GrantedOwner): string[] {
   const who = `${identity.email === "" ? identity.name : identity.email} (${identity.uid})`;
   return [
     `${who} ${wasOwner ? "was" : "is now"} an owner of ${organization.name}${wasOwner ? " before: nothing was changed" : ""}`,

@@ -14,6 +14,7 @@ export {
   type FsckOptions,
   type FsckResult,
   type GcOptions,
+  type GrantedOwner,
   grantOwnership,
   importInstallation,
   type Migrated,

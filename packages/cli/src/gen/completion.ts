@@ -433,7 +433,7 @@ export const OPTIONS: readonly string[] = [
   "{\"names\":[\"--oidc-client-id\"],\"help\":\"What this installation is called there\",\"value\":{\"name\":\"text\"}}",
   "{\"names\":[\"--oidc-client-secret\"],\"help\":\"The client's secret\",\"value\":{\"name\":\"text\"}}",
   "{\"names\":[\"--oidc-additional-scopes\"],\"help\":\"What is asked for at sign-in beside openid\",\"value\":{\"name\":\"text\"},\"repeats\":true}",
-  "{\"names\":[\"--oidc-groups-claim\"],\"help\":\"The claim of the ID token that lists the groups of a person: one name, dots inc…\",\"value\":{\"name\":\"text\"}}",
+  "{\"names\":[\"--oidc-groups-claim\"],\"help\":\"The claim of the ID token that lists the groups of a person: one of exactly thi…\",\"value\":{\"name\":\"text\"}}",
   "{\"names\":[\"--oidc-correlation-rule\"],\"help\":\"By what a person is known again\",\"value\":{\"name\":\"value\",\"words\":[[\"sub-equals-external-id\",\"\"],[\"oid-equals-external-id\",\"\"]]}}",
   "{\"names\":[\"--oidc-pkce-enabled\"],\"help\":\"Whether sign-ins there use PKCE\"}",
   "{\"names\":[\"--shared-callback\"],\"help\":\"Whether people still come back to <URL of the installation>/oauth/callback, whi…\"}",

@@ -7,6 +7,8 @@ import { requireFinished } from "../installation/marker.ts";
 import { openCommandWriter, requireNewest } from "../installation/stores.ts";
 import { openStore, StoreError } from "../store/index.ts";
 
+export type { GrantedOwner } from "../iam/index.ts";
+
 /**
  * Makes an identity an owner of an organization, for the operator of the installation; servers may run, on either
  * engine. Throws a StoreError in one line.

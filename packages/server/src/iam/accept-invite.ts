@@ -190,7 +190,7 @@ async function requireInviterRights(
   }
 }
 
-// Mail servers may tell two names by case (RFC 5321 §2.4), and next to none does: people write their addresses as they
+// Mail servers may distinguish names by case (RFC 5321 §2.4), and next to none does: people write their addresses as they
 // like. The provider vouches for the mailbox all the same.
 function comparable(email: string): string {
   return email.toLowerCase();

@@ -91,6 +91,7 @@ export function identitiesService(context: ServiceContext): Service<typeof Ident
         creator: call.caller.identity,
         email: "",
         email_unverified: "",
+        groups_left_out: "",
         last_seen_time: null,
         create_time: call.nowMs,
         update_time: call.nowMs,

@@ -27,6 +27,7 @@ export {
   secretPlace,
   SHARED_CALLBACK,
 } from "./sign-in-provider.ts";
+export { statedGroups } from "./stored-groups.ts";
 export { roleBindingsService } from "./role-bindings.ts";
 export { requireTerms, termsService } from "./terms.ts";
 export { findSession, mayOnSessions, SESSION_IDLE_MS, sessionsService } from "./sessions.ts";

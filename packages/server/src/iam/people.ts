@@ -81,7 +81,14 @@ async function removeOne(call: Call, { uid, name }: Row<"identities">): Promise<
     call,
     bindings.map((binding) => binding.uid),
   );
-  for (const table of ["refresh_tokens", "sessions", "sign_in_links", "authorization_codes", "device_codes"] as const)
+  for (const table of [
+    "refresh_tokens",
+    "sessions",
+    "sign_in_links",
+    "sign_in_groups",
+    "authorization_codes",
+    "device_codes",
+  ] as const)
     await call.tx.deleteFrom(table).where("identity", "=", uid).execute();
   await call.tx.deleteFrom("identities").where("uid", "=", uid).execute();
   await removeFromAncestors(call.tx, "identities", uid, name);

@@ -55,8 +55,9 @@ export class FetchError extends Error {
 /**
  * The only way in which the server requests URLs that users supply. The resolved addresses are checked, and the
  * connection goes to exactly those: a name server cannot return one address for the check and another for the
- * connection. Redirects, content encodings (a small body can decompress to a huge one; see `unpacksGzip`), user names in
- * the URL and bodies over the limit are refused. Every call has its own connection, closed at its end. Throws a FetchError.
+ * connection. Redirects, content encodings (a small body can decompress to a huge one; see `unpacksGzip`), user names
+ * in the URL and bodies over the limit are refused. Every call has its own connection, closed at its end. Throws a
+ * FetchError.
  */
 export function guardedFetch(options: FetchOptions): GuardedFetch {
   const lookup = checkedLookup(options);

@@ -47,10 +47,19 @@ const SAFE_DIGITS = 15;
  */
 export const exactNumber: Revive = (_, value, { source = "" }) => {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-  const isWhole =
-    Number.isInteger(value) && source.replace(/[eE].*$/, "").replace(/^-?0*|\./g, "").length > SAFE_DIGITS;
-  return isWhole || !Number.isFinite(value) ? new ExactNumber(source) : value;
+  const isLost = !Number.isFinite(value) || (Number.isInteger(value) && digitsIn(source) > SAFE_DIGITS);
+  return isLost ? new ExactNumber(source) : value;
 };
+
+/** How many digits the number has before its exponent, without zeros in front. */
+function digitsIn(source: string): number {
+  let digits = 0;
+  for (const unit of source) {
+    if (unit === "e" || unit === "E") break;
+    if (unit >= "0" && unit <= "9" && (digits > 0 || unit !== "0")) digits += 1;
+  }
+  return digits;
+}
 
 /** Whether the value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -574,6 +574,15 @@ export const MIGRATIONS: Migration[] = [
       `create index removed_versions_spelled on removed_versions (parent, ecosystem, lower(name))`,
     ],
   },
+  {
+    version: 50,
+    name: "groups of people that are too many for a token",
+    statements: [
+      `create table sign_in_groups (uid KEY primary key, identity KEY not null, provider KEY not null, external_groups text not null, expire_time INT8 not null) WITHOUT_ROWID`,
+      `create index sign_in_groups_of on sign_in_groups (identity, expire_time)`,
+      `alter table identities add column groups_left_out text not null default ''`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

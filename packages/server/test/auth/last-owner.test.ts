@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Capability, IdentitiesService, IdentityProvidersService, RoleBindingsService, RolesService } from "@moorage/api";
+import {
+  Capability,
+  IdentitiesService,
+  IdentityProvidersService,
+  RoleBindingsService,
+  RolesService,
+} from "@moorage/api";
 import { decodeJwt } from "jose";
 import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
 import { type Answer, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
@@ -89,7 +95,7 @@ test("the binding of the last owner is neither deleted nor changed, over REST, g
   isRefused(await platform.call("DELETE", `/iam/v1/rolebindings/${binding}`, { token: owner }), uid);
   const mine = await platform.ok("POST", `/iam/v2/identities/${uid}`, {
     name: fresh(),
-    ...{ staticKeys: staticKeys(-1000) },
+    staticKeys: staticKeys(-1000),
   });
   const toEnded = { roleBinding: { uid: binding, identityUid: mine.uid }, updateMask: { paths: ["identity_uid"] } };
   isRefused(await both(platform, RoleBindingsService.method.updateRoleBinding, toEnded, owner), uid);
@@ -178,7 +184,10 @@ test("a custom role with all capabilities makes owners, and is not reduced under
   await platform.bind(uid, identity.uid, role.uid);
   await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
   const token = await platform.token(identity.uid);
-  const less = { role: { uid: role.uid, capabilities: [Capability.CAP_IAM_GROUPS_CREATE] }, updateMask: { paths: ["capabilities"] } };
+  const less = {
+    role: { uid: role.uid, capabilities: [Capability.CAP_IAM_GROUPS_CREATE] },
+    updateMask: { paths: ["capabilities"] },
+  };
   isRefused(await both(platform, RolesService.method.updateRole, less, token), uid);
   const named = await platform.call("PATCH", `/iam/v2/roles/${role.uid}`, { token, body: { name: fresh() } });
   assert.equal(named.status, 200, named.text);

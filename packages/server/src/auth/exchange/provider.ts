@@ -69,16 +69,19 @@ export async function signInByToken(
     throw withAuditReason(rejectionError(rejected, jwt, request.named), { ...rejected, identity: request.provider });
   }
   const { uid, issuer, clientId } = provider;
-  const { identity, groups } = await deps.writer.write(signIn, data, {
+  const { identity, external, groupsLeftOut } = await deps.writer.write(signIn, data, {
     provider: uid,
     issuer,
     clientId,
+    groupsUntilMs: Number(jwt.claims["exp"]) * 1000,
     ...judged,
   });
-  return {
-    identity,
-    ...(groups.length > 0 && { external: { provider: uid, groups, untilMs: Number(jwt.claims["exp"]) * 1000 } }),
-  };
+  if (groupsLeftOut !== "")
+    deps.log.info(
+      { requestId: data.requestId, identity, identityProvider: uid, groupsLeftOut },
+      "groups were left out of a sign-in",
+    );
+  return { identity, ...(external && { external }) };
 }
 
 /** The person of whom the token of the provider speaks, or why it is not accepted. Throws when no keys are answered. */

@@ -66,7 +66,7 @@ export function lengthRejection({ claims }: Jwt): TokenRejection | undefined {
 const OTHER_TYPES = new Set(["logout+jwt", "secevent+jwt", "dpop+jwt", "kb+jwt"]);
 
 /**
- * The rejection of a token that is none of a subject: a logout token or another event, or one that is bound to a key
+ * The rejection of a token that is not a subject token: a logout token or another event, or one that is bound to a key
  * whose possession nobody proves here (RFC 7800 §3.1). Undefined for others.
  */
 export function kindRejection({ header, claims }: Pick<Jwt, "header" | "claims">): TokenRejection | undefined {
@@ -78,10 +78,10 @@ export function kindRejection({ header, claims }: Pick<Jwt, "header" | "claims">
     return {
       reason: "TOKEN_KIND",
       claim: "events",
-      why: "it is a logout token or another event, and no subject token",
+      why: "it is a logout token or another event, not a subject token",
     };
   if (OTHER_TYPES.has(type))
-    return { reason: "TOKEN_KIND", claim: "", why: `it is of type ${type}, and no subject token` };
+    return { reason: "TOKEN_KIND", claim: "", why: `it is of type ${type}, not a subject token` };
   if (Object.hasOwn(claims, "cnf"))
     return { reason: "TOKEN_KIND", claim: "cnf", why: "it is bound to a key, whose possession is not proven here" };
   return undefined;

@@ -115,6 +115,7 @@ function discoveryDocument(
       "access",
       "idp",
       "groups",
+      "groups_set",
       "groups_exp",
     ],
   };

@@ -53,7 +53,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     tokens,
     authenticate,
     auditor,
-    flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
+    flow: createFlow({ config, reader, writer, secrets, provider, auditor, log }),
     documents: config.mcp ? createClientDocuments({ fetch: fetchDocument }) : undefined,
     grants: createTokenGrants({ config, writer, tokens, auditor }),
   };

@@ -251,20 +251,7 @@ function isSigned(token: string, key: KeyObject): boolean {
  * would widen the token.
  */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
-  const {
-    sub,
-    jti,
-    exp,
-    cap,
-    scopes,
-    sid,
-    access,
-    act,
-    idp,
-    groups,
-    groups_exp: groupsEnd,
-    client_id: client,
-  } = claims;
+  const { sub, jti, exp, cap, scopes, sid, access, act, idp, client_id: client } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw rejection();
@@ -283,7 +270,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     audiences,
     expiresAtMs: Number(exp) * 1000,
     ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
-    ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }),
+    ...(idp !== undefined && { external: externalOf(claims) }),
     ...(scopes && { scopes }),
     ...(sid !== undefined && { session: `${sub}/${sid}` }),
     ...(typeof client === "string" && { client }),
@@ -293,14 +280,24 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
   };
 }
 
-function groupClaims({ provider, groups, untilMs }: NonNullable<Caller["external"]>): Record<string, unknown> {
-  return { idp: provider, groups, groups_exp: Math.floor(untilMs / 1000) };
+function groupClaims({ provider, groups, set, untilMs }: NonNullable<Caller["external"]>): Record<string, unknown> {
+  return {
+    idp: provider,
+    groups,
+    ...(set !== undefined && { groups_set: set }),
+    groups_exp: Math.floor(untilMs / 1000),
+  };
 }
 
-function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullable<Caller["external"]> {
+function externalOf({
+  idp: provider,
+  groups,
+  groups_set: set,
+  groups_exp: end,
+}: Record<string, unknown>): NonNullable<Caller["external"]> {
   if (typeof provider !== "string" || !isUid(provider) || !isStrings(groups) || typeof end !== "number")
     throw rejection();
-  return { provider, groups, untilMs: end * 1000 };
+  return { provider, groups, ...(typeof set === "string" && { set }), untilMs: end * 1000 };
 }
 
 /** The capability of that name (`CAP_REPO_LIST`) or dotted name (`repo.list`); undefined when there is none. */
