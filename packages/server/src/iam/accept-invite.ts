@@ -190,8 +190,8 @@ async function requireInviterRights(
   }
 }
 
-// Mail servers may distinguish names by case (RFC 5321 §2.4), and next to none does: people write their addresses as they
-// like. The provider vouches for the mailbox all the same.
+// Mail servers may distinguish names by case (RFC 5321 §2.4), and next to none does: people write their addresses as
+// they like. The provider vouches for the mailbox all the same.
 function comparable(email: string): string {
   return email.toLowerCase();
 }

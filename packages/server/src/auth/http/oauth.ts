@@ -134,7 +134,7 @@ function isSameScope(asked: readonly string[], granted: string): boolean {
   return words.size === given.length && given.every((word) => words.has(word));
 }
 
-/** The answer to a token request. It has the scope where that differs from what was asked for. Source: RFC 8693 §2.2.1. */
+/** The answer to a token request, with the scope where that is another than asked. Source: RFC 8693 §2.2.1. */
 export function tokenAnswer(
   { token, refreshToken, issuedAtMs, expiresAtMs, granted }: ExchangeAnswer,
   { issuedType, words }: Pick<OAuthRequest, "issuedType" | "words">,
