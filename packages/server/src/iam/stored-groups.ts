@@ -18,8 +18,9 @@ const MAX_STORED_BYTES = 256 * 1024;
 const MAX_SETS = 10;
 
 /**
- * What the tokens of a sign-in carry of its groups, and how many fit nowhere: as many as fit, and,
- * where that is not all, a row with all of them, which is good until the provider's token ends. `mapped`: those that a mapping names today, which come first.
+ * What the tokens of a sign-in carry of its groups, and how many fit nowhere: as many as fit into a token, and, where
+ * that is not all, a row with all of them, which is good until the provider's token ends. `mapped`: those that a
+ * mapping names today, which come first.
  */
 export async function carryGroups(
   call: Call,
