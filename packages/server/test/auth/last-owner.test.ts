@@ -226,7 +226,7 @@ test("nobody knows who is in a mapped group, so it does not count beside a bindi
   isRefused(elsewhere, uid);
 });
 
-test("of two owners who remove each other, one stays", async () => {
+test("of two owners who remove each other, or leave at the same moment, one stays", async () => {
   for (let round = 0; round < 5; round++) {
     const { uid, binding } = await organization();
     const made = await Promise.all(
@@ -238,9 +238,11 @@ test("of two owners who remove each other, one stays", async () => {
     );
     await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
     const [ada, bob] = made as [(typeof made)[0], (typeof made)[0]];
+    // Who leaves needs no right that the other one's leaving takes away.
+    const [first, second] = round % 2 === 0 ? [ada, bob] : [bob, ada];
     const answers = await Promise.all([
-      platform.call("DELETE", `/iam/v2/roleBindings/${bob.binding}`, { token: ada.token }),
-      platform.call("DELETE", `/iam/v2/roleBindings/${ada.binding}`, { token: bob.token }),
+      platform.call("DELETE", `/iam/v2/roleBindings/${ada.binding}`, { token: first.token }),
+      platform.call("DELETE", `/iam/v2/roleBindings/${bob.binding}`, { token: second.token }),
     ]);
     const statuses = answers.map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 200).length, 1, JSON.stringify(statuses));
