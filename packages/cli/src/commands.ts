@@ -108,6 +108,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./sign-in-link.ts")).addSignInLink,
   },
   {
+    name: "owners",
+    section: OPERATIONS,
+    summary: "make an identity an owner of an organization whose owners are locked out",
+    load: async () => (await import("./owners.ts")).addOwners,
+  },
+  {
     name: "sample",
     section: "Registry",
     summary: "make a small image to try things with, and push it",

@@ -14,6 +14,8 @@ export {
   type FsckOptions,
   type FsckResult,
   type GcOptions,
+  type GrantedOwner,
+  grantOwnership,
   importInstallation,
   type Migrated,
   migrateInstallation,

@@ -4,6 +4,7 @@ export { collectInstallation, type GcOptions } from "./collect.ts";
 export { exportInstallation } from "./export/export.ts";
 export { checkInstallation, type Finding, type FsckOptions, type FsckResult } from "./fsck/fsck.ts";
 export { type FeedsAdmin, withFeeds } from "./feeds.ts";
+export { type GrantedOwner, grantOwnership } from "./owners.ts";
 export { importInstallation } from "./import/import.ts";
 export type { ExportManifest } from "./export/manifest.ts";
 export { type Migrated, migrateInstallation } from "./migrate.ts";

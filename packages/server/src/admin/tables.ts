@@ -45,6 +45,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "device_codes", key: ["hash"] },
   { name: "sessions", key: ["hash"] },
   { name: "sign_in_links", key: ["hash"] },
+  { name: "sign_in_groups", key: ["uid"], weight: "length(external_groups)" },
   { name: "audit_entries", key: ["uid"] },
   { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
   { name: "tags", key: ["uid"] },

@@ -88,7 +88,7 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
   const refreshTokens = createRefreshTokens({ reader, writer });
   const { allowPrivateNetwork, dnsServers } = config;
   const limits = { allowPrivateNetwork, dnsServers, timeoutMs: FETCH_TIMEOUT_MS };
-  const fetch = guardedFetch({ ...limits, maxBytes: FETCH_MAX_BYTES });
+  const fetch = guardedFetch({ ...limits, maxBytes: FETCH_MAX_BYTES, unpacksGzip: true });
   const fetchDocument = guardedFetch({ ...limits, maxBytes: DOCUMENT_MAX_BYTES });
   const external = createExternalVerifier(fetch);
   const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
@@ -101,6 +101,7 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
     tokens,
     authenticate,
     fetch,
+    external,
     fetchDocument,
     auditor,
     log,

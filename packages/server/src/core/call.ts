@@ -47,7 +47,13 @@ export interface Caller {
    * `untilMs`, in milliseconds since 1970. The rights they give are read from the provider's mappings at every call.
    * Undefined when no rights come from groups.
    */
-  external?: { provider: string; groups: string[]; untilMs: number };
+  external?: {
+    provider: string;
+    groups: string[];
+    /** The uid of the row of `sign_in_groups` that has all groups, where they are too many for a token. */
+    set?: string;
+    untilMs: number;
+  };
 }
 
 /** The data of a call before its message is read. Plain data, so that it can be sent to the writer thread. */

@@ -190,11 +190,10 @@ async function requireInviterRights(
   }
 }
 
-// The part before the @ is compared with case, since only its mail server knows whether case matters. Source: RFC 5321
-// §2.4.
+// Mail servers may distinguish names by case (RFC 5321 §2.4), and next to none does: people write their addresses as
+// they like. The provider vouches for the mailbox all the same.
 function comparable(email: string): string {
-  const at = email.lastIndexOf("@");
-  return `${email.slice(0, at)}${email.slice(at).toLowerCase()}`;
+  return email.toLowerCase();
 }
 
 function failed(reason: Rejection, codeHash: string, description: string): MoorageError {

@@ -51,13 +51,13 @@ export async function hydratedBindings(call: Call, rows: Row<"role_bindings">[])
  * Emits the event for a binding that was not made by a method of RoleBindings. `by`: the actor, if it is not the
  * caller.
  */
-export async function emitBinding(call: Call, row: Row<"role_bindings">, by?: Actor): Promise<void> {
+export async function emitBinding(call: Call, row: Row<"role_bindings">, by?: Actor | "system"): Promise<void> {
   call.emit(RoleBindingSchema, {
     type: "api.iam.rolebindings.created.v1",
     subject: row.uid,
     group: row.parent,
     body: await hydratedBinding(call, row),
-    ...(by && { by }),
+    ...(by === "system" ? { isSystem: true } : by && { by }),
   });
 }
 

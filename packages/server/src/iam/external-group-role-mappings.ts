@@ -10,7 +10,7 @@ import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
-import { isWithin, parentOf } from "../lib/uid.ts";
+import { isWithin, organizationOf, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, invalidArgument } from "../errors.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
@@ -18,6 +18,7 @@ import type { Row } from "../store/index.ts";
 import { noSuchRole, roleFor } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { identityProviders } from "./identity-providers.ts";
+import { keepingOwners } from "./owners.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 
 const LAYOUT = layoutOf(ExternalGroupRoleMappingSchema, { without: ["identity_provider_uid"] });
@@ -38,9 +39,10 @@ const LIST = listOf({
   orderBy: sortable("create_time", "external_group_id", "uid"),
 });
 
-export function externalGroupRoleMappingsService({
-  pageTokenKey,
-}: ServiceContext): Service<typeof ExternalGroupRoleMappingsService> {
+export function externalGroupRoleMappingsService(
+  context: ServiceContext,
+): Service<typeof ExternalGroupRoleMappingsService> {
+  const { pageTokenKey } = context;
   return {
     getExternalGroupRoleMapping: async (call, { uid }) => mappings.toMessage(await mappings.get(call.tx, uid)),
     async listExternalGroupRoleMappings(call, request) {
@@ -67,13 +69,16 @@ export function externalGroupRoleMappingsService({
       call,
       { externalGroupRoleMapping: mapping = create(ExternalGroupRoleMappingSchema), updateMask },
     ) =>
-      // The group is the parent of the mapping's provider.
-      mappings.patch(call, mapping.uid, mapping, updateMask, async (before, after) => {
-        await check(call, parentOf(before.parent), after);
-        await requireNew(call, { ...toRow(after), uid: before.uid, parent: before.parent });
-      }),
+      keepingOwners(call, context, [organizationOf(mapping.uid)], () =>
+        // The group is the parent of the mapping's provider.
+        mappings.patch(call, mapping.uid, mapping, updateMask, async (before, after) => {
+          await check(call, parentOf(before.parent), after);
+          await requireNew(call, { ...toRow(after), uid: before.uid, parent: before.parent });
+        }),
+      ),
     async deleteExternalGroupRoleMapping(call, { uid }) {
-      await mappings.remove(call, await mappings.get(call.tx, uid));
+      const row = await mappings.get(call.tx, uid);
+      await keepingOwners(call, context, [organizationOf(uid)], () => mappings.remove(call, row));
       return {};
     },
     async batchDeleteExternalGroupRoleMappings(call, request) {
@@ -88,13 +93,15 @@ export function externalGroupRoleMappingsService({
           field: `names[${strange}]`,
           description: "must be a mapping of the identity provider",
         });
-      const deleted = [];
-      for (const uid of names) {
-        const row = await mappings.find(call.tx, uid);
-        if (row === undefined) continue;
-        await mappings.remove(call, row);
-        deleted.push(mappings.toMessage(row));
-      }
+      const deleted: ExternalGroupRoleMapping[] = [];
+      await keepingOwners(call, context, [organizationOf(parent)], async () => {
+        for (const uid of names) {
+          const row = await mappings.find(call.tx, uid);
+          if (row === undefined) continue;
+          await mappings.remove(call, row);
+          deleted.push(mappings.toMessage(row));
+        }
+      });
       return { parent, externalGroupRoleMappings: deleted };
     },
   };

@@ -1,90 +1,26 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  type Group,
-  GroupsService,
-  GroupSchema,
-  type OrgKind,
-  OrgStatus,
-  ResourceDeletedSchema,
-} from "@moorage/api/messages";
-import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
-import { sortable } from "../aip/order.ts";
-import { countBelow, resource, storedGet } from "../aip/resource.ts";
+import { type Group, GroupSchema, type OrgKind, OrgStatus } from "@moorage/api/messages";
+import { resource } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored.ts";
 import { validate } from "../aip/validate.ts";
-import { newUid, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
-import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
-import type { Service, ServiceContext } from "../core/service.ts";
+import { invalidArgument } from "../errors.ts";
 import type { Row } from "../store/index.ts";
-import { emitBinding } from "./binding-answers.ts";
-import { keepFreedName, requireNameFree } from "./organization-names.ts";
 
-const LAYOUT = layoutOf(GroupSchema);
-const toRow = columnsOf(LAYOUT, "groups", ["name", "description", "kind", "verified"]);
+/** How groups are stored. */
+export const GROUP_LAYOUT = layoutOf(GroupSchema);
+const toRow = columnsOf(GROUP_LAYOUT, "groups", ["name", "description", "kind", "verified"]);
 
 export const groups = resource({
   message: GroupSchema,
   table: "groups",
   kind: "groups",
-  toMessage: LAYOUT.ofRow,
+  toMessage: GROUP_LAYOUT.ofRow,
   toRow,
 });
 
-const getGroup = storedGet("groups", LAYOUT);
-const LIST = storedListOf(
-  {
-    method: GroupsService.method.listGroups,
-    table: "groups",
-    defaultOrder: "name",
-    orderBy: sortable("name", "description", "kind", "create_time", "update_time", "uid"),
-  },
-  LAYOUT,
-);
-
 // Every level makes the uids below it longer.
 const MAX_DEPTH = 16;
-
-export function groupsService({ pageTokenKey, ownerRole }: ServiceContext): Service<typeof GroupsService> {
-  return {
-    getGroup: (call, { uid }) => getGroup(call.tx, uid),
-    listGroups: (call, request) =>
-      listStored(call, pageTokenKey, LIST, request, { filters: ({ name }) => columnIsIfSet("name", name) }),
-    async createGroup(call, { parent, group = create(GroupSchema) }) {
-      validate(GroupSchema, group);
-      if (parent !== "") await groups.get(call.tx, parent);
-      else await requireNameFree(call, group.name);
-      const made = await insertGroup(call, parent, group);
-      if (parent === "") await bindOwner(call, made.uid, ownerRole);
-      return groups.toMessage(made);
-    },
-    updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
-      groups.patch(call, group.uid, group, updateMask, async (before, after) => {
-        if (before.name !== after.name) await rename(call, before, after.name);
-        if (before.parent !== "") after.kind = before.kind as OrgKind;
-        else if (before.kind !== after.kind) await setKindBelow(call, before.uid, after.kind);
-      }),
-    async deleteGroup(call, { uid }) {
-      const row = await groups.get(call.tx, uid);
-      const left = await leftBelow(call, uid);
-      if (left.length > 0) throw failedPrecondition(...left);
-      for (const table of ["role_bindings", "terms_acceptances", "removed_versions", "artifact_blocks"] as const)
-        await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
-      await removeDeletedAdvisories(call, uid);
-      await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
-      // Mappings of a provider further up that give a role on this group are deleted like its bindings.
-      const mappings = await call.tx
-        .deleteFrom("external_group_role_mappings")
-        .where("scope", "=", uid)
-        .returning("uid")
-        .execute();
-      for (const mapping of mappings) emitLostMapping(call, mapping.uid);
-      if (row.parent === "") await keepFreedName(call, row.name, uid);
-      await groups.remove(call, row);
-      return {};
-    },
-  };
-}
 
 /** Creates a group with only a name, as a push to a path does. The caller's rights have been checked before. */
 export async function createGroupNamed(call: Call, parent: string, name: string): Promise<string> {
@@ -100,7 +36,8 @@ export async function createGroupNamed(call: Call, parent: string, name: string)
   return row.uid;
 }
 
-async function insertGroup(call: Call, parent: string, group: Group): Promise<Row<"groups">> {
+/** Inserts a valid group below a parent that is there, "" for an organization. */
+export async function insertGroup(call: Call, parent: string, group: Group): Promise<Row<"groups">> {
   requireUsable(group.name);
   if (parent.split("/").length >= MAX_DEPTH)
     throw invalidArgument({ field: "parent", description: `groups are at most ${MAX_DEPTH} levels deep` });
@@ -114,17 +51,11 @@ async function insertGroup(call: Call, parent: string, group: Group): Promise<Ro
   });
 }
 
-async function rename(call: Call, { uid, parent, name: from }: Row<"groups">, to: string): Promise<void> {
-  requireUsable(to);
-  if (parent === "") await requireNameFree(call, to, uid);
-  await groups.requireFree(call.tx, parent, to);
-  if (parent === "") await keepFreedName(call, from, uid);
-}
-
 /** Words that stand after the path of a group in the URLs of libraries. Groups that are called so keep their names. */
 const RESERVED: readonly string[] = ["-", "-rev", "simple", "legacy"];
 
-function requireUsable(name: string): void {
+/** Throws INVALID_ARGUMENT for a name that no group may have. */
+export function requireUsable(name: string): void {
   if (RESERVED.includes(name))
     throw invalidArgument({ field: "name", description: "is reserved: it follows a group in the URLs of libraries" });
 }
@@ -133,84 +64,4 @@ function requireUsable(name: string): void {
 async function kindOf(call: Call, group: string): Promise<OrgKind> {
   const [organization = ""] = group.split("/", 1);
   return (await groups.get(call.tx, organization)).kind as OrgKind;
-}
-
-async function setKindBelow(call: Call, organization: string, kind: OrgKind): Promise<void> {
-  await call.tx
-    .updateTable("groups")
-    .set({ kind })
-    .where("uid", ">=", `${organization}/`)
-    .where("uid", "<", `${organization}0`)
-    .execute();
-}
-
-// The creator of an organization becomes its owner.
-async function bindOwner(call: Call, group: string, role: string): Promise<void> {
-  const row = {
-    uid: newUid(group),
-    parent: group,
-    identity_uid: call.caller.identity,
-    role_uid: role,
-    create_time: call.nowMs,
-  };
-  await call.tx.insertInto("role_bindings").values(row).execute();
-  await emitBinding(call, row);
-}
-
-function emitLostMapping(call: Call, uid: string): void {
-  const group = parentOf(parentOf(uid));
-  call.emit(ResourceDeletedSchema, {
-    type: "api.iam.external_group_role_mappings.deleted.v1",
-    subject: uid,
-    group,
-    body: { uid },
-  });
-}
-
-const BELOW = [
-  ["groups", "groups"],
-  ["repos", "repos"],
-  ["identities", "identities"],
-  ["roles", "custom roles"],
-  ["identity_providers", "identity providers"],
-  ["group_invites", "invites"],
-  ["subscriptions", "subscriptions"],
-  ["scanners", "scanners"],
-  ["artifacts", "libraries"],
-  ["upstreams", "upstreams"],
-  ["artifact_policies", "policies of libraries"],
-] as const;
-
-async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
-  const violations: PreconditionViolation[] = [];
-  for (const [table, words] of BELOW) {
-    const n = await countBelow(call.tx, table, uid);
-    if (n > 0) violations.push(notEmpty(uid, words, n));
-  }
-  const { n } = await call.tx
-    .selectFrom("advisories")
-    .select(({ fn }) => fn.countAll<number>().as("n"))
-    .where("parent", "=", uid)
-    .where("delete_time", "is", null)
-    .executeTakeFirstOrThrow();
-  if (Number(n) > 0) violations.push(notEmpty(uid, "advisories", Number(n)));
-  return violations;
-}
-
-function notEmpty(uid: string, words: string, n: number): PreconditionViolation {
-  return { type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` };
-}
-
-// Those that were deleted before stay as rows until their group goes.
-async function removeDeletedAdvisories({ tx }: Call, group: string): Promise<void> {
-  await tx
-    .deleteFrom("advisory_events")
-    .where("parent", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
-    .execute();
-  for (const table of ["advisory_decisions", "advisory_decision_ids"] as const)
-    await tx
-      .deleteFrom(table)
-      .where("advisory", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
-      .execute();
-  await tx.deleteFrom("advisories").where("parent", "=", group).execute();
 }

@@ -1,11 +1,10 @@
-import { create, fromJsonString, toJsonString } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import {
   IdentitiesService,
   type Identity,
   IdentitySchema,
   type ListIdentitiesRequest,
   LookupIdentityRequestSchema,
-  RelationshipType,
 } from "@moorage/api/messages";
 import { neededFor } from "../aip/access.ts";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
@@ -19,10 +18,11 @@ import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
-import type { Row } from "../store/index.ts";
 import { groups } from "./groups.ts";
-import { removeIdentity, seesPeople, withinOrPeople, withPeople } from "./people.ts";
+import { passwordsOf, removeIdentity, seesPeople, withinOrPeople, withPeople } from "./people.ts";
 import { pushTokenFaults } from "./registry-passwords.ts";
+import { keepingOwners, organizationsOwnedBy } from "./owners.ts";
+import { relationshipColumns, relationshipOf } from "./relationship-column.ts";
 import { validateRelationship } from "./relationship.ts";
 import { capabilitiesOf, capabilityName } from "./roles.ts";
 import { sql } from "kysely";
@@ -57,7 +57,8 @@ const LIST = listOf({
 
 const LOOKUP_NEEDS = neededFor(IdentitiesService.method.lookupIdentity);
 
-export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext): Service<typeof IdentitiesService> {
+export function identitiesService(context: ServiceContext): Service<typeof IdentitiesService> {
+  const { pageTokenKey, admins = [] } = context;
   return {
     getIdentity: async (call, { uid }) => identities.toMessage(await identities.get(call.tx, uid)),
     async listIdentities(call, request) {
@@ -92,6 +93,7 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
         creator: call.caller.identity,
         email: "",
         email_unverified: "",
+        groups_left_out: "",
         last_seen_time: null,
         create_time: call.nowMs,
         update_time: call.nowMs,
@@ -99,19 +101,22 @@ export function identitiesService({ pageTokenKey, admins = [] }: ServiceContext)
       return identities.toMessage(row);
     },
     async updateIdentity(call, { identity = create(IdentitySchema), updateMask }) {
-      return await identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {
-        const changes = toRow(after).relationship !== before.relationship;
-        check(after, changes ? call.nowMs : undefined);
-        if (!changes) return;
-        endStaticKeys(after, call.nowMs);
-        requireAdminFor(call, admins, before.uid);
-        await requireHoldsAllOf(call, before.uid);
-      });
+      const patch = () =>
+        identities.patch(call, identity.uid, identity, updateMask, async (before, after) => {
+          const changes = toRow(after).relationship !== before.relationship;
+          check(after, changes ? call.nowMs : undefined);
+          if (!changes) return;
+          endStaticKeys(after, call.nowMs);
+          requireAdminFor(call, admins, before.uid);
+          await requireHoldsAllOf(call, before.uid);
+        });
+      return await keepingOwners(call, context, await organizationsOwnedBy(call.tx, [identity.uid]), patch);
     },
     async deleteIdentity(call, { uid }) {
       const row = await identities.get(call.tx, uid);
       requireAdminFor(call, admins, uid);
-      await removeIdentity(call, row);
+      const ending = [uid, ...(await passwordsOf(call, row)).map((password) => password.uid)];
+      await keepingOwners(call, context, await organizationsOwnedBy(call.tx, ending), () => removeIdentity(call, row));
       return {};
     },
   };
@@ -188,36 +193,4 @@ export function requireAdminFor(
   if (!admins.includes(uid) || (admins.includes(identity) && capabilities === undefined && scopes === undefined))
     return;
   throw permissionDenied("only administrators may decide who an administrator is, with a token that is not narrowed");
-}
-
-const TYPES = {
-  claimMatch: RelationshipType.CLAIM_MATCH,
-  staticKeys: RelationshipType.STATIC,
-  awsIdentity: RelationshipType.AWS_IDENTITY,
-  servicePrincipal: RelationshipType.SERVICE_PRINCIPAL,
-} as const;
-
-type RelationshipColumns = Pick<Row<"identities">, "relationship_type" | "relationship" | "issuer" | "subject">;
-
-/** The columns of how an identity is assumed. `relationshipOf` is the inverse. */
-export function relationshipColumns(relationship: Identity["relationship"]): RelationshipColumns {
-  return {
-    ...exactMatch(relationship),
-    relationship_type: relationship.case === undefined ? 0 : TYPES[relationship.case],
-    relationship:
-      relationship.case === undefined ? "" : toJsonString(IdentitySchema, create(IdentitySchema, { relationship })),
-  };
-}
-
-function exactMatch(relationship: Identity["relationship"]): { issuer: string; subject: string } {
-  if (relationship.case === "staticKeys")
-    return { issuer: relationship.value.issuer, subject: relationship.value.subject };
-  if (relationship.case !== "claimMatch") return { issuer: "", subject: "" };
-  const { iss, sub } = relationship.value;
-  return { issuer: iss.case === "issuer" ? iss.value : "", subject: sub.case === "subject" ? sub.value : "" };
-}
-
-/** How the identity of a row is assumed. */
-export function relationshipOf({ relationship }: { relationship: string }): Identity["relationship"] {
-  return relationship === "" ? { case: undefined } : fromJsonString(IdentitySchema, relationship).relationship;
 }

@@ -22,6 +22,8 @@ import type { Row } from "../store/index.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
+import { keepingOwners, organizationsOwnedThrough } from "./owners.ts";
+import { endRefreshTokens } from "./people.ts";
 import { subjectClaim } from "./sign-in-claims.ts";
 import { ownCallback, secretPlace } from "./sign-in-provider.ts";
 
@@ -60,12 +62,10 @@ const LIST = listOf({
   orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
 });
 
-export function identityProvidersService({
-  pageTokenKey,
-  secrets,
-  admins = [],
-  baseUrl = "",
-}: ServiceContext): Service<typeof IdentityProvidersService> {
+export function identityProvidersService(context: ServiceContext): Service<typeof IdentityProvidersService> {
+  const { pageTokenKey, secrets, admins = [], baseUrl = "" } = context;
+  const keepingOwnersThrough = async <T>(call: Call, uid: string, write: () => Promise<T>): Promise<T> =>
+    keepingOwners(call, context, await organizationsOwnedThrough(call.tx, uid), write);
   const withRedirectUri = (provider: IdentityProvider): IdentityProvider => {
     provider.redirectUri = `${baseUrl}${ownCallback(provider.uid)}`;
     return provider;
@@ -95,12 +95,8 @@ export function identityProvidersService({
       return shown(row);
     },
     async updateIdentityProvider(call, { identityProvider = create(IdentityProviderSchema), updateMask }) {
-      const changed = await identityProviders.patch(
-        call,
-        identityProvider.uid,
-        identityProvider,
-        updateMask,
-        async (before, after) => {
+      const patch = () =>
+        identityProviders.patch(call, identityProvider.uid, identityProvider, updateMask, async (before, after) => {
           const { clientSecret } = check(after, before.shared_callback === 1);
           const row = toRow(after);
           if (before.name !== row.name) await identityProviders.requireFree(call.tx, before.parent, row.name);
@@ -119,28 +115,39 @@ export function identityProvidersService({
             await storeSecret(call, before.uid, secrets.seal(clientSecret, secretPlace(before.uid)));
           // A secret is sent only to the issuer and client that it was given for.
           else if (!sameClient || namesSecret(updateMask)) await storeSecret(call, before.uid, "");
-        },
-      );
-      return withRedirectUri(changed);
+        });
+      return withRedirectUri(await keepingOwnersThrough(call, identityProvider.uid, patch));
     },
     async deleteIdentityProvider(call, { uid }) {
       const row = await identityProviders.get(call.tx, uid);
-      // What ends with a provider is what a change of its issuer would end or take over: it needs the same rights.
-      if (row.default_role !== "") await requireGivable(call, row.parent, row.default_role, "defaultRole");
-      await requireGivableRoles(call, uid);
-      for (const person of await peopleAmong(call, admins, uid)) requireAdminFor(call, admins, person);
-      const n = await countBelow(call.tx, "external_group_role_mappings", uid);
-      if (n > 0)
-        throw failedPrecondition({
-          type: "RESOURCE_NOT_EMPTY",
-          subject: uid,
-          description: `the identity provider still has mappings: ${n}`,
-        });
-      await endRefreshTokens(call, uid);
-      await identityProviders.remove(call, row);
+      await keepingOwnersThrough(call, uid, () => removeIdentityProvider(call, context, row));
       return {};
     },
   };
+}
+
+/**
+ * Removes an identity provider, which ends how its people sign in. Throws PERMISSION_DENIED unless the caller could
+ * give every role that goes with it: what ends is what a change of its issuer would end or take over.
+ */
+export async function removeIdentityProvider(
+  call: Call,
+  { admins = [] }: Pick<ServiceContext, "admins">,
+  row: Row<"identity_providers">,
+): Promise<void> {
+  const { uid } = row;
+  if (row.default_role !== "") await requireGivable(call, row.parent, row.default_role, "defaultRole");
+  await requireGivableRoles(call, uid);
+  for (const person of await peopleAmong(call, admins, uid)) requireAdminFor(call, admins, person);
+  const n = await countBelow(call.tx, "external_group_role_mappings", uid);
+  if (n > 0)
+    throw failedPrecondition({
+      type: "RESOURCE_NOT_EMPTY",
+      subject: uid,
+      description: `the identity provider still has mappings: ${n}`,
+    });
+  await endRefreshTokens(call, uid);
+  await identityProviders.remove(call, row);
 }
 
 // The fields that decide which identity a person signs in as; with the groups' claim, those that decide which rights.
@@ -229,11 +236,6 @@ async function requireNoPeople(call: Call, uid: string): Promise<void> {
     subject: uid,
     description: "oidc.correlationRule cannot be changed once people have signed in through the identity provider",
   });
-}
-
-async function endRefreshTokens(call: Call, uid: string): Promise<void> {
-  const people = call.tx.selectFrom("identities").select("uid").where("provider", "=", uid);
-  await call.tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
 }
 
 /** Seals client secrets again that are sealed with an older key. */

@@ -1,18 +1,23 @@
 // The services and functions of iam that other features use.
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
 export { requireWholeToken } from "./accept-invite.ts";
+export { ASSUMABLE } from "./assumable.ts";
 export { accountAssociationsService } from "./account-associations.ts";
 export { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
 export { auditEntriesService } from "./audit-entries.ts";
 export { capabilitiesService } from "./capabilities.ts";
 export { groupInvitesService } from "./group-invites.ts";
-export { createGroupNamed, groups, groupsService } from "./groups.ts";
-export { identities, identitiesService, relationshipOf } from "./identities.ts";
+export { createGroupNamed, groups } from "./groups.ts";
+export { groupsService } from "./groups-service.ts";
+export { identities, identitiesService } from "./identities.ts";
 export { identityProvidersService, resealProviders } from "./identity-providers.ts";
 export { isPasswordIssuer } from "./registry-passwords.ts";
+export { endOf, relationshipOf } from "./relationship-column.ts";
 export { validateRelationship } from "./relationship.ts";
 export { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
-export { iamCommands, type SignedIn, type SignIn, signIn, signInPerson } from "./sign-in.ts";
+export { iamCommands } from "./commands.ts";
+export { type GrantedOwner, grantOwner, type OwnerGrant } from "./grant-owner.ts";
+export { type SignedIn, type SignIn, signIn, signInPerson } from "./sign-in.ts";
 export {
   isOnlyProvider,
   ownCallback,
@@ -22,6 +27,7 @@ export {
   secretPlace,
   SHARED_CALLBACK,
 } from "./sign-in-provider.ts";
+export { statedGroups } from "./stored-groups.ts";
 export { roleBindingsService } from "./role-bindings.ts";
 export { requireTerms, termsService } from "./terms.ts";
 export { findSession, mayOnSessions, SESSION_IDLE_MS, sessionsService } from "./sessions.ts";

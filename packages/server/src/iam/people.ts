@@ -45,19 +45,33 @@ export async function removeIdentity(call: Call, row: Row<"identities">): Promis
   call.emit(ResourceDeletedSchema, { type: DELETED, subject: row.uid, group, body: { uid: row.uid } });
   if (row.provider === "") return;
   await audit(call, { method: DELETE_METHOD, resource: row.provider, details: { identity: row.uid, name: row.name } });
-  const passwords = await call.tx
-    .selectFrom("identities")
-    .selectAll()
-    .where("creator", "=", row.uid)
-    .where("relationship_type", "=", RelationshipType.STATIC)
-    .where("issuer", "in", PASSWORD_ISSUERS)
-    .execute();
-  for (const password of passwords) {
+  for (const password of await passwordsOf(call, row)) {
     const { uid, name } = password;
     await removeOne(call, password);
     call.emit(ResourceDeletedSchema, { type: DELETED, subject: uid, group: parentOf(uid), body: { uid } });
     await audit(call, { method: DELETE_METHOD, resource: uid, details: { name, creator: row.uid } });
   }
+}
+
+/** The pull and push tokens that a person made: none for other identities. */
+export async function passwordsOf(
+  { tx }: Pick<Call, "tx">,
+  { uid, provider }: Row<"identities">,
+): Promise<Row<"identities">[]> {
+  if (provider === "") return [];
+  return tx
+    .selectFrom("identities")
+    .selectAll()
+    .where("creator", "=", uid)
+    .where("relationship_type", "=", RelationshipType.STATIC)
+    .where("issuer", "in", PASSWORD_ISSUERS)
+    .execute();
+}
+
+/** Ends what signs people of an identity provider in again without it: their refresh tokens. */
+export async function endRefreshTokens(call: Call, provider: string): Promise<void> {
+  const people = call.tx.selectFrom("identities").select("uid").where("provider", "=", provider);
+  await call.tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
 }
 
 async function removeOne(call: Call, { uid, name }: Row<"identities">): Promise<void> {
@@ -67,7 +81,14 @@ async function removeOne(call: Call, { uid, name }: Row<"identities">): Promise<
     call,
     bindings.map((binding) => binding.uid),
   );
-  for (const table of ["refresh_tokens", "sessions", "sign_in_links", "authorization_codes", "device_codes"] as const)
+  for (const table of [
+    "refresh_tokens",
+    "sessions",
+    "sign_in_links",
+    "sign_in_groups",
+    "authorization_codes",
+    "device_codes",
+  ] as const)
     await call.tx.deleteFrom(table).where("identity", "=", uid).execute();
   await call.tx.deleteFrom("identities").where("uid", "=", uid).execute();
   await removeFromAncestors(call.tx, "identities", uid, name);

@@ -12,7 +12,7 @@ import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { isWithin, parentOf } from "../lib/uid.ts";
+import { isWithin, organizationOf, parentOf } from "../lib/uid.ts";
 import type { Actor, Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
@@ -20,6 +20,7 @@ import type { Row } from "../store/index.ts";
 import { hydratedBinding, hydratedBindings, emitBinding } from "./binding-answers.ts";
 import { groups } from "./groups.ts";
 import { identities } from "./identities.ts";
+import { keepingOwners } from "./owners.ts";
 import { capabilitiesOf, capabilityName, roles } from "./roles.ts";
 
 const LAYOUT = layoutOf(RoleBindingSchema, { without: ["identity", "group", "role"] });
@@ -39,7 +40,8 @@ const LIST = listOf({
   orderBy: sortable("create_time", "uid"),
 });
 
-export function roleBindingsService({ pageTokenKey }: ServiceContext): Service<typeof RoleBindingsService> {
+export function roleBindingsService(context: ServiceContext): Service<typeof RoleBindingsService> {
+  const { pageTokenKey } = context;
   return {
     async getRoleBinding(call, { uid }) {
       return await hydratedBinding(call, await bindings.get(call.tx, uid));
@@ -74,13 +76,17 @@ export function roleBindingsService({ pageTokenKey }: ServiceContext): Service<t
       return { roleBindings: await hydratedBindings(call, rows) };
     },
     async updateRoleBinding(call, { roleBinding = create(RoleBindingSchema), updateMask }) {
-      await bindings.patch(call, roleBinding.uid, roleBinding, updateMask, (before, after) =>
-        checkBinding(call, before.parent, after, ""),
+      const { uid } = roleBinding;
+      await keepingOwners(call, context, [organizationOf(uid)], () =>
+        bindings.patch(call, uid, roleBinding, updateMask, (before, after) =>
+          checkBinding(call, before.parent, after, ""),
+        ),
       );
       return await hydratedBinding(call, await bindings.get(call.tx, roleBinding.uid));
     },
     async deleteRoleBinding(call, { uid }) {
-      await bindings.remove(call, await bindings.get(call.tx, uid));
+      const row = await bindings.get(call.tx, uid);
+      await keepingOwners(call, context, [organizationOf(uid)], () => bindings.remove(call, row));
       return {};
     },
   };
@@ -168,7 +174,7 @@ export async function ensureBinding(
   group: string,
   identityUid: string,
   roleUid: string,
-  by?: Actor,
+  by?: Actor | "system",
 ): Promise<Row<"role_bindings">> {
   const known = await call.tx
     .selectFrom("role_bindings")

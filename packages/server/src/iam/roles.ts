@@ -6,10 +6,11 @@ import { resource } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored.ts";
 import { type Scope, within } from "../aip/scope.ts";
 import { violationsOf } from "../aip/validate.ts";
-import { parentOf } from "../lib/uid.ts";
+import { organizationOf, parentOf } from "../lib/uid.ts";
 import { failedPrecondition, invalidArgument, type PreconditionViolation } from "../errors.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import { groups } from "./groups.ts";
+import { keepingOwners } from "./owners.ts";
 import { sql } from "kysely";
 
 const LAYOUT = layoutOf(RoleSchema, { without: ["capabilities"] });
@@ -30,7 +31,8 @@ const LIST = listOf({
   orderBy: sortable("name", "description", "create_time", "update_time", "uid"),
 });
 
-export function rolesService({ pageTokenKey }: ServiceContext): Service<typeof RolesService> {
+export function rolesService(context: ServiceContext): Service<typeof RolesService> {
+  const { pageTokenKey } = context;
   return {
     getRole: async (call, { uid }) => roles.toMessage(await roles.get(call.tx, uid)),
     async listRoles(call, request) {
@@ -53,13 +55,15 @@ export function rolesService({ pageTokenKey }: ServiceContext): Service<typeof R
       );
     },
     updateRole: (call, { role = create(RoleSchema), updateMask }) =>
-      roles.patch(call, role.uid, role, updateMask, async (before, after) => {
-        requireCustom(before.uid);
-        check(after);
-        if (before.name !== after.name) await roles.requireFree(call.tx, before.parent, after.name);
-        if (before.capabilities !== toColumn(after.capabilities))
-          await requireHolds(call, after.capabilities, before.parent, capabilityName);
-      }),
+      keepingOwners(call, context, [organizationOf(role.uid)], () =>
+        roles.patch(call, role.uid, role, updateMask, async (before, after) => {
+          requireCustom(before.uid);
+          check(after);
+          if (before.name !== after.name) await roles.requireFree(call.tx, before.parent, after.name);
+          if (before.capabilities !== toColumn(after.capabilities))
+            await requireHolds(call, after.capabilities, before.parent, capabilityName);
+        }),
+      ),
     async deleteRole(call, { uid }) {
       const row = await roles.get(call.tx, uid);
       requireCustom(uid);

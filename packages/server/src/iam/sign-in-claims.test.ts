@@ -17,7 +17,7 @@ test("the subject is the claim that the correlation rule names, if every databas
     assert.equal(person({ sub }), undefined, JSON.stringify(sub));
 });
 
-test("groups are a list of strings or one string, without duplicates; dots in a claim's name have no meaning", () => {
+test("groups are a list of strings or one string, without duplicates, of the claim with exactly that name", () => {
   const groups = (value: unknown): string[] | undefined => person({ groups: value })?.groups;
   assert.deepEqual(groups(["a", "b", "a"]), ["a", "b"]);
   assert.deepEqual(groups("a b"), ["a b"]);
@@ -39,6 +39,36 @@ test("groups are a list of strings or one string, without duplicates; dots in a 
   for (const groupsClaim of ["", "constructor", "__proto__"])
     assert.deepEqual(person({ groups: ["a"] }, { ...PROVIDER, groupsClaim })?.groups, [], groupsClaim);
   assert.equal(groups(Array.from({ length: 20_000 }, (_, at) => `g${at}`))?.length, 5_000);
+});
+
+test("a claim's name is a path into objects where no claim has exactly that name", () => {
+  const found = (groupsClaim: string, claims: Record<string, unknown>): unknown[] => {
+    const { groups, lacksGroups } = person(claims, { ...PROVIDER, groupsClaim }) ?? {};
+    return [groups, lacksGroups];
+  };
+  assert.deepEqual(found("realm_access.roles", { realm_access: { roles: ["a"] } }), [["a"], false]);
+  const client = { resource_access: { "my.client": { roles: ["b"] } } };
+  assert.deepEqual(found("resource_access.my.client.roles", client), [["b"], false]);
+  assert.deepEqual(found("https://example.com/groups", { "https://example.com/groups": ["c"] }), [["c"], false]);
+  for (const claims of [{}, { realm_access: ["roles"] }, { realm_access: { roles: undefined } }])
+    assert.deepEqual(found("realm_access.roles", claims), [[], true]);
+  assert.deepEqual(found("a.constructor.name", { a: {} })[0], []);
+  assert.deepEqual(found(Array.from({ length: 100 }, () => "a").join("."), { a: {} })[0], []);
+});
+
+test("what of the groups is not there is said", () => {
+  const left = (claims: Record<string, unknown>): string | undefined => person(claims)?.groupsLeftOut;
+  for (const claims of [
+    { _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "https://graph.example.com" } } },
+    { hasgroups: true },
+    { hasgroups: "true" },
+  ])
+    assert.match(left(claims) ?? "", /overage/);
+  for (const groups of [{ admin: {} }, 7, true]) assert.match(left({ groups }) ?? "", /neither a list nor text/);
+  assert.match(left({ groups: ["a", { name: "b" }, 7] }) ?? "", /^2 entries of the claim groups that are not text/);
+  assert.match(left({ groups: Array.from({ length: 5_007 }, (_, at) => `g${at}`) }) ?? "", /^7 groups beyond/);
+  for (const groups of [["a"], "a", []]) assert.equal(left({ groups }), "");
+  assert.equal(person({}, { ...PROVIDER, groupsClaim: "" })?.groupsLeftOut, "");
 });
 
 test("an address is verified only by the boolean true, and an invalid address is ignored", () => {

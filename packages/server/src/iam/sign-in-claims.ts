@@ -1,5 +1,7 @@
 import { IdentityProvider_OIDC_CorrelationRule as CorrelationRule } from "@moorage/api/messages";
+import { groupsOf } from "./sign-in-groups.ts";
 import type { Provider } from "./sign-in-provider.ts";
+import { own, textOf } from "./token-values.ts";
 
 /** The data about a person in an ID token. */
 export interface Person {
@@ -12,13 +14,15 @@ export interface Person {
   name: string;
   /** Without duplicates. */
   groups: string[];
+  /** What of the groups is not there, in words, such as that the provider left them out; empty for nothing. */
+  groupsLeftOut: string;
+  /** Whether the token lacks the claim that the provider's groups are read from. */
+  lacksGroups: boolean;
 }
 
 const MAX_SUBJECT_CHARS = 255;
 const MAX_EMAIL_CHARS = 254;
 const MAX_NAME_CHARS = 255;
-const MAX_GROUP_CHARS = 256;
-const MAX_GROUPS = 5_000;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 /** The claim that identifies people of the provider. */
@@ -40,20 +44,11 @@ export function personOf(
   return {
     subject,
     name: nameOf(claims),
-    groups: provider.groupsClaim === "" ? [] : groupsOf(own(claims, provider.groupsClaim)),
+    ...groupsOf(provider.groupsClaim, claims),
     ...(email !== undefined && EMAIL.test(email) && { email }),
     // Only the boolean true counts: "true", 1 and the like do not.
     emailVerified: own(claims, "email_verified") === true,
   };
-}
-
-/**
- * The groups in a list of strings or in a single string. Invalid entries are skipped; entries beyond `MAX_GROUPS` are
- * ignored.
- */
-function groupsOf(value: unknown): string[] {
-  const values: unknown[] = Array.isArray(value) ? value.slice(0, MAX_GROUPS) : [value];
-  return [...new Set(values.flatMap((one) => textOf(one, MAX_GROUP_CHARS) ?? []))];
 }
 
 function nameOf(claims: Record<string, unknown>): string {
@@ -71,19 +66,4 @@ function nameOf(claims: Record<string, unknown>): string {
     if (/[a-z0-9]/.test(name)) return name;
   }
   return "person";
-}
-
-function own(claims: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(claims, name) ? claims[name] : undefined;
-}
-
-/** A string that every database stores unchanged: well-formed, without null characters. Undefined for anything else. */
-function textOf(value: unknown, maxChars: number): string | undefined {
-  return typeof value === "string" &&
-    value !== "" &&
-    value.length <= maxChars &&
-    value.isWellFormed() &&
-    !value.includes("\0")
-    ? value
-    : undefined;
 }

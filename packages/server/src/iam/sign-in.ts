@@ -1,14 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { type Identity, IdentitySchema, SignInSchema } from "@moorage/api/messages";
 import { audit } from "../audit/index.ts";
-import type { Actor, Call } from "../core/call.ts";
+import type { Actor, Call, Caller } from "../core/call.ts";
 import { command } from "../core/command.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Row } from "../store/index.ts";
-import { identities, relationshipColumns } from "./identities.ts";
+import { identities } from "./identities.ts";
+import { relationshipColumns } from "./relationship-column.ts";
 import { ensureBinding } from "./role-bindings.ts";
 import type { Person } from "./sign-in-claims.ts";
 import { type Provider, providerOf } from "./sign-in-provider.ts";
+import { carryGroups } from "./stored-groups.ts";
 
 /** A person, identified by an ID token that was verified against the issuer and client named here. */
 export interface SignIn extends Person {
@@ -16,13 +18,15 @@ export interface SignIn extends Person {
   provider: string;
   issuer: string;
   clientId: string;
+  /** When the provider's token ends, in milliseconds since 1970: its groups grant nothing from then on. */
+  groupsUntilMs: number;
 }
 
-/** `groups`: those to put into the person's token. */
-export interface SignedIn {
+/** `external`: what the person's tokens carry of the groups, as in Caller. `groupsLeftOut`: as in Person. */
+export interface SignedIn extends Pick<Caller, "external"> {
   identity: string;
   created: boolean;
-  groups: string[];
+  groupsLeftOut: string;
 }
 
 /**
@@ -44,17 +48,22 @@ export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn
     .where("subject", "=", person.subject)
     .executeTakeFirst();
   const relationship = relationshipColumns(claimMatch(person));
-  const groups = await carriedGroups(call, provider.uid, person.groups);
   if (known !== undefined) {
     const addresses = emailOf(person, known);
+    const { external, groupsLeftOut } = await groupsOfSignIn(call, person, known.uid);
     await call.tx
       .updateTable("identities")
-      .set({ ...relationship, ...addresses, last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0) })
+      .set({
+        ...relationship,
+        ...addresses,
+        groups_left_out: noteOf(provider, person, groupsLeftOut),
+        last_seen_time: Math.max(call.nowMs, known.last_seen_time ?? 0),
+      })
       .where("uid", "=", known.uid)
       .execute();
-    await auditSignIn(call, person, known.uid);
+    await auditSignIn(call, person, known.uid, leftOut(groupsLeftOut));
     emitSignIn(call, "signed_in", provider, person, { uid: known.uid, ...addresses });
-    return { identity: known.uid, created: false, groups };
+    return { identity: known.uid, created: false, groupsLeftOut, ...(external && { external }) };
   }
   const made = await identities.insert(call, "", {
     ...relationship,
@@ -64,18 +73,24 @@ export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn
     company: "",
     provider: provider.uid,
     creator: "",
+    groups_left_out: "",
     last_seen_time: call.nowMs,
     create_time: call.nowMs,
     update_time: call.nowMs,
   });
+  const { external, groupsLeftOut } = await groupsOfSignIn(call, person, made.uid);
+  const note = noteOf(provider, person, groupsLeftOut);
+  if (note !== "")
+    await call.tx.updateTable("identities").set({ groups_left_out: note }).where("uid", "=", made.uid).execute();
   emitSignIn(call, "registered", provider, person, made);
   if (provider.defaultRole !== "")
     await ensureBinding(call, provider.group, made.uid, provider.defaultRole, actorOf(person, made.uid));
   await auditSignIn(call, person, made.uid, {
     created: "true",
+    ...leftOut(groupsLeftOut),
     ...(provider.defaultRole !== "" && { role: provider.defaultRole }),
   });
-  return { identity: made.uid, created: true, groups };
+  return { identity: made.uid, created: true, groupsLeftOut, ...(external && { external }) };
 }
 
 // The person's identity is in no organization: the entry goes to the provider's.
@@ -110,9 +125,6 @@ function actorOf({ issuer, subject }: SignIn, identity: string): Actor {
 
 export const signIn = command("iam.signIn", signInPerson);
 
-/** The commands of iam beside the methods of the API. */
-export const iamCommands = [signIn] as const;
-
 function claimMatch({ issuer, subject, clientId }: SignIn): Identity["relationship"] {
   return create(IdentitySchema, {
     relationship: {
@@ -137,29 +149,42 @@ function emailOf({ email, emailVerified }: SignIn, known: Addresses): Addresses 
   return emailVerified ? { email, email_unverified: "" } : { email: "", email_unverified: email };
 }
 
-const MAX_GROUPS = 200;
-const MAX_GROUPS_BYTES = 3_000;
-
 /**
- * The groups for the person's tokens, which must stay small enough for every proxy: first those that a mapping names
- * today, then as many others as fit, so that a mapping made later applies to them immediately.
+ * The groups for the person's tokens: those that a mapping names today come first, and others follow, so that a mapping
+ * made later applies to them immediately.
  */
-async function carriedGroups(call: Call, provider: string, groups: string[]): Promise<string[]> {
-  if (groups.length === 0) return [];
-  const rows = await call.tx
-    .selectFrom("external_group_role_mappings")
-    .select("external_group_id")
-    .distinct()
-    .where("parent", "=", provider)
-    .where("external_group_id", "in", groups)
-    .execute();
-  const mapped = new Set(rows.map((row) => row.external_group_id));
-  const carried: string[] = [];
-  let bytes = 0;
-  for (const group of [...groups.filter((one) => mapped.has(one)), ...groups.filter((one) => !mapped.has(one))]) {
-    bytes += Buffer.byteLength(JSON.stringify(group)) + 1;
-    if (carried.length === MAX_GROUPS || bytes > MAX_GROUPS_BYTES) break;
-    carried.push(group);
+async function groupsOfSignIn(
+  call: Call,
+  { provider, groups, groupsLeftOut, groupsUntilMs: untilMs }: SignIn,
+  identity: string,
+): Promise<Pick<SignedIn, "external" | "groupsLeftOut">> {
+  if (groups.length === 0) return { groupsLeftOut };
+  const mapped = new Set<string>();
+  for (let at = 0; at < groups.length; at += MAX_LOOKED_UP) {
+    const rows = await call.tx
+      .selectFrom("external_group_role_mappings")
+      .select("external_group_id")
+      .distinct()
+      .where("parent", "=", provider)
+      .where("external_group_id", "in", groups.slice(at, at + MAX_LOOKED_UP))
+      .execute();
+    for (const row of rows) mapped.add(row.external_group_id);
   }
-  return carried;
+  const { carried, tooMany } = await carryGroups(call, { identity, provider, untilMs }, groups, mapped);
+  const words = [groupsLeftOut, tooMany === 0 ? "" : `${tooMany} groups that are too many to be kept`];
+  return {
+    external: { provider, ...carried, untilMs },
+    groupsLeftOut: words.filter((one) => one !== "").join("; "),
+  };
+}
+
+const MAX_LOOKED_UP = 1_000;
+
+// A token without the claim may be that of a person in no group, so it is shown, and is no entry of a log.
+function noteOf({ groupsClaim }: Provider, { lacksGroups }: SignIn, groupsLeftOut: string): string {
+  return groupsLeftOut === "" && lacksGroups ? `the token has no claim ${groupsClaim}` : groupsLeftOut;
+}
+
+function leftOut(groupsLeftOut: string): Record<string, string> {
+  return groupsLeftOut === "" ? {} : { groupsLeftOut };
 }

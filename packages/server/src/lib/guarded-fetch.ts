@@ -1,6 +1,10 @@
 import type { LookupFunction } from "node:net";
+import { promisify } from "node:util";
+import { gunzip as gunzipWith } from "node:zlib";
 import ipaddr from "ipaddr.js";
 import { createResolver } from "./dns/resolver.ts";
+
+const gunzip = promisify(gunzipWith);
 
 /** The limits of a request to a URL that a user supplied. */
 export interface FetchOptions {
@@ -14,6 +18,11 @@ export interface FetchOptions {
   maxBytes: number;
   /** Answers redirects as they are instead of refusing them; they are never followed. Defaults to false. */
   answersRedirects?: boolean;
+  /**
+   * Unpacks bodies that are sent in gzip although none is asked for, as storage with packed files does; `maxBytes` is
+   * the limit of both forms. Defaults to false: they are refused.
+   */
+  unpacksGzip?: boolean;
 }
 
 export interface FetchInit {
@@ -46,8 +55,9 @@ export class FetchError extends Error {
 /**
  * The only way in which the server requests URLs that users supply. The resolved addresses are checked, and the
  * connection goes to exactly those: a name server cannot return one address for the check and another for the
- * connection. Redirects, content encodings (a small body can decompress to a huge one), user names in the URL and
- * bodies over the limit are refused. Every call has its own connection, closed at its end. Throws a FetchError.
+ * connection. Redirects, content encodings (a small body can decompress to a huge one; see `unpacksGzip`), user names
+ * in the URL and bodies over the limit are refused. Every call has its own connection, closed at its end. Throws a
+ * FetchError.
  */
 export function guardedFetch(options: FetchOptions): GuardedFetch {
   const lookup = checkedLookup(options);
@@ -77,10 +87,11 @@ export function guardedFetch(options: FetchOptions): GuardedFetch {
         answer.body.on("error", () => {}).destroy();
         throw new FetchError("refused", rejection);
       }
+      const body = await readBounded(answer.body, options.maxBytes);
       return {
         status: answer.statusCode,
         headers: answer.headers,
-        body: await readBounded(answer.body, options.maxBytes),
+        body: isEncoded(answer.headers) ? await unpacked(body, options.maxBytes) : body,
       };
     } catch (error) {
       throw fetchError(error);
@@ -142,10 +153,10 @@ export function isPublicAddress(text: string): boolean {
 function rejectionOf(
   status: number,
   headers: FetchAnswer["headers"],
-  { maxBytes, answersRedirects = false }: FetchOptions,
+  { maxBytes, answersRedirects = false, unpacksGzip = false }: FetchOptions,
 ): string | undefined {
   if (status >= 300 && status < 400 && !answersRedirects) return "the answer is a redirect";
-  if (isEncoded(headers)) return "the answer is encoded";
+  if (isEncoded(headers) && !(unpacksGzip && isGzip(headers))) return "the answer is encoded";
   return Number(headers["content-length"] ?? 0) > maxBytes ? "the answer is too large" : undefined;
 }
 
@@ -153,6 +164,20 @@ function rejectionOf(
 export function isEncoded(headers: FetchAnswer["headers"]): boolean {
   const encoding = headers["content-encoding"];
   return encoding !== undefined && encoding !== "identity";
+}
+
+// Source: RFC 9110 §8.4.1.3.
+function isGzip({ "content-encoding": encoding }: FetchAnswer["headers"]): boolean {
+  return typeof encoding === "string" && /^(?:x-)?gzip$/i.test(encoding.trim());
+}
+
+async function unpacked(body: Buffer, maxBytes: number): Promise<Buffer> {
+  try {
+    return await gunzip(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    throw new FetchError("refused", isLarge ? "the answer is too large" : "the answer cannot be unpacked", error);
+  }
 }
 
 /** Reads the whole body. Throws a FetchError when the body is larger than `maxBytes`. */
@@ -174,4 +199,45 @@ export function fetchError(error: unknown): FetchError {
   const inner =
     error instanceof AggregateError ? error.errors.find((one) => one instanceof FetchError) : (error as Error).cause;
   return inner instanceof FetchError ? inner : new FetchError("failed", "it could not be reached in time", error);
+}
+
+const TLS_CODES = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO$)/;
+const SAID: Readonly<Record<string, string>> = {
+  ENOTFOUND: "its name has no address",
+  EAI_AGAIN: "its name could not be resolved",
+  ECONNREFUSED: "it refuses connections",
+  ECONNRESET: "it broke off",
+  UND_ERR_SOCKET: "it broke off",
+  EHOSTUNREACH: "no route leads to it",
+  ENETUNREACH: "no route leads to it",
+  TIMEOUT: "it did not answer in time",
+};
+const MAX_CAUSES = 6;
+
+/**
+ * Why nothing was fetched, for people: as the message, or, where that only says that nothing came, what the network
+ * said, such as a certificate that is not trusted. It contains no address, and no text of the host.
+ */
+export function whyNotFetched(error: FetchError): string {
+  if (error.kind === "refused") return error.message;
+  for (const code of codesOf(error)) {
+    if (TLS_CODES.test(code)) return `its certificate or TLS is not accepted (${code})`;
+    const said = SAID[code] ?? (/TIMEDOUT|TIMEOUT/.test(code) ? SAID["TIMEOUT"] : undefined);
+    if (said !== undefined) return said;
+  }
+  return error.message;
+}
+
+function codesOf(error: unknown): string[] {
+  const found: string[] = [];
+  const waiting: unknown[] = [error];
+  for (let seen = 0; waiting.length > 0 && seen < MAX_CAUSES; seen += 1) {
+    const at = waiting.shift();
+    if (!(at instanceof Error)) continue;
+    const { code } = at as { code?: unknown };
+    if (at.name === "TimeoutError") found.push("TIMEOUT");
+    else if (typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code)) found.push(code);
+    waiting.push(at.cause, ...(at instanceof AggregateError ? at.errors : []));
+  }
+  return found;
 }

@@ -1,11 +1,11 @@
 /**
  * Parses untrusted JSON. Objects and arrays nested deeper than `maxDepth`, and more of values than `maxValues`, are
- * rejected before they are built. Throws a SyntaxError.
+ * rejected before they are built. `revive`: as that of JSON.parse. Throws a SyntaxError.
  */
-export function parseJson(text: string, maxDepth: number, maxValues = Infinity): unknown {
+export function parseJson(text: string, maxDepth: number, maxValues = Infinity, revive?: Revive): unknown {
   const problem = excessOf(text, maxDepth, maxValues);
   if (problem !== undefined) throw new SyntaxError(problem);
-  return JSON.parse(text) as unknown;
+  return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]) as unknown;
 }
 
 /** Whether untrusted JSON has more than `max` values: members of objects, elements of arrays, and these themselves. */
@@ -33,6 +33,44 @@ function excessOf(text: string, maxDepth: number, maxValues: number): string | u
     if (values > maxValues) return "too many values";
   }
   return undefined;
+}
+
+type Revive = (name: string, value: unknown, context: { source?: string }) => unknown;
+
+/** A number of JSON that JavaScript's own numbers cannot hold, as it is written; in JSON it is this text. */
+export class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): string {
+    return this.text;
+  }
+}
+
+// Numbers of so many digits survive JavaScript's.
+const SAFE_DIGITS = 15;
+
+/**
+ * For `parseJson`: whole numbers beyond 2^53, and numbers that are too large for JavaScript, as ExactNumber. All other
+ * values as they are.
+ */
+export const exactNumber: Revive = (_, value, { source = "" }) => {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  const isLost = !Number.isFinite(value) || (Number.isInteger(value) && digitsIn(source) > SAFE_DIGITS);
+  return isLost ? new ExactNumber(source) : value;
+};
+
+/** How many digits the number has before its exponent, without zeros in front. */
+function digitsIn(source: string): number {
+  let digits = 0;
+  for (const unit of source) {
+    if (unit === "e" || unit === "E") break;
+    if (unit >= "0" && unit <= "9" && (digits > 0 || unit !== "0")) digits += 1;
+  }
+  return digits;
 }
 
 /** Whether the value is a JSON object: neither null nor an array. */

@@ -1,4 +1,5 @@
 import { FetchError } from "../lib/guarded-fetch.ts";
+import { retryAfterMs as waitMs } from "../lib/retry-after.ts";
 
 /**
  * Why a request to a source failed. `limited`: the source asks to retry later; `unreachable`: it cannot be reached or
@@ -38,12 +39,7 @@ export function asUpstreamError(error: unknown): unknown {
 // The bound for a longer Retry-After.
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/**
- * Milliseconds to wait by a Retry-After header, which has seconds or a date. Undefined when it is missing or invalid.
- * Source: RFC 9110 §10.2.3.
- */
+/** Milliseconds to wait by a Retry-After header, at most a day. Undefined when it is missing or invalid. */
 export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | undefined {
-  const text = (Array.isArray(header) ? header[0] : header)?.trim() ?? "";
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : text === "" ? Number.NaN : Date.parse(text) - nowMs;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+  return waitMs(header, nowMs, MAX_RETRY_AFTER_MS);
 }

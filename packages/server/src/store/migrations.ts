@@ -582,6 +582,15 @@ export const MIGRATIONS: Migration[] = [
       `update feeds set etag = '', last_modified = '', newest = null, full_time = null where format = 'osv'`,
     ],
   },
+  {
+    version: 51,
+    name: "groups of people that are too many for a token",
+    statements: [
+      `create table sign_in_groups (uid KEY primary key, identity KEY not null, provider KEY not null, external_groups text not null, expire_time INT8 not null) WITHOUT_ROWID`,
+      `create index sign_in_groups_of on sign_in_groups (identity, expire_time)`,
+      `alter table identities add column groups_left_out text not null default ''`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -63,6 +63,8 @@ export interface Tables extends SecurityTables, LibraryTables {
     provider: Generated<string>;
     /** The identity that created it; empty when it is not known. */
     creator: Generated<string>;
+    /** What of the person's groups the last sign-in left out, in words; empty for nothing. */
+    groups_left_out: Generated<string>;
     last_seen_time: number | null;
     create_time: number;
     update_time: number;
@@ -202,6 +204,11 @@ export interface Tables extends SecurityTables, LibraryTables {
     network: Generated<string>;
     user_agent: Generated<string>;
   };
+  /**
+   * Groups of people at identity providers that are too many for a token, by a SHA-256 of them and of whose they are.
+   * `external_groups`: a list in JSON; `expire_time`: when the provider's last token with them ends.
+   */
+  sign_in_groups: { uid: string; identity: string; provider: string; external_groups: string; expire_time: number };
   /** Links to sign in with, each once, by the SHA-256 of their secret. `caller`: as in refresh_tokens. */
   sign_in_links: { hash: string; identity: string; caller: string; create_time: number; expire_time: number };
   /**

@@ -1,3 +1,5 @@
+import { retryAfterMs } from "../lib/retry-after.ts";
+
 /** The sink's answer to one attempt, or why there was none. */
 export interface Reply {
   /** The HTTP status; 0 without an answer. */
@@ -51,7 +53,7 @@ export function judge(
   // The delivery stays due, so that it is sent as soon as the subscription is resumed.
   if (status === 410) return { error, nextMs: agreedMs, disable: error };
   const delayMs = retryMs[step];
-  const restMs = reply.retryAfter === undefined ? undefined : retryAfterMs(reply.retryAfter, nowMs);
+  const restMs = reply.retryAfter === undefined ? undefined : retryAfterMs(reply.retryAfter, nowMs, DAY_MS);
   const rest = restMs === undefined ? {} : { restMs };
   if (delayMs === undefined) return { error, ...rest };
   const jittered = delayMs * (1 - JITTER + 2 * JITTER * random);
@@ -63,17 +65,4 @@ function errorOf(status: number): string {
   return status >= 300 && status < 400
     ? `the sink answered ${status}: redirects are not followed`
     : `the sink answered ${status}`;
-}
-
-/**
- * Milliseconds to wait by a Retry-After header, which has seconds or a date; at most a day. Undefined when it is
- * neither. Source: RFC 9110 §10.2.3.
- */
-function retryAfterMs(text: string, nowMs: number): number | undefined {
-  const waitMs = /^\d{1,10}$/.test(text)
-    ? Number(text) * 1000
-    : /^[A-Z][a-z]{2}, /.test(text)
-      ? Date.parse(text) - nowMs
-      : Number.NaN;
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), DAY_MS);
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { guardedFetch } from "../../src/lib/guarded-fetch.ts";
@@ -11,7 +12,7 @@ import { type Issuer, openIssuer } from "../support/issuer.ts";
 // One test for each attack: it begins with a token that is accepted, changes one thing, and expects a rejection.
 let house: AccessHouse;
 let issuer: Issuer;
-const { claims, exchange, matching, unaccepted } = attackOn(() => ({ house, issuer }));
+const { claims, exchange, matching, unaccepted, unusable } = attackOn(() => ({ house, issuer }));
 
 before(async () => {
   house = await openAccess();
@@ -31,7 +32,7 @@ describe("discovery", () => {
   test("that names another issuer is refused", async () => {
     for (const lie of ["https://accounts.example", `${issuer.url}/`, undefined, 7, [issuer.url]]) {
       answering(discovery, (response) => response.end(JSON.stringify({ issuer: lie, jwks_uri: `${issuer.url}/jwks` })));
-      await unaccepted(exchange(await issuer.sign(claims())));
+      await unusable(exchange(await issuer.sign(claims())), "its discovery document names another issuer");
       house.clock.nowMs += 6_000;
     }
     assert.ok(!issuer.requests.includes("/jwks"));
@@ -40,7 +41,7 @@ describe("discovery", () => {
   test("that redirects, or whose keys do, is refused", async () => {
     for (const path of [discovery, "/jwks"]) {
       answering(path, (response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end());
-      await unaccepted(exchange(await issuer.sign(claims())));
+      await unusable(exchange(await issuer.sign(claims())), "the answer is a redirect");
       house.clock.nowMs += 6_000;
       issuer.routes.delete(path);
     }
@@ -48,29 +49,43 @@ describe("discovery", () => {
   });
 
   test("that is oversized, compressed, no JSON, or deeply nested is refused", async () => {
-    const bad: ((response: ServerResponse) => void)[] = [
-      (response) => {
-        response.write(`{"issuer":"${issuer.url}","x":"`);
-        response.end(`${"x".repeat(600_000)}"}`);
-      },
-      (response) => response.setHeader("content-encoding", "gzip").end("x"),
-      (response) => response.end("<html>"),
-      (response) =>
-        response.end(
-          `{"issuer":"${issuer.url}","jwks_uri":"${issuer.url}/jwks","x":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
-        ),
-      (response) => response.writeHead(404).end(),
+    const large = `{"issuer":"${issuer.url}","x":"${"x".repeat(600_000)}"}`;
+    const bad: [(response: ServerResponse) => void, string][] = [
+      [(response) => response.end(large), "the answer is too large"],
+      [(response) => response.setHeader("content-encoding", "gzip").end("x"), "the answer cannot be unpacked"],
+      [(response) => response.setHeader("content-encoding", "gzip").end(gzipSync(large)), "the answer is too large"],
+      [(response) => response.setHeader("content-encoding", "br").end("x"), "the answer is encoded"],
+      [(response) => response.end("<html>"), "it does not answer with JSON"],
+      [
+        (response) =>
+          response.end(
+            `{"issuer":"${issuer.url}","jwks_uri":"${issuer.url}/jwks","x":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
+          ),
+        "it does not answer with JSON",
+      ],
+      [(response) => response.writeHead(404).end(), "it answers 404, not a document"],
     ];
-    for (const answer of bad) {
+    for (const [answer, because] of bad) {
       answering(discovery, answer);
-      await unaccepted(exchange(await issuer.sign(claims())));
+      await unusable(exchange(await issuer.sign(claims())), because);
       house.clock.nowMs += 6_000;
     }
   });
 
+  test("whose documents come in gzip though nobody asked for it is read", async () => {
+    for (const [path, document] of [
+      [discovery, { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }],
+      ["/jwks", issuer.jwks],
+    ] as const) {
+      const packed = gzipSync(JSON.stringify(document));
+      answering(path, (response) => response.setHeader("content-encoding", "gzip").end(packed));
+    }
+    await exchange(await issuer.sign(claims()));
+  });
+
   test("that hangs up or fails is UNAVAILABLE, with its host alone, and is asked again only after a while", async () => {
     answering(discovery, (response) => response.destroy());
-    const message = `Unavailable: the token issuer ${new URL(issuer.url).host} could not be asked for its keys`;
+    const message = `Unavailable: the token issuer ${new URL(issuer.url).host} could not be asked for its keys: it broke off`;
     await assert.rejects(exchange(await issuer.sign(claims())), { code: Code.Unavailable, message });
     const asked = issuer.requests.length;
     await refused(exchange(await issuer.sign(claims())), Code.Unavailable);
@@ -95,7 +110,8 @@ describe("discovery", () => {
           value: { iss: { case: "issuer", value: url }, sub: { case: "subject", value: "robot" } },
         });
         const bearer = await issuer.sign(claims({ iss: url, aud: strict.baseUrl }));
-        await unaccepted(strict.exchanger.exchange({ bearer, audiences: [] }, strict.data()), { iss: url });
+        const because = url.startsWith("https:") ? "the address is not a public one" : "not an https URL";
+        await unusable(strict.exchanger.exchange({ bearer, audiences: [] }, strict.data()), because, { iss: url });
       }
       assert.deepEqual(issuer.requests, []);
     } finally {

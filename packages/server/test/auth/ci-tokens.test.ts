@@ -172,7 +172,7 @@ test("the rejection of a token that the issuer signed names the claim that does 
     [hub, { sub: "repo:acme/other:ref:refs/heads/main" }, "CLAIM", "sub", '"repo:acme/other:ref:refs/heads/main"'],
     [hub, { repository: "acme/other" }, "CLAIM", "repository", '"acme/other"'],
     [hub, { repository: undefined }, "CLAIM", "repository", "absent"],
-    [hub, { repository: ["acme/app"] }, "CLAIM", "repository", '["acme/app"]'],
+    [hub, { repository: ["acme/other", 1] }, "CLAIM", "repository", '["acme/other",1]'],
     [hub, { job_workflow_ref: workflow }, "CLAIM", "job_workflow_ref", `"${workflow}"`],
     [hub, { environment: "x".repeat(500) }, "CLAIM", "environment", `"${"x".repeat(199)}…`],
     [hub, { environment: 'pro"\nd' }, "CLAIM", "environment", '"pro\\"\\nd"'],
@@ -297,17 +297,16 @@ test("missing, deleted, foreign and bare identities, and tokens that the issuer 
   await askToken(house, named, good).then(({ status }) => assert.equal(status, 200));
 });
 
-test("an issuer with a false discovery document is answered like a missing identity; for one that is down the answer names its host", async (t) => {
+test("the answer says why the keys of an issuer cannot be read, when it answers wrongly and when it is down", async (t) => {
   const house = await openHouse(t);
   const { issuer, server } = house;
   const uid = await house.identity(github(issuer));
   const token = await issuer.sign(githubClaims(issuer, server.url));
   issuer.routes.set("/jwks", (_request, response) => response.writeHead(404).end());
-  await refusedWith(house, uid, token, `no identity ${uid} accepts this token of issuer "${issuer.url}"`);
-  assert.match(
-    server.lines.findLast((line) => line.includes("token exchange refused")) ?? "",
-    /"why":"it does not answer with a document"/,
-  );
+  const because = "it answers 404, not a document";
+  await refusedWith(house, uid, token, `its issuer "${issuer.url}" cannot be used: ${because}`);
+  const line = server.lines.findLast((text) => text.includes("token exchange refused")) ?? "";
+  assert.ok(line.includes(`"why":"${because}"`), line);
   const down = await openIssuer();
   const other = await house.identity(github(down));
   const orphan = await down.sign(githubClaims(down, server.url));
@@ -316,7 +315,7 @@ test("an issuer with a false discovery document is answered like a missing ident
   assert.equal(answer.status, 503, answer.text);
   assert.equal(
     answer.json.message,
-    `Unavailable: the token issuer ${new URL(down.url).host} could not be asked for its keys`,
+    `Unavailable: the token issuer ${new URL(down.url).host} could not be asked for its keys: it refuses connections`,
   );
   assert.ok(answer.headers.has("retry-after"));
 });

@@ -282,11 +282,17 @@ test("an owner of an organization cannot change, replace or delete an administra
     await patch(owners, { claimMatch: { issuer: "https://other.example.com" } }, "?updateMask=claimMatch.issuer"),
     403,
   );
-  assert.equal(
-    (await server.ask("POST", "/iam/v2/groups", { token: admins, json: { name: "of-the-administrator" } })).status,
-    200,
-  );
+  const made = await server.ask("POST", "/iam/v2/groups", { token: admins, json: { name: "of-the-administrator" } });
+  assert.equal(made.status, 200);
   assert.equal(await patch(server.platform, {}, "?updateMask=claimMatch"), 403);
+  // It is the only owner of that organization; another one first.
+  assert.equal((await server.ask("DELETE", path, { token: server.platform })).status, 400);
+  const { roles } = (await server.ask("GET", "/iam/v2/roles?name=owner", { token: admins })).json as unknown as {
+    roles: { uid: string }[];
+  };
+  const json = { identityUid: first.bootstrap.identity.uid, roleUid: roles[0]?.uid };
+  const { uid: group } = made.json as unknown as { uid: string };
+  assert.equal((await server.ask("POST", `/iam/v2/roleBindings/${group}`, { token: admins, json })).status, 200);
   assert.equal((await server.ask("DELETE", path, { token: server.platform })).status, 200);
 });
 

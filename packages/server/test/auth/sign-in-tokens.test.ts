@@ -119,6 +119,9 @@ test("a valid token signs in, with a clock skew of up to a minute", async () => 
     { aud: [CLIENT.id] },
     { aud: [CLIENT.id, "other"], azp: CLIENT.id },
     { azp: CLIENT.id },
+    // The authorized party is optional, also of several audiences.
+    { aud: [CLIENT.id, "other"] },
+    { aud: ["other", CLIENT.id] },
   ]) {
     assert.equal(await outcome((nonce) => issuer.sign(claims(nonce, change))), "signed in", JSON.stringify(change));
   }
@@ -135,8 +138,13 @@ test("a token with an invalid claim does not sign in", async () => {
     { aud: [] },
     { aud: undefined },
     { aud: ["other"] },
-    { aud: [CLIENT.id, "other"] },
+    { aud: ["another", "other"] },
     { aud: [CLIENT.id, "other"], azp: "other" },
+    { aud: [CLIENT.id, "other"], azp: null },
+    { aud: [CLIENT.id, "other"], nonce: "another" },
+    { aud: [CLIENT.id, "other"], nonce: undefined },
+    { aud: [CLIENT.id, "other"], exp: nowS() - 120 },
+    { aud: [CLIENT.id, "other"], iss: "https://other.example.com" },
     { azp: "other" },
     { exp: nowS() - 120 },
     { exp: undefined },

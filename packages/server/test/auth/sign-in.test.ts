@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import { decodeJwt } from "jose";
 import { type Browser, openBrowser, type Shown } from "../support/browser.ts";
@@ -127,6 +127,89 @@ test("the first sign-in creates an identity with a role and gives tokens, and th
   assert.ok(Number((await personOf(uid)).last_seen_time) > Number(before.last_seen_time));
   assert.equal((await bindingsOf(uid)).length, 1);
   assert.notEqual(subject(await signIn("grace")), uid);
+});
+
+test("a person in more groups than a token holds has the roles of all, and keeps them through refreshes", async () => {
+  const { uid: team } = await platform.group(platform.organization);
+  const provided = await provider({ additionalScopes: ["groups"] });
+  const names = Array.from({ length: 900 }, (_, at) => `CN=department-${at},OU=everybody,DC=example,DC=com`);
+  // More than 3,000 bytes of them give a role. Only the last one gives that to push.
+  const { uid: elsewhere } = await platform.group(platform.organization);
+  for (const externalGroupId of names.slice(0, 80))
+    await platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${provided}`, {
+      externalGroupId,
+      roleUid: externalGroupId === names[79] ? await platform.role("editor") : viewer,
+      scope: externalGroupId === names[79] ? team : elsewhere,
+    });
+  people.claims = { groups: names };
+  const signedIn = await signIn("many", { identity_provider: provided });
+  const claims = decodeJwt(signedIn["access_token"] ?? "");
+  assert.ok((claims["groups"] as string[]).length < 80, "the token has some of them");
+  assert.ok((signedIn["access_token"] ?? "").length < 8_000, "the token stays small");
+  const mayPush = async (token: string | undefined): Promise<number> =>
+    (await platform.call("POST", `/registry/v2/repos/${team}`, { token, body: { name: `r${randomUUID()}` } })).status;
+  assert.equal(await mayPush(signedIn["access_token"]), 200);
+  const again = await refresh(signedIn["refresh_token"]);
+  assert.equal(await mayPush(String(again.body["access_token"])), 200);
+
+  // A mapping that is made later applies to the groups that are kept.
+  const { uid: later } = await platform.ok("POST", "/iam/v2/groups", { name: "later" });
+  const other = await provider({ additionalScopes: ["groups"] }, later);
+  const late = await signIn("many", { identity_provider: other });
+  const see = (name = "x") =>
+    platform.call("POST", `/registry/v2/repos/${later}`, { token: late["access_token"], body: { name } });
+  assert.equal((await see()).status, 403);
+  const made = await platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${other}`, {
+    externalGroupId: names[777],
+    roleUid: await platform.role("editor"),
+    scope: later,
+  });
+  assert.equal((await see()).status, 200);
+  await platform.ok("DELETE", `/iam/v2/externalGroupRoleMappings/${made.uid}`);
+  assert.equal((await see("y")).status, 403);
+
+  // One row a person and list; it goes with the person.
+  await signIn("many", { identity_provider: provided });
+  const rowsOf = (identity: string) =>
+    platform.reader.selectFrom("sign_in_groups").select("uid").where("identity", "=", identity).execute();
+  assert.equal((await rowsOf(subject(signedIn))).length, 1);
+  await platform.ok("DELETE", `/iam/v2/identities/${subject(signedIn)}`);
+  assert.deepEqual(await rowsOf(subject(signedIn)), []);
+});
+
+test("groups of a claim with a URL for its name, or within another claim, give roles", async () => {
+  for (const [groupsClaim, claims] of [
+    ["realm_access.roles", { realm_access: { roles: ["builders"] } }],
+    ["https://example.com/groups", { "https://example.com/groups": ["builders"] }],
+  ] as const) {
+    people.claims = claims;
+    const provided = await provider({ additionalScopes: ["groups"], groupsClaim });
+    const { access_token: token = "" } = await signIn("nested", { identity_provider: provided });
+    assert.deepEqual(decodeJwt(token)["groups"], ["builders"], groupsClaim);
+  }
+});
+
+test("groups that a provider leaves out are named on the person, in the audit log and in the log", async () => {
+  const provided = await provider({ additionalScopes: ["groups"] });
+  people.claims = { hasgroups: true };
+  const uid = subject(await signIn("overage", { identity_provider: provided }));
+  const shown = async (): Promise<string> =>
+    String((await platform.ok("GET", `/iam/v2/identities/${uid}`))["groupsLeftOut"]);
+  assert.match(await shown(), /^all groups: .*\(overage\)$/);
+  const [entry] = await platform
+    .ok("GET", `/iam/v2/auditEntries?method=iam.signIn&resource=${provided}`)
+    .then((answer) => answer["auditEntries"] as { details: Record<string, string> }[]);
+  assert.match(entry?.details["groupsLeftOut"] ?? "", /overage/);
+  people.claims = { groups: ["builders", { id: 7 }] };
+  await signIn("overage", { identity_provider: provided });
+  assert.match(await shown(), /^1 entries of the claim groups/);
+  people.claims = { groups: ["builders"] };
+  await signIn("overage", { identity_provider: provided });
+  assert.equal(await shown(), "");
+  // Perhaps of a person in no group, perhaps for want of a scope: it is shown.
+  people.claims = {};
+  await signIn("overage", { identity_provider: provided });
+  assert.equal(await shown(), "the token has no claim groups");
 });
 
 test("an e-mail address that the provider has not verified is not stored", async () => {

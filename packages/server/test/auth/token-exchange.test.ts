@@ -404,7 +404,7 @@ test("RFC 8693: exchange and refresh work as specified, with OAuth's error codes
     [[...base, ["audience", "https://else.where"]], "invalid_target"],
     [[...base, ["resource", "https://else.where"]], "invalid_target"],
     [[...base, ["scope", "admin"]], "invalid_scope"],
-    [[...base, ["scope", ""]], "invalid_scope"],
+    [[...base, ["scope", " "]], "invalid_scope"],
     [[...base, ["actor_token", "x"]], "invalid_request"],
     [
       [
@@ -426,6 +426,41 @@ test("RFC 8693: exchange and refresh work as specified, with OAuth's error codes
     assert.deepEqual([answer.status, answer.body["error"]], [400, error], JSON.stringify(form));
     assert.equal(typeof answer.body["error_description"], "string");
   }
+});
+
+test("RFC 6749: parameters without a value are omitted, and the answer has the scope where it is another than asked", async () => {
+  const type = "urn:ietf:params:oauth:token-type:";
+  const base: [string, string][] = [
+    ["grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"],
+    ["subject_token", await provider.token()],
+    ["subject_token_type", `${type}jwt`],
+  ];
+  const ask = async (...form: [string, string][]) => {
+    const { status, body } = await call("/sts/token", { form });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+  // What clients send whose settings have no value.
+  const empty = ["scope", "audience", "resource", "identity", "identity_provider", "requested_token_type"].map(
+    (name): [string, string] => [name, ""],
+  );
+  const whole = await ask(...base, ...empty, ["actor_token", ""], ["actor_token_type", ""], ["subject_token", ""]);
+  assert.equal((await whoIs(whole["access_token"])).capabilities, undefined);
+  assert.ok(!("scope" in whole), "there are no words for all rights");
+
+  const refresh = (held: Record<string, unknown>, ...form: [string, string][]) =>
+    ask(["grant_type", "refresh_token"], ["refresh_token", String(held["refresh_token"])], ...form);
+  // Words of OpenID clients narrow nothing: authorize takes them, and so do the others.
+  const openId = await refresh(whole, ["scope", "openid profile email offline_access"], ["client_id", ""]);
+  assert.equal((await whoIs(openId["access_token"])).capabilities, undefined);
+
+  const narrow = await ask(...base, ["scope", "CAP_REPO_LIST tag.list"]);
+  assert.ok(!("scope" in narrow), "it is what was asked for, under whatever name");
+  const silent = await refresh(narrow);
+  assert.equal(silent["scope"], "CAP_REPO_LIST CAP_TAG_LIST");
+  const less = await refresh(silent, ["scope", "openid repo.list CAP_TAG_DELETE"]);
+  assert.equal(less["scope"], "CAP_REPO_LIST");
+  assert.deepEqual((await whoIs(less["access_token"])).capabilities, [Capability.CAP_REPO_LIST]);
 });
 
 test("the gRPC service answers the same as the HTTP endpoints", async () => {

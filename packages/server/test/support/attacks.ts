@@ -73,6 +73,12 @@ export function attackOn(current: () => { house: AccessHouse; issuer: Issuer }) 
         throw error;
       }
     },
+    /** Asserts a rejection that says why the keys of the issuer cannot be read. */
+    unusable: (
+      work: Promise<unknown>,
+      because: string,
+      { iss = current().issuer.url }: { iss?: unknown } = {},
+    ): Promise<void> => saying(work, `its issuer ${JSON.stringify(iss)} cannot be used: ${because}`),
     /**
      * Asserts a rejection with the message that does not distinguish an identity that does not name the issuer from a
      * token that the issuer did not sign.

@@ -5,6 +5,9 @@ import { Provider } from "oidc-provider";
 import { listenAnew } from "./unused-port.ts";
 import type { Platform } from "./platform.ts";
 
+// Where providers write groups besides, and what they write when they leave them out.
+const GROUP_CLAIMS = ["realm_access", "https://example.com/groups", "hasgroups"];
+
 /** A real OpenID provider (oidc-provider) on loopback where people sign in on its own pages. */
 export interface PeopleProvider {
   url: string;
@@ -67,7 +70,12 @@ export async function openPeopleProvider(): Promise<PeopleProvider> {
       pkce: { required: () => false },
       conformIdTokenClaims: false,
       scopes: ["openid", "email", "profile", "groups"],
-      claims: { openid: ["sub", "oid"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+      claims: {
+        openid: ["sub", "oid"],
+        email: ["email", "email_verified"],
+        profile: ["name"],
+        groups: ["groups", ...GROUP_CLAIMS],
+      },
       findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ sub, ...people.claims }) }),
       features: { devInteractions: { enabled: true } },
     });

@@ -220,7 +220,7 @@ export const METHODS: readonly MethodSpec[] = [
           {
             name: "groupsClaim",
             type: "string",
-            help: "The claim of the ID token that lists the groups of a person: one name, dots included.",
+            help: "The claim of the ID token that lists the groups of a person: one of exactly this name, dots included, or else the one at the end of this path into nested claims, such as realm_access.roles.",
           },
           {
             name: "correlationRule",
@@ -371,7 +371,7 @@ export const METHODS: readonly MethodSpec[] = [
           {
             name: "groupsClaim",
             type: "string",
-            help: "The claim of the ID token that lists the groups of a person: one name, dots included.",
+            help: "The claim of the ID token that lists the groups of a person: one of exactly this name, dots included, or else the one at the end of this path into nested claims, such as realm_access.roles.",
           },
           {
             name: "correlationRule",

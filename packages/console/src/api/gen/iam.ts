@@ -562,6 +562,7 @@ export interface Identity {
   awsIdentity?: AWSIdentity;
   servicePrincipal?: ServicePrincipal;
   identityProvider: string;
+  groupsLeftOut: string;
 }
 export interface ClaimMatch {
   issuer?: string;
@@ -639,6 +640,7 @@ export interface IdentityInput {
   awsIdentity?: AWSIdentityInput;
   servicePrincipal?: ServicePrincipal;
   identityProvider?: string;
+  groupsLeftOut?: string;
 }
 export interface ClaimMatchInput {
   issuer?: string;

@@ -8,7 +8,8 @@ import { parentOf } from "./parts/tree.ts";
 
 /** What is known of an identity. */
 export function IdentityFacts({ identity }: { identity: Identity }) {
-  const { uid, description, email, emailUnverified, claimMatch, staticKeys, createTime } = identity;
+  const { uid, description, email, emailUnverified, groupsLeftOut } = identity;
+  const { claimMatch, staticKeys, createTime } = identity;
   return (
     <Card>
       <Facts
@@ -16,6 +17,7 @@ export function IdentityFacts({ identity }: { identity: Identity }) {
           ["Description", description],
           ["E-mail", email],
           ["E-mail, not verified", emailUnverified],
+          ["Groups left out of the last sign-in", groupsLeftOut],
           ["Assumed by", assumedBy(identity)],
           ["Issuer", code(claimMatch?.issuer ?? staticKeys?.issuer)],
           ["Issuer by pattern", code(claimMatch?.issuerPattern)],

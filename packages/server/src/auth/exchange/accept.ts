@@ -25,7 +25,14 @@ import {
 } from "./identity-rows.ts";
 import { type ExternalVerifier, verifySignature } from "./issuer-keys.ts";
 import type { PatternMatcher, RequestPatterns } from "./pattern-budget.ts";
-import { loggedClaims, loggedValue, notAccepted, type TokenRejection, rejectionError } from "./rejections.ts";
+import {
+  keysRejected,
+  loggedClaims,
+  loggedValue,
+  notAccepted,
+  type TokenRejection,
+  rejectionError,
+} from "./rejections.ts";
 
 export interface AcceptDeps {
   config: Pick<Config, "baseUrl">;
@@ -172,7 +179,7 @@ async function judge(
   const error = await signature.verify(relationship);
   if (error === undefined) return await mismatch(relationship, jwt.claims, ownAudiences, nowMs, matcher(true));
   if (!(error instanceof MoorageError) || error.code !== Code.Unauthenticated) throw error;
-  return notAccepted(error.cause instanceof Error ? error.cause.message : "bad signature or unknown key");
+  return keysRejected(error);
 }
 
 /**

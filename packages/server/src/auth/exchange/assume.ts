@@ -3,9 +3,9 @@ import { withAuditReason } from "../audit.ts";
 import { type Jwt, rejection } from "../tokens/jwt.ts";
 import { type AcceptDeps, acceptingIdentity, type Asked } from "./accept.ts";
 import { actClaims, MAX_ACT_LENGTH, MAX_PERSON_ACT_LENGTH } from "./act-claims.ts";
-import { endOf } from "./claim-match.ts";
+import { endOf } from "../../iam/index.ts";
 import { findIdentity, type IdentityRow } from "./identity-rows.ts";
-import { lengthRejection, rejectionError } from "./rejections.ts";
+import { kindRejection, lengthRejection, rejectionError } from "./rejections.ts";
 import { type ProviderExchangeDeps, type ProviderRequest, signInByToken } from "./provider.ts";
 
 export interface AssumeDeps extends AcceptDeps, ProviderExchangeDeps {}
@@ -33,8 +33,13 @@ export async function assumeIdentity(
   data: CallData,
 ): Promise<Assumed> {
   const { identity, identityProvider } = requested;
-  const tooLong = lengthRejection(jwt);
-  if (tooLong) throw withAuditReason(rejectionError(tooLong, jwt, {}), { ...tooLong, identity });
+  const unfit = lengthRejection(jwt) ?? kindRejection(jwt);
+  const called = {
+    ...(identity !== "" && { identity }),
+    ...(identityProvider !== "" && { identityProvider }),
+  };
+  if (unfit)
+    throw withAuditReason(rejectionError(unfit, jwt, called), { ...unfit, identity: identity || identityProvider });
   if (identityProvider !== "")
     return assumePerson(deps, jwt, { provider: identityProvider, named: { identityProvider } }, data);
   const { row, relationship } = await acceptingIdentity(deps, jwt, requested, data);

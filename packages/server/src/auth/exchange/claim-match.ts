@@ -1,6 +1,6 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ClaimMatch, Identity, StaticKeys } from "@moorage/api/messages";
-import { parseJson } from "../../lib/json.ts";
+import { endOf } from "../../iam/index.ts";
+import { ExactNumber, parseJson } from "../../lib/json.ts";
 import { createLru } from "../../lib/lru.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { audiencesOf, timeFault } from "../tokens/jwt.ts";
@@ -81,13 +81,6 @@ export function staticKeys({ issuerKeys: text }: StaticKeys): VerificationKey[] 
   return keys;
 }
 
-/** When the relationship stops accepting tokens, in milliseconds since 1970; Infinity when it never does. */
-export function endOf(relationship: Relationship): number {
-  return relationship.case === "staticKeys" && relationship.value.expirationTime
-    ? timestampMs(relationship.value.expirationTime)
-    : Infinity;
-}
-
 /**
  * The audiences of an identity that names none: the URL of the installation, and its host[:port] without the scheme, as
  * it stands in the tokens of issuers that take no URL as an audience.
@@ -124,10 +117,15 @@ async function claimMismatch(
   const isSubject =
     sub.case === "subjectPattern" ? await fits(matches, sub.value, claims["sub"]) : equals(sub.value, claims["sub"]);
   if (!isSubject) return "sub";
-  for (const [name, value] of Object.entries(exact)) if (textOf(claims, name) !== value) return name;
+  for (const [name, value] of Object.entries(exact)) if (!textsOf(claims, name).includes(value)) return name;
   for (const [name, pattern] of Object.entries(claimPatterns))
-    if (!(await fits(matches, pattern, textOf(claims, name)))) return name;
+    if (!(await fitsOne(matches, pattern, textsOf(claims, name)))) return name;
   return undefined;
+}
+
+async function fitsOne(matches: PatternMatcher, pattern: string, texts: readonly string[]): Promise<boolean> {
+  for (const text of texts) if (await fits(matches, pattern, text)) return true;
+  return false;
 }
 
 function staticMismatch({ subject }: StaticKeys, claims: Claims): string | undefined {
@@ -145,11 +143,16 @@ async function fits(matches: PatternMatcher, pattern: string, found: unknown): P
 }
 
 /**
- * A claim as text: numbers and booleans as JSON writes them. Undefined for objects, lists and null, which therefore
- * match nothing.
+ * A claim as texts, of which one has to match: the elements of a list, and otherwise the claim itself. Numbers and
+ * booleans are as JSON writes them, large numbers as the token does. Objects, null and lists in lists are left out.
  */
-function textOf(claims: Claims, name: string): string | undefined {
+function textsOf(claims: Claims, name: string): string[] {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  return (Array.isArray(value) ? value : [value]).flatMap((one: unknown) => textOf(one) ?? []);
+}
+
+function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
+  if (value instanceof ExactNumber) return value.text;
   return typeof value === "number" || typeof value === "boolean" ? JSON.stringify(value) : undefined;
 }

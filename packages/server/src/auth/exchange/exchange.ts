@@ -45,6 +45,8 @@ export interface ExchangeAnswer {
   issuedAtMs: number;
   expiresAtMs: number;
   refreshExpiresAtMs: number;
+  /** What the access token is narrowed to. */
+  granted: Pick<Caller, "capabilities" | "scopes">;
 }
 
 export interface Exchanger {
@@ -190,7 +192,7 @@ async function exchange(context: Context, request: ExchangeRequest, data: CallDa
   const event = exchangeEntry("sts.exchange", caller, minted.tokenId, own);
   if (own !== undefined) {
     await context.notes.write({ identity: row.uid, event }, data);
-    return { ...minted, refreshToken: "", refreshExpiresAtMs: 0 };
+    return { ...minted, refreshToken: "", refreshExpiresAtMs: 0, granted: caller };
   }
   const [issued] = await Promise.all([
     context.refreshTokens.issue(caller, row.relationship, end, data, event).catch((error: unknown) => {
@@ -200,7 +202,7 @@ async function exchange(context: Context, request: ExchangeRequest, data: CallDa
     }),
     recordSeen(context, row.uid, row.last_seen_time, data),
   ]);
-  return { ...minted, refreshToken: issued.token, refreshExpiresAtMs: issued.expiresAtMs };
+  return { ...minted, refreshToken: issued.token, refreshExpiresAtMs: issued.expiresAtMs, granted: caller };
 }
 
 async function registryCaller(context: Context, request: RegistryLogIn, data: CallData): Promise<Caller> {
@@ -230,7 +232,7 @@ async function refresh(
   // The refresh token is used up last, so that a request that is rejected above does not cost it.
   const refreshToken = await refreshTokens.rotate(bearer, data, exchangeEntry("sts.refresh", held, minted.tokenId));
   await recordSeen(context, held.identity, held.lastSeenMs, data);
-  return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs };
+  return { ...minted, refreshToken, refreshExpiresAtMs: held.expiresAtMs, granted: narrowing };
 }
 
 /** The audiences of the request; the platform when it names none. */

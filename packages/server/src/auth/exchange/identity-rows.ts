@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { organizationOf } from "../../lib/uid.ts";
 import { type Database, type Row, statement } from "../../store/index.ts";
-import { ASSUMABLE } from "./assumable.ts";
+import { ASSUMABLE } from "../../iam/index.ts";
 
 const COLUMNS = ["uid", "relationship", "last_seen_time", "provider", "subject"] as const;
 // Whoever may create identities may create any number with the issuer and subject of others.

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { FetchError, type GuardedFetch } from "../../lib/guarded-fetch.ts";
+import { FetchError, type GuardedFetch, whyNotFetched } from "../../lib/guarded-fetch.ts";
 import { isIssuerUrl } from "../../lib/issuer-url.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { MAX_KEYS, usableKeys, type VerificationKey } from "../../lib/jwks.ts";
@@ -31,6 +31,14 @@ interface Issuer {
 interface Failure {
   error: MoorageError;
   attemptedAtMs: number;
+}
+
+/** Why the keys of an issuer were not read, though it answers: whoever runs it can mend that. */
+export class IssuerError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "IssuerError";
+  }
 }
 
 const MAX_ISSUERS = 256;
@@ -175,7 +183,7 @@ async function fetchKeys(fetch: GuardedFetch, issuer: string): Promise<Verificat
 async function fetchObject(fetch: GuardedFetch, url: string): Promise<Record<string, unknown>> {
   const { status, body } = await fetch(url, { headers: { accept: "application/json" } });
   if (status >= 500 || status === 429) throw new FetchError("failed", "it answers with an error");
-  if (status !== 200) throw new FetchError("refused", "it does not answer with a document");
+  if (status !== 200) throw new FetchError("refused", `it answers ${status}, not a document`);
   let document: unknown;
   try {
     document = parseJson(body.toString("utf8"), MAX_DEPTH);
@@ -189,10 +197,11 @@ async function fetchObject(fetch: GuardedFetch, url: string): Promise<Record<str
 /** An unreachable issuer is UNAVAILABLE, since it may answer later; one that answers wrongly is not trusted. */
 function issuerError(error: unknown, issuer: string): MoorageError {
   if (!(error instanceof FetchError)) throw error;
-  if (error.kind === "refused") return Object.assign(rejection(), { cause: error });
+  if (error.kind === "refused") return Object.assign(rejection(), { cause: new IssuerError(error.message, error) });
   const host = URL.parse(issuer)?.host ?? "";
-  return new MoorageError(Code.Unavailable, `Unavailable: the token issuer ${host} could not be asked for its keys`, {
-    retryAfterMs: FAILED_MS,
-    cause: error,
-  });
+  return new MoorageError(
+    Code.Unavailable,
+    `Unavailable: the token issuer ${host} could not be asked for its keys: ${whyNotFetched(error)}`,
+    { retryAfterMs: FAILED_MS, cause: error },
+  );
 }

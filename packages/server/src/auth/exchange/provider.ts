@@ -8,6 +8,7 @@ import type { CommandWriter } from "../../core/transactor.ts";
 import type { ExternalVerifier } from "./issuer-keys.ts";
 import { audiencesOf, type Jwt, timeFault } from "../tokens/jwt.ts";
 import {
+  keysRejected,
   loggedClaims,
   loggedValue,
   type Named,
@@ -68,16 +69,19 @@ export async function signInByToken(
     throw withAuditReason(rejectionError(rejected, jwt, request.named), { ...rejected, identity: request.provider });
   }
   const { uid, issuer, clientId } = provider;
-  const { identity, groups } = await deps.writer.write(signIn, data, {
+  const { identity, external, groupsLeftOut } = await deps.writer.write(signIn, data, {
     provider: uid,
     issuer,
     clientId,
+    groupsUntilMs: Number(jwt.claims["exp"]) * 1000,
     ...judged,
   });
-  return {
-    identity,
-    ...(groups.length > 0 && { external: { provider: uid, groups, untilMs: Number(jwt.claims["exp"]) * 1000 } }),
-  };
+  if (groupsLeftOut !== "")
+    deps.log.info(
+      { requestId: data.requestId, identity, identityProvider: uid, groupsLeftOut },
+      "groups were left out of a sign-in",
+    );
+  return { identity, ...(external && { external }) };
 }
 
 /** The person of whom the token of the provider speaks, or why it is not accepted. Throws when no keys are answered. */
@@ -95,11 +99,10 @@ export async function judge(
     await external.verify(jwt, nowMs, organizationOf(provider.uid));
   } catch (error) {
     if (!(error instanceof MoorageError) || error.code !== Code.Unauthenticated) throw error;
-    return notAccepted(error.cause instanceof Error ? error.cause.message : "bad signature or unknown key");
+    return keysRejected(error);
   }
   const type = header["typ"];
-  if ((type !== undefined && String(type).toUpperCase() !== "JWT") || "events" in claims)
-    return notAccepted("the token is no ID token");
+  if (type !== undefined && String(type).toUpperCase() !== "JWT") return notAccepted("the token is no ID token");
   const time = timeFault(claims, nowMs);
   if (time !== undefined)
     return { reason: time === "exp" ? "EXPIRED" : "NOT_YET_VALID", claim: time, why: "the token is not good now" };
@@ -112,9 +115,11 @@ export async function judge(
     : notAccepted("the token speaks of another person");
 }
 
-/** Whether the token was issued for the client. Source: OpenID Connect Core 1.0 §3.1.3.7, 3 to 5. */
+/**
+ * Whether the token was issued for the client: it is among the audiences, and the authorized party where one is named.
+ * Source: OpenID Connect Core 1.0 §3.1.3.7, 3 and 4.
+ */
 function isFor(claims: Record<string, unknown>, clientId: string): boolean {
-  const audiences = audiencesOf(claims);
   const party = claims["azp"];
-  return audiences.includes(clientId) && (party === undefined ? audiences.length === 1 : party === clientId);
+  return audiencesOf(claims).includes(clientId) && (party === undefined || party === clientId);
 }

@@ -1,13 +1,24 @@
 import { Code, MoorageError, unauthenticated } from "../../errors.ts";
 import type { Jwt } from "../tokens/jwt.ts";
+import { IssuerError } from "./issuer-keys.ts";
 
 /**
  * Why an external token is rejected; `reason` in the metadata of ErrorInfo. NOT_ACCEPTED is the only answer for an
  * identity that does not name the token's issuer, and for a token that the issuer did not sign. The other reasons are
- * given for tokens that the issuer signed, and TOO_LONG for every token, since it says nothing of an identity.
+ * given for tokens that the issuer signed. TOO_LONG and TOKEN_KIND are given for every token, since they say nothing of
+ * an identity. ISSUER is given where the issuer answers and its keys cannot be read by that: like an issuer that cannot
+ * be reached, which is UNAVAILABLE, it shows that somebody names the issuer.
  */
 export type RejectionReason =
-  "NOT_ACCEPTED" | "TOO_LONG" | "AUDIENCE" | "EXPIRED" | "NOT_YET_VALID" | "CLAIM" | "KEYS_EXPIRED";
+  | "NOT_ACCEPTED"
+  | "TOO_LONG"
+  | "TOKEN_KIND"
+  | "ISSUER"
+  | "AUDIENCE"
+  | "EXPIRED"
+  | "NOT_YET_VALID"
+  | "CLAIM"
+  | "KEYS_EXPIRED";
 
 /**
  * `claim`: the name of the claim that did not match; "" for none. `why`: the full reason, for the logs alone where the
@@ -22,6 +33,13 @@ export interface TokenRejection {
 /** A rejection as NOT_ACCEPTED, with the reason for the logs. */
 export function notAccepted(why: string): TokenRejection {
   return { reason: "NOT_ACCEPTED", claim: "", why };
+}
+
+/** A rejection because of the issuer's keys, where the error of their verification says why; otherwise NOT_ACCEPTED. */
+export function keysRejected(error: MoorageError): TokenRejection {
+  const { cause } = error;
+  if (cause instanceof IssuerError) return { reason: "ISSUER", claim: "", why: cause.message };
+  return notAccepted(cause instanceof Error ? cause.message : "bad signature or unknown key");
 }
 
 /** What the client named: an identity, an identity provider or neither. */
@@ -43,6 +61,32 @@ export function lengthRejection({ claims }: Jwt): TokenRejection | undefined {
   return { reason: "TOO_LONG", claim, why: `the token's ${claim} is longer than ${MAX_NAME_CHARS} characters` };
 }
 
+// Of tokens that are for something else than to say who somebody is. Source: OpenID Connect Back-Channel Logout 1.0
+// §2.4, RFC 8417 §2.3, RFC 9449 §4.2, RFC 9901 §4.3.
+const OTHER_TYPES = new Set(["logout+jwt", "secevent+jwt", "dpop+jwt", "kb+jwt"]);
+
+/**
+ * The rejection of a token that is not a subject token: a logout token or another event, or one that is bound to a key
+ * whose possession nobody proves here (RFC 7800 §3.1). Undefined for others.
+ */
+export function kindRejection({ header, claims }: Pick<Jwt, "header" | "claims">): TokenRejection | undefined {
+  const type = String(header["typ"] ?? "")
+    .toLowerCase()
+    .replace(/^application\//, "");
+  const isEvent = Object.hasOwn(claims, "events") || type === "logout+jwt" || type === "secevent+jwt";
+  if (isEvent)
+    return {
+      reason: "TOKEN_KIND",
+      claim: "events",
+      why: "it is a logout token or another event, not a subject token",
+    };
+  if (OTHER_TYPES.has(type))
+    return { reason: "TOKEN_KIND", claim: "", why: `it is of type ${type}, not a subject token` };
+  if (Object.hasOwn(claims, "cnf"))
+    return { reason: "TOKEN_KIND", claim: "cnf", why: "it is bound to a key, whose possession is not proven here" };
+  return undefined;
+}
+
 const PREFIX = "the token was not accepted: ";
 const MAX_QUOTED_CHARS = 200;
 
@@ -52,13 +96,13 @@ const MAX_QUOTED_CHARS = 200;
  * byte, whether the identity or provider exists or not.
  */
 export function rejectionError(
-  { reason, claim }: TokenRejection,
+  { reason, claim, why }: TokenRejection,
   { claims }: Pick<Jwt, "claims">,
   named: Named,
 ): MoorageError {
   const issuer = quoted(claims["iss"]);
   const value = claim === "" ? "" : quoted(claimOf(claims, claim));
-  const { message } = unauthenticated(`${PREFIX}${textOf(reason, claim, value, named, issuer)}`);
+  const { message } = unauthenticated(`${PREFIX}${textOf({ reason, claim, why }, value, named, issuer)}`);
   const metadata = { reason, issuer, ...named, ...(claim !== "" && { claim, value }) };
   return new MoorageError(Code.Unauthenticated, message, { metadata });
 }
@@ -80,8 +124,7 @@ export function loggedValue({ claims }: Jwt, claim: string): string {
 }
 
 function textOf(
-  reason: RejectionReason,
-  claim: string,
+  { reason, claim, why }: TokenRejection,
   value: string,
   { identity: uid, identityProvider: provider }: Named,
   issuer: string,
@@ -96,6 +139,10 @@ function textOf(
         : `no ${named} accepts this token of issuer ${issuer}`;
     case "TOO_LONG":
       return `claim ${claim} is longer than ${MAX_NAME_CHARS} characters: ${value}`;
+    case "TOKEN_KIND":
+      return why;
+    case "ISSUER":
+      return `its issuer ${issuer} cannot be used: ${why}`;
     case "EXPIRED":
       return `it has expired: claim ${claim} is ${value}`;
     case "NOT_YET_VALID":

@@ -6,7 +6,7 @@ import { acceptingIdentity, type AcceptOptions } from "./accept.ts";
 import { findIdentity, type IdentityRow } from "./identity-rows.ts";
 import { createPatternBudgets } from "./pattern-budget.ts";
 import { judge } from "./provider.ts";
-import { lengthRejection, rejectionError } from "./rejections.ts";
+import { kindRejection, lengthRejection, rejectionError } from "./rejections.ts";
 
 /** The claims of a token that somebody asks about, and what the request with it would name. */
 export interface Supposed {
@@ -38,8 +38,8 @@ export async function supposeExchange(
   data: CallData,
 ): Promise<Caller> {
   const jwt: Jwt = { token: "", header: {}, claims };
-  const tooLong = lengthRejection(jwt);
-  if (tooLong) throw rejectionError(tooLong, jwt, {});
+  const unfit = lengthRejection(jwt) ?? kindRejection(jwt);
+  if (unfit) throw rejectionError(unfit, jwt, {});
   const external = { verify: async () => undefined, isSigned: async () => true };
   const { row } = await acceptingIdentity(
     { config: { baseUrl }, reader, external, patterns, log: NO_LOG },

@@ -17,6 +17,7 @@ import {
   parseTokenRequest,
   toOAuthError,
   tokenAnswer,
+  withValues,
 } from "./oauth.ts";
 
 /** Answers an error as AIP-193 JSON, with the HTTP status of its code or with `status`. */
@@ -114,6 +115,7 @@ function discoveryDocument(
       "access",
       "idp",
       "groups",
+      "groups_set",
       "groups_exp",
     ],
   };
@@ -138,7 +140,7 @@ async function answerTokenRequest(
     const asked = parseTokenRequest(form);
     grant = asked.grant;
     const answer = await exchanger[grant](asked.request, callData);
-    answerJson(request, response, 200, tokenAnswer(answer, asked.issuedType));
+    answerJson(request, response, 200, tokenAnswer(answer, asked));
   } catch (error) {
     const oauthError = toOAuthError(error, grant);
     if (!oauthError) throw error;
@@ -240,10 +242,10 @@ function entriesOf(body: string, type: string): Iterable<[string, string]> {
   throw invalidArgument({ field: "body", description: `must be ${FORM} or application/json` });
 }
 
-/** The form in the request's body. Throws an OAuthError for another media type. */
+/** The form in the request's body, as `withValues` reads it. Throws an OAuthError for another media type. */
 export async function formOf(request: Request): Promise<URLSearchParams> {
   if (mediaType(request) !== FORM) throw new OAuthError(400, "invalid_request", `the body must be ${FORM}`);
-  return new URLSearchParams(await bodyText(request));
+  return withValues(new URLSearchParams(await bodyText(request)));
 }
 
 /** The texts in the JSON object that is the request's body. Throws INVALID_ARGUMENT for anything else. */

@@ -1,7 +1,8 @@
+import type { Caller } from "../../core/call.ts";
 import { invalidArgument, MoorageError, Code } from "../../errors.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../exchange/exchange.ts";
 import { rejectionMessage } from "../exchange/rejections.ts";
-import { capabilityOf, isWrongAudience } from "../tokens/tokens.ts";
+import { capabilityOf, capabilityText, isWrongAudience } from "../tokens/tokens.ts";
 
 // The grants that `parseTokenRequest` parses. Source: RFC 8693 (exchange), RFC 6749 §6 (refresh).
 const EXCHANGE_GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -28,6 +29,13 @@ export interface OAuthRequest {
   grant: "exchange" | "refresh";
   issuedType: string;
   request: ExchangeRequest;
+  /** The words of the scope that was asked for. */
+  words: readonly string[];
+}
+
+/** The parameters without those that have no value: they count as omitted. Source: RFC 6749 §3.1, §3.2. */
+export function withValues(parameters: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...parameters].filter(([, value]) => value !== ""));
 }
 
 /**
@@ -49,15 +57,17 @@ export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
   const grantType = required("grant_type");
   if (!GRANTS.includes(grantType))
     throw new OAuthError(400, "unsupported_grant_type", "the grant type is not supported");
-  const words = form.has("scope") ? one("scope").split(" ") : [];
+  const words = scopeWords(one("scope"));
+  const narrowing = words.filter((word) => !OPENID_WORDS.has(word));
   const common = {
     audiences: [...form.getAll("audience"), ...form.getAll("resource")],
-    capabilities: words.filter((word) => capabilityOf(word) !== undefined),
-    scopes: words.filter((word) => capabilityOf(word) === undefined),
+    capabilities: narrowing.filter((word) => capabilityOf(word) !== undefined),
+    scopes: narrowing.filter((word) => capabilityOf(word) === undefined),
   };
   if (grantType === REFRESH_GRANT) {
     return {
       grant: "refresh",
+      words,
       issuedType: `${TOKEN_TYPE}access_token`,
       request: {
         bearer: required("refresh_token"),
@@ -74,6 +84,7 @@ export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
     throw new OAuthError(400, "invalid_request", "the requested token type is not supported");
   return {
     grant: "exchange",
+    words,
     issuedType,
     request: {
       bearer: required("subject_token"),
@@ -84,16 +95,57 @@ export function parseTokenRequest(form: URLSearchParams): OAuthRequest {
   };
 }
 
-/** The answer to a token request. Source: RFC 8693 §2.2.1. */
+/** Scopes that OpenID clients send by default; they narrow nothing, so they are ignored. */
+const OPENID_WORDS: ReadonlySet<string> = new Set(["openid", "profile", "email", "offline_access"]);
+
+/** The words of a scope, each once. Throws an OAuthError for a scope of spaces alone. Source: RFC 6749 §3.3. */
+function scopeWords(text: string): string[] {
+  const words = [...new Set(text.split(" ").filter((word) => word !== ""))];
+  // Taken for no scope, it would widen a token that was meant to be narrow.
+  if (text !== "" && words.length === 0) throw new OAuthError(400, "invalid_scope", "scope must have words");
+  return words;
+}
+
+/** Those of the words of a scope that narrow a token. Throws as `scopeWords` does. */
+export function narrowingWords(text: string): string[] {
+  return scopeWords(text).filter((word) => !OPENID_WORDS.has(word));
+}
+
+/**
+ * What a token is narrowed to as the scope of a token answer; undefined for one that is not narrowed, for which there
+ * are no words.
+ */
+export function scopeOf({
+  capabilities = [],
+  scopes = [],
+}: Pick<Caller, "capabilities" | "scopes">): string | undefined {
+  const words = [...capabilities.map(capabilityText), ...scopes];
+  return words.length === 0 ? undefined : words.join(" ");
+}
+
+/** Whether both scopes have the same words, in any order, whichever name of a capability each has. */
+function isSameScope(asked: readonly string[], granted: string): boolean {
+  const named = (word: string): string => {
+    const capability = capabilityOf(word);
+    return capability === undefined ? word : capabilityText(capability);
+  };
+  const words = new Set(asked.map(named));
+  const given = granted.split(" ");
+  return words.size === given.length && given.every((word) => words.has(word));
+}
+
+/** The answer to a token request, with the scope where that is another than asked. Source: RFC 8693 §2.2.1. */
 export function tokenAnswer(
-  { token, refreshToken, issuedAtMs, expiresAtMs }: ExchangeAnswer,
-  issuedType: string,
+  { token, refreshToken, issuedAtMs, expiresAtMs, granted }: ExchangeAnswer,
+  { issuedType, words }: Pick<OAuthRequest, "issuedType" | "words">,
 ): Record<string, unknown> {
+  const scope = scopeOf(granted);
   return {
     access_token: token,
     issued_token_type: issuedType,
     token_type: "Bearer",
     expires_in: Math.max(0, (expiresAtMs - issuedAtMs) / 1000),
+    ...(scope !== undefined && !isSameScope(words, scope) && { scope }),
     ...(refreshToken !== "" && { refresh_token: refreshToken }),
   };
 }

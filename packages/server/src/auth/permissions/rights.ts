@@ -2,6 +2,7 @@ import type { Capability } from "@moorage/api/messages";
 import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";
+import { statedGroups } from "../../iam/index.ts";
 import { type Database, snapshotCaches, statement } from "../../store/index.ts";
 
 /** What one role binding grants: capabilities on a group and everything below it. */
@@ -78,18 +79,23 @@ export function callerGrants(db: Database, { identity, external }: Caller, nowMs
 }
 
 async function withGroups(db: Database, identity: string, external: NonNullable<Caller["external"]>): Promise<Grant[]> {
-  const bound = await grantsOf(db, identity);
-  // Padded to a power of two, so that few statements are prepared and the engine can reuse them.
-  const length = 2 ** Math.ceil(Math.log2(external.groups.length));
-  let select = knownStatements.get(length);
-  if (select === undefined) knownStatements.set(length, (select = mappedGrants(length)));
-  const padding = Array.from({ length: length - external.groups.length }, () => external.groups[0] ?? "");
-  const rows = await select(db, external.provider, ...external.groups, ...padding);
-  return [
-    ...bound,
-    ...rows.map(({ group_uid: group, capabilities }) => ({ group, capabilities: parseCapabilities(capabilities) })),
-  ];
+  const grants = [...(await grantsOf(db, identity))];
+  const all = await statedGroups(db, identity, external);
+  for (let at = 0; at < all.length; at += MAX_GROUPS_AT_ONCE) {
+    const groups = all.slice(at, at + MAX_GROUPS_AT_ONCE);
+    // Padded to a power of two, so that few statements are prepared and the engine can reuse them.
+    const length = 2 ** Math.ceil(Math.log2(groups.length));
+    let select = knownStatements.get(length);
+    if (select === undefined) knownStatements.set(length, (select = mappedGrants(length)));
+    const padding = Array.from({ length: length - groups.length }, () => groups[0] ?? "");
+    const rows = await select(db, external.provider, ...groups, ...padding);
+    for (const { group_uid: group, capabilities } of rows)
+      grants.push({ group, capabilities: parseCapabilities(capabilities) });
+  }
+  return grants;
 }
+
+const MAX_GROUPS_AT_ONCE = 1024;
 
 /** The rights of one call, computed once from its grants. */
 export interface Rights {

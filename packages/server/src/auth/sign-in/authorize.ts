@@ -1,5 +1,5 @@
 import { isUid } from "../../lib/uid.ts";
-import { OAuthError } from "../http/oauth.ts";
+import { narrowingWords, OAuthError } from "../http/oauth.ts";
 import { capabilityOf } from "../tokens/tokens.ts";
 import { mcpResource } from "../tokens/mcp-resource.ts";
 import { isDocumentUrl } from "./client-document.ts";
@@ -28,8 +28,6 @@ export interface KnownClients {
 
 const MAX_STATE_CHARS = 512;
 const MAX_SCOPE_WORDS = 50;
-// Scopes that OpenID clients send by default; they are ignored here.
-const OPENID_WORDS = new Set(["openid", "profile", "email", "offline_access"]);
 
 /**
  * Where the answer to the request is to be sent. Until this is known to be a client of ours nothing may be sent to the
@@ -92,7 +90,7 @@ export function stateOf(parameters: URLSearchParams): string {
  * error: ignoring it would widen the token. Throws an OAuthError.
  */
 export function parseScope(text: string): Narrowed {
-  const words = [...new Set(text.split(" ").filter((word) => word !== "" && !OPENID_WORDS.has(word)))];
+  const words = narrowingWords(text);
   if (words.length > MAX_SCOPE_WORDS)
     throw new OAuthError(400, "invalid_scope", `scope may hold at most ${MAX_SCOPE_WORDS} words`);
   const capabilities = words.map(capabilityOf).filter((one) => one !== undefined);

@@ -1,7 +1,7 @@
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import type { CallData } from "../../core/call.ts";
 import { providerOf } from "../../iam/index.ts";
-import { OAuthError } from "../http/oauth.ts";
+import { OAuthError, withValues } from "../http/oauth.ts";
 import { one, parseAuthorize, parseTarget, stateOf } from "./authorize.ts";
 import { choiceByLink } from "./choice-page.ts";
 import type { ClientDocuments } from "./client-documents.ts";
@@ -36,7 +36,7 @@ const NOT_KEPT = new Set(["organization", "identity_provider", "consent"]);
 export function authorizeEndpoint(deps: BrowserDeps): RequestHandler {
   const { config, flow, documents, callData } = deps;
   return onPage(async (request, response, data) => {
-    const parameters = parametersOf(request);
+    const parameters = withValues(parametersOf(request));
     const call = callData(request, data);
     const known = { redirectUris: config.oauthRedirectUris, documents };
     const { client, redirectUri } = await parseTarget(parameters, known, call.nowMs);

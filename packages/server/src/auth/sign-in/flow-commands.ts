@@ -1,5 +1,5 @@
 import type { Call, Caller } from "../../core/call.ts";
-import { type SignIn, signInPerson } from "../../iam/index.ts";
+import { type SignedIn, type SignIn, signInPerson } from "../../iam/index.ts";
 import { callerText } from "../tokens/refresh.ts";
 import { command } from "../../core/command.ts";
 import { insertSession } from "./session-commands.ts";
@@ -31,10 +31,11 @@ export interface FinishSignIn {
   person: SignIn;
   /** What the person's tokens allow and carry. */
   grant: Omit<Caller, "identity" | "external"> & { audiences: string[] };
-  /** When the provider's token ends, in milliseconds since 1970: its groups grant nothing from then on. */
-  groupsUntilMs: number;
   outcome: Outcome;
 }
+
+/** Who signed in. `groupsLeftOut`: as in SignedIn. */
+export type Finished = Pick<SignedIn, "identity" | "groupsLeftOut">;
 
 // So many expired rows are deleted with each one that is added.
 const CLEANUP_BATCH = 100;
@@ -71,22 +72,21 @@ export const takeSignIn = command(
 );
 
 /**
- * Signs the person in and stores the outcome, in one transaction. Answers the identity's uid; undefined when the device
+ * Signs the person in and stores the outcome, in one transaction. Undefined when the device
  * no longer waits: then only the identity was changed.
  */
 export const finishSignIn = command(
   "auth.finishSignIn",
-  async (call: Call, { person, grant, groupsUntilMs, outcome }: FinishSignIn): Promise<string | undefined> => {
-    const { identity, groups } = await signInPerson(call, person);
+  async (call: Call, { person, grant, outcome }: FinishSignIn): Promise<Finished | undefined> => {
+    const { identity, external, groupsLeftOut } = await signInPerson(call, person);
     const { relationship } = await call.tx
       .selectFrom("identities")
       .select("relationship")
       .where("uid", "=", identity)
       .executeTakeFirstOrThrow();
-    const external = groups.length > 0 && { external: { provider: person.provider, groups, untilMs: groupsUntilMs } };
-    const caller = callerText({ ...grant, identity, ...external }, relationship);
+    const caller = callerText({ ...grant, identity, ...(external && { external }) }, relationship);
     if (!(await storeOutcome(call, outcome, identity, caller))) return undefined;
-    return identity;
+    return { identity, groupsLeftOut };
   },
 );
 

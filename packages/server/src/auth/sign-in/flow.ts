@@ -62,6 +62,7 @@ export interface FlowDeps {
   provider: ProviderClient;
   /** Receives the rejected sign-ins. */
   auditor: Pick<Auditor, "note">;
+  log: { info(fields: object, message: string): void };
 }
 
 /** How long a person may take at the identity provider. The browser's cookie lasts as long. */
@@ -82,7 +83,7 @@ interface StoredSignIn {
   callback?: string;
 }
 
-export function createFlow({ config, reader, writer, secrets, provider: client, auditor }: FlowDeps): Flow {
+export function createFlow({ config, reader, writer, secrets, provider: client, auditor, log }: FlowDeps): Flow {
   const sealContext = (hash: string): string => `sign_ins:${hash}`;
 
   const end = async (
@@ -113,22 +114,32 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         "the identity provider does not say who signed in: its administrators must compare its claims with the correlation rule set here",
       );
     const secret = target.kind === "device" ? "" : newSecret();
-    const identity = await writer
+    const finished = await writer
       .write(finishSignIn, data, {
-        person: { provider: provider.uid, issuer: provider.issuer, clientId: provider.clientId, ...person },
+        person: {
+          provider: provider.uid,
+          issuer: provider.issuer,
+          clientId: provider.clientId,
+          groupsUntilMs: Number(claims["exp"]) * 1000,
+          ...person,
+        },
         grant: {
           audiences: [(target.kind === "client" ? target.resource : undefined) ?? config.baseUrl],
           ...(target.kind !== "session" && { ...target.narrowed, client: target.clientId }),
           act: actClaims(claims, MAX_PERSON_ACT_LENGTH),
         },
-        groupsUntilMs: Number(claims["exp"]) * 1000,
         outcome: outcomeOf(target, hashOf(secret), data.nowMs),
       })
       .catch((error: unknown) => {
         // The provider was removed or changed after it was read above.
         throw error instanceof MoorageError && error.code === Code.Unauthenticated ? gone() : error;
       });
-    if (identity === undefined)
+    if (finished !== undefined && finished.groupsLeftOut !== "")
+      log.info(
+        { requestId: data.requestId, identityProvider: provider.uid, ...finished },
+        "groups were left out of a sign-in",
+      );
+    if (finished === undefined)
       throw new OAuthError(400, "expired_token", "the device no longer waits: begin again there");
     return secret;
   };

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
-import { ASSUMABLE } from "../exchange/assumable.ts";
+import { ASSUMABLE } from "../../iam/index.ts";
 import { insertRefreshToken } from "../tokens/commands.ts";
 import { REFRESH_TTL_MS, storedCaller, type StoredCaller } from "../tokens/refresh.ts";
 import { command } from "../../core/command.ts";

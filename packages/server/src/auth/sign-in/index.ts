@@ -5,6 +5,7 @@ import type { Config } from "../../config/index.ts";
 import { secretPlace } from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
+import type { ExternalVerifier } from "../exchange/issuer-keys.ts";
 import type { Authenticator } from "../tokens/authenticate.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import { type ClientDocuments, createClientDocuments } from "./client-documents.ts";
@@ -22,6 +23,7 @@ export interface SignInDeps {
   tokens: Tokens;
   authenticate: Authenticator;
   fetch: GuardedFetch;
+  external: ExternalVerifier;
   /** Fetches metadata documents of clients. */
   fetchDocument: GuardedFetch;
   /** Receives the rejected sign-ins. */
@@ -37,9 +39,10 @@ export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens" 
 }
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { config, reader, writer, secrets, tokens, authenticate, fetch, fetchDocument, auditor, log } = deps;
+  const { config, reader, writer, secrets, tokens, authenticate, fetch, external, fetchDocument, auditor, log } = deps;
   const provider = createProviderClient({
     fetch,
+    external,
     log,
     allowPrivateNetwork: config.allowPrivateNetwork,
     openSecret: ({ uid, clientSecret }) => secrets.open(clientSecret, secretPlace(uid)),
@@ -50,7 +53,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     tokens,
     authenticate,
     auditor,
-    flow: createFlow({ config, reader, writer, secrets, provider, auditor }),
+    flow: createFlow({ config, reader, writer, secrets, provider, auditor, log }),
     documents: config.mcp ? createClientDocuments({ fetch: fetchDocument }) : undefined,
     grants: createTokenGrants({ config, writer, tokens, auditor }),
   };

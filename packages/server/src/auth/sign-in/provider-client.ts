@@ -1,10 +1,14 @@
 import type * as openidClient from "openid-client";
 import type { Configuration, CustomFetchOptions } from "openid-client";
 import { FetchError, type GuardedFetch } from "../../lib/guarded-fetch.ts";
-import { parseJson } from "../../lib/json.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
 import { createLru } from "../../lib/lru.ts";
 import type { Provider } from "../../iam/index.ts";
+import { organizationOf } from "../../lib/uid.ts";
+import type { ExternalVerifier } from "../exchange/issuer-keys.ts";
+import { kindRejection } from "../exchange/rejections.ts";
 import { OAuthError } from "../http/oauth.ts";
+import { audiencesOf, parseJwt } from "../tokens/jwt.ts";
 
 /** The values that tie an answer of the provider to the one sign-in that it was requested for. */
 export interface Checks {
@@ -32,6 +36,7 @@ export interface ProviderClient {
 
 export interface ProviderClientDeps {
   fetch: GuardedFetch;
+  external: Pick<ExternalVerifier, "verify">;
   /** Whether providers on plain http are allowed, for development. */
   allowPrivateNetwork: boolean;
   /** Decrypts the provider's client secret. */
@@ -46,6 +51,8 @@ const SKEW_S = 60;
 const MAX_KNOWN = 256;
 const KNOWN_MS = 300_000;
 const MAX_DEPTH = 16;
+// In characters: an answer of the provider is no longer.
+const MAX_ID_TOKEN_LENGTH = 512 * 1024;
 const UNREACHABLE =
   "the identity provider could not be reached: try again in a moment, and inform its administrators if this persists";
 const MISCONFIGURED =
@@ -57,6 +64,7 @@ const MISCONFIGURED =
  */
 export function createProviderClient({
   fetch,
+  external,
   allowPrivateNetwork,
   openSecret,
   log,
@@ -121,6 +129,29 @@ export function createProviderClient({
     }
   };
 
+  /**
+   * The claims of an ID token for several audiences, of which we are one, that names no authorized party. The library
+   * takes none of these, although the claim is optional; it has checked the other claims before that, and neither the
+   * signature nor the nonce. Source: OpenID Connect Core 1.0 with errata 2, §3.1.3.7.
+   */
+  const claimsForSeveral = async (
+    provider: Provider,
+    idToken: string | undefined,
+    nonce: string,
+    nowMs: number,
+  ): Promise<Record<string, unknown>> => {
+    const jwt = parseJwt(idToken ?? "", MAX_ID_TOKEN_LENGTH);
+    if (jwt === undefined || jwt.claims["iss"] !== provider.issuer || jwt.claims["nonce"] !== nonce)
+      throw new FetchError("refused", "the ID token is not of this sign-in");
+    if (kindRejection(jwt) !== undefined) throw new FetchError("refused", "the token is no ID token");
+    try {
+      await external.verify(jwt, nowMs, organizationOf(provider.uid));
+    } catch (error) {
+      throw new FetchError("refused", "the ID token is not signed by the provider", error);
+    }
+    return jwt.claims;
+  };
+
   return {
     begin: (provider, redirectUri, { state, nonce, verifier }, nowMs) =>
       withOwnErrors(provider, async (library) => {
@@ -142,7 +173,17 @@ export function createProviderClient({
           idTokenExpected: true,
           ...(provider.pkceEnabled && { pkceCodeVerifier: verifier }),
         };
-        const claims = (await library.authorizationCodeGrant(config, url, checks)).claims();
+        let idToken: string | undefined;
+        config[library.customFetch] = async (address, init) => {
+          const response = await customFetch(address, init);
+          if (init.method === "POST") idToken = await idTokenIn(response.clone());
+          return response;
+        };
+        const claims = await library.authorizationCodeGrant(config, url, checks).then(
+          (tokens) => tokens.claims(),
+          (error: unknown) =>
+            isForSeveral(error, provider) ? claimsForSeveral(provider, idToken, nonce, nowMs) : Promise.reject(error),
+        );
         // A single audience may differ from the authorized party: then the token was not issued to us. Source: OpenID
         // Connect Core 1.0 §3.1.3.7, 5.
         if (claims === undefined || (claims["azp"] !== undefined && claims["azp"] !== provider.clientId))
@@ -174,6 +215,21 @@ function checkJson(text: string): void {
   } catch (error) {
     throw new FetchError("refused", "it does not answer with JSON", error);
   }
+}
+
+/** The ID token in an answer of the token endpoint; undefined where there is none. */
+async function idTokenIn(response: Response): Promise<string | undefined> {
+  const answer: unknown = await response.json().catch(() => undefined);
+  const token = isObject(answer) ? answer["id_token"] : undefined;
+  return typeof token === "string" ? token : undefined;
+}
+
+/** Whether the library refuses an ID token for no more than having several audiences without an authorized party. */
+function isForSeveral(error: unknown, { clientId }: Provider): boolean {
+  const claims = causes(error)
+    .filter(isObject)
+    .find((cause) => cause["claim"] === "aud")?.["claims"];
+  return isObject(claims) && claims["azp"] === undefined && audiencesOf(claims).includes(clientId);
 }
 
 /**

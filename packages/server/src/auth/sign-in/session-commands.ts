@@ -4,7 +4,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { networkOf } from "../../lib/network.ts";
 import { newUid } from "../../lib/uid.ts";
-import { ASSUMABLE } from "../exchange/assumable.ts";
+import { ASSUMABLE } from "../../iam/index.ts";
 
 /** A browser session to begin. `hash`: of its cookie; `caller`: as in refresh_tokens. */
 export interface NewSession {

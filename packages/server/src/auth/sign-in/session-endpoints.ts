@@ -3,7 +3,7 @@ import { permissionDenied, unauthenticated } from "../../errors.ts";
 import type { CallData } from "../../core/call.ts";
 import type { Addresses } from "../../core/addresses.ts";
 import type { Database } from "../../store/index.ts";
-import { ASSUMABLE } from "../exchange/assumable.ts";
+import { ASSUMABLE } from "../../iam/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { SESSION_IDLE_MS } from "../../iam/index.ts";
 import { storedCaller } from "../tokens/refresh.ts";

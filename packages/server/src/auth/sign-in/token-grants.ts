@@ -3,7 +3,7 @@ import type { CallData } from "../../core/call.ts";
 import type { Config } from "../../config/index.ts";
 import { Code } from "../../errors.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
-import { OAuthError } from "../http/oauth.ts";
+import { OAuthError, scopeOf } from "../http/oauth.ts";
 import { newRefreshToken } from "../tokens/refresh.ts";
 import type { Tokens } from "../tokens/tokens.ts";
 import { required } from "./authorize.ts";
@@ -44,11 +44,13 @@ export function createTokenGrants({ config, writer, tokens, auditor }: GrantDeps
       nowMs: data.nowMs,
       notAfterMs: refreshExpireTimeMs,
     });
+    const scope = scopeOf(caller);
     return {
       access_token: minted.token,
       token_type: "Bearer",
       expires_in: Math.max(0, (minted.expiresAtMs - minted.issuedAtMs) / 1000),
       refresh_token: refreshToken,
+      ...(scope !== undefined && { scope }),
     };
   };
   const denied = (data: CallData, error: OAuthError): OAuthError => {

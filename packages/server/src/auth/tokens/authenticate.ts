@@ -4,7 +4,7 @@ import type { Caller } from "../../core/call.ts";
 import type { Config } from "../../config/index.ts";
 import { MoorageError, unauthenticated } from "../../errors.ts";
 import { createSnapshotCache, type Database, statement } from "../../store/index.ts";
-import { ASSUMABLE } from "../exchange/assumable.ts";
+import { ASSUMABLE } from "../../iam/index.ts";
 import { rejection } from "./jwt.ts";
 import { mcpResource } from "./mcp-resource.ts";
 import { isWrongAudience, type Tokens } from "./tokens.ts";

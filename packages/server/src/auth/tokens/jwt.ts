@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../lib/json.ts";
+import { exactNumber, isObject, parseJson } from "../../lib/json.ts";
 import { createLru } from "../../lib/lru.ts";
 import { unauthenticated, type MoorageError } from "../../errors.ts";
 
@@ -91,7 +91,7 @@ function isTime(value: unknown): value is number {
 
 function decode(part: string): unknown {
   try {
-    return parseJson(UTF_8.decode(Buffer.from(part, "base64url")), MAX_DEPTH);
+    return parseJson(UTF_8.decode(Buffer.from(part, "base64url")), MAX_DEPTH, Infinity, exactNumber);
   } catch {
     return undefined;
   }

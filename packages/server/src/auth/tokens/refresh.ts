@@ -4,7 +4,7 @@ import type { AuditEvent } from "../../audit/index.ts";
 import type { Caller, CallData } from "../../core/call.ts";
 import { permissionDenied } from "../../errors.ts";
 import { type Database, type Row, statement } from "../../store/index.ts";
-import { ASSUMABLE } from "../exchange/assumable.ts";
+import { ASSUMABLE } from "../../iam/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { rejection } from "./jwt.ts";
 import { rotateRefreshToken, storeRefreshToken } from "./commands.ts";

@@ -205,7 +205,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           jti: tokenId,
           ...(act && { act }),
           ...(external && external.untilMs > nowMs && groupClaims(external)),
-          ...(capabilities && { cap: capabilities.map((one) => CAPABILITY_NAMES.get(one)?.name) }),
+          ...(capabilities && { cap: capabilities.map(capabilityText) }),
           ...(scopes && { scopes }),
           ...(session && { sid: session.slice(identity.length + 1) }),
           // Source: RFC 9068 §2.2.
@@ -256,21 +256,7 @@ function isSigned(token: string, key: KeyObject): boolean {
  * would widen the token.
  */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
-  const {
-    sub,
-    jti,
-    exp,
-    cap,
-    scopes,
-    sid,
-    access,
-    refused,
-    act,
-    idp,
-    groups,
-    groups_exp: groupsEnd,
-    client_id: client,
-  } = claims;
+  const { sub, jti, exp, cap, scopes, sid, access, refused, act, idp, client_id: client } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw rejection();
@@ -289,7 +275,7 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     audiences,
     expiresAtMs: Number(exp) * 1000,
     ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
-    ...(idp !== undefined && { external: externalOf(idp, groups, groupsEnd) }),
+    ...(idp !== undefined && { external: externalOf(claims) }),
     ...(scopes && { scopes }),
     ...(sid !== undefined && { session: `${sub}/${sid}` }),
     ...(typeof client === "string" && { client }),
@@ -300,14 +286,24 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
   };
 }
 
-function groupClaims({ provider, groups, untilMs }: NonNullable<Caller["external"]>): Record<string, unknown> {
-  return { idp: provider, groups, groups_exp: Math.floor(untilMs / 1000) };
+function groupClaims({ provider, groups, set, untilMs }: NonNullable<Caller["external"]>): Record<string, unknown> {
+  return {
+    idp: provider,
+    groups,
+    ...(set !== undefined && { groups_set: set }),
+    groups_exp: Math.floor(untilMs / 1000),
+  };
 }
 
-function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullable<Caller["external"]> {
+function externalOf({
+  idp: provider,
+  groups,
+  groups_set: set,
+  groups_exp: end,
+}: Record<string, unknown>): NonNullable<Caller["external"]> {
   if (typeof provider !== "string" || !isUid(provider) || !isStrings(groups) || typeof end !== "number")
     throw rejection();
-  return { provider, groups, untilMs: end * 1000 };
+  return { provider, groups, ...(typeof set === "string" && { set }), untilMs: end * 1000 };
 }
 
 /**
@@ -316,6 +312,11 @@ function externalOf(provider: unknown, groups: unknown, end: unknown): NonNullab
  */
 export function capabilityOf(name: string): Capability | undefined {
   return CAPABILITIES.get(name);
+}
+
+/** The name of a capability as tokens have it, such as `CAP_REPO_LIST`. */
+export function capabilityText(capability: Capability): string {
+  return CAPABILITY_NAMES.get(capability)?.name ?? String(capability);
 }
 
 function repositoriesOf(access: unknown): NonNullable<Caller["repositories"]> {

@@ -1,3 +1,4 @@
+import { httpDateMs } from "../../lib/retry-after.ts";
 import { type Coordinates, namesInFiles } from "./paths.ts";
 import type { Release } from "./pom-facts.ts";
 
@@ -26,6 +27,6 @@ export function lastModifiedMs(
   nowMs: number,
 ): number | undefined {
   const value = headers["last-modified"];
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  const ms = typeof value === "string" ? (httpDateMs(value, nowMs) ?? Date.parse(value)) : Number.NaN;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), nowMs);
 }

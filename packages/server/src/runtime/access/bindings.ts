@@ -1,7 +1,7 @@
 import { AccessStep_Kind as Kind, AccessStep_Outcome as Outcome, Capability, RoleSchema } from "@moorage/api/messages";
 import { reaches } from "../../auth/index.ts";
 import type { Call } from "../../core/call.ts";
-import { capabilitiesOf } from "../../iam/index.ts";
+import { capabilitiesOf, statedGroups } from "../../iam/index.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import { named, type Step } from "./answer.ts";
 
@@ -84,16 +84,24 @@ async function boundTo({ tx }: Call, identity: string): Promise<Given[]> {
     .execute();
 }
 
-async function mappedTo({ tx, caller: { external } }: Call): Promise<Given[]> {
+async function mappedTo({ tx, caller: { identity, external } }: Call): Promise<Given[]> {
   if (external === undefined) return [];
-  return await tx
-    .selectFrom("external_group_role_mappings as m")
-    .innerJoin("roles as r", "r.uid", "m.role_uid")
-    .innerJoin("groups as g", "g.uid", "m.scope")
-    .select(["m.uid", "m.scope as group", "g.name as groupName", "r.name as role", "r.capabilities"])
-    .where("m.parent", "=", external.provider)
-    .where("m.external_group_id", "in", external.groups.slice(0, 10 * MAX_STEPS))
-    .orderBy("m.uid")
-    .limit(10 * MAX_STEPS)
-    .execute();
+  const groups = await statedGroups(tx, identity, external);
+  const given: Given[] = [];
+  for (let at = 0; at < groups.length && given.length < 10 * MAX_STEPS; at += MAX_GROUPS_AT_ONCE)
+    given.push(
+      ...(await tx
+        .selectFrom("external_group_role_mappings as m")
+        .innerJoin("roles as r", "r.uid", "m.role_uid")
+        .innerJoin("groups as g", "g.uid", "m.scope")
+        .select(["m.uid", "m.scope as group", "g.name as groupName", "r.name as role", "r.capabilities"])
+        .where("m.parent", "=", external.provider)
+        .where("m.external_group_id", "in", groups.slice(at, at + MAX_GROUPS_AT_ONCE))
+        .orderBy("m.uid")
+        .limit(10 * MAX_STEPS)
+        .execute()),
+    );
+  return given.slice(0, 10 * MAX_STEPS);
 }
+
+const MAX_GROUPS_AT_ONCE = 1000;

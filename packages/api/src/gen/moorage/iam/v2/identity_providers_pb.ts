@@ -145,8 +145,8 @@ export type IdentityProvider_OIDC = Message<"moorage.iam.v2.IdentityProvider.OID
   additionalScopes: string[];
 
   /**
-   * The claim of the ID token that lists the groups of a person: one name, dots included. Empty: groups give no
-   * rights.
+   * The claim of the ID token that lists the groups of a person: one of exactly this name, dots included, or else the
+   * one at the end of this path into nested claims, such as realm_access.roles. Empty: groups give no rights.
    *
    * @generated from field: string groups_claim = 5;
    */

@@ -1,0 +1,5 @@
+import { grantOwner } from "./grant-owner.ts";
+import { signIn } from "./sign-in.ts";
+
+/** The commands of iam beside the methods of the API. */
+export const iamCommands = [grantOwner, signIn] as const;

@@ -1,0 +1,157 @@
+import { create } from "@bufbuild/protobuf";
+import { GroupSchema, GroupsService, type OrgKind, ResourceDeletedSchema } from "@moorage/api/messages";
+import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
+import { sortable } from "../aip/order.ts";
+import { countBelow, storedGet } from "../aip/resource.ts";
+import { validate } from "../aip/validate.ts";
+import { newUid, parentOf } from "../lib/uid.ts";
+import type { Call } from "../core/call.ts";
+import { failedPrecondition, type PreconditionViolation } from "../errors.ts";
+import type { Service, ServiceContext } from "../core/service.ts";
+import type { Row } from "../store/index.ts";
+import { emitBinding } from "./binding-answers.ts";
+import { GROUP_LAYOUT, groups, insertGroup, requireUsable } from "./groups.ts";
+import { removeLastWayIn } from "./last-way-in.ts";
+import { keepFreedName, requireNameFree } from "./organization-names.ts";
+
+const getGroup = storedGet("groups", GROUP_LAYOUT);
+const LIST = storedListOf(
+  {
+    method: GroupsService.method.listGroups,
+    table: "groups",
+    defaultOrder: "name",
+    orderBy: sortable("name", "description", "kind", "create_time", "update_time", "uid"),
+  },
+  GROUP_LAYOUT,
+);
+
+export function groupsService(context: ServiceContext): Service<typeof GroupsService> {
+  const { pageTokenKey, ownerRole } = context;
+  return {
+    getGroup: (call, { uid }) => getGroup(call.tx, uid),
+    listGroups: (call, request) =>
+      listStored(call, pageTokenKey, LIST, request, { filters: ({ name }) => columnIsIfSet("name", name) }),
+    async createGroup(call, { parent, group = create(GroupSchema) }) {
+      validate(GroupSchema, group);
+      if (parent !== "") await groups.get(call.tx, parent);
+      else await requireNameFree(call, group.name);
+      const made = await insertGroup(call, parent, group);
+      if (parent === "") await bindOwner(call, made.uid, ownerRole);
+      return groups.toMessage(made);
+    },
+    updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
+      groups.patch(call, group.uid, group, updateMask, async (before, after) => {
+        if (before.name !== after.name) await rename(call, before, after.name);
+        if (before.parent !== "") after.kind = before.kind as OrgKind;
+        else if (before.kind !== after.kind) await setKindBelow(call, before.uid, after.kind);
+      }),
+    async deleteGroup(call, { uid }) {
+      const row = await groups.get(call.tx, uid);
+      const left = await leftBelow(call, uid);
+      // What the last owner signs in by cannot be removed before its organization.
+      const isLast = row.parent === "" && left.length === 1 && (await removeLastWayIn(call, context, uid));
+      if (left.length > 0 && !isLast) throw failedPrecondition(...left);
+      for (const table of ["role_bindings", "terms_acceptances", "removed_versions", "artifact_blocks"] as const)
+        await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
+      await removeDeletedAdvisories(call, uid);
+      await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
+      // Mappings of a provider further up that give a role on this group are deleted like its bindings.
+      const mappings = await call.tx
+        .deleteFrom("external_group_role_mappings")
+        .where("scope", "=", uid)
+        .returning("uid")
+        .execute();
+      for (const mapping of mappings) emitLostMapping(call, mapping.uid);
+      if (row.parent === "") await keepFreedName(call, row.name, uid);
+      await groups.remove(call, row);
+      return {};
+    },
+  };
+}
+
+async function rename(call: Call, { uid, parent, name: from }: Row<"groups">, to: string): Promise<void> {
+  requireUsable(to);
+  if (parent === "") await requireNameFree(call, to, uid);
+  await groups.requireFree(call.tx, parent, to);
+  if (parent === "") await keepFreedName(call, from, uid);
+}
+
+async function setKindBelow(call: Call, organization: string, kind: OrgKind): Promise<void> {
+  await call.tx
+    .updateTable("groups")
+    .set({ kind })
+    .where("uid", ">=", `${organization}/`)
+    .where("uid", "<", `${organization}0`)
+    .execute();
+}
+
+// The creator of an organization becomes its owner.
+async function bindOwner(call: Call, group: string, role: string): Promise<void> {
+  const row = {
+    uid: newUid(group),
+    parent: group,
+    identity_uid: call.caller.identity,
+    role_uid: role,
+    create_time: call.nowMs,
+  };
+  await call.tx.insertInto("role_bindings").values(row).execute();
+  await emitBinding(call, row);
+}
+
+function emitLostMapping(call: Call, uid: string): void {
+  const group = parentOf(parentOf(uid));
+  call.emit(ResourceDeletedSchema, {
+    type: "api.iam.external_group_role_mappings.deleted.v1",
+    subject: uid,
+    group,
+    body: { uid },
+  });
+}
+
+const BELOW = [
+  ["groups", "groups"],
+  ["repos", "repos"],
+  ["identities", "identities"],
+  ["roles", "custom roles"],
+  ["identity_providers", "identity providers"],
+  ["group_invites", "invites"],
+  ["subscriptions", "subscriptions"],
+  ["scanners", "scanners"],
+  ["artifacts", "libraries"],
+  ["upstreams", "upstreams"],
+  ["artifact_policies", "policies of libraries"],
+] as const;
+
+async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
+  const violations: PreconditionViolation[] = [];
+  for (const [table, words] of BELOW) {
+    const n = await countBelow(call.tx, table, uid);
+    if (n > 0) violations.push(notEmpty(uid, words, n));
+  }
+  const { n } = await call.tx
+    .selectFrom("advisories")
+    .select(({ fn }) => fn.countAll<number>().as("n"))
+    .where("parent", "=", uid)
+    .where("delete_time", "is", null)
+    .executeTakeFirstOrThrow();
+  if (Number(n) > 0) violations.push(notEmpty(uid, "advisories", Number(n)));
+  return violations;
+}
+
+function notEmpty(uid: string, words: string, n: number): PreconditionViolation {
+  return { type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` };
+}
+
+// Those that were deleted before stay as rows until their group goes.
+async function removeDeletedAdvisories({ tx }: Call, group: string): Promise<void> {
+  await tx
+    .deleteFrom("advisory_events")
+    .where("parent", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
+    .execute();
+  for (const table of ["advisory_decisions", "advisory_decision_ids"] as const)
+    await tx
+      .deleteFrom(table)
+      .where("advisory", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
+      .execute();
+  await tx.deleteFrom("advisories").where("parent", "=", group).execute();
+}
