@@ -32,7 +32,7 @@ test("whoever is locked out becomes an owner on the server's machine, while the 
 its tokens are made on this machine alone: moorage token --identity ${identity.uid}`,
   );
 
-  // Another identity becomes an owner, and may do at once what it was denied.
+  // Another identity becomes an owner, and may immediately do what it was denied.
   const { body: made } = await ask("POST", `/iam/v2/identities/${organization.uid}`, owner, {
     name: "ci",
     claimMatch: { issuer: "https://ci.example.com", subject: "main" },

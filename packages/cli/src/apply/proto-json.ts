@@ -7,7 +7,9 @@ const SECOND = 1_000_000_000n;
 const PROTO_DURATION = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
 const MOST_MS = 1e15;
 
-/** A duration as proto JSON has it, such as `90s` or `1.5s`, also of `15m`, `1h30m` or `7d`; undefined for other text. */
+/**
+ * A duration as proto JSON has it, such as `90s` or `1.5s`, also of `15m`, `1h30m` or `7d`; undefined for other text.
+ */
 export function durationOf(text: string): string | undefined {
   const [, sign, seconds, fraction = ""] = PROTO_DURATION.exec(text) ?? [];
   if (seconds !== undefined)

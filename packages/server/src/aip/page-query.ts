@@ -88,7 +88,7 @@ async function find<R>(
   selection: Selection<R>,
 ): Promise<FoundPage<R>> {
   const { large = [], limit } = query;
-  // So few rows are read at once, however large they are, and looked at afterwards.
+  // So few rows are read in one step, however large they are, and looked at afterwards.
   if (large.length === 0 || limit <= USUAL_LIMIT) return findAll(db, table, query, selection);
   for (;;) {
     const sizes = await findAll(db, table, query, {

@@ -158,7 +158,7 @@ function check(identity: Identity, nowMs: number | undefined): void {
   if (violations.length > 0) throw invalidArgument(...violations);
 }
 
-/** A list of identities, and an exchange among several of them, read all of it at once. */
+/** A list of identities, and an exchange among several of them, read all of it in one step. */
 const MAX_RELATIONSHIP_CHARS = 128 << 10;
 
 function sizeFaults({ relationship }: Identity): FieldViolation[] {

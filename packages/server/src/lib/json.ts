@@ -13,7 +13,7 @@ export function hasMoreValues(text: string, max: number): boolean {
   return excessOf(text, Infinity, max) !== undefined;
 }
 
-/** What there is too much of, told without building anything; text that is no JSON may pass. */
+/** What there is too much of, seen without building anything; text that is not JSON may pass. */
 function excessOf(text: string, maxDepth: number, maxValues: number): string | undefined {
   let depth = 0;
   let values = 1;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { FindingSeverity } from "@moorage/api/messages";
 import { judgePromotion, readAhead } from "../../src/security/index.ts";
 import { pushIndex } from "../support/catalog/push.ts";
 import { BAD, CLEAN, type GatedRepo, MILD, openGatedRepo, putGateRecords } from "../support/gated-repo.ts";
@@ -112,7 +113,13 @@ test("what was found before the transaction counts only as long as nothing has c
   const digest = await repo.push("bad", BAD);
   await repo.gate(PROMOTE);
   assert.deepEqual(result(await promote(repo, [{ name: "prod", digest }])), GATED("prod"));
-  const rules = { severity: 0, fixableOnly: false, exploitedOnly: true, graceMs: 0, holdsUnknown: true };
+  const rules = {
+    severity: FindingSeverity.UNSPECIFIED,
+    fixableOnly: false,
+    exploitedOnly: true,
+    graceMs: 0,
+    holdsUnknown: true,
+  };
   const [tx, nowMs] = [platform.reader, platform.clock.nowMs()];
   const found = await readAhead({ tx, nowMs, requireCaller: () => {} }, repo.repo, [{ digest, rules }]);
   assert.equal(Object.values(found)[0]?.counted.count, 1);

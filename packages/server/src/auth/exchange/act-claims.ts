@@ -9,8 +9,8 @@ const NOT_CARRIED = new Set(["exp", "nbf", "iat", "jti", "nonce", "at_hash", "c_
 
 /**
  * The claims of the external token that are copied into the `act` claim of ours, for events and audit: issuer and
- * subject first, then as many others as fit into `maxLength` bytes. Only strings, numbers and booleans are copied, numbers
- * that JavaScript cannot hold as strings.
+ * subject first, then as many others as fit into `maxLength` bytes. Only strings, numbers and booleans are copied,
+ * numbers that JavaScript cannot hold as strings.
  */
 export function actClaims(claims: Record<string, unknown>, maxLength: number): Record<string, unknown> {
   const act: Record<string, unknown> = {};

@@ -26,9 +26,9 @@ export function organizationOfIdentity({ uid, provider }: Pick<IdentityRow, "uid
 }
 
 /**
- * The uids of the identities whose issuer and subject equal those of the claims: those of the given organizations first,
- * the first 100 of each organization by uid, 1,000 in all. Each is read when it is looked at: all that they accept would
- * be too much for one step.
+ * The uids of the identities whose issuer and subject equal those of the claims: those of the given organizations
+ * first, the first 100 of each organization by uid, 1,000 in all. Each is read when it is looked at: all that they
+ * accept would be too much for one step.
  */
 export async function identitiesWithSubject(
   reader: Database,

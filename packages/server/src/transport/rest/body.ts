@@ -5,9 +5,9 @@ import { MAX_MESSAGE_VALUES } from "../http/limits.ts";
 
 /**
  * Reads a request's JSON body; undefined without a body. Without a Content-Type it is taken for JSON. Throws
- * INVALID_ARGUMENT on `body` when it is too large, has too many values, is too slow, cut short or not JSON in UTF-8, and
- * on `content-type` or `content-encoding` when those are not supported. The rest of a rejected body is dropped unread;
- * the port limits for how long. Source: docs/contract.md, "Errors"; RFC 8259.
+ * INVALID_ARGUMENT on `body` when it is too large, has too many values, is too slow, cut short or not JSON in UTF-8,
+ * and on `content-type` or `content-encoding` when those are not supported. The rest of a rejected body is dropped
+ * unread; the port limits for how long. Source: docs/contract.md, "Errors"; RFC 8259.
  */
 export async function readJsonBody(
   request: Request,
