@@ -78,7 +78,7 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
         note,
         stuck.text("tag", "moved at the source and must stay as they are here"),
         bare.text("tag", "came without all that refers to them, such as signatures"),
-        gone.text("tag", "deleted at the source while they were copied"),
+        gone.text("tag", "deleted at the source during the turn"),
       ];
       const isFailed = error !== undefined || failed.count > 0;
       return {

@@ -104,7 +104,7 @@ cases["SUCCEEDED means that every followed tag is here"] = async (t, { here, ima
       };
       const { state, message } = await mirrored("vanishes");
       assert.equal(state, "SYNC_STATE_SUCCEEDED");
-      assert.match(message, /^$|^1 tag deleted at the source while they were copied: v2$/);
+      assert.equal(message, "1 tag deleted at the source during the turn: v2");
     },
     "another manifest's digest in the header": async () => {
       const one = image("other-digest");
