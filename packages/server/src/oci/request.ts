@@ -1,8 +1,7 @@
 import type { Config } from "../config/index.ts";
 import type { Addresses } from "../core/addresses.ts";
 import { ANONYMOUS } from "../core/call.ts";
-import type { Call, Caller, CallData } from "../core/call.ts";
-import { resolveRepository } from "../core/image-path.ts";
+import type { Caller, CallData } from "../core/call.ts";
 import type { Request, RequestData, Response } from "../core/http.ts";
 import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
@@ -17,7 +16,7 @@ import type { Database } from "../store/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./manifests/commands.ts";
-import { capabilityNames, lackingToPush, PULL, PUSH } from "./names.ts";
+import { capabilityNames, PULL, PUSH } from "./names.ts";
 import {
   badCredential,
   callerOf,
@@ -228,8 +227,8 @@ export async function authorize(
   const { words, detail } = notCovered(caller, name, actions);
   const others = caller.repositories?.map((repository) => repository.name) ?? [];
   // A client may exchange a token of this repository for one that covers more, which clients do only when they are
-  // challenged; one without the right to push would get no other one.
-  if (others.includes(name) && !(actions.includes("push") && (await lacksPush(exchange)))) {
+  // challenged; one that asked for the right to push and did not get it would get no other one.
+  if (others.includes(name) && !(actions.includes("push") && caller.refused?.includes(name) === true)) {
     const message = `Unauthenticated: the token does not cover this action: ${words}`;
     throw unauthorized(exchange, scope, message, "insufficient_scope", detail);
   }
@@ -243,14 +242,6 @@ export async function authorize(
         ? `the token covers another repository: ${others.slice(0, MAX_NAMED).join(", ")}; ask for one for ${name}`
         : `the token does not cover this repository: ${words}`;
   throw new RegistryError("DENIED", `Permission denied: ${why}`, { detail, details: { metadata: detail } });
-}
-
-/** Whether an identity lacks the right to push there, or to create what is missing of the path. */
-async function lacksPush({ deps, callData, caller, name }: Exchange): Promise<boolean> {
-  if (caller.identity === "") return false;
-  const lacking = async (call: Call): Promise<number> =>
-    (await lackingToPush(call, await resolveRepository(call, name))).length;
-  return (await deps.transactor.read(callData, lacking)) > 0;
 }
 
 /**

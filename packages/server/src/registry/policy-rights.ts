@@ -1,5 +1,5 @@
-import { toJsonString } from "@bufbuild/protobuf";
-import { CapabilitySchema, type Repo, ReposService, TagPolicySchema } from "@moorage/api/messages";
+import { create, toJsonString } from "@bufbuild/protobuf";
+import { CapabilitySchema, type Repo, ReposService, SyncConfigSchema, TagPolicySchema } from "@moorage/api/messages";
 import { fieldCapabilities } from "../aip/access.ts";
 import type { Call } from "../core/call.ts";
 import { permissionDenied } from "../errors.ts";
@@ -44,9 +44,11 @@ function policyText(repo: Repo | undefined): string {
   return text === "{}" ? "" : text;
 }
 
-// A password is not read back, so one that is set is always a change.
+// A password is not read back, so one that is set is always a change. Clients of v1 send what is not set as false.
 function sourceText(repo: Repo | undefined): string {
-  const text = syncConfigText(repo?.syncConfig) ?? "{}";
+  const { uniqueTags, gracePeriod, $typeName: _, ...config } = repo?.syncConfig ?? create(SyncConfigSchema);
+  const set = { ...(uniqueTags === true && { uniqueTags }), ...(gracePeriod === true && { gracePeriod }) };
+  const text = syncConfigText(create(SyncConfigSchema, { ...config, ...set })) ?? "";
   const password = repo?.syncConfig?.password ?? "";
   return text === "{}" && password === "" ? "" : `${text} ${password}`;
 }

@@ -114,7 +114,8 @@ test("tokens and the history of tags are in the document, as the server answers 
     headers: { authorization: `Basic ${basic}` },
   });
   check("/token", "get", got);
-  check("/token", "get", await platform.call("GET", "/token?scope=nonsense"), 400);
+  const many = Array.from({ length: 101 }, (_, at) => `scope=repository:acme/app-${at}:pull`).join("&");
+  check("/token", "get", await platform.call("GET", `/token?${many}`), 400);
   const form = new URLSearchParams({ grant_type: "password", username: "me", password: await platform.token() });
   const formed = await platform.call("POST", "/token", {
     raw: form.toString(),

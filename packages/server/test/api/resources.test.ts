@@ -69,7 +69,17 @@ describe("resources and their fields", () => {
     });
     shape(
       made,
-      ["uid", "name", "description", "email", "emailUnverified", "company", "claimMatch", "identityProvider"],
+      [
+        "uid",
+        "name",
+        "description",
+        "email",
+        "emailUnverified",
+        "company",
+        "claimMatch",
+        "groupsLeftOut",
+        "identityProvider",
+      ],
       ["createTime", "updateTime", "lastSeenTime"],
     );
     assert.deepEqual(made["claimMatch"], { ...claimMatch, claims: {}, claimPatterns: {} });
