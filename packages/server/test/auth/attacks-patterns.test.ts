@@ -42,6 +42,8 @@ describe("patterns", () => {
       ref: "refs/heads/main",
     };
     await exchange(await issuer.sign(claims(good)), { identity: uid });
+    // Of a list one element has to match, whole.
+    await exchange(await issuer.sign(claims({ ...good, ref: ["refs/heads/x", "refs/heads/main"] })), { identity: uid });
     for (const changes of [
       { sub: "repo:acme/app2" },
       { sub: "xrepo:acme/api" },
@@ -55,10 +57,12 @@ describe("patterns", () => {
       { ref: "refs/heads/main\nx" },
       { ref: "x\nrefs/heads/main" },
       { ref: "refs/heads/main-2" },
-      { ref: ["refs/heads/main"] },
+      { ref: ["refs/heads/main-2", "xrefs/heads/main"] },
+      { ref: [] },
+      { ref: [["refs/heads/main"]] },
       { ref: undefined },
       { env: "production" },
-      { env: ["prod"] },
+      { env: ["production"] },
       { run: "07" },
       { safe: { toString: "true" } },
     ]) {

@@ -40,6 +40,7 @@ test("every plain field is printed; unset messages, times and oneof members are 
     description: "",
     email: "",
     emailUnverified: "",
+    groupsLeftOut: "",
     company: "",
     identityProvider: "",
   });

@@ -132,6 +132,8 @@ test("an invalid manifest is rejected with the reason", () => {
     ],
     [`{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`, /deep/],
     [image({ layers: Array(10_001).fill(descriptor("1")) }), /entries/],
+    [image({ annotations: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [n, ""])) }), /annotations has/],
+    [image({ other: Array(50_001).fill(0) }), /values/],
   ];
   for (const [body, expected, contentType] of cases)
     assert.match(problem(body, contentType), expected, JSON.stringify(body).slice(0, 200));

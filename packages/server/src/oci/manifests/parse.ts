@@ -12,6 +12,10 @@ const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}\/[A-Za-z0-9][A-Za-z0
 const ATTESTED = "vnd.docker.reference.digest";
 const MAX_DEPTH = 64;
 const MAX_REFERENCES = 10_000;
+/** Of objects and lists together: as many as the most references need, and some for annotations. */
+const MAX_VALUES = 50_000;
+/** Of one object of annotations. */
+const MAX_ANNOTATIONS = 1_000;
 
 /** A digest that a manifest refers to. */
 export interface Reference {
@@ -188,6 +192,7 @@ function platform(value: unknown, path: string): void {
 function annotations(value: unknown, path: string): Record<string, string> {
   if (value === undefined || value === null) return {};
   const entries = Object.entries(object(value, path));
+  if (entries.length > MAX_ANNOTATIONS) throw new Invalid(`${path} has more than ${MAX_ANNOTATIONS} entries`);
   if (!entries.every((entry): entry is [string, string] => typeof entry[1] === "string"))
     throw new Invalid(`${path} must map strings to strings`);
   return Object.fromEntries(entries);
@@ -229,8 +234,10 @@ function unique(references: Reference[]): Reference[] {
 
 function decode(content: Uint8Array): unknown {
   try {
-    return parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content), MAX_DEPTH);
+    return parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content), MAX_DEPTH, MAX_VALUES);
   } catch {
-    throw new Invalid(`the manifest is not JSON in UTF-8, nested at most ${MAX_DEPTH} levels deep`);
+    throw new Invalid(
+      `the manifest is not JSON in UTF-8, nested at most ${MAX_DEPTH} levels deep, of at most ${MAX_VALUES} values`,
+    );
   }
 }

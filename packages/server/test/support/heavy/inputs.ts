@@ -5,6 +5,7 @@ import type { HeavyInput } from "./input.ts";
 import { LIBRARIES } from "./libraries.ts";
 import { LISTS } from "./lists.ts";
 import { REPORTS } from "./reports.ts";
+import { REQUESTS } from "./requests.ts";
 
 /** All heavy inputs, by the suite that plays them: documents and lists of the API, and libraries. */
 export const HEAVY = {
@@ -13,5 +14,6 @@ export const HEAVY = {
   advisories: ADVISORIES,
   lists: LISTS,
   reports: REPORTS,
+  requests: REQUESTS,
   attached: ATTACHED,
 } satisfies Record<string, readonly HeavyInput[]>;
