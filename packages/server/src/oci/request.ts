@@ -227,9 +227,8 @@ export async function authorize(
   const { words, detail } = notCovered(caller, name, actions);
   const others = caller.repositories?.map((repository) => repository.name) ?? [];
   // A client may exchange a token of this repository for one that covers more, which clients do only when they are
-  // challenged; an identity that asked for the right to push and did not get it would get no other one.
-  const isRefused = caller.identity !== "" && actions.includes("push") && caller.refused?.includes(name) === true;
-  if (others.includes(name) && !isRefused) {
+  // challenged.
+  if (others.includes(name)) {
     const message = `Unauthenticated: the token does not cover this action: ${words}`;
     throw unauthorized(exchange, scope, message, "insufficient_scope", detail);
   }

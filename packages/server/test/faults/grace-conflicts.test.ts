@@ -7,6 +7,7 @@ import { startCollecting } from "../support/garbage-collection.ts";
 // SQLite has one writer: nothing collides there.
 const OPTIONS = { timeout: 120_000, skip: ENGINE === "postgres" ? false : "only PostgreSQL has writers that collide" };
 const HELD_MS = 50;
+const MOST_HEADS = 50;
 
 test(
   "while others change the same all the time, a GET is answered and a HEAD says when to ask again",
@@ -39,9 +40,14 @@ test(
     try {
       while (commits < 2) await Promise.race([wait(HELD_MS), colliding]);
       for (const path of [`/v2/acme/app/blobs/${blob}`, `/v2/acme/app/manifests/${digest}`]) {
-        const head = await ask(path, { method: "HEAD", token: ownerToken });
-        assert.equal(head.status, 503, path);
-        assert.ok(Number(head.headers.get("retry-after")) > 0, path);
+        // Now and then a change falls between two others; none is answered as a conflict.
+        const heads: number[] = [];
+        while (heads.at(-1) !== 503 && heads.length < MOST_HEADS) {
+          const { status, headers } = await ask(path, { method: "HEAD", token: ownerToken });
+          heads.push(status);
+          assert.ok(status === 200 || Number(headers.get("retry-after")) > 0, `${path}: ${status}`);
+        }
+        assert.equal(heads.at(-1), 503, `${path}: ${heads.join(", ")}`);
         assert.equal((await ask(path, { token: ownerToken })).status, 200, path);
       }
     } finally {
