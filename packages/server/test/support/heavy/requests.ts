@@ -37,7 +37,7 @@ function pushed(
   };
 }
 
-/** As many of them as a manifest has room for. */
+/** As many of them as fit into a manifest. */
 function filled(member: (n: number) => string): string {
   const parts: string[] = [];
   for (let bytes = 0, n = 0; ; n += 1) {
