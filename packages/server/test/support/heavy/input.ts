@@ -64,7 +64,7 @@ export interface HeavyInput {
   /** The statuses that the request may be answered with; others fail. */
   statuses: readonly number[];
   /**
-   * How many pings must be answered before it, one after another. Defaults to some dozens; fewer for what takes no
+   * How many pings must be answered before it, one after another. Defaults to ten; fewer for what takes no
    * longer than a few of them.
    */
   pings?: number;

@@ -106,6 +106,8 @@ export const LISTS: readonly HeavyInput[] = [
   {
     title: "v1's list of 50 repos with the largest readmes",
     statuses: [200],
+    // The pages of readmes are few.
+    pings: 3,
     async prepare(world) {
       const readme = "r".repeat(500_000);
       for (let n = 0; n < 50; n++)

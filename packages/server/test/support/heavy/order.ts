@@ -5,7 +5,7 @@ import type { HeavyAnswer, HeavyInput, HeavyRequest, HeavyWorld } from "./input.
  * How many pings, one after another, must be answered before what is heavy. A server that does the work in few long
  * steps answers as many as it has steps, on every machine.
  */
-const PINGS = 20;
+const PINGS = 10;
 
 /** How often it is sent again where too few pings were answered: a machine that is busy answers fewer of them, once. */
 const ATTEMPTS = 3;
