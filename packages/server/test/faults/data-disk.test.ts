@@ -86,7 +86,7 @@ test(
     assertUnavailable(await server.write("two"), /the database is not there/);
     assertUnavailable(await server.push(randomBytes(300_000)), /is not there/);
     assert.deepEqual(readdirSync(dataDir), []);
-    rmSync(dataDir, { recursive: true });
+    rmSync(dataDir, { recursive: true, maxRetries: 10 });
 
     renameSync(away, dataDir);
     await assertHealed(server, randomBytes(300_000));
@@ -180,7 +180,7 @@ test("without inodes, and with files where folders should be, writes are answere
     const answer = await server.write(`without-${round}`);
     assert.ok([200, 429, 503].includes(answer.status), answer.text);
   }
-  rmSync(ballast, { recursive: true });
+  rmSync(ballast, { recursive: true, maxRetries: 10 });
   await assertHealed(server, randomBytes(300_000));
   assert.equal(await server.stop(), 0);
 });

@@ -150,7 +150,7 @@ test("a full disk is a clear error, loses nothing, and pushes succeed when there
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-durability-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", dataDir]).status === 0;
   if (!mounted) {
-    rmSync(dataDir, { recursive: true });
+    rmSync(dataDir, { recursive: true, maxRetries: 10 });
     t.skip("needs the right to mount a small tmpfs: run the tests as root on Linux");
     return;
   }
@@ -176,6 +176,6 @@ test("a full disk is a clear error, loses nothing, and pushes succeed when there
     child.kill("SIGKILL");
     await ended;
     execFileSync("umount", [dataDir]);
-    rmSync(dataDir, { recursive: true });
+    rmSync(dataDir, { recursive: true, maxRetries: 10 });
   }
 });

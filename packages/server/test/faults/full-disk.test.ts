@@ -17,13 +17,13 @@ function smallDisk(t: TestContext): string | undefined {
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=80m", "moorage-test", folder], { stdio: "pipe" });
   } catch (error) {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 10 });
     t.skip(`no file system can be mounted here: ${(error as { stderr?: Buffer }).stderr?.toString().trim() ?? ""}`);
     return undefined;
   }
   t.after(() => {
     execFileSync("umount", ["--lazy", folder], { stdio: "pipe" });
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 10 });
   });
   return folder;
 }

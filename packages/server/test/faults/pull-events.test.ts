@@ -32,7 +32,7 @@ async function open(t: TestContext) {
     agent.destroy();
     await store.close();
     await dropDatabase(dataDir);
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
   const { reader } = store;
   const { token } = await signToken({

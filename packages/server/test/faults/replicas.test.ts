@@ -92,7 +92,7 @@ test(
     const [first = "", second = ""] = folders;
     t.after(async () => {
       await dropDatabase(first);
-      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     });
     const database = await databaseEnv(first);
     let aheadMs = 20_000;
@@ -215,7 +215,7 @@ test("the processes of one server lose nothing when they are killed one by one u
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-killed-"));
   t.after(async () => {
     await dropDatabase(dataDir);
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
   const env = {
     MOORAGE_DATA_DIR: dataDir,

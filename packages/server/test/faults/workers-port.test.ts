@@ -17,7 +17,7 @@ async function twoWorkers(t: TestContext): Promise<Record<string, string> & { MO
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-workers-"));
   t.after(async () => {
     await dropDatabase(dataDir);
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
   return { MOORAGE_DATA_DIR: dataDir, MOORAGE_WORKERS: "2", ...(await databaseEnv(dataDir)) };
 }

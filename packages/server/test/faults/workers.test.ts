@@ -29,12 +29,13 @@ interface Reply {
 /** An installation of several processes, and tokens of its owner. */
 async function startHouse(t: TestContext, more: Record<string, string> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-workers-"));
-  t.after(async () => {
-    await dropDatabase(dataDir);
-    rmSync(dataDir, { recursive: true, force: true });
-  });
   const env = { MOORAGE_DATA_DIR: dataDir, MOORAGE_WORKERS: String(WORKERS), ...(await databaseEnv(dataDir)), ...more };
   const server = await startProcess(t, env);
+  // Hooks run in the order of their registration: the server has ended before its folder is removed.
+  t.after(async () => {
+    await dropDatabase(dataDir);
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
+  });
   const config = loadConfig(env);
   const tokenFor = async (audience: "platform" | "registry"): Promise<string> =>
     (await signToken({ config, audience, ttlMs: 600_000 })).token;

@@ -198,7 +198,15 @@ test("an image that cannot be read has failed with the reason, and keeps no othe
 
 test("an image that takes too long is ended and attempted again, three times at most", async (t) => {
   const platform = await start(t, { MOORAGE_CATALOG_TIMEOUT: "1ms" });
-  const digest = await pushLayers(await target(platform), "slow", [DEBIAN]);
+  // Long enough that no machine reads it within a millisecond, however late its timers are.
+  const entry = (n: number): string =>
+    `Package: p${n}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1.0-${n}\n`;
+  const content = Array.from({ length: 20_000 }, (_, n) => entry(n)).join("\n");
+  const layer = tarOf([
+    { path: "etc/os-release", content: "ID=debian\nVERSION_ID=12\n" },
+    { path: "var/lib/dpkg/status", content },
+  ]);
+  const digest = await pushLayers(await target(platform), "slow", [layer]);
   for (const attempt of [1, 2]) {
     const row = await catalogue(
       platform.reader,

@@ -98,7 +98,7 @@ export async function openAccess({
     async close() {
       await composition[Symbol.asyncDispose]();
       await dropDatabase(folder);
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, maxRetries: 10 });
     },
   };
 }

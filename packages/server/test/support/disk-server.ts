@@ -44,7 +44,7 @@ const PATIENCE_MS = 60_000;
 /** A new folder for data, which is removed after the test. */
 export function newDataDir(t: TestContext): string {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-disk-"));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 }));
   return dataDir;
 }
 

@@ -49,7 +49,7 @@ export async function openEventQueue(t: TestContext, processes = 1) {
       await store.close();
     }
     await dropDatabase(dataDir);
-    rmSync(dataDir, { recursive: true });
+    rmSync(dataDir, { recursive: true, maxRetries: 10 });
   });
   for (let n = 0; n < processes; n += 1) {
     const store = await openTestStore(dataDir, {

@@ -9,7 +9,7 @@ import type { FeedProblem, FeedRecord } from "../../src/security/feeds/record.ts
 /** Writes a file into a folder that is removed after the test; returns its path. */
 export function fileOf(t: TestContext, name: string, content: string | Uint8Array): string {
   const folder = mkdtempSync(path.join(tmpdir(), "moorage-feed-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const file = path.join(folder, name);
   writeFileSync(file, content);
   return file;

@@ -40,7 +40,7 @@ export async function openFeedInstallation(
   t.after(async () => {
     await close();
     await dropDatabase(dataDir);
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
   const admin: FeedInstallation["admin"] = (work) => withFeeds(loadConfig(settings), work);
   return {

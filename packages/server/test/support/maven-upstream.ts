@@ -76,7 +76,7 @@ export async function startMavenUpstream(): Promise<MavenUpstream> {
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
   return upstream;

@@ -76,7 +76,7 @@ const TIMEOUT_MS = 120_000;
 /** `auth`: lines of .npmrc that authenticate, with `//host/path/` for the registry. */
 export function openNpm(t: TestContext, registry: string, auth: (place: string) => string): Npm {
   const folder = mkdtempSync(join(tmpdir(), "moorage-npm-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const userconfig = join(folder, ".npmrc");
   const place = registry.replace(/^http:/, "");
   writeFileSync(userconfig, `registry=${registry}\n${auth(place)}\nupdate-notifier=false\nfund=false\n`);

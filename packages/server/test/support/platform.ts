@@ -217,7 +217,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
       grpc.close();
       await server[Symbol.asyncDispose]();
       await dropDatabase(dataDir);
-      rmSync(dataDir, { recursive: true, force: true });
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -91,7 +91,7 @@ export async function startPostgres(
     stopServer,
     keepCopy: () => copyFolder(data, copy, root),
     restoreCopy() {
-      rmSync(data, { recursive: true });
+      rmSync(data, { recursive: true, maxRetries: 10 });
       copyFolder(copy, data, root);
     },
     setStandby(isStandby) {
@@ -106,14 +106,14 @@ export async function startPostgres(
     },
     async close() {
       await stopServer("SIGQUIT");
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
 
 /** Copies the folder, for the user who runs the server. */
 function copyFolder(from: string, to: string, root: boolean): void {
-  rmSync(to, { recursive: true, force: true });
+  rmSync(to, { recursive: true, force: true, maxRetries: 10 });
   cpSync(from, to, { recursive: true, verbatimSymlinks: true });
   chmodSync(to, 0o700);
   if (!root) return;

@@ -38,7 +38,7 @@ export async function startReplicas(
   const database = await databaseEnv(first);
   t.after(async () => {
     await dropDatabase(first);
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   const proxy = await startFaultProxy([]);
   t.after(() => proxy.close());

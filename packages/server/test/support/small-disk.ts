@@ -14,7 +14,7 @@ export function smallDisk(t: TestContext, sizeMiB: number, inodes?: number): str
   const mounted = mount(t, "-t", "tmpfs", "-o", options, "moorage-test", folder);
   t.after(() => {
     if (mounted) unmount(folder);
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 10 });
   });
   return mounted ? folder : undefined;
 }

@@ -14,7 +14,7 @@ export function openWriters(t: TestContext) {
   t.after(async () => {
     await reader.destroy();
     for (const { db } of [writer, other]) await db.destroy();
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 10 });
   });
   /** Commits the works together, dry runs among them. Returns what each was settled with, an error by its message. */
   const commit = async (
