@@ -1,11 +1,11 @@
 import type { Config } from "../config/index.ts";
 import { type Collected, collectGarbage } from "../oci/index.ts";
 import { resolveRepository } from "../core/image-path.ts";
-import { requireFinished } from "../installation/marker.ts";
-import { openBlobsOf, openCommandWriter, requireNewest } from "../installation/stores.ts";
-import { openStore, StoreError } from "../store/index.ts";
+import { openBlobsOf } from "../installation/stores.ts";
+import { StoreError } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { systemCall } from "../core/system-call.ts";
+import { withWriter } from "./open-writer.ts";
 
 export interface GcOptions {
   /** Only counts what would be removed. Source: AIP-163. */
@@ -25,36 +25,22 @@ export interface GcOptions {
  * line when there is no installation, or no such repo.
  */
 export async function collectInstallation(config: Config, options: GcOptions): Promise<Collected> {
-  const store = await openStore(config);
-  try {
-    await requireNewest(store, config);
-    await requireFinished(store.reader);
+  return await withWriter(config, async ({ writer }) => {
     const blobs = await openBlobsOf(config);
-    const { promise: broken, reject } = Promise.withResolvers<never>();
-    const writer = await openCommandWriter(store, config, reject);
-    try {
-      const repo = options.repo === undefined ? undefined : await uidOf(writer, options.repo);
-      return await Promise.race([
-        broken,
-        collectGarbage(
-          { transactor: writer, blobs },
-          {
-            nowMs: Date.now(),
-            graceMs: options.graceMs ?? config.gcGraceMs,
-            uploadTtlMs: config.uploadTtlMs,
-            repo,
-            dryRun: options.dryRun,
-            signal: options.signal ?? new AbortController().signal,
-            ...(options.onRepo && { onRepo: options.onRepo }),
-          },
-        ),
-      ]);
-    } finally {
-      await writer.close();
-    }
-  } finally {
-    await store.close();
-  }
+    const repo = options.repo === undefined ? undefined : await uidOf(writer, options.repo);
+    return await collectGarbage(
+      { transactor: writer, blobs },
+      {
+        nowMs: Date.now(),
+        graceMs: options.graceMs ?? config.gcGraceMs,
+        uploadTtlMs: config.uploadTtlMs,
+        repo,
+        dryRun: options.dryRun,
+        signal: options.signal ?? new AbortController().signal,
+        ...(options.onRepo && { onRepo: options.onRepo }),
+      },
+    );
+  });
 }
 
 async function uidOf(transactor: Transactor, name: string): Promise<string> {

@@ -3,8 +3,6 @@ import type { Config } from "../config/index.ts";
 import { systemCall } from "../core/system-call.ts";
 import { MoorageError } from "../errors.ts";
 import { definitionOf, keepFeeds, readFeedsFile } from "../installation/feeds-file.ts";
-import { requireFinished } from "../installation/marker.ts";
-import { openCommandWriter, requireNewest } from "../installation/stores.ts";
 import { systemClock } from "../lib/clock.ts";
 import {
   type FeedDeps,
@@ -20,8 +18,9 @@ import {
   removeFeed,
   SourceError,
 } from "../security/index.ts";
-import { openStore, type Row, StoreError } from "../store/index.ts";
+import { type Row, StoreError } from "../store/index.ts";
 import { type FileImport, importExport, importFile } from "./feed-files.ts";
+import { withWriter } from "./open-writer.ts";
 
 /** The feeds of an installation, for its operator. All of them throw a StoreError in one line. */
 export interface FeedsAdmin {
@@ -48,24 +47,14 @@ export interface FeedsAdmin {
 
 /** Works on the feeds of an installation; servers may run, on either engine. Throws a StoreError in one line. */
 export async function withFeeds<T>(config: Config, work: (feeds: FeedsAdmin) => Promise<T>): Promise<T> {
-  const store = await openStore(config);
   try {
-    await requireNewest(store, config);
-    await requireFinished(store.reader);
-    const { promise: broken, reject } = Promise.withResolvers<never>();
-    const writer = await openCommandWriter(store, config, reject);
-    try {
-      const deps: FeedDeps = { transactor: writer, reader: store.reader, clock: systemClock };
-      return await Promise.race([broken, work(feedsOf(deps, config))]);
-    } finally {
-      await writer.close();
-    }
+    return await withWriter(config, ({ reader, writer }) =>
+      work(feedsOf({ transactor: writer, reader, clock: systemClock }, config)),
+    );
   } catch (error) {
     const isOperators =
       error instanceof SourceError || error instanceof FeedDefinitionError || error instanceof MoorageError;
     throw isOperators ? new StoreError(error.message, { cause: error }) : error;
-  } finally {
-    await store.close();
   }
 }
 
