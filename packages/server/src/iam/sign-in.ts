@@ -180,7 +180,7 @@ async function groupsOfSignIn(
 
 const MAX_LOOKED_UP = 1_000;
 
-// A token without the claim may be that of a person in no group, so it is shown, and is no entry of a log.
+// A person in no group may have a token without the claim: it is shown on the person, and not logged.
 function noteOf({ groupsClaim }: Provider, { lacksGroups }: SignIn, groupsLeftOut: string): string {
   return groupsLeftOut === "" && lacksGroups ? `the token has no claim ${groupsClaim}` : groupsLeftOut;
 }

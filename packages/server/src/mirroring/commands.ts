@@ -15,7 +15,7 @@ import {
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
 import type { FailedTag } from "./copy-result.ts";
-import { nextDue } from "./due-mirrors.ts";
+import { nextDue } from "./next-mirror.ts";
 import { emitTurn } from "./turn-events.ts";
 
 // The commands by which mirroring writes. The server itself acts, so no capabilities are checked.

@@ -26,7 +26,7 @@ interface CopyQueueDeps {
 
 const MAX_QUEUED = 1_000;
 const CONCURRENCY = 4;
-// Of one organization, so that its slow sources do not hold up those of others.
+// The most of one organization: its slow sources do not hold up other organizations.
 const MAX_OF_ORGANIZATION = 2;
 // What has not come by then is left to the next pull or run.
 const LONGEST_COPY_MS = 900_000;

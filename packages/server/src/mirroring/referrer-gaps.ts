@@ -2,7 +2,7 @@ import { UpstreamError } from "./errors.ts";
 
 /** What of the referrers of copied images did not come: the images come all the same. */
 export interface ReferrerGaps {
-  /** Records why referrers of an image did not come. Rethrows what is no fault of the source. */
+  /** Records why referrers of an image did not come. Rethrows errors that do not come from the source. */
   note(error: unknown, signal: AbortSignal): void;
   /** Records that the referrers of an image could be listed. */
   listed(): void;

@@ -84,7 +84,7 @@ export function openExchange({ client, clock, origin, authorization, retryPolicy
       if (steps === MAX_REDIRECTS)
         throw new UpstreamError("wrong", `the source redirects more than ${MAX_REDIRECTS} times`);
       const next = URL.parse(location, url.href);
-      if (next === null) throw new UpstreamError("wrong", "the source redirects to what is no URL");
+      if (next === null) throw new UpstreamError("wrong", "the source redirects to something that is not a URL");
       own &&= next.origin === origin;
       url = next;
     }
@@ -145,7 +145,7 @@ function errorOf({ status, headers }: StreamAnswer, own: boolean, nowMs: number)
   const afterMs = retryAfterMs(headers["retry-after"], nowMs);
   if (status === 429)
     return new UpstreamError("limited", "the source asks to come back later (429)", { retryAfterMs: afterMs, status });
-  // What is not implemented will not be a moment later either.
+  // Asking again soon would change nothing.
   if (status === 501) return new UpstreamError("wrong", `the source answered ${status}`, { status });
   if (status >= 500 || status === 408)
     return new UpstreamError("unreachable", `the source answered ${status}`, { retryAfterMs: afterMs, status });

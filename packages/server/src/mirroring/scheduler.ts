@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createLru } from "../lib/lru.ts";
 import { organizationOf } from "../lib/uid.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
-import { nextDue, type WaitingMirror } from "./due-mirrors.ts";
+import { nextDue, type WaitingMirror } from "./next-mirror.ts";
 import { claimDue, type ClaimedMirror, type RunDeps, runMirror } from "./run.ts";
 
 /** Runs the mirrors that are due, in one process. */

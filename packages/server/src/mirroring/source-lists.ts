@@ -123,7 +123,7 @@ export async function listReferrers(
   return { digests: [...found].slice(0, MAX_REFERRERS), ...(said && { problem: said }) };
 }
 
-/** What goes wrong at the source. Rethrows what is no fault of it. */
+/** The error of the source. Rethrows errors that do not come from it. */
 async function problemOf(signal: AbortSignal, work: () => Promise<void>): Promise<UpstreamError | undefined> {
   try {
     await work();

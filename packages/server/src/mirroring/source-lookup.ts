@@ -35,7 +35,7 @@ const selectSource = statement<{ password: string; actor: string; sync_config: s
   "select m.password, m.actor, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
 );
 const MAX_UNDER_WAY = 64;
-// Of one organization, so that its slow sources do not hold up those of others.
+// The most of one organization: its slow sources do not hold up other organizations.
 const MAX_OF_ORGANIZATION = 24;
 const MAX_REMEMBERED = 10_000;
 // How long content that a source did not have is not asked for again.

@@ -72,7 +72,7 @@ function jsonOf({ body }: SmallAnswer): Record<string, unknown> {
   } catch {
     // The error below covers this case.
   }
-  throw new UpstreamError("wrong", "the source answers with what is no JSON object");
+  throw new UpstreamError("wrong", "the source answers with something other than a JSON object");
 }
 
 /**

@@ -77,7 +77,7 @@ async function pushTargets(call: Call): Promise<PushTargets> {
     .map((line) => line.map((uid) => names.get(uid) ?? "").join("/"))
     .filter(isRepositoryName)
     .toSorted();
-  // A group that is gone, or whose name is none of an image's path, is pushed to by nobody.
+  // Nobody can push to a group that is gone, or whose name cannot stand in the path of an image.
   const unnamed = uids.length - paths.length;
   return { paths: paths.slice(0, MAX_SHOWN), more: Math.max(0, found.length - unnamed - MAX_SHOWN) };
 }

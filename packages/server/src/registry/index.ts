@@ -10,7 +10,7 @@ export { promotedMoves, rolledBackMoves } from "./promotions.ts";
 export { historyRetentionMs, policyOf } from "./policies.ts";
 export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf } from "./gate-events.ts";
 export { type LocalMirror, localSourceOf } from "./local-source.ts";
-export { repoOfReport } from "./named-repo.ts";
+export { repoOfReport } from "./repo-of-report.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";
 export { passwordPlace, resealMirrors, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";

@@ -6,7 +6,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api/messages";
-import { requireKnownFields } from "../aip/known-fields.ts";
+import { requireKnownFields } from "../aip/refuse-unknown-fields.ts";
 import { requireKnownValues } from "../aip/known-values.ts";
 import { requireMessages } from "../aip/validate.ts";
 import { authorize, placesOf } from "../auth/index.ts";

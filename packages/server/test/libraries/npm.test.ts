@@ -168,7 +168,7 @@ test("within a scope a name may begin with an underscore or a hyphen, in every p
   );
 });
 
-test("a tag may be called anything that is no range of versions, by dist-tag and by publish --tag", async () => {
+test("the name of a tag may be anything but a range of versions, by dist-tag and by publish --tag", async () => {
   await published("ranged", "1.0.0");
   const tags = `/npm/${GROUP}/-/package/ranged/dist-tags`;
   const put = (tag: string): Promise<Answer> =>

@@ -80,7 +80,7 @@ function tagsOf(given: unknown): Record<string, string> {
 export function requireTag(tag: string): void {
   const isName = tag.length <= MAX_TAG_CHARS && TAG.test(tag) && !UNUSABLE.test(tag);
   if (!isName || validRange(tag) !== null)
-    throw wrong("tag", `${JSON.stringify(tag.slice(0, 100))} is no name of a tag`);
+    throw wrong("tag", `${JSON.stringify(tag.slice(0, 100))} is not the name of a tag`);
 }
 
 /** A version to publish. */
