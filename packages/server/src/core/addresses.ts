@@ -29,18 +29,21 @@ export function createAddresses(settings: AddressSettings): Addresses {
   const { baseUrl, registryUrl, followsHost, registryHosts, port } = settings;
   const isProxy = networks(variableOf("trustedProxies"), settings.trustedProxies);
   const scheme = settings.tlsCert === "" ? "http" : "https";
-  const urlFor = (request: Request, url: string, follows: boolean, hosts: readonly RegistryHost[]): string => {
-    if (!follows && hosts.length === 0) return url;
-    const called = calledOrigin(request, { isProxy, scheme });
-    const host = called && parseHost(called.host);
-    if (called === undefined || host === undefined || isOwn(url, host)) return url;
-    const entry = hosts.find((one) => isListed(one, host, called.scheme, port));
-    if (entry === undefined && !follows) return url;
-    return `${entry?.scheme ?? called.scheme}://${called.host}`;
+  const urlFor = (url: string, follows: boolean, hosts: readonly RegistryHost[]): ((request: Request) => string) => {
+    if (!follows && hosts.length === 0) return () => url;
+    const isOwn = isHostOf(url);
+    return (request) => {
+      const called = calledOrigin(request, { isProxy, scheme });
+      const host = called && parseHost(called.host);
+      if (called === undefined || host === undefined || isOwn(host)) return url;
+      const entry = hosts.find((one) => isListed(one, host, called.scheme, port));
+      if (entry === undefined && !follows) return url;
+      return `${entry?.scheme ?? called.scheme}://${called.host}`;
+    };
   };
   return {
-    platform: (request) => urlFor(request, baseUrl, followsHost.platform, []),
-    registry: (request) => urlFor(request, registryUrl, followsHost.registry, registryHosts),
+    platform: urlFor(baseUrl, followsHost.platform, []),
+    registry: urlFor(registryUrl, followsHost.registry, registryHosts),
   };
 }
 
@@ -48,11 +51,12 @@ function portOf(scheme: Scheme, port: number | undefined): number {
   return port ?? (scheme === "https" ? 443 : 80);
 }
 
-/** Whether the host is that of the URL. */
-function isOwn(url: string, { name, port }: Host): boolean {
-  const own = new URL(url);
-  const scheme = own.protocol === "https:" ? "https" : "http";
-  return name === own.hostname && portOf(scheme, port) === portOf(scheme, Number(own.port) || undefined);
+/** Whether a host is that of the URL. */
+function isHostOf(url: string): (host: Host) => boolean {
+  const { protocol, hostname, port: given } = new URL(url);
+  const scheme = protocol === "https:" ? "https" : "http";
+  const own = portOf(scheme, Number(given) || undefined);
+  return ({ name, port }) => name === hostname && portOf(scheme, port) === own;
 }
 
 /** Without a port, an entry stands for the scheme's own port and for the one that is listened on. */

@@ -118,6 +118,9 @@ export function createFairQueue({ concurrency, maxWaiting, timeoutMs, reject }: 
         line.count -= 1;
         if (line.count === 0 && lines.get(key) === line) lines.delete(key);
         leave(waiter, () => waiter.reject("late"));
+        // All wait equally long: those before it are over as well.
+        while (line.waiters[line.head]?.isOver === true) line.head += 1;
+        compacted(line);
       }, timeoutMs).unref();
       line.waiters.push(waiter);
     });
