@@ -6,6 +6,7 @@ import { EXIT } from "../command/exit-codes.ts";
 import { lineOf, UsageFailure } from "../command/failure.ts";
 import { interruption } from "../command/interrupt.ts";
 import { platformToken, originOf } from "../caller.ts";
+import { issuerIn, noteIssuerFaults } from "../issuer-check.ts";
 import { formatOf } from "../output/format.ts";
 import type { Listing } from "../output/listing.ts";
 import { printList } from "../output/output.ts";
@@ -47,17 +48,28 @@ export async function apply(flags: ApplyFlags): Promise<number> {
   throwProblems(problems, (line) => printer.line(line, "red"));
   const rest = await openRest(flags);
   const made = new Map<Declared, string>();
-  const results = (await applyTo(rest, all, made, printer, flags)).map(resultOf);
+  const applied = await applyTo(rest, all, made, printer, flags);
+  const results = applied.map(resultOf);
   const hasFailed = results.some(({ action }) => action === "failed" || action === "skipped");
   if (flags.prune === true) {
     if (hasFailed) printer.line("nothing is deleted, as not all could be applied", "yellow");
     else results.push(...(await prune(rest, all, made, printer, flags)));
   }
+  if (!isDryRun) await checkIssuers(rest, applied, printer);
   printer.sum(results.map(({ action }) => action));
   await printResults(results, flags);
   if (results.some(({ action }) => action === "failed" || action === "skipped")) return EXIT.error;
   const isChanged = results.some(({ action }) => action !== "unchanged" && action !== "kept");
   return isDryRun && flags.exitCode === true && isChanged ? CHANGES_FOUND : EXIT.ok;
+}
+
+/** Says of the identities that were made or changed which issuers' tokens cannot be verified. */
+async function checkIssuers(rest: RestClient, applied: readonly Applied[], printer: Printer): Promise<void> {
+  const given = applied.flatMap(({ declared: { spec, fields }, outcome: { action, uid } }) => {
+    const issuer = spec.kind === "identity" ? issuerIn(fields) : undefined;
+    return issuer !== undefined && (action === "created" || action === "updated") ? [{ uid, issuer }] : [];
+  });
+  await noteIssuerFaults(rest, given, (text) => printer.line(text, "yellow"));
 }
 
 function checkFlags({ file = [], dryRun, exitCode, prune, pruneRepos, tags, yes }: ApplyFlags): void {

@@ -1,5 +1,6 @@
 // What a verb does: the call, and what is printed of the response.
 import { type Names, namesOf } from "../api/names.ts";
+import { textIn } from "../api/json-fields.ts";
 import { allPages } from "../api/paging.ts";
 import { type JsonObject, type ListOptions, openRest, type Query, type RestClient } from "../api/rest.ts";
 import { UsageFailure } from "../command/failure.ts";
@@ -57,6 +58,15 @@ export async function runVerb(run: Run): Promise<void> {
   if (flags.dryRun === true) printMessage("Dry run: nothing was changed");
   if (method.items === undefined) printMessage("Done");
   else await printItem(answer, listing, flags, { pathOf });
+  if (noun === "identities" && flags.dryRun !== true) await checkIssuer(run, rest, answer);
+}
+
+/** Says why tokens of the issuer that an identity was just given cannot be verified. */
+async function checkIssuer({ method }: Run, rest: RestClient, answer: JsonObject): Promise<void> {
+  if (method.kind !== "create" && method.kind !== "update") return;
+  const { issuerIn, noteIssuerFaults } = await import("../issuer-check.ts");
+  const issuer = issuerIn(answer);
+  if (issuer !== undefined) await noteIssuerFaults(rest, [{ uid: textIn(answer, "uid"), issuer }], printMessage);
 }
 
 async function preparedBy({ method, fields, words, flags }: Run, rest: RestClient, names: Names): Promise<Prepared> {

@@ -4,6 +4,7 @@ import type { Secrets } from "../lib/secrets.ts";
 import type { Config } from "../config/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Authenticator, createAuthenticator } from "./tokens/authenticate.ts";
+import type { IssuerKeys } from "../core/service.ts";
 import type { CommandWriter } from "../core/transactor.ts";
 import { createExchanger, type Exchanger } from "./exchange/exchange.ts";
 import { createExternalVerifier } from "./exchange/issuer-keys.ts";
@@ -74,6 +75,7 @@ export interface Access {
   exchanger: Exchanger;
   authenticate: Authenticator;
   signIn: SignIn;
+  issuers: IssuerKeys;
 }
 
 // Limits of fetches from issuers: discovery documents and key sets are a few KiB.
@@ -113,5 +115,6 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
     exchanger,
     authenticate,
     signIn,
+    issuers: external,
   };
 }

@@ -95,6 +95,7 @@ export async function compose(
         log,
         terms: checked.terms,
         tokens: () => api.access.tokens,
+        issuers: () => api.access.issuers,
         written: () => wakers.written(),
       },
       shutdown,

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Tokens } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
 import { type Config, settingError } from "../config/index.ts";
-import type { TermsDocument } from "../core/service.ts";
+import type { IssuerKeys, TermsDocument } from "../core/service.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Clock } from "../lib/clock.ts";
 import { openBlobsOf } from "../installation/stores.ts";
@@ -40,6 +40,8 @@ export interface StorageOptions {
   terms: readonly TermsDocument[];
   /** Called when the first token for a cloud provider is signed. */
   tokens(): Tokens;
+  /** Called when the first issuer is checked. */
+  issuers(): IssuerKeys;
   /** Called after a write that may have emitted events. */
   written(): void;
 }
@@ -47,7 +49,7 @@ export interface StorageOptions {
 export async function openStorage(
   config: Config,
   { observation, store, installation, secretKeys, secrets }: Base,
-  { health, clock, log, terms, tokens, written }: StorageOptions,
+  { health, clock, log, terms, tokens, issuers, written }: StorageOptions,
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
@@ -91,7 +93,13 @@ export async function openStorage(
     },
   };
   const providers = accountProviders(config, tokens);
-  const methods = methodsOf({ ...served, secrets, readBlob: blobReader(blobs), providers });
+  const methods = methodsOf({
+    ...served,
+    secrets,
+    readBlob: blobReader(blobs),
+    providers,
+    issuers: { faultOf: (...asked) => issuers().faultOf(...asked) },
+  });
   const writer = await openTransactor(store, {
     ...context,
     dataDir,

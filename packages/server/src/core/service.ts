@@ -60,6 +60,8 @@ export interface ServiceContext {
   freeTierTags?: string[];
   /** Undefined where no network requests are made. */
   providers?: AccountProviders;
+  /** Undefined where no network requests are made. */
+  issuers?: IssuerKeys;
 }
 
 /** The installation, as the process that serves it knows it. */
@@ -87,6 +89,22 @@ export interface TermsDocument {
    * `moorage.registry.v2.ReposService.CreateRepo`, and `push`.
    */
   blocks: readonly string[];
+}
+
+/** Why an issuer's keys cannot be used: a reason of CheckIdentityResponse, and a message for people. */
+export interface IssuerFault {
+  reason: "UNREACHABLE" | "REFUSED" | "NO_KEYS";
+  message: string;
+}
+
+/** The keys that issuers of tokens publish. */
+export interface IssuerKeys {
+  /**
+   * Why the keys of an issuer cannot be used, by those that are cached or by asking it as an exchange would; undefined
+   * when they can. Throws UNAVAILABLE when too many issuers are being asked. `organization`: the one whose identity
+   * names the issuer.
+   */
+  faultOf(issuer: string, nowMs: number, organization: string): Promise<IssuerFault | undefined>;
 }
 
 /** How to ask cloud providers whether they trust this installation. */

@@ -19,6 +19,7 @@ import { type FieldViolation, invalidArgument, notFound, permissionDenied } from
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
 import { groups } from "./groups.ts";
+import { checkIssuer } from "./identity-check.ts";
 import { passwordsOf, removeIdentity, seesPeople, withinOrPeople, withPeople } from "./people.ts";
 import { pushTokenFaults } from "./registry-passwords.ts";
 import { keepingOwners, organizationsOwnedBy } from "./owners.ts";
@@ -118,6 +119,12 @@ export function identitiesService(context: ServiceContext): Service<typeof Ident
       const ending = [uid, ...(await passwordsOf(call, row)).map((password) => password.uid)];
       await keepingOwners(call, context, await organizationsOwnedBy(call.tx, ending), () => removeIdentity(call, row));
       return {};
+    },
+    async checkIdentity(call, { uid }) {
+      const { issuers } = context;
+      if (issuers === undefined) throw new Error("no issuer can be asked here");
+      const identity = identities.toMessage(await identities.get(call.tx, uid));
+      return await checkIssuer(issuers, identity, call.nowMs);
     },
   };
 }

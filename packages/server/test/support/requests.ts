@@ -158,6 +158,7 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     identity: { uid: await identity(), description: "asked" },
     updateMask: { paths: ["description"] },
   }));
+  add(identities.checkIdentity, async () => ({ uid: await identity() }));
   add(identities.deleteIdentity, async () => ({ uid: await identity() }));
 
   const roles = RolesService.method;

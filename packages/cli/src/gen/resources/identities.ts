@@ -849,4 +849,46 @@ export const METHODS: readonly MethodSpec[] = [
     response: [],
     aliases: ["rm"],
   },
+  {
+    method: "moorage.iam.v2.IdentitiesService/CheckIdentity",
+    verb: "check",
+    kind: "call",
+    http: "POST",
+    path: "/iam/v2/identities/{uid=**}:checkIdentity",
+    body: "*",
+    reads: false,
+    summary:
+      "ask the issuer of an identity's tokens for its keys, as an exchange does, and says whether they can be used, or why not",
+    help: "Ask the issuer of an identity's tokens for its keys, as an exchange does, and says whether they can be used, or why not. An identity with keys of its own is checked without asking anybody. Whatever goes wrong at the issuer is STATUS_NOT_READY, with the reason.",
+    arguments: [
+      {
+        form: "ref",
+        name: "identity",
+        kind: "identity",
+        fields: ["uid"],
+        required: true,
+      },
+    ],
+    flags: [],
+    response: [
+      {
+        name: "status",
+        type: "enum",
+        help: "Whether tokens can be verified.",
+        values: ["STATUS_READY", "STATUS_NOT_READY", "STATUS_NOT_CHECKED"],
+        prefix: "STATUS_",
+      },
+      {
+        name: "reason",
+        type: "string",
+        help: "Why not: UNREACHABLE (it may answer later), REFUSED (the address or the answer is not accepted), NO_KEYS (it has no key that can be used), EXPIRED (keys of the identity's own that have ended), PATTERN or NO_ISSUER. Empty when it is ready.",
+      },
+      {
+        name: "message",
+        type: "string",
+        help: "The same for people, with the fault of the issuer's answer.",
+      },
+    ],
+    items: "checkIdentityResponses",
+  },
 ];

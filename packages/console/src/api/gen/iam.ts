@@ -675,6 +675,16 @@ export interface DeleteIdentityRequest {
   uid?: string;
   validateOnly?: boolean;
 }
+export interface CheckIdentityRequest {
+  uid?: string;
+}
+export interface CheckIdentityResponse {
+  status: CheckIdentityResponseStatus;
+  reason: string;
+  message: string;
+}
+export type CheckIdentityResponseStatus =
+  "STATUS_UNSPECIFIED" | "STATUS_READY" | "STATUS_NOT_READY" | "STATUS_NOT_CHECKED";
 export interface GetIdentityProviderRequest {
   uid?: string;
 }
@@ -1045,6 +1055,11 @@ export const deleteIdentity = method<DeleteIdentityRequest, Record<string, never
   "DELETE",
   "/iam/v2/identities/{uid=**}",
   "",
+);
+export const checkIdentity = method<CheckIdentityRequest, CheckIdentityResponse>(
+  "POST",
+  "/iam/v2/identities/{uid=**}:checkIdentity",
+  "*",
 );
 export const getIdentityProvider = method<GetIdentityProviderRequest, IdentityProvider>(
   "GET",

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { call } from "../../api/call.ts";
 import { deleteIdentity, type Identity } from "../../api/gen/iam.ts";
 import { Time } from "../../ui/time.tsx";
+import { sayIssuerCheck } from "./identity-check.ts";
 import { editIdentityForm, newIdentityForm } from "./identity-forms.ts";
 import { assumedBy, seenTime } from "./identity-words.ts";
 import { Place } from "./parts/place.tsx";
@@ -41,6 +42,8 @@ export const IDENTITIES: ResourceSpec<Identity> = {
   nameOf: ({ name }) => name,
   create: { capability: "CAP_IAM_IDENTITY_CREATE", form: newIdentityForm },
   edit: { capability: "CAP_IAM_IDENTITY_UPDATE", form: editIdentityForm },
+  actions: (identity) =>
+    identity.claimMatch?.issuer ? [{ label: "Check the issuer", onSelect: () => void sayIssuerCheck(identity) }] : [],
   remove: {
     capability: "CAP_IAM_IDENTITY_DELETE",
     send: (uid) => call(deleteIdentity, { uid }),

@@ -1,5 +1,6 @@
 import { call } from "../../api/call.ts";
 import { createIdentity, type Identity, type IdentityInput, updateIdentity } from "../../api/gen/iam.ts";
+import { sayIssuerFault } from "./identity-check.ts";
 import { fromLines, toLines } from "./parts/lines.ts";
 import type { FieldSpec, FormSpec, Values } from "./parts/resource.ts";
 
@@ -19,7 +20,7 @@ export function newIdentityForm(group: string): FormSpec<Identity> {
     action: "Create",
     description: "It can do nothing until a role is bound to it.",
     fields: fieldsOf(),
-    send: (values) => call(createIdentity, { parent: group, identity: inputOf(values) }),
+    send: (values) => checked(call(createIdentity, { parent: group, identity: inputOf(values) })),
   };
 }
 
@@ -33,9 +34,17 @@ export function editIdentityForm(identity: Identity): FormSpec<Identity> {
     send: (values) => {
       const input = inputOf(values, identity);
       const how = input.claimMatch ? ",claimMatch" : input.staticKeys?.issuerKeys ? ",staticKeys" : "";
-      return call(updateIdentity, { identity: { uid, ...input }, updateMask: `name,description${how}` });
+      const saved = call(updateIdentity, { identity: { uid, ...input }, updateMask: `name,description${how}` });
+      return input.claimMatch ? checked(saved) : saved;
     },
   };
+}
+
+/** The form is done when the identity is saved; what its issuer answers is said when it is known. */
+async function checked(saved: Promise<Identity>): Promise<Identity> {
+  const identity = await saved;
+  void sayIssuerFault(identity);
+  return identity;
 }
 
 function fieldsOf(identity?: Identity): FieldSpec[] {

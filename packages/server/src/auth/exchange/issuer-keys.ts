@@ -5,6 +5,7 @@ import { isObject, parseJson } from "../../lib/json.ts";
 import { MAX_KEYS, usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { createLru } from "../../lib/lru.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import type { IssuerFault, IssuerKeys } from "../../core/service.ts";
 import { type Jwt, rejection } from "../tokens/jwt.ts";
 
 /**
@@ -59,7 +60,7 @@ const MAX_OF_ONE_KID = 8;
  * fetched again at most every 30 s, a failure is cached for 5 s, and concurrent callers for the same issuer share one
  * fetch. One organization has at most eight issuers asked concurrently whose keys were never read, and all together 64.
  */
-export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
+export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier & IssuerKeys {
   const known = createLru<string, Issuer>(MAX_ISSUERS);
   const failed = createLru<string, Failure>(MAX_ISSUERS);
   const underWay = new Map<string, Promise<Issuer>>();
@@ -102,12 +103,16 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
     return started;
   };
 
+  const freshKeys = async (issuer: string, nowMs: number, organization: string): Promise<Issuer> => {
+    const cached = known.get(issuer);
+    return isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs, organization);
+  };
+
   return {
     async verify(jwt, nowMs, organization) {
       const issuer = jwt.claims["iss"];
       if (typeof issuer !== "string" || !isIssuerUrl(issuer)) throw rejection();
-      const cached = known.get(issuer);
-      const fresh = isFresh(cached, nowMs) ? cached : await loadOnce(issuer, nowMs, organization);
+      const fresh = await freshKeys(issuer, nowMs, organization);
       if (await isSignedBy(jwt, fresh.keys)) return;
       if (Math.abs(nowMs - fresh.attemptedAtMs) < RELOAD_COOLDOWN_MS) throw rejection();
       // The issuer may have new keys, under a kid that it had before too. Set before the fetch, so that a failing one
@@ -121,6 +126,16 @@ export function createExternalVerifier(fetch: GuardedFetch): ExternalVerifier {
       const isGood = await isSignedBy(jwt, cached.keys);
       // The issuer may have other keys by now.
       return isGood || isFresh(cached, nowMs) ? isGood : undefined;
+    },
+    async faultOf(issuer, nowMs, organization) {
+      if (!isIssuerUrl(issuer)) return { reason: "REFUSED", message: "it is not the URL of an issuer" };
+      try {
+        const { keys } = await freshKeys(issuer, nowMs, organization);
+        if (keys.length > 0) return undefined;
+        return { reason: "NO_KEYS", message: "its key set holds no key that can verify tokens" };
+      } catch (error) {
+        return faultIn(error);
+      }
     },
   };
 }
@@ -192,6 +207,14 @@ async function fetchObject(fetch: GuardedFetch, url: string): Promise<Record<str
   }
   if (!isObject(document)) throw new FetchError("refused", "it does not answer with an object");
   return document;
+}
+
+/** Why an issuer's keys were not read. Throws what is no fault of the issuer. */
+function faultIn(error: unknown): IssuerFault {
+  const cause = error instanceof MoorageError ? error.cause : undefined;
+  if (cause instanceof IssuerError) return { reason: "REFUSED", message: cause.message };
+  if (cause instanceof FetchError) return { reason: "UNREACHABLE", message: whyNotFetched(cause) };
+  throw error;
 }
 
 /** An unreachable issuer is UNAVAILABLE, since it may answer later; one that answers wrongly is not trusted. */

@@ -17,6 +17,7 @@ const BODIES: Readonly<Record<string, object>> = {
   "GroupsService.UpdateGroup": { description: "All that the payments team ships." },
   "IdentitiesService.CreateIdentity": IDENTITY,
   "IdentitiesService.UpdateIdentity": { name: "ci of acme-web releases" },
+  "IdentitiesService.CheckIdentity": {},
   "RolesService.CreateRole": { name: "puller", capabilities: ["CAP_REPO_LIST", "CAP_MANIFEST_LIST", "CAP_TAG_LIST"] },
   "RolesService.UpdateRole": { description: "Pulls images and lists tags." },
   "RoleBindingsService.CreateRoleBinding": { identityUid: `${GROUP}/6f1e2d3c4b5a6978`, roleUid: ROLE },

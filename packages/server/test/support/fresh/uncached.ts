@@ -45,7 +45,15 @@ export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
   const storage = await openStorage(
     config,
     base,
-    { health, clock: systemClock, log, terms: checked.terms, tokens: () => tokensOf(current), written: () => {} },
+    {
+      health,
+      clock: systemClock,
+      log,
+      terms: checked.terms,
+      tokens: () => accessOf(current).tokens,
+      issuers: () => accessOf(current).issuers,
+      written: () => {},
+    },
     shutdown,
   );
   const router = createRouter({ log, addressOf: checked.addressOf, errorDomain: config.errorDomain });
@@ -86,14 +94,14 @@ export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
   await renew();
   return {
     port: port.port,
-    mint: async (request) => (await tokensOf(current).mint(request)).token,
+    mint: async (request) => (await accessOf(current).tokens.mint(request)).token,
     renew,
   };
 }
 
-function tokensOf(current: { access: Access } | undefined): Access["tokens"] {
+function accessOf(current: { access: Access } | undefined): Access {
   if (current === undefined) throw new Error("not opened yet");
-  return current.access.tokens;
+  return current.access;
 }
 
 /**
