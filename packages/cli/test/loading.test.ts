@@ -150,6 +150,21 @@ test("signing a token loads the code for signing, and nothing of the running ser
   assert.deepEqual(matching(modules, SERVING), []);
 });
 
+test("a token of a data folder takes the settings, a statement and a signature, no package and no store", async (t) => {
+  const folder = temporaryFolder(t);
+  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd: folder });
+  const { code, stdout, stderr, modules } = await loadedBy(t, ["token", "--data-dir", join(folder, "data")]);
+  assert.equal(code, 0, stderr);
+  const { status } = await fetch(`${server.url}/iam/v2/groups`, {
+    headers: { authorization: `Bearer ${stdout.trim()}` },
+  });
+  assert.equal(status, 200);
+  const ofServer = matching(modules, SERVER).map((url) => url.replace(/^.*\/packages\/server\/src\/(\w+)\/.*$/, "$1"));
+  assert.deepEqual([...new Set(ofServer)].toSorted(), ["boot", "config", "installation", "lib", "signing"]);
+  assert.deepEqual(matching(modules, /\/node_modules\/(?!commander\/)|\/packages\/api\//), []);
+  assert.equal(await terminate(server), 0);
+});
+
 test("the help of serve has a flag for each setting, and only the settings are loaded for it", async (t) => {
   const { stdout, modules } = await loadedBy(t, ["serve", "--help"]);
   assert.match(stdout, /--data-dir <value>/);
