@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 export const LAYERS: readonly (readonly string[])[] = [
   ["errors"],
   ["lib"],
-  ["config", "blobs", "store"],
+  ["config", "blobs", "store", "signing"],
   ["core"],
   ["aip", "audit", "observe"],
   ["ping", "iam", "processes"],

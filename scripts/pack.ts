@@ -3,7 +3,9 @@
 // cannot contain TypeScript (Node strips no types below node_modules), so `exports` change from src/*.ts to dist/*.js.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
+import { noticesOf } from "./bundle/notices.ts";
+import { PROGRAMS, writeBundle } from "./bundle/programs.ts";
 import { manualPages } from "./cli-manual.ts";
 import { documentedProgram } from "./cli-tree.ts";
 
@@ -83,6 +85,28 @@ function addViewer(dist: string): void {
     cpSync(join(viewer, file), join(dist, "transport/openapi/viewer", file));
 }
 
+/**
+ * Replaces the programs that start with each server by bundles, which start in a third of the processor time, and adds
+ * the licenses of what is in them.
+ */
+async function addPrograms(stage: string): Promise<void> {
+  const modules = new Set<string>();
+  for (const [name, source] of Object.entries(PROGRAMS)) {
+    const dir = dirname(source.replace("packages/server/src", join(stage, "dist")));
+    const written = await writeBundle(
+      dir,
+      { [name]: source },
+      {
+        chunkFileNames: `${name}/[name]-[hash].js`,
+        // Stack traces name files of the repository, which are nowhere on the machine.
+        sourcemapPathTransform: (path, map) => `moorage:///${relative(root, resolve(dirname(map), path))}`,
+      },
+    );
+    for (const module of written) modules.add(module);
+  }
+  writeFileSync(join(stage, "THIRD-PARTY-NOTICES"), noticesOf(modules));
+}
+
 /** Adds the console, as the server looks for it. */
 function addConsole(dist: string): void {
   run(process.execPath, [join(root, "scripts/console.ts")], root);
@@ -113,6 +137,7 @@ async function packOne(name: string): Promise<void> {
   if (name === "server") {
     addViewer(join(stage, "dist"));
     addConsole(join(stage, "dist"));
+    await addPrograms(stage);
   }
   const {
     private: _private,
@@ -125,7 +150,11 @@ async function packOne(name: string): Promise<void> {
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
   if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
   const extra = name === "cli" ? await addDocuments(stage, manifest.version) : {};
-  const files = [...folders, ...(name === "cli" ? ["completions", "man"] : [])];
+  const files = [
+    ...folders,
+    ...(name === "cli" ? ["completions", "man"] : []),
+    ...(name === "server" ? ["THIRD-PARTY-NOTICES"] : []),
+  ];
   const written = { ...manifest, ...extra, exports, files };
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(written, null, 2)}\n`);
   cpSync(join(root, "LICENSE"), join(stage, "LICENSE"));

@@ -10,6 +10,7 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";
+import { bundleFolder } from "./bundle/folder.ts";
 import { type Engine, type Extent, partOf, planOf, type Unit } from "./test/plan.ts";
 import { failedIn, newTotals, print, printTotals } from "./test/print.ts";
 import { type Outcome, runUnit } from "./test/unit.ts";
@@ -38,6 +39,8 @@ const common = {
   // Many processes load the same code: the first one compiles it for all.
   NODE_COMPILE_CACHE: join(root, "build", "compile-cache"),
   ...process.env,
+  // Servers start many times: what they start besides themselves they take from here.
+  MOORAGE_BUNDLE: await bundleFolder(),
   ...(extent !== "quick" && { MOORAGE_TEST_LONG: "1" }),
 };
 const postgres = units.some(({ engine }) => engine === "postgres") ? await startedPostgres() : undefined;

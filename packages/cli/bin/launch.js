@@ -48,6 +48,16 @@ function cacheCompiledCode() {
 }
 
 /**
+ * In the repository: has the server take what runs in threads and processes of its own from a bundle of the sources,
+ * which is made when there is none of them as they are.
+ */
+async function useBundle() {
+  if (process.env.MOORAGE_BUNDLE) return;
+  const { bundleFolder } = await import("../../../scripts/bundle/folder.ts");
+  process.env.MOORAGE_BUNDLE = await bundleFolder();
+}
+
+/**
  * Runs a program of this package by its path below src, without the ending; under a newer Node where this one is too
  * old.
  */
@@ -55,6 +65,7 @@ export async function launch(program) {
   if (Number(process.versions.node.split(".")[0]) >= LEAST_NODE_MAJOR) {
     cacheCompiledCode();
     const source = new URL(`../src/${program}.ts`, import.meta.url);
+    if (existsSync(source)) await useBundle();
     await import((existsSync(source) ? source : new URL(`../dist/${program}.js`, import.meta.url)).href);
     return;
   }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inheritedEnv } from "../../server/test/support/environment.ts";
 
 /** The launcher in the source tree. */
 export const LAUNCHER = fileURLToPath(new URL("../bin/moorage.js", import.meta.url));
@@ -33,11 +34,8 @@ export function temporaryFolder(t: TestContext): string {
 
 /** This process's environment without the variables for other servers and for the test runner, and with `extra`. */
 export function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST"),
-  );
   // No load balancer has to notice that a server ends.
-  return { ...Object.fromEntries(own), MOORAGE_DRAIN_DELAY: "0", ...extra };
+  return { ...inheritedEnv(), MOORAGE_DRAIN_DELAY: "0", ...extra };
 }
 
 /** Runs a program and waits for its exit. */

@@ -5,8 +5,12 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { LAUNCHER, type Outcome, run, startServing, temporaryFolder, terminate } from "./commands.ts";
+
+/** The command as it runs from the sources, file by file. */
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const FROM_SOURCES = { MOORAGE_BUNDLE: "" };
 
 // Resolved to their real paths, workspace packages are below packages/, and the others below node_modules/.
 const SERVER = /\/packages\/server\//;
@@ -56,9 +60,9 @@ async function loadedBy(
   const { options, modules } = recorder(t);
   // Some commands read their input to its end.
   const emptyInput = ["-c", 'exec "$0" "$@" </dev/null', process.execPath];
-  const outcome = await run("sh", [...emptyInput, ...options, LAUNCHER, ...args], {
+  const outcome = await run("sh", [...emptyInput, ...options, MAIN, ...args], {
     cwd: folder,
-    env: { XDG_CONFIG_HOME: folder, ...env },
+    env: { XDG_CONFIG_HOME: folder, ...FROM_SOURCES, ...env },
   });
   return { ...outcome, modules: modules() };
 }
@@ -146,6 +150,21 @@ test("signing a token loads the code for signing, and nothing of the running ser
   assert.deepEqual(matching(modules, SERVING), []);
 });
 
+test("a token of a data folder takes the settings, a statement and a signature, no package and no store", async (t) => {
+  const folder = temporaryFolder(t);
+  const server = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd: folder });
+  const { code, stdout, stderr, modules } = await loadedBy(t, ["token", "--data-dir", join(folder, "data")]);
+  assert.equal(code, 0, stderr);
+  const { status } = await fetch(`${server.url}/iam/v2/groups`, {
+    headers: { authorization: `Bearer ${stdout.trim()}` },
+  });
+  assert.equal(status, 200);
+  const ofServer = matching(modules, SERVER).map((url) => url.replace(/^.*\/packages\/server\/src\/(\w+)\/.*$/, "$1"));
+  assert.deepEqual([...new Set(ofServer)].toSorted(), ["boot", "config", "installation", "lib", "signing"]);
+  assert.deepEqual(matching(modules, /\/node_modules\/(?!commander\/)|\/packages\/api\//), []);
+  assert.equal(await terminate(server), 0);
+});
+
 test("the help of serve has a flag for each setting, and only the settings are loaded for it", async (t) => {
   const { stdout, modules } = await loadedBy(t, ["serve", "--help"]);
   assert.match(stdout, /--data-dir <value>/);
@@ -156,8 +175,8 @@ test("the help of serve has a flag for each setting, and only the settings are l
 
 test("a server that nobody has asked for anything has not loaded what waits for its first use", async (t) => {
   const { options, modules } = recorder(t);
-  const args = [...options, LAUNCHER, "serve", "--port", "0"];
-  const server = await startServing(t, process.execPath, args, { cwd: temporaryFolder(t) });
+  const args = [...options, MAIN, "serve", "--port", "0"];
+  const server = await startServing(t, process.execPath, args, { cwd: temporaryFolder(t), env: FROM_SOURCES });
   // What answers also handles signals.
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
   assert.equal(await terminate(server), 0);

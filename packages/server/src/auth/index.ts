@@ -42,7 +42,6 @@ export { rejectionMessage } from "./exchange/rejections.ts";
 export {
   createTokens,
   isWrongAudience,
-  MAX_TOKEN_TTL_MS,
   type MintedToken,
   type MintRequest,
   type RepositoryAccess,

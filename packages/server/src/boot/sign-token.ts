@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { createKeyring, createTokens, loadKeys, MAX_TOKEN_TTL_MS } from "../auth/index.ts";
-import { createSecrets } from "../lib/secrets.ts";
-import { readBootstrap } from "../installation/bootstrap-file.ts";
 import { type Config, ConfigError } from "../config/index.ts";
-import { secretKeysOf } from "../installation/secret-keys.ts";
-import { openStore, StoreError } from "../store/index.ts";
+import { readBootstrap } from "../installation/bootstrap-file.ts";
+import { signingKeyAt } from "../signing/keys.ts";
+import { ACCESS_TYP, MAX_TOKEN_TTL_MS, signToken as sign } from "../signing/sign.ts";
+import { readSigningData } from "./signing-data.ts";
 
 export interface SignTokenRequest {
   config: Config;
@@ -26,45 +25,36 @@ export async function signToken({
   identity,
   ttlMs,
 }: SignTokenRequest): Promise<{ token: string; expiresAtMs: number }> {
-  if (ttlMs > MAX_TOKEN_TTL_MS) throw new StoreError("a token lives at most an hour");
   const { dataDir } = config;
+  // The class of the error is loaded for an error alone: most of the time there is none.
+  const failure = async (message: string, options?: ErrorOptions): Promise<Error> =>
+    new (await import("../store/index.ts")).StoreError(message, options);
+  if (ttlMs > MAX_TOKEN_TTL_MS) throw await failure("a token lives at most an hour");
   if (!existsSync(dataDir))
-    throw new StoreError(`there is no data folder ${dataDir}: start the server once, or name the folder`);
+    throw await failure(`there is no data folder ${dataDir}: start the server once, or name the folder`);
+  let wrong: string;
   try {
-    const bootstrap = readBootstrap(dataDir);
-    const store = await openStore(config);
-    const { reader } = store;
-    try {
-      const uid = identity ?? bootstrap.identity.uid;
-      const known = await reader.selectFrom("identities").select("uid").where("uid", "=", uid).executeTakeFirst();
-      if (known === undefined) throw new StoreError(`there is no identity ${uid}`);
-      const audiences = { platform: bootstrap.baseUrl, registry: new URL(bootstrap.registryUrl).host };
-      const aud = audience === "platform" || audience === "registry" ? audiences[audience] : audience;
-      if (!Object.values(audiences).includes(aud))
-        throw new StoreError(
-          `${aud} is not an audience of this installation: ${Object.values(audiences).join(" or ")}`,
-        );
-      const secrets = createSecrets(await secretKeysOf(config, store));
-      const tokens = createTokens({
-        issuer: bootstrap.baseUrl,
-        keyring: createKeyring(() => loadKeys(reader, secrets)),
-      });
-      const { token, expiresAtMs } = await tokens.mint({
-        type: "access",
-        identity: uid,
-        audiences: [aud],
-        ttlMs,
-        nowMs: Date.now(),
-      });
+    const { baseUrl, registryUrl, identity: owner } = readBootstrap(dataDir);
+    const subject = identity ?? owner.uid;
+    const { hasIdentity, keys } = await readSigningData(config, subject);
+    const audiences = { platform: baseUrl, registry: new URL(registryUrl).host };
+    const aud = audience === "platform" || audience === "registry" ? audiences[audience] : audience;
+    if (!hasIdentity) wrong = `there is no identity ${subject}`;
+    else if (!Object.values(audiences).includes(aud))
+      wrong = `${aud} is not an audience of this installation: ${Object.values(audiences).join(" or ")}`;
+    else {
+      const nowMs = Date.now();
+      const signing = { typ: ACCESS_TYP, issuer: baseUrl, subject, audiences: [aud], ttlMs, nowMs };
+      const { token, expiresAtMs } = sign(signingKeyAt(keys, nowMs), signing);
       return { token, expiresAtMs };
-    } finally {
-      await store.close();
     }
   } catch (error) {
+    const { StoreError } = await import("../store/index.ts");
     if (error instanceof StoreError || error instanceof ConfigError) throw error;
-    throw new StoreError(
+    throw await failure(
       `cannot read the data folder ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     );
   }
+  throw await failure(wrong);
 }

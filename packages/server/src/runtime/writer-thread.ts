@@ -1,5 +1,5 @@
-import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import { programFile } from "../lib/program-file.ts";
 import type {
   FromWriter,
   ProbeRequest,
@@ -31,7 +31,7 @@ export interface WriterThreadEvents {
 
 /** Starts the thread. */
 export function openWriterThread(data: WriterThreadData, events: WriterThreadEvents): WriterThread {
-  const worker = new Worker(new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url), {
+  const worker = new Worker(programFile("sqlite-writer-thread", import.meta.url), {
     workerData: data,
     // A command allocates little, and for a short time: with the default size the thread would take 15 MiB more, and be
     // no faster.

@@ -6,13 +6,14 @@ export {
   removeFromAncestors,
   renameInAncestors,
 } from "./ancestry.ts";
+export { databasePath } from "../lib/database-path.ts";
 export { isDamage } from "./damage.ts";
 export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";
 export { declareMany } from "./many.ts";
 export { NEWEST_VERSION } from "./migrations.ts";
-export { databasePath, lockDataDir, migrate, openReader, openStore, openWriter, type OpenWriter } from "./open.ts";
+export { lockDataDir, migrate, openReader, openStore, openWriter, type OpenWriter } from "./open.ts";
 export { describeDifference, differenceOf, type SchemaDifference } from "./schema-fence.ts";
 export { type Member, shareTransaction } from "./shared-transaction.ts";
 export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches } from "./snapshot-cache.ts";

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { databasePath } from "../lib/database-path.ts";
 import { makeFolder } from "../lib/make-folder.ts";
 import { commitTogether, isBusy, type Work } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
@@ -15,10 +16,6 @@ import { type Database, type Store, StoreError, type StoreSettings } from "./sto
 //   <data>/moorage.lock      held by the installation that runs on the folder
 //   <data>/bootstrap.json    tokens and uids of the first start, for people and scripts
 //   <data>/blobs/, uploads/  see blobs/filesystem-layout.ts
-
-export function databasePath(dataDir: string): string {
-  return join(dataDir, "moorage.db");
-}
 
 /**
  * Locks the data folder for this process until `release`. The operating system releases the lock when the process ends,

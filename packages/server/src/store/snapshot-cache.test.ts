@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { databasePath, migrate, openReader, openWriter } from "./open.ts";
+import { databasePath } from "../lib/database-path.ts";
+import { migrate, openReader, openWriter } from "./open.ts";
 import { createSnapshotCache } from "./snapshot-cache.ts";
 import { statement } from "./statement.ts";
 

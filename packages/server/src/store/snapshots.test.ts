@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { databasePath, migrate, openReader, openWriter } from "./open.ts";
+import { databasePath } from "../lib/database-path.ts";
+import { migrate, openReader, openWriter } from "./open.ts";
 import { statement } from "./statement.ts";
 
 const selectValue = statement<{ value: string }>("select value from installation where key = ?");

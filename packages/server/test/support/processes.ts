@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { TestContext } from "node:test";
 import { UNLIMITED } from "./no-rate-limits.ts";
+import { inheritedEnv } from "./environment.ts";
 
 /** A line of the server's log. */
 export interface LogLine {
@@ -43,15 +44,12 @@ export async function startProcess(
   shell?: string,
   program = PROGRAM,
 ): Promise<ServerProcess> {
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
-  );
   const [command, args] =
     shell === undefined
       ? [process.execPath, [program]]
       : ["/bin/sh", ["-c", `${shell} && exec "$0" "$1"`, process.execPath, program]];
   const child = spawn(command, args, {
-    env: { ...inherited, MOORAGE_PORT: "0", ...UNLIMITED, ...env },
+    env: { ...inheritedEnv({ isBundled: program === PROGRAM }), MOORAGE_PORT: "0", ...UNLIMITED, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | string);

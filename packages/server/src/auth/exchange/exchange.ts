@@ -13,7 +13,8 @@ import { createPatternBudgets } from "./pattern-budget.ts";
 import { heldByPassword } from "./registry-password.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
 import { mcpResource } from "../tokens/mcp-resource.ts";
-import { endOfToken, type MintedToken, type Tokens } from "../tokens/tokens.ts";
+import { endOfToken } from "../../signing/sign.ts";
+import type { MintedToken, Tokens } from "../tokens/tokens.ts";
 import { createLateNotes, isStorageFull, type LateNotes } from "./late-notes.ts";
 
 export interface ExchangeRequest extends NarrowingRequest {

@@ -7,7 +7,8 @@ import { isObject, parseJson } from "../../lib/json.ts";
 import { requireBearer } from "../tokens/authenticate.ts";
 import { mcpResource } from "../tokens/mcp-resource.ts";
 import type { ExchangeAnswer, Exchanger } from "../exchange/exchange.ts";
-import { type Keyring, SIGNING_ALGORITHM } from "../tokens/keys.ts";
+import { SIGNING_ALGORITHM } from "../../signing/keys.ts";
+import type { Keyring } from "../tokens/keys.ts";
 import type { TokenGrants } from "../sign-in/token-grants.ts";
 import {
   GRANTS,

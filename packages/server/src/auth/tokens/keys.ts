@@ -1,29 +1,19 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from "node:crypto";
+import { generateKeyPairSync, hash } from "node:crypto";
 import type { JWK } from "jose";
 import { isSealed, type Secrets } from "../../lib/secrets.ts";
+import {
+  keyOf,
+  MAX_KEYS,
+  PUBLISHED_AHEAD_MS,
+  sealContext,
+  SIGNING_ALGORITHM,
+  type SigningKey,
+  signingKeyAt,
+} from "../../signing/keys.ts";
 import type { Database } from "../../store/index.ts";
-
-/** The algorithm of our signatures. Our own tokens are accepted with no other. */
-export const SIGNING_ALGORITHM = "ES256";
-
-/** A signing key of this installation. */
-export interface SigningKey {
-  /** RFC 7638 thumbprint of the public key. */
-  kid: string;
-  privateKey: KeyObject;
-  publicKey: KeyObject;
-  publicJwk: JWK;
-  createTimeMs: number;
-  /** From when on it no longer signs, which may be in the future; null when nothing is planned. */
-  retireTimeMs: number | null;
-}
 
 // A token outlives its key's retirement by at most an hour; the second hour allows for clocks and caches.
 const RETIRED_GRACE_MS = 2 * 3_600_000;
-// A key is published this long before it signs: other processes cache keys for half a minute, and verifiers cache a JWK
-// Set for a minute.
-const PUBLISHED_AHEAD_MS = 120_000;
-
 /**
  * The signing keys that may still verify a token, newest first. Throws a SecretError when they were encrypted with
  * another secret key.
@@ -35,24 +25,9 @@ export async function loadKeys(db: Database, secrets: Secrets): Promise<SigningK
     .where("algorithm", "=", SIGNING_ALGORITHM)
     .orderBy("create_time", "desc")
     .orderBy("kid")
-    .limit(100)
+    .limit(MAX_KEYS)
     .execute();
-  return rows.map((row) => {
-    const publicJwk = JSON.parse(row.public_jwk) as JWK;
-    return {
-      kid: row.kid,
-      publicJwk,
-      createTimeMs: row.create_time,
-      retireTimeMs: row.retire_time,
-      privateKey: createPrivateKey({
-        key: JSON.parse(
-          isSealed(row.private_jwk) ? secrets.open(row.private_jwk, sealContext(row.kid)) : row.private_jwk,
-        ) as JWK,
-        format: "jwk",
-      }),
-      publicKey: createPublicKey({ key: publicJwk, format: "jwk" }),
-    };
-  });
+  return rows.map((row) => keyOf(row, secrets));
 }
 
 /**
@@ -111,10 +86,6 @@ export async function resealKeys(tx: Database, secrets: Secrets): Promise<void> 
   }
 }
 
-function sealContext(kid: string): string {
-  return `signing_keys:${kid}`;
-}
-
 /** The signing keys, cached in this process. */
 export interface Keyring {
   /** The key to sign with. Throws when there is none: every installation is created with one. */
@@ -155,15 +126,7 @@ export function createKeyring(load: () => Promise<SigningKey[]>): Keyring {
   return {
     knows: (kid, nowMs) =>
       isFresh(nowMs, REFRESH_MS) && known?.keys.some((key) => key.kid === kid && mayVerify(key, nowMs)) === true,
-    async signing(nowMs) {
-      const usable = (await keysOf(nowMs, REFRESH_MS)).filter(
-        ({ retireTimeMs }) => retireTimeMs === null || nowMs < retireTimeMs,
-      );
-      // The newest key that all processes and verifiers know by now; else the oldest, which most of them know.
-      const key = usable.find(({ createTimeMs }) => createTimeMs <= nowMs - PUBLISHED_AHEAD_MS) ?? usable.at(-1);
-      if (!key) throw new Error("there is no signing key");
-      return key;
-    },
+    signing: async (nowMs) => signingKeyAt(await keysOf(nowMs, REFRESH_MS), nowMs),
     async find(kid, nowMs) {
       const named = (key: SigningKey): boolean => key.kid === kid && mayVerify(key, nowMs);
       return (await keysOf(nowMs, REFRESH_MS)).find(named) ?? (await keysOf(nowMs, UNKNOWN_COOLDOWN_MS)).find(named);

@@ -5,7 +5,8 @@ import { Capability } from "@moorage/api";
 import fc from "fast-check";
 import { decodeJwt, type JWK, SignJWT } from "jose";
 import { Code, MoorageError } from "../../errors.ts";
-import { createKeyring, type SigningKey } from "./keys.ts";
+import type { SigningKey } from "../../signing/keys.ts";
+import { createKeyring } from "./keys.ts";
 import { createTokens, isWrongAudience, type MintRequest } from "./tokens.ts";
 
 const NOW = 1_800_000_000_500;

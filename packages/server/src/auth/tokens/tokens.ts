@@ -1,4 +1,4 @@
-import { hash, type KeyObject, randomUUID, sign, verify } from "node:crypto";
+import { hash, type KeyObject, verify } from "node:crypto";
 import { getOption } from "@bufbuild/protobuf";
 import { type Capability, CapabilitySchema, other_name, v1_name } from "@moorage/api/messages";
 import { createLru } from "../../lib/lru.ts";
@@ -7,7 +7,9 @@ import { isUid } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";
 import { Code, invalidArgument, MoorageError, permissionDenied } from "../../errors.ts";
 import { audiencesOf, isWithinTimes, parseJwt, rejection } from "./jwt.ts";
-import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
+import type { Keyring } from "./keys.ts";
+import { SIGNING_ALGORITHM } from "../../signing/keys.ts";
+import { ACCESS_TYP, type SignedToken, signToken } from "../../signing/sign.ts";
 
 /**
  * The kinds of tokens, distinguished by the header's `typ` so that none can pass for another (RFC 8725 §3.11).
@@ -18,14 +20,12 @@ import { type Keyring, SIGNING_ALGORITHM } from "./keys.ts";
  */
 export type TokenType = "access" | "registry" | "account" | "webhook";
 const TYPS: Record<TokenType, string> = {
-  access: "at+jwt",
+  access: ACCESS_TYP,
   registry: "moorage-registry+jwt",
   account: "JWT",
   webhook: "JWT",
 };
 
-/** No token of ours lives longer, whatever is requested. */
-export const MAX_TOKEN_TTL_MS = 3_600_000;
 const CAPABILITY_NAMES = new Map(
   CapabilitySchema.values
     .filter(({ name }) => name.startsWith("CAP_"))
@@ -80,12 +80,7 @@ export interface MintRequest {
   webhook?: { digest: string };
 }
 
-export interface MintedToken {
-  token: string;
-  tokenId: string;
-  issuedAtMs: number;
-  expiresAtMs: number;
-}
+export type MintedToken = SignedToken;
 
 /** Signs and verifies the tokens of this installation. */
 export interface Tokens {
@@ -189,20 +184,15 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
         throw new TypeError("a webhook token, and no other, has a webhook claim");
       if (identity === "" && type !== "registry") throw new TypeError("only a registry token may be anonymous");
       const key = await keyring.signing(nowMs);
-      const iat = Math.floor(nowMs / 1000);
-      const expiresAtMs = endOfToken({ nowMs, ttlMs, notAfterMs });
-      const tokenId = randomUUID();
-      const token = signed(
-        key.privateKey,
-        { alg: SIGNING_ALGORITHM, typ: TYPS[type], kid: key.kid },
-        {
-          iss: issuer,
-          sub: type === "webhook" ? `webhook:${identity}` : identity,
-          aud: audiences.length === 1 ? audiences[0] : audiences,
-          iat,
-          nbf: iat,
-          exp: expiresAtMs / 1000,
-          jti: tokenId,
+      const minted = signToken(key, {
+        typ: TYPS[type],
+        issuer,
+        subject: type === "webhook" ? `webhook:${identity}` : identity,
+        audiences,
+        ttlMs,
+        nowMs,
+        notAfterMs,
+        claims: {
           ...(act && { act }),
           ...(external && external.untilMs > nowMs && groupClaims(external)),
           ...(capabilities && { cap: capabilities.map(capabilityText) }),
@@ -214,34 +204,17 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           ...(refused.length > 0 && { refused }),
           ...(webhook && { webhook }),
         },
-      );
-      if (token.length > MAX_TOKEN_LENGTH)
+      });
+      if (minted.token.length > MAX_TOKEN_LENGTH)
         throw invalidArgument({ field: "scopes", description: "are too many for a token" });
-      if (type === "access" || type === "registry") signedHere.set(digestOf(token), key.kid);
-      return { token, tokenId, issuedAtMs: iat * 1000, expiresAtMs };
+      if (type === "access" || type === "registry") signedHere.set(digestOf(minted.token), key.kid);
+      return minted;
     },
   };
 }
 
-/**
- * When a token ends, in milliseconds since 1970: at the earliest of its ttl, one hour and `notAfterMs`, rounded down to
- * the second.
- */
-export function endOfToken({ nowMs, ttlMs, notAfterMs }: Pick<MintRequest, "nowMs" | "ttlMs" | "notAfterMs">): number {
-  return Math.floor(Math.min(nowMs + Math.min(ttlMs, MAX_TOKEN_TTL_MS), notAfterMs ?? Infinity) / 1000) * 1000;
-}
-
 function digestOf(token: string): string {
   return hash("sha256", token, "base64url");
-}
-
-/**
- * A JWS in compact form, signed with ES256. Source: RFC 7515, RFC 7518 §3.4. Not signed by jose: through WebCrypto a
- * signature takes four times as long.
- */
-function signed(key: KeyObject, header: object, claims: object): string {
-  const input = `${Buffer.from(JSON.stringify(header)).toString("base64url")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
-  return `${input}.${sign("sha256", Buffer.from(input), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
 }
 
 /** Whether the key signed the JWS in compact form with ES256. */

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { MintRequest } from "../../../src/auth/index.ts";
 import { type Connection, openConnection, type Question, type Reply } from "./connections.ts";
+import { inheritedEnv } from "../environment.ts";
 
 /** What the parent asks of the process: to mint a token, or else to forget everything. */
 export interface ToChild {
@@ -59,10 +60,7 @@ export async function startUncached(env: Record<string, string>): Promise<Uncach
 }
 
 async function run(env: Record<string, string>): Promise<Running> {
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
-  );
-  const child = fork(PROGRAM, { env: { ...inherited, ...env }, execArgv: [], serialization: "advanced" });
+  const child = fork(PROGRAM, { env: { ...inheritedEnv(), ...env }, execArgv: [], serialization: "advanced" });
   const waiting = new Map<number, { resolve(text: string): void; reject(error: Error): void }>();
   const { promise: port, resolve: listening, reject: failed } = Promise.withResolvers<number>();
   child.on("message", ({ port: own, id, text = "", error }: FromChild) => {

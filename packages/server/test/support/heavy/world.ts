@@ -12,6 +12,7 @@ import { databaseEnv, dropDatabase, openForWriting } from "../database.ts";
 import { UNLIMITED } from "../no-rate-limits.ts";
 import type { HeavyAnswer, HeavySend, HeavyWorld } from "./input.ts";
 import { watchMemory } from "./memory.ts";
+import { inheritedEnv } from "../environment.ts";
 
 const PROGRAM = fileURLToPath(new URL("./server.ts", import.meta.url));
 const ANSWER_TIMEOUT_MS = 120_000;
@@ -33,10 +34,7 @@ export async function startHeavyWorld(
     ...(await databaseEnv(dataDir)),
     ...env,
   };
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
-  );
-  const child = fork(PROGRAM, { env: { ...inherited, ...settings }, execArgv: [], silent: false });
+  const child = fork(PROGRAM, { env: { ...inheritedEnv(), ...settings }, execArgv: [], silent: false });
   const exited = once(child, "exit");
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onEnd(async () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { collectInstallation, loadConfig } from "../../../src/index.ts";
 import type { Dice } from "../dice.ts";
 import type { Replicas } from "../replicas.ts";
+import { inheritedEnv } from "../environment.ts";
 
 /** How often a race was disturbed, by kind. */
 export type Disturbances = Record<(typeof KINDS)[number], number>;
@@ -57,11 +58,8 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     status: number | string;
     said: string;
   }> => {
-    const inherited = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith("MOORAGE_") && !name.startsWith("NODE_TEST")),
-    );
     const child = spawn(process.execPath, [MOORAGE, "gc"], {
-      env: { ...inherited, ...env },
+      env: { ...inheritedEnv(), ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const said: string[] = [];
