@@ -1,4 +1,4 @@
-import { compareVersions, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
+import { compareWithNamed, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 import { goVersion, lookupsOf, type PackageLookup, versionOrder } from "../matching/package-keys.ts";
 import { componentOf } from "./match-packages.ts";
@@ -35,7 +35,7 @@ function compared(held: HeldPackage, name: string, version: string, holds: (diff
     order !== undefined &&
     isVersion(order, ours) &&
     isVersion(order, theirs) &&
-    holds(compareVersions(order, ours, theirs))
+    holds(compareWithNamed(order, ours, theirs))
   );
 }
 
