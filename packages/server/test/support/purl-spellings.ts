@@ -234,13 +234,8 @@ export const SPELLED: readonly SpelledPackage[] = [
     purl: "pkg:npm/%40acme/ui@1.2.3",
     name: "@acme/ui",
     version: "1.2.3",
-    sbom: [
-      "pkg:npm/@acme/ui@1.2.3",
-      "pkg:npm/%40acme%2Fui@1.2.3",
-      "pkg:npm/%40Acme/UI@1.2.3",
-      "pkg:npm/@acme%2fui@1.2.3",
-    ],
-    broader: ["pkg:npm/@acme/ui", "pkg:npm/%40acme/ui@v1.2.3"],
+    sbom: ["pkg:npm/@acme/ui@1.2.3", "pkg:npm/%40acme%2Fui@1.2.3", "pkg:npm/@acme%2fui@1.2.3"],
+    broader: ["pkg:npm/%40Acme/UI@1.2.3", "pkg:npm/@acme/ui", "pkg:npm/%40acme/ui@v1.2.3"],
     others: ["pkg:npm/ui@1.2.3", "pkg:npm/acme/ui@1.2.3", "pkg:npm/%40acme/ui@1.2.4"],
   },
   {

@@ -142,6 +142,7 @@ const fold = (name: string): string => name.trim().toLowerCase().replaceAll(" ",
 
 /** The letters of a distribution and its version, as in `debian-12` or `v3.20`. */
 const WRITTEN = /^[\w.+~-]{1,128}$/;
+const ID = /^[a-z][\w.-]*$/;
 const VERSION = /^v?(\d.*)$/;
 const OF_PACKAGES = /^(?:el|fc)(\d+)/;
 
@@ -159,7 +160,8 @@ export function readRelease(distro: string, namespace: string): Release | undefi
   if (version !== undefined) return namespace === "" ? undefined : { id: distributionId(namespace), version };
   // The version begins after the first hyphen that a digit follows, as in opensuse-leap-15.6.
   const cut = text.search(/-v?\d/);
-  if (cut > 0) return { id: distributionId(text.slice(0, cut)), version: text.slice(cut + 1).replace(/^v/, "") };
+  if (cut > 0 && ID.test(text.slice(0, cut)))
+    return { id: distributionId(text.slice(0, cut)), version: text.slice(cut + 1).replace(/^v/, "") };
   const hyphen = [...BY_NAME.keys()].find((name) => text.startsWith(`${name}-`))?.length ?? -1;
   const other = hyphen < 0 ? undefined : BY_CODE_NAME.get(text.slice(hyphen + 1));
   return other !== undefined && other.id === distributionId(text.slice(0, hyphen)) ? other : undefined;

@@ -12,6 +12,6 @@ export {
 export { goVersion } from "./go-versions.ts";
 export { isSourcePurl, keysOfPackage, purlMatcher, type PurlOfPackage } from "./match.ts";
 export { normalPurl, type NormalPurl, otherClassifier } from "./normal.ts";
-export { parsedPurl, type Purl, PurlError, readPurl } from "./parse.ts";
-export { fullName, IMAGE_TYPES, isOfDistribution, purlKey, pypiName } from "./types.ts";
-export { withBarePlus, writePurl } from "./write.ts";
+export { fullNameIn, isPurl, parsedPurl, type Purl, PurlError, readPurl } from "./parse.ts";
+export { fullName, IMAGE_TYPES, isOfDistribution, namedPurl, orderOfType, purlKey, pypiName } from "./types.ts";
+export { purlWithoutVersion, withBarePlus, writePurl } from "./write.ts";

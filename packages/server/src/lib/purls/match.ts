@@ -2,9 +2,23 @@ import { isNamedVersion } from "../versions/index.ts";
 import { comparableArchitecture, isSource } from "./architectures.ts";
 import { isInRelease, readRelease } from "./distributions.ts";
 import { epochVersion, otherClassifier } from "./normal.ts";
-import { type Purl, parsedPurl } from "./parse.ts";
+import { createLru } from "../lru.ts";
+import { type Purl, parsedPurl as parsed } from "./parse.ts";
 import { goVersion } from "./go-versions.ts";
 import { isOfDistribution, orderOfType, purlKey } from "./types.ts";
+
+/** The same packages are compared with many statements: those that were read last are not read again. */
+const READ = createLru<string, { purl: Purl | undefined }>(4_000);
+const MAX_KEPT_CHARS = 500;
+
+function parsedPurl(text: string): Purl | undefined {
+  if (text.length > MAX_KEPT_CHARS) return parsed(text);
+  const known = READ.get(text);
+  if (known !== undefined) return known.purl;
+  const purl = parsed(text);
+  READ.set(text, { purl });
+  return purl;
+}
 
 /** A package that is there, such as one of an image. */
 export interface PurlOfPackage {

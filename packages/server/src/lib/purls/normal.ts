@@ -1,5 +1,5 @@
 import { architectureOf } from "./architectures.ts";
-import { readRelease, type Release, writeRelease } from "./distributions.ts";
+import { namespaceOf, readRelease, type Release, writeRelease } from "./distributions.ts";
 import type { Purl } from "./parse.ts";
 import { isOfDistribution } from "./types.ts";
 import { writePurl } from "./write.ts";
@@ -57,7 +57,7 @@ export function normalPurl(purl: Purl, image: Release | undefined): NormalPurl {
   return {
     purl: writePurl({
       type,
-      namespace: purl.namespace,
+      namespace: purl.namespace || namespaceOf(release?.id ?? ""),
       name,
       // The epoch of an RPM is a qualifier, that of a deb a part of its version. Source: package-url, purl-types.
       version: type === "rpm" ? version : whole,

@@ -1,4 +1,4 @@
-import { namedByType } from "./types.ts";
+import { fullName, namedByType } from "./types.ts";
 
 /** A package URL in its parts, decoded; those that it does not have are empty. Its names are as its type writes them. */
 export interface Purl {
@@ -26,6 +26,11 @@ const KEY = /^[a-z][a-z0-9._-]*$/;
  * package-url, "How to parse a purl string to its components".
  */
 export function readPurl(text: string): Purl {
+  return namedByType(partsOf(text));
+}
+
+/** The parts as they stand in the text. */
+function partsOf(text: string): Purl {
   const given = text.trim();
   if (given.length > MAX_CHARS) throw new PurlError(`has more than ${MAX_CHARS} characters`);
   if (given.slice(0, 4).toLowerCase() !== "pkg:") throw new PurlError("does not begin with pkg:");
@@ -41,7 +46,7 @@ export function readPurl(text: string): Purl {
     .filter((segment) => segment !== "");
   const name = names.pop()?.trim() ?? "";
   if (name === "") throw new PurlError("has no name");
-  return namedByType({
+  return {
     type,
     namespace: names.join("/"),
     name,
@@ -51,8 +56,20 @@ export function readPurl(text: string): Purl {
       .split("/")
       .filter((segment) => segment !== "" && segment !== "." && segment !== "..")
       .join("/"),
-  });
+  };
 }
+
+/**
+ * The name that the package URL has with its namespace. Of npm as it stands there: package URLs have it in lower case,
+ * and some old packages do not. Throws PurlError.
+ */
+export function fullNameIn(text: string): string {
+  const parts = partsOf(text);
+  return fullName(parts.type === "npm" ? parts : namedByType(parts));
+}
+
+/** Whether the text says that it is a package URL, which it may be or not. */
+export const isPurl = (text: string): boolean => /^\s*pkg:/i.test(text.slice(0, 100));
 
 /** The package URL; undefined for what is not one. */
 export function parsedPurl(text: string): Purl | undefined {

@@ -1,5 +1,5 @@
 import type { VersionOrder } from "../versions/index.ts";
-import { namespaceOf } from "./distributions.ts";
+import { namespaceOf, readRelease } from "./distributions.ts";
 import type { Purl } from "./parse.ts";
 
 /** What a type of package URLs says about its names. Source: package-url, purl-types. */
@@ -57,15 +57,25 @@ export function orderOfType(type: string): VersionOrder | undefined {
   return TYPES.get(type)?.order;
 }
 
-/** The package URL with the names that its type gives to what is named so. */
+/**
+ * The package URL with the names that its type gives to what is named so. One of a distribution that names none is of
+ * that of its release.
+ */
 export function namedByType(purl: Purl): Purl {
   const rules = TYPES.get(purl.type);
+  const distro = isOfDistribution(purl.type) && purl.namespace === "" ? purl.qualifiers.get("distro") : undefined;
+  const namespace = (distro === undefined ? undefined : readRelease(distro, "")?.id) ?? purl.namespace;
   const named = {
     ...purl,
-    namespace: rules?.namespace?.(purl.namespace) ?? purl.namespace,
+    namespace: rules?.namespace?.(namespace) ?? namespace,
     name: rules?.name?.(purl.name) ?? purl.name,
   };
   return purl.type === "golang" && purl.subpath !== "" ? goModule(named) : named;
+}
+
+/** The package URL of these parts, as one that is read. */
+export function namedPurl(parts: Omit<Purl, "subpath">): Purl {
+  return namedByType({ ...parts, subpath: "" });
 }
 
 const MAJOR = /^v[0-9]{1,9}$/;

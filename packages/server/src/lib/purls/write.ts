@@ -27,6 +27,13 @@ function withColons(encoded: string): string {
   return encoded.replaceAll("%3A", ":");
 }
 
+/** A written package URL without version, qualifiers and subpath: that of all versions of its package. */
+export function purlWithoutVersion(purl: string): string {
+  const [path = ""] = purl.split(/[?#]/, 1);
+  const at = path.lastIndexOf("@");
+  return at < 0 || path[at - 1] === "/" ? path : path.slice(0, at);
+}
+
 /**
  * The package URL as it was stored before a plus in its version was encoded. The ids of stored packages, and what was
  * noted of their findings, are made of this.
