@@ -591,6 +591,24 @@ export const MIGRATIONS: Migration[] = [
       `alter table identities add column groups_left_out text not null default ''`,
     ],
   },
+  {
+    version: 52,
+    name: "one form of package URLs",
+    statements: [
+      // A plus stands in their versions alone; everywhere else it was encoded before.
+      `update packages set purl = replace(purl, '+', '%2B') where purl like '%+%'`,
+      // Purls have names of npm in lower case, and some old packages do not: these are found by this index, and compared
+      // once more, by the name that they have.
+      `create index packages_with_capitals on packages (lower(name)) where ecosystem = 'npm' and name <> lower(name)`,
+      `update packages set matched = null where ecosystem = 'npm' and name <> lower(name)`,
+      // Compared once more: what names its release by a code name, and local versions of Python.
+      `update packages set matched = null where (ecosystem like 'deb/%' or ecosystem like 'apk/%' or ecosystem like 'rpm/%') and not exists (select 1 from package_keys as k where k.package = packages.id)`,
+      `update packages set matched = null where ecosystem = 'pypi' and version like '%+%'`,
+      // Statements of feeds are found by keys in the new form, products of feeds of dates of end of life as well.
+      `update feeds set restate = 'purls' where products <> '[]'`,
+      `update feeds set etag = '', last_modified = '' where format = 'endoflife'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

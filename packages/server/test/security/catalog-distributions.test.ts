@@ -42,7 +42,7 @@ test("packages of dpkg are found with their source packages, and removed ones ar
     ]),
     [
       [
-        "pkg:deb/debian/gcc-12-base@12.2.0-14+b1?arch=amd64&distro=debian-12",
+        "pkg:deb/debian/gcc-12-base@12.2.0-14%2Bb1?arch=amd64&distro=debian-12",
         "12.2.0-14+b1",
         "gcc-12 12.2.0-14",
         "var/lib/dpkg/status layer-0 dpkg",

@@ -21,7 +21,7 @@ export interface TestPackage {
 /** Notes that an image holds these packages, as its reading does. */
 export async function addImage(db: Database, digest: string, packages: readonly TestPackage[]): Promise<void> {
   const rows = packages.map(({ sourceName = "", ...each }) =>
-    packageRow({ ...each, sourceName, sourceVersion: "", licence: "", layer: "", path: "", reader: "" }),
+    packageRow({ sourceVersion: "", ...each, sourceName, licence: "", layer: "", path: "", reader: "" }),
   );
   await db
     .insertInto("packages")

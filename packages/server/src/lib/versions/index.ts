@@ -37,6 +37,21 @@ export function compareVersions(order: VersionOrder, a: string, b: string): numb
   return Math.sign(ORDERS[order].compare(a, b));
 }
 
+/**
+ * compareVersions of a version that is there and one that a range, a list or a rule names. What names no local version,
+ * such as 2.5.0 in Python, takes those that are: 2.5.0+cpu is no later. Source: PEP 440, "version specifiers".
+ */
+export function compareWithNamed(order: VersionOrder, version: string, named: string): number {
+  const isLocal = order === "pypi" && version.includes("+") && !named.includes("+");
+  return compareVersions(order, isLocal ? version.slice(0, version.indexOf("+")) : version, named);
+}
+
+/** Whether a version that is there is the one that is named, perhaps in another writing; see compareWithNamed. */
+export function isNamedVersion(order: VersionOrder, version: string, named: string): boolean {
+  if (version === named) return true;
+  return isVersion(order, version) && isVersion(order, named) && compareWithNamed(order, version, named) === 0;
+}
+
 /** Whether the text is a version by the rules of its ecosystem. */
 export function isVersion(order: VersionOrder, text: string): boolean {
   return ORDERS[order].isVersion(text);

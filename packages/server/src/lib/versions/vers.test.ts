@@ -26,6 +26,18 @@ test("a range has the versions between its bounds, and those that it names", () 
   );
 });
 
+test("a range without a local version takes the local ones of Python", () => {
+  const has = (text: string, version: string): boolean =>
+    parseVersionRange(`vers:pypi/${text}`, { scheme: "pypi", order: "pypi" }).has(version);
+  for (const text of ["2.5.0", "<=2.5.0", ">=2.5.0|<2.5.1", ">2.4.1|<=2.5"])
+    assert.equal(has(text, "2.5.0+cpu"), true, text);
+  for (const text of ["!=2.5.0|<3", ">2.5.0", "<2.5.0", "2.5.0+cu118", "2.5.0%2Bcu118"])
+    assert.equal(has(text, "2.5.0+cpu"), false, text);
+  assert.equal(has("2.5.0%2Bcpu", "2.5.0+cpu"), true);
+  assert.equal(has("2.5.0%2Bcpu", "2.5.0"), false);
+  assert.equal(has(">=2.0|!=2.5.0|2.5.0%2Bcpu", "2.5.0+cpu"), true);
+});
+
 test("what is no range is rejected with the reason", () => {
   const reasons = {
     "npm/>=1.0.0": /must be as in/,

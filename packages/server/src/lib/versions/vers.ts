@@ -1,4 +1,4 @@
-import { compareVersions, isVersion, type VersionOrder } from "./index.ts";
+import { compareVersions, compareWithNamed, isVersion, type VersionOrder } from "./index.ts";
 
 /** A text that is no version range. The message says why, for people. */
 export class VersionRangeError extends Error {}
@@ -45,7 +45,9 @@ export function parseVersionRange(
   return {
     has(version) {
       if (!isPlaced(order, version)) return false;
-      const named = constraints.find((each) => isSame(each.version, version));
+      const named =
+        constraints.find((each) => isSame(each.version, version)) ??
+        constraints.find((each) => compareWithNamed(order, version, each.version) === 0);
       if (named !== undefined) return named.comparator.includes("=") && named.comparator !== "!=";
       return intervals.some(
         ({ from, to }) =>

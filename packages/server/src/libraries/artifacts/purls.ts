@@ -1,4 +1,4 @@
-import { PackageURL } from "packageurl-js";
+import { writePurl } from "../../lib/purls/index.ts";
 import type { LibraryName } from "../../security/index.ts";
 import type { Row } from "../../store/index.ts";
 import { ecosystemOf } from "../ecosystems.ts";
@@ -17,5 +17,5 @@ export function libraryOf({ ecosystem, normalized }: Named): LibraryName {
 /** The package URL of a version. */
 export function purlOf(artifact: Named, version: string): string {
   const { type, namespace, name } = libraryOf(artifact);
-  return new PackageURL(type, namespace === "" ? undefined : namespace, name, version).toString();
+  return writePurl({ type, namespace, name, version });
 }

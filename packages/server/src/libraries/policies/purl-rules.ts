@@ -1,9 +1,8 @@
-import { PackageURL } from "packageurl-js";
-import { compareVersions, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
+import { otherClassifier, PurlError, pypiName, type Purl, readPurl } from "../../lib/purls/index.ts";
+import { isNamedVersion, type VersionOrder } from "../../lib/versions/index.ts";
 import { parseVersionRange, VersionRangeError } from "../../lib/versions/vers.ts";
 import { type Wildcard, wildcard } from "../../lib/wildcard.ts";
 import type { EcosystemKey } from "../ecosystems.ts";
-import { normalizedName } from "../pypi/names.ts";
 
 /** A package URL of a policy that names no packages. The message says why, for people. */
 export class PurlRuleError extends Error {}
@@ -41,16 +40,16 @@ export function packageName(ecosystem: EcosystemKey, normalized: string): Packag
  */
 export function purlRule(ecosystem: EcosystemKey, text: string): PurlRule {
   if (text.length > MAX_LENGTH) throw new PurlRuleError(`must have at most ${MAX_LENGTH} characters`);
-  const { type, version, qualifiers = {}, subpath, ...given } = purlOf(text);
+  const purl = purlIn(text);
+  const { type, version, qualifiers, subpath } = purl;
   if (type !== ecosystem) throw new PurlRuleError(`must be a package URL of pkg:${ecosystem}/`);
-  if (subpath !== undefined && subpath !== "") throw new PurlRuleError("must have no subpath");
-  const { vers, ...others } = qualifiers;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw new PurlRuleError(`must have no qualifier but vers, not ${unknown}`);
-  const named = comparable(ecosystem, { namespace: given.namespace ?? "", name: given.name });
+  if (ecosystem === "maven" && purl.namespace === "") throw new PurlRuleError('requires a "namespace", the groupId');
+  if (subpath !== "") throw new PurlRuleError("must have no subpath");
+  checkQualifiers(ecosystem, purl);
+  const named = comparable(ecosystem, purl);
   const namespace = namePattern(named.namespace);
   const name = namePattern(named.name);
-  const versions = versionsOf(ecosystem, version ?? "", vers ?? "");
+  const versions = versionsOf(ecosystem, version, qualifiers.get("vers") ?? "");
   return {
     text,
     isExact: versions.isExact && namespace.stars === 0 && name.stars === 0,
@@ -59,29 +58,29 @@ export function purlRule(ecosystem: EcosystemKey, text: string): PurlRule {
   };
 }
 
-interface Purl {
-  type: string;
-  namespace?: string | undefined;
-  name: string;
-  version?: string | undefined;
-  qualifiers?: Readonly<Record<string, string>> | undefined;
-  subpath?: string | undefined;
+function purlIn(text: string): Purl {
+  try {
+    return readPurl(text);
+  } catch (error) {
+    if (!(error instanceof PurlError)) throw error;
+    throw new PurlRuleError(`must be a package URL such as pkg:npm/left-pad@1.3.0, but it ${error.message}`);
+  }
 }
 
-function purlOf(text: string): Purl {
-  try {
-    return PackageURL.fromString(text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^Invalid purl: /, "") : "";
-    throw new PurlRuleError(
-      `must be a package URL such as pkg:npm/left-pad@1.3.0${reason === "" ? "" : `: ${reason}`}`,
-    );
-  }
+/** What package URLs of Maven say of how the artifact is packed, which all of it is. */
+const PACKING: readonly string[] = ["type", "classifier"];
+
+function checkQualifiers(ecosystem: EcosystemKey, purl: Purl): void {
+  const taken = ["vers", ...(ecosystem === "maven" ? PACKING : [])];
+  const unknown = [...purl.qualifiers.keys()].find((key) => !taken.includes(key));
+  if (unknown !== undefined) throw new PurlRuleError(`must have no qualifier but ${taken.join(", ")}, not ${unknown}`);
+  const other = otherClassifier(purl);
+  if (other !== "") throw new PurlRuleError(`must be of the artifact itself, not of its classifier ${other}`);
 }
 
 function comparable(ecosystem: EcosystemKey, { namespace, name }: PackageName): PackageName {
   if (ecosystem === "maven") return { namespace, name };
-  if (ecosystem === "pypi") return { namespace, name: normalizedName(name) };
+  if (ecosystem === "pypi") return { namespace, name: pypiName(name) };
   return { namespace: namespace.toLowerCase(), name: name.toLowerCase() };
 }
 
@@ -104,12 +103,7 @@ function versionsOf(
   if (version === "") return { isExact: false, matches: () => true };
   if (version.includes("*"))
     throw new PurlRuleError("must have one version, or a range of them in the qualifier vers, not *");
-  const isKnown = isVersion(order, version);
-  return {
-    isExact: true,
-    matches: (other) =>
-      other === version || (isKnown && isVersion(order, other) && compareVersions(order, other, version) === 0),
-  };
+  return { isExact: true, matches: (other) => isNamedVersion(order, other, version) };
 }
 
 function namePattern(text: string): Wildcard {

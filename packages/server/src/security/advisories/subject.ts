@@ -1,3 +1,4 @@
+import { parsedPurl, pypiName } from "../../lib/purls/index.ts";
 import type { Row } from "../../store/index.ts";
 import { PURL_TYPES } from "../exports/products.ts";
 import { isNamed } from "../findings/candidates.ts";
@@ -59,7 +60,7 @@ export function ociArchitecture(name: string): string {
 export const purlType = (kind: string): string | undefined =>
   kind === "" ? undefined : (PURL_TYPES[kind.toLowerCase()] ?? kind.toLowerCase());
 
-type Named = Pick<Row<"packages">, "purl" | "name" | "source_name">;
+type Named = Pick<Row<"packages">, "purl" | "name" | "source_name" | "source_version">;
 
 /** Whether the advisory is about this package of the image. `paths`: where the package lies in it. */
 export function isAboutPackage(
@@ -88,13 +89,13 @@ function isComponent(subject: Subject, held: Named, paths: readonly string[]): b
 
 /** Whether the package has the name and is of the kind, as far as they are given. */
 function isOf(held: Named, name: string, kind: string): boolean {
-  const type = /^pkg:([^/]+)\//.exec(held.purl)?.[1] ?? "";
+  const type = parsedPurl(held.purl)?.type ?? "";
   if ((purlType(kind) ?? type) !== type) return false;
   return name === "" || isNamed(held, name) || isNamed(held, normalized(name)[type] ?? name);
 }
 
 const normalized = (name: string): Readonly<Record<string, string>> => ({
-  pypi: name.toLowerCase().replaceAll(/[-_.]+/g, "-"),
+  pypi: pypiName(name),
   golang: name.toLowerCase(),
 });
 

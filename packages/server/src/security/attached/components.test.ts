@@ -12,10 +12,13 @@ test("the distribution of a purl is written as its ID and version, however a doc
     ["redhat-9.4", "rhel-9.4"],
     ["opensuse-leap-15.6", "opensuse-leap-15.6"],
     ["alpine-v3.20", "alpine-3.20"],
-    ["v3.20", "debian-3.20"],
+    ["v12.5", "debian-12"],
     ["9", "debian-9"],
     ["a-1-2", "a-1-2"],
     ["bookworm", "debian-12"],
+    ["trixie", "debian-13"],
+    ["debian-bullseye", "debian-11"],
+    ["noble", "ubuntu-24.04"],
     ["a+b-1", "debian-12"],
   ];
   for (const [stated, written] of cases)

@@ -1,4 +1,13 @@
-import { PackageURL } from "packageurl-js";
+import {
+  distributionId,
+  fullNameIn,
+  IMAGE_TYPES,
+  normalPurl,
+  parsedPurl,
+  type Purl,
+  readRelease,
+  type Release,
+} from "../../lib/purls/index.ts";
 import { isSound } from "../catalog/catalog-image.ts";
 import type { Component } from "../catalog/types.ts";
 
@@ -22,14 +31,6 @@ export interface StatedDistribution {
 const MAX_PURL = 2_048;
 const MAX_PART = 512;
 const MAX_PATH = 1_024;
-/** The image itself, and what it was built of. */
-const IMAGES: ReadonlySet<string> = new Set(["oci", "docker"]);
-const OF_DISTRIBUTIONS: ReadonlySet<string> = new Set(["deb", "apk", "rpm"]);
-/** Names of distributions in purls that are not the ID of their os-release. */
-const IDS: Readonly<Record<string, string>> = { redhat: "rhel", "rocky-linux": "rocky", alma: "almalinux" };
-/** The letters of a distribution's ID and version, as in `debian-12` or `v3.20`. */
-const DISTRO = /^[\w.+~-]{1,128}$/;
-
 /**
  * The package in the form in which the server's own reading has it, so that both match the same records. Undefined for
  * what is no package: images, and purls that cannot be read.
@@ -39,13 +40,15 @@ export function componentOf(
   reader: string,
   distribution: StatedDistribution | undefined,
 ): Component | undefined {
-  const purl = parsed(stated.purl);
-  if (purl === undefined || IMAGES.has(purl.type)) return undefined;
+  if (stated.purl.length > MAX_PURL || !stated.purl.isWellFormed()) return undefined;
+  const purl = parsedPurl(stated.purl);
+  if (purl === undefined || IMAGE_TYPES.has(purl.type)) return undefined;
   const version = purl.version || stated.version;
-  if (purl.name.length > MAX_PART || version.length > MAX_PART) return undefined;
+  if (purl.name.length > MAX_PART || version.length > MAX_PART || !version.isWellFormed()) return undefined;
   const source = upstreamOf(purl);
   const component = {
-    ...written(purl, version, distribution),
+    ...normalPurl({ ...purl, version }, distribution && releaseIn(distribution)),
+    name: fullNameIn(stated.purl),
     sourceName: source?.name || stated.sourceName,
     sourceVersion: source?.version || stated.sourceVersion,
     licence: stated.licence,
@@ -56,53 +59,15 @@ export function componentOf(
   return isSound(component) && Object.values(component).every((text) => text.isWellFormed()) ? component : undefined;
 }
 
-function parsed(text: string): PackageURL | undefined {
-  if (text === "" || text.length > MAX_PURL) return undefined;
-  try {
-    return PackageURL.fromString(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function written(
-  { type, namespace, name, qualifiers }: PackageURL,
-  version: string,
-  distribution: StatedDistribution | undefined,
-): Pick<Component, "purl" | "name" | "version"> {
-  if (!OF_DISTRIBUTIONS.has(type)) {
-    const own = type === "pypi" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name;
-    const purl = new PackageURL(type, namespace, own, version, undefined, undefined).toString();
-    const full = namespace ? `${namespace}${type === "maven" ? ":" : "/"}${name}` : name;
-    return { purl, name: full, version };
-  }
-  const { arch, distro = "", epoch } = (qualifiers ?? {}) as Record<string, string | undefined>;
-  const kept = { arch, distro: distroOf(distro, namespace ?? "", distribution), epoch };
-  const given = Object.fromEntries(Object.entries(kept).filter((pair): pair is [string, string] => Boolean(pair[1])));
-  const purl = new PackageURL(type, namespace, name, version, given, undefined).toString();
-  return { purl, name, version: type === "rpm" && epoch && epoch !== "0" ? `${epoch}:${version}` : version };
-}
-
-/** The ID and VERSION_ID of the distribution, as the server's own reading writes them. */
-function distroOf(stated: string, namespace: string, distribution: StatedDistribution | undefined): string | undefined {
-  const named = DISTRO.test(stated) ? stated : "";
-  // The version begins after the first dash that a digit follows, as in opensuse-leap-15.6.
-  const cut = /^[a-z][\w.-]*-v?\d/i.test(named) ? named.search(/-v?\d/i) : -1;
-  const version = named.slice(cut + 1).replace(/^v/i, "");
-  if (/^\d/.test(version)) return `${idOf(cut < 0 ? namespace : named.slice(0, cut))}-${version}`;
-  if (distribution === undefined) return stated || undefined;
-  return [idOf(distribution.id), distribution.version].filter((part) => part !== "").join("-");
-}
-
-function idOf(name: string): string {
-  const lower = name.toLowerCase();
-  return IDS[lower] ?? lower;
+/** The release that the document says the image has, as its os-release has it. */
+function releaseIn({ id, version }: StatedDistribution): Release {
+  return readRelease(`${id}-${version}`, id) ?? { id: distributionId(id), version };
 }
 
 /** The source package: `upstream=openssl@3.0.11` or the name of a source rpm. Source: purl-spec; Syft. */
-function upstreamOf({ qualifiers }: PackageURL): { name: string; version: string } | undefined {
-  const { upstream } = (qualifiers ?? {}) as Record<string, string | undefined>;
-  if (!upstream) return undefined;
+function upstreamOf({ qualifiers }: Purl): { name: string; version: string } | undefined {
+  const upstream = qualifiers.get("upstream");
+  if (upstream === undefined) return undefined;
   const rpm = /^(.+)-([^-]+-[^-]+)\.(?:no)?src\.rpm$/.exec(upstream);
   if (rpm !== null) return { name: rpm[1] ?? "", version: rpm[2] ?? "" };
   const at = upstream.lastIndexOf("@");

@@ -7,6 +7,7 @@ import { CATALOGUING } from "../catalog/command-options.ts";
 import type { NotRead } from "../catalog/image-reader.ts";
 import { HOLD_MS, MAX_ATTEMPTS, retryAfterMs, type StoredLayer } from "../catalog/queue.ts";
 import { deletePackages } from "../catalog/remove.ts";
+import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
 import { hasOtherPredicate, isDocumentType } from "./media-types.ts";
@@ -150,7 +151,8 @@ export const writeAttachedPart = command(
     const { subject: digest, manifest } = reading;
     const source = sourceOf(manifest, n);
     if (from === 0) while (!(await deletePackages(call.tx, digest, source)));
-    await insertPackages(call.tx, { digest, source, from, components });
+    const stored = await withReleases(call.tx, digest, components);
+    await insertPackages(call.tx, { digest, source, from, components: stored });
     return { held: true };
   },
   CATALOGUING,

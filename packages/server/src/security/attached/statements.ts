@@ -1,9 +1,9 @@
 import type { Call } from "../../core/call.ts";
+import { keysOfPackage, parsedPurl, purlKey, type PurlOfPackage } from "../../lib/purls/index.ts";
 import { sortInTurns, type Turn } from "../../lib/turns.ts";
 import { select, type Database } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { isAbout } from "../vex/applies.ts";
-import { comparableName, parsedPurl } from "../vex/purls.ts";
 import type { VexStatus } from "../vex/types.ts";
 import { sourceOf } from "./sources.ts";
 
@@ -181,18 +181,17 @@ function statementOf(document: StatingDocument, { time, ...row }: StatementRow):
 }
 
 /** Which package of which vulnerability is asked for, by any of its ids. */
-interface AboutVulnerability {
-  purl: string;
+interface AboutVulnerability extends PurlOfPackage {
   ids: readonly string[];
 }
 
 /** Those of the statements that are about the package and the vulnerability, by any of its ids; the latest counts. */
 export function statementsAbout(
   statements: readonly AttachedStatement[],
-  { purl, ids }: AboutVulnerability,
+  { ids, ...held }: AboutVulnerability,
 ): AttachedStatement[] {
   const wanted = new Set(ids.map((id) => id.toLowerCase()));
-  return statements.filter((each) => each.ids.some((id) => wanted.has(id)) && isAbout(each.target, purl));
+  return statements.filter((each) => each.ids.some((id) => wanted.has(id)) && isAbout(each.target, held));
 }
 
 /** Finds what statementsAbout finds, at most so many, without looking at all for each finding. */
@@ -214,14 +213,14 @@ export async function findStatements(
     }
     await turn?.();
   }
-  return ({ purl, ids }, most) => {
-    const name = nameIn(purl);
-    const keys = [...new Set(ids.map((id) => id.toLowerCase()))].flatMap((id) => [`${id}\n`, `${id}\n${name}`]);
+  return ({ ids, ...held }, most) => {
+    const names = ["", ...keysOfPackage(held)];
+    const keys = ids.flatMap((id) => names.map((name) => `${id.toLowerCase()}\n${name}`));
     const lists = [...new Set(keys)].flatMap((key) => places.get(key) ?? []);
     const found: AttachedStatement[] = [];
     for (const at of [...new Set(lists)].sort((a, b) => a - b)) {
       const each = statements[at];
-      if (each === undefined || !isAbout(each.target, purl)) continue;
+      if (each === undefined || !isAbout(each.target, held)) continue;
       found.push(each);
       if (found.length === most) break;
     }
@@ -232,5 +231,5 @@ export async function findStatements(
 /** What the purls of all versions of a package have in common; empty for none. */
 function nameIn(text: string): string {
   const purl = parsedPurl(text);
-  return purl === undefined ? "" : [purl.type, purl.namespace ?? "", comparableName(purl)].join("\n");
+  return purl === undefined ? "" : purlKey(purl);
 }

@@ -1,23 +1,34 @@
-import { PackageURL } from "packageurl-js";
+import {
+  isOfDistribution,
+  isSourcePurl,
+  namedPurl,
+  namespaceOf,
+  normalPurl,
+  parsedPurl,
+  writePurl,
+} from "../../lib/purls/index.ts";
 import type { FoundPackage, OsRelease } from "./types.ts";
 
 /** Longer names and versions are no packages that anybody knows; they are left out. */
 const MAX_PART = 512;
 
-/** Vendors whose purl namespace is not the ID of their os-release. Source: purl-spec, rpm definition. */
-const RPM_NAMESPACES: Readonly<Record<string, string>> = { rhel: "redhat", "opensuse-leap": "opensuse", sles: "suse" };
-
 /** The normalized purl of a package; undefined when what was found cannot be one. */
 export function purlOf(found: FoundPackage, os: OsRelease | undefined): string | undefined {
-  const { type, name, version } = found;
+  const { type, name, version, architecture, epoch } = found;
   if (name === "" || name.length > MAX_PART || version.length > MAX_PART) return undefined;
+  const namespace = isOfDistribution(type) ? distributionNamespace(type, os) : (found.namespace ?? "");
+  // An artifact without its group may be anybody's.
+  if (type === "maven" && namespace === "") return undefined;
+  const stated = Object.entries({ arch: architecture, epoch }).flatMap(([key, value]): [string, string][] =>
+    value === undefined ? [] : [[key, value]],
+  );
+  const purl = namedPurl({ type, namespace, name, version, qualifiers: new Map(stated) });
+  const release = os === undefined || os.id === "" ? undefined : { id: os.id, version: os.versionId };
   try {
-    const { namespace, qualifiers } = isOfDistribution(type)
-      ? ofDistribution(found, os)
-      : { namespace: found.namespace, qualifiers: undefined };
-    return new PackageURL(type, namespace, type === "pypi" ? canonical(name) : name, version, qualifiers).toString();
-  } catch {
-    return undefined;
+    return normalPurl(purl, release).purl;
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
   }
 }
 
@@ -30,41 +41,16 @@ const SOURCE_ARCHITECTURES: Readonly<Record<string, string>> = { deb: "source", 
  * have none.
  */
 export function sourcePurlOf(purl: string, source: { name: string; version: string }): string | undefined {
-  try {
-    const { type, namespace, qualifiers } = PackageURL.fromString(purl);
-    if (!isOfDistribution(type)) return undefined;
-    const arch = SOURCE_ARCHITECTURES[type] ?? qualifiers?.["arch"];
-    const distro = qualifiers?.["distro"];
-    // The version of an rpm's source has no epoch.
-    const kept = { ...(arch !== undefined && { arch }), ...(distro !== undefined && { distro }) };
-    return new PackageURL(type, namespace, source.name, source.version, kept).toString();
-  } catch {
-    return undefined;
-  }
+  const built = parsedPurl(purl);
+  if (built === undefined || !isOfDistribution(built.type) || source.name === "") return undefined;
+  if (isSourcePurl(built)) return purl;
+  const { type, namespace, qualifiers } = built;
+  // The version of an rpm's source has no epoch.
+  const kept = { arch: SOURCE_ARCHITECTURES[type] ?? qualifiers.get("arch"), distro: qualifiers.get("distro") };
+  return writePurl({ type, namespace, ...source, qualifiers: kept });
 }
 
-interface PurlParts {
-  namespace: string | undefined;
-  qualifiers: Record<string, string> | undefined;
-}
-
-function isOfDistribution(type: string): type is "deb" | "apk" | "rpm" {
-  return type === "deb" || type === "apk" || type === "rpm";
-}
-
-function ofDistribution({ type, architecture, epoch }: FoundPackage, os: OsRelease | undefined): PurlParts {
-  const id = os?.id ?? "";
-  const usual = type === "deb" ? "debian" : type === "apk" ? "alpine" : undefined;
-  const namespace = (type === "rpm" ? (RPM_NAMESPACES[id] ?? id) : id) || usual;
-  const distro = os === undefined || id === "" ? undefined : [id, os.versionId].filter((part) => part !== "").join("-");
-  const qualifiers = Object.entries({ arch: architecture, distro, epoch });
-  return {
-    namespace,
-    qualifiers: Object.fromEntries(qualifiers.filter((pair): pair is [string, string] => Boolean(pair[1]))),
-  };
-}
-
-/** PyPI compares names with one hyphen for each run of `-`, `_` and `.`. Source: PEP 503. */
-function canonical(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_.]+/g, "-");
+function distributionNamespace(type: "deb" | "apk" | "rpm", os: OsRelease | undefined): string {
+  const usual = type === "deb" ? "debian" : type === "apk" ? "alpine" : "";
+  return namespaceOf(os?.id ?? "") || usual;
 }

@@ -5,6 +5,7 @@ import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "./command-options.ts";
 import type { NotRead } from "./image-reader.ts";
 import { deletePackages } from "./remove.ts";
+import { giveRelease } from "./releases.ts";
 import { CATALOG_STATE, insertPackages, LAYERS } from "./rows.ts";
 import type { Catalog, Component } from "./types.ts";
 
@@ -157,6 +158,7 @@ async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, 
     .set({ ...release, unread: JSON.stringify(unread) })
     .where("digest", "=", digest)
     .execute();
+  if (os !== undefined) await giveRelease(call.tx, digest);
   await noteImageChange(call, digest);
 }
 

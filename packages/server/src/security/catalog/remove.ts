@@ -34,7 +34,7 @@ export async function deletePackages(tx: Database, digest: string, source: strin
 }
 
 /** Removes those of the packages that no image holds, with their findings. */
-async function removeUnused(tx: Database, ids: readonly string[]): Promise<void> {
+export async function removeUnused(tx: Database, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += PAGE) {
     const removed = await tx
       .deleteFrom("packages")

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { parsedPurl, withBarePlus } from "../../lib/purls/index.ts";
 import type { Database, Row } from "../../store/index.ts";
 import type { Component } from "./types.ts";
 
@@ -14,8 +15,11 @@ export type PackageRow = Omit<Row<"packages">, "matched">;
 /** The longest licence that is stored, in characters: some packages state whole texts. */
 const MAX_LICENCE = 512;
 
+type StatedPackage = Pick<Component, "purl" | "name" | "version" | "sourceName" | "sourceVersion" | "licence"> &
+  Partial<Component>;
+
 /** The row of a package, whose id is made of all else. */
-export function packageRow({ purl, name, version, sourceName, sourceVersion, licence }: Component): PackageRow {
+export function packageRow({ purl, name, version, sourceName, sourceVersion, licence }: StatedPackage): PackageRow {
   const row = {
     ecosystem: ecosystemOf(purl),
     source_name: sourceName || name,
@@ -27,7 +31,8 @@ export function packageRow({ purl, name, version, sourceName, sourceVersion, lic
     licence: licence.replaceAll("\0", "").slice(0, MAX_LICENCE),
   };
   const id = createHash("sha256")
-    .update(JSON.stringify(Object.values(row)))
+    // What was stored before a plus of its version was encoded is the same package.
+    .update(JSON.stringify(Object.values({ ...row, purl: withBarePlus(purl) })))
     .digest("hex")
     .slice(0, 32);
   return { id, ...row };
@@ -35,9 +40,18 @@ export function packageRow({ purl, name, version, sourceName, sourceVersion, lic
 
 /** `npm` or `deb/debian-12`. */
 function ecosystemOf(purl: string): string {
-  const [, type = ""] = /^pkg:([^/]+)\//.exec(purl) ?? [];
-  const distro = new URLSearchParams(purl.split("?")[1] ?? "").get("distro");
-  return distro === null ? type : `${type}/${distro}`;
+  const { type = "", qualifiers } = parsedPurl(purl) ?? {};
+  const distro = qualifiers?.get("distro");
+  return distro === undefined ? type : `${type}/${distro}`;
+}
+
+/** Adds those of the packages that are not there. Each may be named more than once. */
+export async function insertRows(tx: Database, rows: readonly PackageRow[]): Promise<void> {
+  await tx
+    .insertInto("packages")
+    .values([...new Map(rows.map((row) => [row.id, row])).values()])
+    .onConflict((on) => on.doNothing())
+    .execute();
 }
 
 /** What one statement adds for an image and a source; `from`: the number of the first. */
@@ -58,10 +72,6 @@ export async function insertPackages(tx: Database, { digest, source, from, compo
     const { layer, path, reader } = component;
     return { digest, source, n: from + n, package: row.id, layer, path, reader };
   });
-  await tx
-    .insertInto("packages")
-    .values([...packages.values()])
-    .onConflict((on) => on.doNothing())
-    .execute();
+  await insertRows(tx, [...packages.values()]);
   await tx.insertInto("image_packages").values(rows).execute();
 }

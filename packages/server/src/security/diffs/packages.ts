@@ -1,6 +1,7 @@
 import { ChangeKind, PackagesState } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { invalidArgument } from "../../errors.ts";
+import { orderOfType, parsedPurl, purlWithoutVersion } from "../../lib/purls/index.ts";
 import { compareVersions, type VersionOrder } from "../../lib/versions/index.ts";
 import { type Database, statement } from "../../store/index.ts";
 import { countingSources } from "../attached/sources.ts";
@@ -121,7 +122,7 @@ async function addVersions(
     for (let n = 0, isMore = true; isMore; n += SLICE) {
       const rows = await selectSlice(call.tx, digest, source, n, n + SLICE);
       for (const { purl, name, version } of rows) {
-        const key = withoutVersion(purl);
+        const key = purlWithoutVersion(purl);
         const versions = found.get(key) ?? { name, from: new Set(), to: new Set() };
         found.set(key, versions);
         versions[side].add(version);
@@ -162,21 +163,8 @@ export function sorted(versions: ReadonlySet<string>, order: VersionOrder | unde
 
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The purl without version and qualifiers. */
-export function withoutVersion(purl: string): string {
-  const [path = ""] = purl.split(/[?#]/, 1);
-  const at = path.lastIndexOf("@");
-  return at < 0 ? path : path.slice(0, at);
-}
-
-const DISTRIBUTION_ORDERS: ReadonlyMap<string, VersionOrder> = new Map([
-  ["deb", "dpkg"],
-  ["apk", "apk"],
-  ["rpm", "rpm"],
-]);
-
 /** The order of the versions of a package. Undefined for types of purls whose versions have none that is known. */
 export function orderOf(purl: string): VersionOrder | undefined {
-  const type = purl.slice("pkg:".length, purl.indexOf("/"));
-  return DISTRIBUTION_ORDERS.get(type) ?? REGISTRY_BY_PURL_TYPE.get(type)?.order;
+  const { type = "" } = parsedPurl(purl) ?? {};
+  return REGISTRY_BY_PURL_TYPE.get(type)?.order ?? orderOfType(type);
 }

@@ -7,7 +7,8 @@ import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { weighFindings } from "../weights.ts";
 import type { Place, PlatformImage } from "./images.ts";
-import { compareText, orderOf, packagesKnown, sorted, withoutVersion } from "./packages.ts";
+import { purlWithoutVersion } from "../../lib/purls/index.ts";
+import { compareText, orderOf, packagesKnown, sorted } from "./packages.ts";
 import type { ImagePair, PlatformDiffers } from "./platforms.ts";
 
 /** What one side knows of a vulnerability in a package. */
@@ -128,7 +129,7 @@ class FindingsReader {
     this.#left -= all.length;
     if (this.#left < 0)
       throw invalidArgument({ field: "to", description: `the images have more than ${MAX_FINDINGS} findings in all` });
-    const found = Map.groupBy(all, (each) => `${withoutVersion(each.package.purl)} ${each.vulnerability.id}`);
+    const found = Map.groupBy(all, (each) => `${purlWithoutVersion(each.package.purl)} ${each.vulnerability.id}`);
     return { reason: "", found };
   }
 }
@@ -142,7 +143,7 @@ function addChanges(
   for (const key of new Set([...from.keys(), ...to.keys()])) {
     const [first] = from.get(key) ?? to.get(key) ?? [];
     if (first === undefined) continue;
-    const purl = withoutVersion(first.package.purl);
+    const purl = purlWithoutVersion(first.package.purl);
     const [ours, theirs] = [knownOf(purl, from.get(key)), knownOf(purl, to.get(key))];
     const kind = kindOf(ours, theirs);
     if (kind === undefined) continue;

@@ -1,3 +1,4 @@
+import { isPurl } from "../../lib/purls/index.ts";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   EolTagsService,
@@ -66,9 +67,7 @@ export function versionsService(): Service<typeof VersionsService> {
     async getPackageVersionMetadata(call, request) {
       validate(GetPackageVersionMetadataRequestSchema, request);
       const { package: wanted } = request;
-      const product = wanted.startsWith("pkg:")
-        ? await productByPurl(call.tx, [wanted])
-        : await productById(call.tx, wanted);
+      const product = isPurl(wanted) ? await productByPurl(call.tx, [wanted]) : await productById(call.tx, wanted);
       if (product === undefined) throw notFound("moorage.registry.v2.PackageVersionMetadata", wanted);
       return metadataOf(product, call.nowMs);
     },

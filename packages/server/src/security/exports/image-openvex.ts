@@ -1,6 +1,5 @@
-import { PackageURL } from "packageurl-js";
+import { parsedPurl, writePurl } from "../../lib/purls/index.ts";
 import { isoTime } from "../../lib/timestamps.ts";
-import { parsedPurl } from "../vex/purls.ts";
 import type { ImageStatement } from "./image-statements.ts";
 import type { Publisher } from "./openvex.ts";
 
@@ -115,7 +114,7 @@ function productOf(
   const arch = architecture.split("/", 1)[0] ?? "";
   const [algorithm = "", hex = ""] = digest.split(":");
   const purl = (qualifiers: Record<string, string> | undefined): string =>
-    new PackageURL("oci", undefined, name, digest, qualifiers).toString();
+    writePurl({ type: "oci", name, version: digest, qualifiers });
   return {
     "@id": purl({ ...(arch !== "" && { arch }), repository_url: path }),
     identifiers: { purl: purl(undefined) },
@@ -126,10 +125,6 @@ function productOf(
 
 /** Its own purl, and one without what tools write in different ways, such as the release of a distribution. */
 function subcomponentOf(own: string): object {
-  const { type, namespace, name, version } = parsedPurl(own) ?? {};
-  const purl =
-    type === undefined || name === undefined
-      ? own
-      : new PackageURL(type, namespace ?? undefined, name, version ?? undefined).toString();
-  return { "@id": own, identifiers: { purl } };
+  const parts = parsedPurl(own);
+  return { "@id": own, identifiers: { purl: parts === undefined ? own : writePurl({ ...parts, qualifiers: {} }) } };
 }

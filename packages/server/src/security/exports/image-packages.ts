@@ -1,5 +1,6 @@
+import { keysOfPackage, parsedPurl, purlKey } from "../../lib/purls/index.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
-import { comparableName, parsedPurl } from "../vex/purls.ts";
+import { statedPackage } from "../vex/applies.ts";
 
 /** A package that an image holds. */
 export interface HeldPackage extends Omit<Row<"packages">, "matched"> {
@@ -10,7 +11,7 @@ export interface HeldPackage extends Omit<Row<"packages">, "matched"> {
 /** The packages of an image, by what statements and advisories name. */
 export interface HeldPackages {
   all: readonly HeldPackage[];
-  /** Those whose purl has this type and name, whatever its namespace, version and qualifiers. */
+  /** Those that the purl or one of another version of it may mean; see keysOfPackage. */
   like(purl: string): readonly HeldPackage[];
   /** Those that have the name, or whose source has it. */
   named(name: string): readonly HeldPackage[];
@@ -37,8 +38,11 @@ export function indexed(all: readonly HeldPackage[]): HeldPackages {
   const byPurl = new Map<string, HeldPackage[]>();
   const byName = new Map<string, Set<HeldPackage>>();
   for (const each of all) {
-    const key = keyOf(each.purl);
-    if (key !== undefined) byPurl.set(key, [...(byPurl.get(key) ?? []), each]);
+    for (const key of keysOfPackage(statedPackage(each))) {
+      const known = byPurl.get(key);
+      if (known === undefined) byPurl.set(key, [each]);
+      else known.push(each);
+    }
     for (const name of [each.name, each.source_name]) {
       const known = byName.get(name);
       if (known === undefined) byName.set(name, new Set([each]));
@@ -47,13 +51,10 @@ export function indexed(all: readonly HeldPackage[]): HeldPackages {
   }
   return {
     all,
-    like: (purl) => byPurl.get(keyOf(purl) ?? "") ?? [],
+    like: (text) => {
+      const purl = parsedPurl(text);
+      return (purl && byPurl.get(purlKey(purl))) ?? [];
+    },
     named: (name) => [...(byName.get(name) ?? [])],
   };
-}
-
-/** Type and name; undefined for what is no purl. */
-function keyOf(text: string): string | undefined {
-  const purl = parsedPurl(text);
-  return purl === undefined ? undefined : `${purl.type}/${comparableName(purl)}`;
 }

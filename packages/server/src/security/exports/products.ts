@@ -1,4 +1,4 @@
-import { PackageURL } from "packageurl-js";
+import { namedPurl, writePurl } from "../../lib/purls/index.ts";
 import type { Row } from "../../store/index.ts";
 
 /** What a decision is about, as purls. */
@@ -57,19 +57,16 @@ export function productOf(
 function imagePurl(path: string, arch: string, registry: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   const qualifiers = { ...(arch !== "" && { arch }), repository_url: `${registry}/${path}` };
-  return new PackageURL("oci", undefined, name || "image", undefined, qualifiers).toString();
+  return writePurl({ type: "oci", name: name || "image", qualifiers });
 }
 
 function packagePurl(kind: string, name: string, version: string | undefined, arch: string): string {
   const type = PURL_TYPES[kind.toLowerCase()] ?? "generic";
   const cut = type === "maven" && name.includes(":") ? name.indexOf(":") : name.lastIndexOf("/");
   const hasNamespace = cut > 0 && (type === "npm" || type === "golang" || type === "maven");
-  const [namespace, last] = hasNamespace ? [name.slice(0, cut), name.slice(cut + 1)] : [undefined, name];
-  const qualifiers = arch === "" ? undefined : { arch };
-  try {
-    return new PackageURL(type, namespace, last, version, qualifiers).toString();
-  } catch {
-    // Some types have rules for names that not every text keeps to.
-    return new PackageURL("generic", undefined, name, version, qualifiers).toString();
-  }
+  const [namespace, last] = hasNamespace ? [name.slice(0, cut), name.slice(cut + 1)] : ["", name];
+  // An artifact of Maven has a group.
+  const written = type === "maven" && namespace === "" ? "generic" : type;
+  const purl = namedPurl({ type: written, namespace, name: last, version: version ?? "", qualifiers: new Map() });
+  return writePurl({ ...purl, qualifiers: { arch } });
 }

@@ -1,4 +1,4 @@
-import { isAbout } from "../vex/applies.ts";
+import { isAbout, statedPackage } from "../vex/applies.ts";
 import type { NamedImage } from "../advisories/subject.ts";
 import type { HeldPackage, HeldPackages } from "./image-packages.ts";
 import type { Statement } from "./statements.ts";
@@ -29,7 +29,7 @@ export interface SaidOf extends NamedImage {
 
 /** The packages that a statement's target means: see targetOf. */
 export function targeted(target: string, packages: HeldPackages): Said["packages"] {
-  return target === "" ? "all" : packages.like(target).filter(({ purl }) => isAbout(target, purl));
+  return target === "" ? "all" : packages.like(target).filter((held) => isAbout(target, statedPackage(held)));
 }
 
 /** A statement of a VEX document in the words of ours: OpenVEX wants a reason where something is not affected. */

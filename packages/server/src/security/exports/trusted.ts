@@ -1,18 +1,18 @@
 import type { Database } from "../../store/index.ts";
 import { statementsUnder } from "../trusted/read.ts";
-import { imageKeys, productKeyOf, targetIn } from "../trusted/trust.ts";
-import { isAbout } from "../vex/applies.ts";
+import { imageKeys, productKeysOf, targetIn } from "../trusted/trust.ts";
+import { isAbout, statedPackage } from "../vex/applies.ts";
 import { displayedId, type Said, type SaidOf, statementOf, targeted } from "./said.ts";
 
 /** What the feeds say of the image and its packages that may decide about them. */
 export async function trustedStatements(tx: Database, image: SaidOf): Promise<Said[]> {
   const { packages } = image;
-  const keys = [...imageKeys(image.path), ...packages.all.flatMap(({ purl }) => productKeyOf(purl) ?? [])];
+  const keys = [...imageKeys(image.path), ...packages.all.flatMap((held) => productKeysOf(statedPackage(held)))];
   return (await statementsUnder(tx, keys)).flatMap((each): Said[] => {
     const found = targetIn(each, image);
     if (found === undefined) return [];
     const { target, within } = found;
-    if (within !== undefined && !packages.like(within).some(({ purl }) => isAbout(within, purl))) return [];
+    if (within !== undefined && !packages.like(within).some((held) => isAbout(within, statedPackage(held)))) return [];
     const about = targeted(target, packages);
     if (about !== "all" && about.length === 0) return [];
     const { ids, status, justification, impact, timeMs, author, feed } = each;

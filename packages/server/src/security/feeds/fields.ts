@@ -1,3 +1,4 @@
+import { isPurl, parsedPurl, writePurl } from "../../lib/purls/index.ts";
 import { isObject } from "../../lib/json.ts";
 import { UnreadableRecord } from "./record.ts";
 
@@ -43,8 +44,8 @@ export function timeAt(value: unknown, field: string): number {
 
 /** A product without its version: of a purl what identifies the package. Source: the purl specification. */
 export function productKey(product: string): string {
-  if (!product.startsWith("pkg:")) return product;
-  const [bare = ""] = product.split(/[?#]/, 1);
-  const version = bare.indexOf("@", bare.lastIndexOf("/"));
-  return version < 0 ? bare : bare.slice(0, version);
+  const purl = isPurl(product) ? parsedPurl(product) : undefined;
+  if (purl === undefined || !product.isWellFormed()) return product;
+  const { type, namespace, name } = purl;
+  return writePurl({ type, namespace, name });
 }

@@ -1,6 +1,8 @@
-import { PackageURL } from "packageurl-js";
-import { type Database, select } from "../../store/index.ts";
+import { fullName, isOfDistribution, isPurl, parsedPurl, type Purl, purlMatcher } from "../../lib/purls/index.ts";
+import { type Database, type Row, select } from "../../store/index.ts";
 import { vulnerabilityKey } from "../feeds/stored.ts";
+import { lookupsOf } from "../matching/package-keys.ts";
+import { statedPackage } from "../vex/applies.ts";
 import { marks } from "./images.ts";
 
 // Which packages a list is about: few, found by an index.
@@ -23,8 +25,8 @@ export async function wantedPackages(
 ): Promise<string[] | undefined> {
   const byVulnerability = vulnerabilities.length === 0 ? undefined : await affectedBy(db, vulnerabilities);
   if (packages.length === 0) return byVulnerability === undefined ? undefined : [...byVulnerability].sort();
-  const named = await packagesNamed(db, packages);
-  return [...named].filter((id) => byVulnerability?.has(id) ?? true).sort();
+  const named = (await packagesNamed(db, packages)).map(({ id }) => id);
+  return named.filter((id) => byVulnerability?.has(id) ?? true).sort();
 }
 
 /**
@@ -66,36 +68,57 @@ export async function keysBeside(db: Database, keys: readonly string[]): Promise
   return found;
 }
 
-async function packagesNamed(db: Database, names: readonly string[]): Promise<Set<string>> {
-  const found = new Set<string>();
+/** A package as texts name it. */
+export type NamedPackage = Pick<Row<"packages">, "id" | "purl" | "name" | "source_name" | "source_version">;
+
+const COLUMNS = "id, purl, name, source_name, source_version";
+
+/** The packages that the names mean, each a name of packages or a package URL. See isNamed. */
+export async function packagesNamed(db: Database, names: readonly string[]): Promise<NamedPackage[]> {
+  const found = new Map<string, NamedPackage>();
   for (const given of names) {
-    const name = nameIn(given);
-    const rows = await select<{ id: string; purl: string; name: string; source_name: string }>(
+    const purl = parsedPurl(given);
+    const name = purl === undefined ? given : fullName(purl);
+    const rows = await select<NamedPackage>(
       db,
-      `select id, purl, name, source_name from packages where name = ? union select id, purl, name, source_name from packages where source_name = ?`,
+      `select ${COLUMNS} from packages where name = ? union select ${COLUMNS} from packages where source_name = ?`,
       [name, name],
     );
-    for (const row of rows) if (isNamed(row, given)) found.add(row.id);
+    if (purl !== undefined && !isOfDistribution(purl.type)) rows.push(...(await packagesUnderKey(db, purl)));
+    if (purl?.type === "npm") rows.push(...(await packagesWithCapitals(db, name)));
+    const isMeant = namedBy(given);
+    for (const row of rows) if (isMeant(row)) found.set(row.id, row);
   }
-  return found;
+  return [...found.values()];
 }
 
-/** Whether the text names the package: its name, that of its source, or its purl, whose version may be left out. */
-export function isNamed(row: { purl: string; name: string; source_name: string }, given: string): boolean {
-  if (!given.startsWith("pkg:")) return row.name === given || row.source_name === given;
-  return row.purl === given || row.purl.startsWith(`${given}@`) || row.purl.startsWith(`${given}?`);
+/** The packages that are compared with the records about the purl's package, however their names are written. */
+async function packagesUnderKey(db: Database, purl: Purl): Promise<NamedPackage[]> {
+  const key = lookupsOf({ ...purl, version: "" })[0]?.key;
+  if (key === undefined) return [];
+  return await select<NamedPackage>(
+    db,
+    `select ${COLUMNS} from packages where id in (select package from package_keys where key = ?)`,
+    [key],
+  );
 }
 
-/** The name that a package URL has, as packages are stored; other texts are names. */
-export function nameIn(given: string): string {
-  if (!given.startsWith("pkg:")) return given;
-  try {
-    const { type, namespace, name } = PackageURL.fromString(given);
-    const isOfDistribution = ["deb", "apk", "rpm"].includes(type);
-    return typeof namespace !== "string" || isOfDistribution
-      ? name
-      : `${namespace}${type === "maven" ? ":" : "/"}${name}`;
-  } catch {
-    return given;
-  }
+/** Old packages of npm, whose purls have their names in lower case. Found by an index of such packages alone. */
+async function packagesWithCapitals(db: Database, name: string): Promise<NamedPackage[]> {
+  return await select<NamedPackage>(
+    db,
+    `select ${COLUMNS} from packages where ecosystem = 'npm' and name <> lower(name) and lower(name) = ?`,
+    [name],
+  );
+}
+
+/** Whether the text names the package: its name, that of its source, or a package URL that means it. */
+export function isNamed(row: Omit<NamedPackage, "id">, given: string): boolean {
+  return namedBy(given)(row);
+}
+
+function namedBy(given: string): (row: Omit<NamedPackage, "id">) => boolean {
+  if (!isPurl(given)) return (row) => row.name === given || row.source_name === given;
+  const matches = purlMatcher(given);
+  return (row) => matches?.(statedPackage(row)) === true;
 }

@@ -1,22 +1,23 @@
 import { pathOf } from "../../core/image-path.ts";
+import type { PurlOfPackage } from "../../lib/purls/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import { type FeedStatement, isAnythingStated, keysInUse, statementsOn } from "../trusted/read.ts";
-import { imageKeys, productKeyOf, targetIn } from "../trusted/trust.ts";
-import { isAbout } from "../vex/applies.ts";
-import { nameIn } from "./candidates.ts";
+import { imageKeys, productKeysOf, targetIn } from "../trusted/trust.ts";
+import { isAbout, statedPackage } from "../vex/applies.ts";
+import { packagesNamed } from "./candidates.ts";
 import type { ReadingLimits } from "../attached/statements.ts";
 import type { ImageAsOf } from "./image-packages.ts";
 import { marks } from "./images.ts";
 
 /** A vulnerability, by its ids, in a package. */
-export interface AboutPackage {
-  purl: string;
+export interface AboutPackage extends PurlOfPackage {
   ids: readonly string[];
 }
 
 /** The latest statement of a feed about it; undefined when there is none. */
 export type LatestOfFeeds = (about: AboutPackage) => FeedStatement | undefined;
 
+const ROWS = 200;
 const NONE: LatestOfFeeds = () => undefined;
 
 /**
@@ -32,24 +33,23 @@ export async function feedStatements(
 ): Promise<LatestOfFeeds> {
   if (!(await isAnythingStated(db))) return NONE;
   const path = await pathOf(db, repo);
-  const keyed: { ids: string[]; key: string | undefined }[] = [];
-  for (const { ids, purl } of all) {
-    keyed.push({ ids: lowered(ids), key: productKeyOf(purl) });
+  const keyed: { ids: string[]; keys: string[] }[] = [];
+  for (const { ids, ...held } of all) {
+    keyed.push({ ids: lowered(ids), keys: productKeysOf(held) });
     await turn?.();
   }
   const ofImage = await keysInUse(db, imageKeys(path));
   const inUse = new Set(
     await keysInUse(
       db,
-      keyed.flatMap(({ key }) => key ?? []),
+      keyed.flatMap(({ keys }) => keys),
       turn,
     ),
   );
   const pairs = new Map<string, [string, string]>();
-  for (const { ids, key } of keyed) {
+  for (const { ids, keys } of keyed) {
     for (const id of ids)
-      for (const each of key !== undefined && inUse.has(key) ? [key, ...ofImage] : ofImage)
-        pairs.set(`${each}\n${id}`, [each, id]);
+      for (const each of [...keys.filter((key) => inUse.has(key)), ...ofImage]) pairs.set(`${each}\n${id}`, [each, id]);
     await turn?.();
   }
   if (pairs.size === 0) return NONE;
@@ -74,8 +74,8 @@ export async function feedStatements(
       else known.push({ target, statement, rank });
     }
   }
-  return ({ purl, ids }) => {
-    const about = lowered(ids).flatMap((id) => byId.get(id)?.find(({ target }) => isAbout(target, purl)) ?? []);
+  return ({ ids, ...of }) => {
+    const about = lowered(ids).flatMap((id) => byId.get(id)?.find(({ target }) => isAbout(target, of)) ?? []);
     return about.sort((a, b) => a.rank - b.rank)[0]?.statement;
   };
 }
@@ -85,11 +85,15 @@ const lowered = (ids: readonly string[]): string[] => [...new Set(ids.map((id) =
 /** Whether the image holds a package that the purl means. */
 async function holds(db: Database, digest: string, sources: readonly string[], purl: string): Promise<boolean> {
   if (sources.length === 0) return false;
-  const rows = await select<{ purl: string }>(
-    db,
-    `select p.purl from packages as p where p.name = ? and exists
-      (select 1 from image_packages as i where i.package = p.id and i.digest = ? and i.source in (${marks(sources)}))`,
-    [nameIn(purl), digest, ...sources],
-  );
-  return rows.some((row) => isAbout(purl, row.purl));
+  const packages = (await packagesNamed(db, [purl])).filter((row) => isAbout(purl, statedPackage(row)));
+  for (let at = 0; at < packages.length; at += ROWS) {
+    const ids = packages.slice(at, at + ROWS).map(({ id }) => id);
+    const rows = await select(
+      db,
+      `select 1 from image_packages where package in (${marks(ids)}) and digest = ? and source in (${marks(sources)}) limit 1`,
+      [...ids, digest, ...sources],
+    );
+    if (rows.length > 0) return true;
+  }
+  return false;
 }

@@ -1,6 +1,6 @@
-import { PackageURL } from "packageurl-js";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
+import { fullName, parsedPurl, type Purl, readRelease } from "../../lib/purls/index.ts";
 import { type Database, type Row, select, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
 import { type ImageComponent, lookupsOf } from "../matching/package-keys.ts";
@@ -85,25 +85,25 @@ async function addKeys(tx: Database, packages: readonly PackageRow[]): Promise<v
 
 /** The package in the terms of keys. Undefined for a purl that cannot be read. */
 export function componentOf(row: Omit<PackageRow, "matched">): ImageComponent | undefined {
-  try {
-    const { type, namespace, name, qualifiers } = PackageURL.fromString(row.purl);
-    const distro = (qualifiers as Record<string, string> | undefined)?.["distro"] ?? "";
-    // `debian-12`, of ID and VERSION_ID; the ID may have hyphens itself.
-    const cut = distro.lastIndexOf("-");
-    const distribution =
-      cut < 0 ? { id: distro, version: "" } : { id: distro.slice(0, cut), version: distro.slice(cut + 1) };
-    return {
-      type,
-      ...(typeof namespace === "string" && { namespace }),
-      name,
-      version: row.version,
-      sourceName: row.source_name,
-      sourceVersion: row.source_version,
-      ...(distro !== "" && { distribution }),
-    };
-  } catch {
-    return undefined;
-  }
+  const purl = parsedPurl(row.purl);
+  if (purl === undefined) return undefined;
+  const { type, qualifiers } = purl;
+  const distribution = readRelease(qualifiers.get("distro") ?? "", purl.namespace);
+  return {
+    type,
+    ...namesOf(purl, row.name),
+    version: row.version,
+    sourceName: row.source_name,
+    sourceVersion: row.source_version,
+    ...(distribution !== undefined && { distribution }),
+  };
+}
+
+/** Purls have names of npm in lower case; what the package has may have capital letters. */
+function namesOf(purl: Purl, written: string): Pick<Purl, "namespace" | "name"> {
+  const { type, namespace, name } = purl;
+  if (type !== "npm" || written.toLowerCase() !== fullName(purl)) return { namespace, name };
+  return { namespace: written.slice(0, namespace.length), name: written.slice(-name.length) };
 }
 
 /**

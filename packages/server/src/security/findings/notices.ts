@@ -3,6 +3,7 @@ import { FindingSeverity, FindingsChangeSchema } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { pathOf } from "../../core/image-path.ts";
+import { withBarePlus } from "../../lib/purls/index.ts";
 import { civilTime } from "../../lib/timestamps.ts";
 import { parentOf } from "../../lib/uid.ts";
 import type { Database } from "../../store/index.ts";
@@ -49,7 +50,8 @@ export function differences(
   const opened: Noted[] = [];
   const open: Noted[] = [];
   for (const { package: held, vulnerability } of findings) {
-    const id = createHash("sha256").update(held.purl).digest("hex").slice(0, PACKAGE_CHARS);
+    // As it was noted before a plus of its version was encoded.
+    const id = createHash("sha256").update(withBarePlus(held.purl)).digest("hex").slice(0, PACKAGE_CHARS);
     // A vulnerability that has got another name is the same.
     const names = [vulnerability.id, ...vulnerability.aliases].map((name) => keyOf(id, name));
     const noted = { package: id, severity: vulnerability.severity, vulnerability: vulnerability.id };

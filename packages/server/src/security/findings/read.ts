@@ -11,6 +11,7 @@ import {
   type ReadingLimits,
 } from "../attached/statements.ts";
 import { placesOf } from "../weights.ts";
+import { statedPackage } from "../vex/applies.ts";
 import { countedSources, type ImageAsOf } from "./image-packages.ts";
 import {
   type AdvisoryDecision,
@@ -127,7 +128,7 @@ export async function findingsOfImage(
     if (open.length > 0 && (end.reason === undefined) !== (asked.state === "open")) return [];
     const { reason, fromMs = 0, ...by } = end;
     const closed = reason !== undefined && { closedMs: Math.max(fromMs, summary.sinceMs), closeReason: reason };
-    const claims = said.claims({ purl: held.package.purl, ids: decidedIds(vulnerability) }, MAX_CLAIMS);
+    const claims = said.claims({ ...statedPackage(held.package), ids: decidedIds(vulnerability) }, MAX_CLAIMS);
     return [{ ...held, vulnerability, ...summary, ...closed, ...by, claims }];
   };
   const found: ImageFinding[] = [];
@@ -186,7 +187,7 @@ function aboutPackages(
   return [...groups.values()].flatMap(([row]) => {
     const held = row && packages.get(row.package);
     const vulnerability = row && known.get(recordKey({ feed: row.feed, id: row.record }));
-    return held && vulnerability ? [{ purl: held.package.purl, ids: decidedIds(vulnerability) }] : [];
+    return held && vulnerability ? [{ ...statedPackage(held.package), ids: decidedIds(vulnerability) }] : [];
   });
 }
 
@@ -210,7 +211,7 @@ function endOf({ decisions, statements, latestOfFeeds }: ImageSayings, held: Hel
     return isClosedBy(settling, held) === true
       ? { reason: CLOSE_REASONS[settling.type] ?? "", fromMs: settling.fromMs, decision: settling }
       : { decision: settling };
-  const of = { purl: held.package.purl, ids };
+  const of = { ...statedPackage(held.package), ids };
   const latest = statements(of, 1)[0] ?? latestOfFeeds(of);
   if (latest?.status === "not_affected" || latest?.status === "fixed")
     return { reason: `VEX_${latest.status.toUpperCase()}`, fromMs: latest.fromMs, statement: latest };

@@ -1,7 +1,8 @@
 import type { Call } from "../../core/call.ts";
-import { type Database, select } from "../../store/index.ts";
+import { type Database, type Row, select } from "../../store/index.ts";
 import type { StatedCause } from "./statement-causes.ts";
-import { imageNameIn, productKeyOf } from "../trusted/trust.ts";
+import { imageNameIn, productKeysOf } from "../trusted/trust.ts";
+import { statedPackage } from "../vex/applies.ts";
 import { affectedBy } from "./candidates.ts";
 import { type FindingCause, notePackageChanges } from "./causes.ts";
 import { type ImageName, marks } from "./images.ts";
@@ -38,18 +39,20 @@ export async function statedImages(
   };
 }
 
+type StatedRow = Pick<Row<"packages">, "id" | "purl" | "source_name" | "source_version">;
+
 /** Those of the packages that statements with the key are about. */
 async function packagesUnder(tx: Database, key: string, packages: ReadonlySet<string>): Promise<string[]> {
   const all = [...packages];
   const found: string[] = [];
   for (let at = 0; at < all.length; at += ROWS) {
     const some = all.slice(at, at + ROWS);
-    const rows = await select<{ id: string; purl: string }>(
+    const rows = await select<StatedRow>(
       tx,
-      `select id, purl from packages where id in (${marks(some)})`,
+      `select id, purl, source_name, source_version from packages where id in (${marks(some)})`,
       some,
     );
-    found.push(...rows.filter(({ purl }) => productKeyOf(purl) === key).map(({ id }) => id));
+    found.push(...rows.filter((row) => productKeysOf(statedPackage(row)).includes(key)).map(({ id }) => id));
   }
   return found;
 }

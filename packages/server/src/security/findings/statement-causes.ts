@@ -1,8 +1,8 @@
 import type { Call } from "../../core/call.ts";
+import { parsedPurl } from "../../lib/purls/index.ts";
 import { newUid } from "../../lib/uid.ts";
 import { noteImageChange } from "../../registry/index.ts";
 import type { Row } from "../../store/index.ts";
-import { parsedPurl } from "../vex/purls.ts";
 import { imageNameIn } from "../trusted/trust.ts";
 
 /** What a cause of the kind `statement` is about, as JSON in its `subject`. */

@@ -1,6 +1,7 @@
-import { compareVersions, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
+import { compareWithNamed, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
-import { goVersion, lookupsOf, type PackageLookup, versionOrder } from "../matching/package-keys.ts";
+import { goVersion, parsedPurl } from "../../lib/purls/index.ts";
+import { lookupsOf, type PackageLookup, versionOrder } from "../matching/package-keys.ts";
 import { componentOf } from "./match-packages.ts";
 
 type HeldPackage = Omit<Row<"packages">, "matched">;
@@ -28,14 +29,14 @@ function compared(held: HeldPackage, name: string, version: string, holds: (diff
   const isItsOwnSource = held.name === held.source_name;
   const lookup = lookups.find(({ key }) => nameIn(key) === name) ?? (isItsOwnSource ? lookups[0] : undefined);
   const ours = lookup?.version ?? held.version;
-  const theirs = held.purl.startsWith("pkg:golang/") ? goVersion(version) : version;
+  const theirs = parsedPurl(held.purl)?.type === "golang" ? goVersion(version) : version;
   if (ours === theirs) return true;
   const order = orderOf(held);
   return (
     order !== undefined &&
     isVersion(order, ours) &&
     isVersion(order, theirs) &&
-    holds(compareVersions(order, ours, theirs))
+    holds(compareWithNamed(order, ours, theirs))
   );
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { PackageURL } from "packageurl-js";
+import { namedPurl, writePurl } from "../../lib/purls/index.ts";
 import { isObject } from "../../lib/json.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { isWebUrl } from "../../lib/web-url.ts";
@@ -217,7 +217,8 @@ async function undecided(
 
 /** A version of the library as advisories are asked about it. */
 export function packageOf({ type, namespace, name }: LibraryName, version: string): DecidedPackage {
-  const purl = new PackageURL(type, namespace === "" ? undefined : namespace, name, version).toString();
+  const { qualifiers: _, ...parts } = namedPurl({ type, namespace, name, version, qualifiers: new Map() });
+  const purl = writePurl(parts);
   const full = namespace === "" ? name : `${namespace}${type === "maven" ? ":" : "/"}${name}`;
   const own = { id: "", ecosystem: type, source_name: "", source_version: "", purl, name: full, version, licence: "" };
   // A place that no advisory names: those about a file of an image are about others.

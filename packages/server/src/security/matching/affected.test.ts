@@ -156,3 +156,20 @@ test("the order of events in a record does not count, also of those at one versi
   });
   fc.assert(inAnyOrder, { numRuns: 3000 });
 });
+
+test("a local version is affected where a range or list says nothing of local versions", () => {
+  const isHit = (affected: Affected, version: string): boolean =>
+    isAffected(compileAffected("pypi", affected), version).isAffected;
+  const range = (...events: RangeEvent[]): Affected => ({ ranges: [{ type: "ECOSYSTEM", events }] });
+  const until = range({ introduced: "2.5.0" }, { last_affected: "2.5.0" });
+  for (const affected of [{ versions: ["2.5"] }, until, range({ introduced: "2.5.0" }, { fixed: "2.5.1" })]) {
+    assert.equal(isHit(affected, "2.5.0+cpu"), true);
+    assert.equal(isHit(affected, "2.5.1+cpu"), false);
+  }
+  assert.deepEqual(isAffected(compileAffected("pypi", until), "2.5.0+cpu").lastAffected, ["2.5.0"]);
+  assert.equal(isHit(range({ introduced: "0" }, { fixed: "2.5.0" }), "2.5.0+cpu"), false);
+  // What names a local version means it alone.
+  assert.equal(isHit({ versions: ["2.5.0+cu118"] }, "2.5.0+cpu"), false);
+  assert.equal(isHit({ versions: ["2.5.0+cu118"] }, "2.5.0"), false);
+  assert.equal(isHit(range({ introduced: "0" }, { fixed: "2.5.0+cu118" }), "2.5.0+cpu"), true);
+});

@@ -1,4 +1,4 @@
-import { compareVersions, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
+import { compareVersions, compareWithNamed, isVersion, type VersionOrder } from "../../lib/versions/index.ts";
 
 /** One event of a range of OSV. */
 export interface RangeEvent {
@@ -70,7 +70,7 @@ export function isAffected(compiled: CompiledAffected, version: string): Verdict
   const hits = isPlaced ? ranges.flatMap((range) => intervalAt(order, range, version) ?? []) : [];
   if (hits.length === 0 && !isListed(compiled, version)) return { isAffected: false, fixed: [], lastAffected: [] };
   const ends = hits.length > 0 ? hits : ranges.flatMap(({ intervals }) => intervals);
-  const compare = (end: string): number => (isPlaced ? compareVersions(order, end, version) : 1);
+  const compare = (end: string): number => (isPlaced ? -compareWithNamed(order, version, end) : 1);
   return {
     isAffected: true,
     fixed: sortedFrom(
@@ -90,7 +90,7 @@ export function isAffected(compiled: CompiledAffected, version: string): Verdict
 function isListed({ order, versions }: CompiledAffected, version: string): boolean {
   if (versions.includes(version)) return true;
   if (!hasPlace(order, version)) return false;
-  return versions.some((each) => compareVersions(order, each, version) === 0);
+  return versions.some((each) => compareWithNamed(order, version, each) === 0);
 }
 
 /** Texts that are no versions have a place in the orders of ecosystems that once had such, and in no other. */
@@ -103,13 +103,13 @@ function sortedFrom(order: VersionOrder, ends: readonly string[], isBehind: (end
 }
 
 function intervalAt(order: VersionOrder, { intervals, limits }: CompiledRange, version: string): Interval | undefined {
-  const isBefore = (other: string): boolean => compareVersions(order, version, other) < 0;
+  const isBefore = (other: string): boolean => compareWithNamed(order, version, other) < 0;
   if (limits !== undefined && !limits.some(isBefore)) return undefined;
   return intervals.find(
     ({ from, fixed, last }) =>
       (from === undefined || !isBefore(from)) &&
       (fixed === undefined || isBefore(fixed)) &&
-      (last === undefined || compareVersions(order, version, last) <= 0),
+      (last === undefined || compareWithNamed(order, version, last) <= 0),
   );
 }
 

@@ -1,3 +1,4 @@
+import { pypiName, releaseOf } from "../../lib/purls/index.ts";
 import type { VersionOrder } from "../../lib/versions/index.ts";
 
 /** A distribution that publishes what is fixed in which of its packages. */
@@ -5,38 +6,30 @@ export interface Distribution {
   /** What keys begin with. */
   name: string;
   purlType: "deb" | "apk" | "rpm";
-  /** Namespaces that purls of its packages have. */
+  /** Namespaces of its purls, in the form of namespaceOf. */
   namespaces: readonly string[];
   /** What the release is called in keys, by VERSION_ID of os-release; undefined when records have no such release. */
   releaseOf: (versionId: string) => string | undefined;
 }
 
-const exactly =
-  (pattern: RegExp) =>
-  (text: string): string | undefined =>
-    pattern.exec(text)?.[1];
-const major = exactly(/^([0-9]+)(?:\.[0-9]+)*$/);
-const rolling = (): string => "";
-
 /** By ID of os-release. */
-export const DISTRIBUTIONS: ReadonlyMap<string, Distribution> = new Map([
-  ["debian", { name: "debian", purlType: "deb", namespaces: ["debian"], releaseOf: major }],
-  ["ubuntu", { name: "ubuntu", purlType: "deb", namespaces: ["ubuntu"], releaseOf: exactly(/^([0-9]+\.[0-9]+)$/) }],
-  [
-    "alpine",
-    {
-      name: "alpine",
-      purlType: "apk",
-      namespaces: ["alpine"],
-      releaseOf: exactly(/^v?([0-9]+\.[0-9]+)(?:\.[0-9]+)?$/),
-    },
-  ],
-  ["wolfi", { name: "wolfi", purlType: "apk", namespaces: ["wolfi"], releaseOf: rolling }],
-  ["chainguard", { name: "chainguard", purlType: "apk", namespaces: ["chainguard", "wolfi"], releaseOf: rolling }],
-  ["rhel", { name: "redhat", purlType: "rpm", namespaces: ["redhat", "rhel"], releaseOf: major }],
-  ["rocky", { name: "rocky", purlType: "rpm", namespaces: ["rocky", "rocky-linux"], releaseOf: major }],
-  ["almalinux", { name: "alma", purlType: "rpm", namespaces: ["almalinux", "alma"], releaseOf: major }],
-] satisfies [string, Distribution][]);
+export const DISTRIBUTIONS: ReadonlyMap<string, Distribution> = new Map(
+  (
+    [
+      ["debian", "debian", "deb", ["debian"]],
+      ["ubuntu", "ubuntu", "deb", ["ubuntu"]],
+      ["alpine", "alpine", "apk", ["alpine"]],
+      ["wolfi", "wolfi", "apk", ["wolfi"]],
+      ["chainguard", "chainguard", "apk", ["chainguard", "wolfi"]],
+      ["rhel", "redhat", "rpm", ["redhat"]],
+      ["rocky", "rocky", "rpm", ["rocky"]],
+      ["almalinux", "alma", "rpm", ["almalinux"]],
+    ] as const
+  ).map(([id, name, purlType, namespaces]): [string, Distribution] => [
+    id,
+    { name, purlType, namespaces, releaseOf: (version) => releaseOf({ id, version }) },
+  ]),
+);
 
 /** A language's registry of packages. */
 export interface Registry {
@@ -47,12 +40,13 @@ export interface Registry {
 }
 
 const asWritten = (name: string): string => name;
-// PEP 503. Purls have Go's paths in lower case.
+const lowered = (name: string): string => name.toLowerCase();
+// Of npm, names that differ in case alone are two packages: some old ones have upper-case letters.
 const REGISTRIES: readonly (readonly [ecosystem: string, purlType: string, registry: Registry])[] = [
   ["npm", "npm", { name: "npm", order: "semver", normalize: asWritten }],
-  ["PyPI", "pypi", { name: "pypi", order: "pypi", normalize: (name) => name.toLowerCase().replaceAll(/[-_.]+/g, "-") }],
+  ["PyPI", "pypi", { name: "pypi", order: "pypi", normalize: pypiName }],
   ["Maven", "maven", { name: "maven", order: "maven", normalize: asWritten }],
-  ["Go", "golang", { name: "go", order: "semver", normalize: (name) => name.toLowerCase() }],
+  ["Go", "golang", { name: "go", order: "semver", normalize: lowered }],
   ["crates.io", "cargo", { name: "cargo", order: "semver", normalize: asWritten }],
 ];
 

@@ -1,4 +1,4 @@
-import { PackageURL } from "packageurl-js";
+import { goVersion, namespaceOf, parsedPurl, versionNamed } from "../../lib/purls/index.ts";
 import type { VersionOrder } from "../../lib/versions/index.ts";
 import {
   type Distribution,
@@ -77,7 +77,7 @@ export function lookupsOf(component: ImageComponent): PackageLookup[] {
   }
   const found = DISTRIBUTIONS.get(component.distribution?.id ?? "");
   if (found === undefined || found.purlType !== type) return [];
-  if (namespace !== "" && !found.namespaces.includes(namespace)) return [];
+  if (namespace !== "" && !found.namespaces.includes(namespaceOf(namespace))) return [];
   const release = found.releaseOf(component.distribution?.version ?? "");
   if (release === undefined) return [];
   const source = { name: component.sourceName || name, version: sourceVersionOf(component) };
@@ -117,10 +117,6 @@ const OSV_DISTRIBUTIONS: readonly (readonly [name: string, ecosystem: RegExp])[]
   ["chainguard", /^Chainguard$/],
 ];
 
-// Debian's tracker names releases so; os-release and OSV have the number.
-const OLDEST_DEBIAN_RELEASE = 8;
-const DEBIAN_RELEASES = ["jessie", "stretch", "buster", "bullseye", "bookworm", "trixie", "forky", "duke"];
-
 /** The beginning of the keys of an OSV ecosystem that is a distribution and its release. */
 function distributionOf(ecosystem: string): string | undefined {
   for (const [name, pattern] of OSV_DISTRIBUTIONS) {
@@ -128,29 +124,15 @@ function distributionOf(ecosystem: string): string | undefined {
     if (found === null) continue;
     const release = found[1] ?? "";
     if (!/^[a-z]/.test(release)) return spaceOf(name, release);
-    const number = DEBIAN_RELEASES.indexOf(release);
-    return number < 0 ? undefined : spaceOf(name, String(number + OLDEST_DEBIAN_RELEASE));
+    // Debian's tracker names releases by their code names.
+    const number = versionNamed(name, release);
+    return number === undefined ? undefined : spaceOf(name, number);
   }
   return undefined;
 }
 
-function keyOfPurl(purl: string): string | undefined {
-  try {
-    const { type, namespace, name } = PackageURL.fromString(purl);
-    return REGISTRY_BY_PURL_TYPE.has(type) ? lookupsOf({ type, namespace, name, version: "" })[0]?.key : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * The version of a Go module or of Go itself as records write it: v1.2.3 is 1.2.3, go1.22 is 1.22.0, go1.22rc1 is
- * 1.22.0-rc.1, and what the toolchain says behind a space, such as X:boringcrypto, is left out.
- */
-export function goVersion(version: string): string {
-  const [, numbers = "", kind, number] =
-    /^go([0-9]+(?:\.[0-9]+)*)(?:(rc|beta)([0-9]+))?(?:[ -].*)?$/.exec(version) ?? [];
-  if (numbers === "") return version.replace(/^v(?=[0-9])/, "");
-  const three = [...numbers.split("."), "0", "0"].slice(0, 3).join(".");
-  return kind === undefined ? three : `${three}-${kind}.${number}`;
+function keyOfPurl(text: string): string | undefined {
+  const purl = parsedPurl(text);
+  if (purl === undefined || !REGISTRY_BY_PURL_TYPE.has(purl.type)) return undefined;
+  return lookupsOf({ ...purl, version: "" })[0]?.key;
 }

@@ -1,8 +1,8 @@
 import type { Call } from "../../core/call.ts";
 import { Code, invalidArgument, MoorageError } from "../../errors.ts";
+import { parsedPurl, purlWithoutVersion } from "../../lib/purls/index.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { type Row, statement } from "../../store/index.ts";
-import { withoutVersion } from "../diffs/packages.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
 import { sourcesFor } from "../sbom/holdings.ts";
 
@@ -114,8 +114,8 @@ export class Held {
   #placesOf(row: PackageRow): Occurrence[] {
     const known = this.places.get(row.id);
     if (known !== undefined) return known;
-    const type = row.purl.slice("pkg:".length, row.purl.indexOf("/"));
-    const held = { ...row, base: withoutVersion(row.purl) };
+    const { type = "" } = parsedPurl(row.purl) ?? {};
+    const held = { ...row, base: purlWithoutVersion(row.purl) };
     this.packages.set(row.id, held);
     const isOfLanguage = REGISTRY_BY_PURL_TYPE.has(type);
     for (const name of isOfLanguage ? [row.name] : [row.name, row.source_name])

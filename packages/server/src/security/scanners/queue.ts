@@ -4,6 +4,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { pathOf } from "../../core/image-path.ts";
 import { type Row, takeAdvisoryLock } from "../../store/index.ts";
+import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
 import { emitEnded } from "./ended.ts";
@@ -237,7 +238,8 @@ export const writeScannedPart = command(
       await tx.updateTable("scans").set({ packages: 0 }).where("uid", "=", uid).execute();
       await deleteScanned(tx, { uid, digest });
     }
-    await insertPackages(tx, { digest, source: scanSource(uid), from, components });
+    const stored = await withReleases(tx, digest, components);
+    await insertPackages(tx, { digest, source: scanSource(uid), from, components: stored });
     return { held: true };
   },
   SCANNING,

@@ -37,8 +37,10 @@ export async function restateRecord(call: Call, { feed, id }: { feed: string; id
     .where("record", "=", id)
     .where("until_time", "is", null)
     .execute();
-  const ended = before.filter(({ hash }) => !said.has(hash));
-  for (const { hash } of before) if (said.has(hash)) said.delete(hash);
+  // What is found by another key than before is stated anew.
+  const ended = before.filter(({ hash, key }) => said.get(hash)?.key !== key);
+  const endedHashes = new Set(ended.map(({ hash }) => hash));
+  for (const { hash } of before) if (!endedHashes.has(hash)) said.delete(hash);
   if (ended.length === 0 && said.size === 0) return false;
   for (let at = 0; at < ended.length; at += ROWS)
     await tx

@@ -1,10 +1,17 @@
 import { createHash } from "node:crypto";
+import {
+  IMAGE_TYPES,
+  keysOfPackage,
+  parsedPurl,
+  purlKey,
+  type PurlOfPackage,
+  writePurl,
+} from "../../lib/purls/index.ts";
 import { UnreadableRecord } from "../feeds/record.ts";
 import { targetOf } from "../vex/applies.ts";
 import { csafDocument } from "../vex/csaf.ts";
 import { cycloneDxDocument } from "../vex/cyclonedx.ts";
 import { openVexDocument } from "../vex/openvex.ts";
-import { comparableName, IMAGE_TYPES, parsedPurl } from "../vex/purls.ts";
 import { storable, storableIds } from "../vex/storable.ts";
 import type { VexDocument, VexStatement } from "../vex/types.ts";
 
@@ -45,6 +52,7 @@ export interface NamedDigest {
 export function trustedIn(format: string, body: string, products: readonly string[]): TrustedStatement[] {
   const { author, subject, statements } = documentOf(format, body);
   const found: TrustedStatement[] = [];
+  const prefixes = products.map(writtenPrefix);
   for (const each of statements) {
     if (found.length >= MAX_STATEMENTS) break;
     const { product, component } = inSubject(each, subject);
@@ -52,7 +60,8 @@ export function trustedIn(format: string, body: string, products: readonly strin
     // Who names a component of a package means the component.
     const key = productKeyOf(component === "" || isImage(product) ? named : component);
     const ids = storableIds(each.ids);
-    if (key === undefined || ids.length === 0 || !products.some((prefix) => begins(named, prefix))) continue;
+    if (key === undefined || ids.length === 0 || !prefixes.some((prefix) => begins(writtenOnce(named), prefix)))
+      continue;
     const texts = [product, component].map(storable) as [string, string];
     // Another text than the one that was looked at would be another product.
     if (texts[0] !== product || texts[1] !== component) continue;
@@ -78,9 +87,26 @@ function inSubject({ product, component }: VexStatement, subject: string): { pro
   return { product: isImage(subject) ? subject : "", component };
 }
 
+/** The purl as we write it, so that one that is written otherwise begins with the same; what is no purl as it is. */
+function writtenOnce(text: string): string {
+  const purl = parsedPurl(text);
+  if (purl === undefined || !text.isWellFormed()) return text;
+  const written = writePurl({ ...purl, qualifiers: Object.fromEntries(purl.qualifiers) });
+  return purl.type === "golang" ? written.toLowerCase() : written;
+}
+
+/** The beginning of purls as we write them; what begins none as it is. */
+function writtenPrefix(prefix: string): string {
+  const end = /[/@?#]$/.test(prefix) ? prefix.slice(-1) : "";
+  // A name behind it makes a purl of a namespace.
+  if (end === "/") return parsedPurl(`${prefix}x`) === undefined ? prefix : writtenOnce(`${prefix}x`).slice(0, -1);
+  const whole = prefix.slice(0, prefix.length - end.length);
+  return parsedPurl(whole) === undefined ? prefix : `${writtenOnce(whole)}${end}`;
+}
+
 const isImage = (text: string): boolean => IMAGE_TYPES.has(parsedPurl(text)?.type ?? "");
 
-/** Whether the purl begins with the text, and with it ends a part of the purl. */
+/** Whether the text begins with the other, and with it ends a part of a purl. */
 function begins(purl: string, prefix: string): boolean {
   return purl.startsWith(prefix) && (/[/@?#]$/.test(prefix) || /^(?:[/@?#]|$)/.test(purl.slice(prefix.length)));
 }
@@ -92,8 +118,16 @@ function begins(purl: string, prefix: string): boolean {
 export function productKeyOf(text: string): string | undefined {
   const purl = parsedPurl(text);
   if (purl === undefined) return undefined;
-  const name = comparableName(purl);
-  const key = `${purl.type}/${purl.namespace ?? ""}/${isImage(text) ? name.toLowerCase() : name}`;
+  const key = purlKey(purl);
+  return usableKey(IMAGE_TYPES.has(purl.type) ? key.toLowerCase() : key);
+}
+
+/** By what statements about a package are found: its own key, and that of the source that it is built from. */
+export function productKeysOf(held: PurlOfPackage): string[] {
+  return keysOfPackage(held).flatMap((key) => usableKey(key) ?? []);
+}
+
+function usableKey(key: string): string | undefined {
   return Buffer.byteLength(key) > MAX_KEY_BYTES ? undefined : storable(key);
 }
 
@@ -127,7 +161,7 @@ export function targetIn(
 
 /** Whether the purl of an image has the name that the path ends with, and no other place. */
 function isNamed({ name, qualifiers }: NonNullable<ReturnType<typeof parsedPurl>>, path: string): boolean {
-  const { repository_url: place } = (qualifiers ?? {}) as Record<string, string | undefined>;
+  const place = qualifiers.get("repository_url");
   return (
     name.toLowerCase() === lastPart(path) &&
     (place === undefined || place.toLowerCase().endsWith(`/${path.toLowerCase()}`))

@@ -1,5 +1,5 @@
-import type { PackageURL } from "packageurl-js";
-import { comparableName, IMAGE_TYPES, parsedPurl } from "./purls.ts";
+import { IMAGE_TYPES, parsedPurl, purlMatcher, type PurlOfPackage } from "../../lib/purls/index.ts";
+import type { Row } from "../../store/index.ts";
 
 /**
  * What in the image a statement is about, if it is attached to the digest: a purl, or empty for the whole image.
@@ -12,7 +12,7 @@ export function targetOf(
 ): string | undefined {
   const purl = parsedPurl(product);
   if (product !== "" && (purl === undefined || IMAGE_TYPES.has(purl.type))) {
-    const isImage = product.includes(digest) || (purl !== undefined && (purl.version ?? "") in { "": 0, [digest]: 0 });
+    const isImage = product.includes(digest) || (purl !== undefined && ["", digest].includes(purl.version));
     if (!isImage) return undefined;
     return component === "" ? "" : packageIn(component);
   }
@@ -26,33 +26,12 @@ function packageIn(text: string): string | undefined {
   return purl === undefined || IMAGE_TYPES.has(purl.type) ? undefined : text;
 }
 
-/**
- * Whether what a statement is about is the package: the same type, namespace and name, and the same version and
- * qualifiers as far as the statement has them. Source: purl-spec; OpenVEX 0.2, "Product identification".
- */
-export function isAbout(target: string, purl: string): boolean {
-  if (target === "") return true;
-  const [wanted, held] = [parsedPurl(target), parsedPurl(purl)];
-  if (wanted === undefined || held === undefined) return false;
-  return (
-    wanted.type === held.type &&
-    (wanted.namespace ?? "") === (held.namespace ?? "") &&
-    comparableName(wanted) === comparableName(held) &&
-    (!wanted.version || wanted.version === held.version) &&
-    Object.entries(qualifiersOf(wanted)).every(
-      ([key, value]) => !COMPARED.has(key) || isSame(key, value, qualifiersOf(held)[key]),
-    )
-  );
+/** A stored package as statements are asked about it. */
+export function statedPackage(row: Pick<Row<"packages">, "purl" | "source_name" | "source_version">): PurlOfPackage {
+  return { purl: row.purl, source: { name: row.source_name, version: row.source_version } };
 }
 
-/** Others say where a package came from. */
-const COMPARED: ReadonlySet<string> = new Set(["arch", "distro", "epoch"]);
-
-/** A statement about a release is one about its updates: debian-12 holds for debian-12.5. */
-function isSame(key: string, wanted: string | undefined, held: string | undefined): boolean {
-  return wanted === held || (key === "distro" && held !== undefined && held.startsWith(`${wanted}.`));
-}
-
-function qualifiersOf({ qualifiers }: PackageURL): Record<string, string | undefined> {
-  return (qualifiers ?? {}) as Record<string, string | undefined>;
+/** Whether what a statement is about is the package: see purlMatcher. */
+export function isAbout(target: string, held: PurlOfPackage): boolean {
+  return target === "" || purlMatcher(target)?.(held) === true;
 }
