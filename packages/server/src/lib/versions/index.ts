@@ -1,8 +1,13 @@
 import { compareApk, isApkVersion } from "./apk.ts";
+import { compareComposer, isComposerVersion } from "./composer.ts";
+import { compareCran, isCranVersion } from "./cran.ts";
 import { compareDpkg, isDpkgVersion } from "./dpkg.ts";
 import { compareMaven, isMavenVersion } from "./maven.ts";
+import { compareNuget, isNugetVersion } from "./nuget.ts";
+import { comparePub } from "./pub.ts";
 import { comparePypi, isPypiVersion } from "./pypi.ts";
 import { compareRpm, isRpmVersion } from "./rpm.ts";
+import { compareRubygems, isRubygemsVersion } from "./rubygems.ts";
 import { compareSemver, isSemver } from "./semver.ts";
 import type { Sign } from "./text.ts";
 
@@ -13,9 +18,11 @@ export { numberKey, semverKey } from "./sort-keys.ts";
 
 /**
  * How versions follow each other: `dpkg` for Debian and Ubuntu, `apk` for Alpine and Wolfi, `rpm` for Red Hat, Rocky
- * and Alma, `semver` for npm, crates.io and Go, `pypi`, `maven`.
+ * and Alma, `semver` for npm, crates.io, Go, Hex and Swift, `pypi`, `maven`, `composer` for PHP, `rubygems`, `nuget`,
+ * `cran` for R, `pub` for Dart.
  */
-export type VersionOrder = "dpkg" | "apk" | "rpm" | "semver" | "pypi" | "maven";
+export type VersionOrder =
+  "dpkg" | "apk" | "rpm" | "semver" | "pypi" | "maven" | "composer" | "rubygems" | "nuget" | "cran" | "pub";
 
 const ORDERS: Readonly<
   Record<VersionOrder, { compare: (a: string, b: string) => Sign; isVersion: (text: string) => boolean }>
@@ -26,6 +33,11 @@ const ORDERS: Readonly<
   semver: { compare: compareSemver, isVersion: isSemver },
   pypi: { compare: comparePypi, isVersion: isPypiVersion },
   maven: { compare: compareMaven, isVersion: isMavenVersion },
+  composer: { compare: compareComposer, isVersion: isComposerVersion },
+  rubygems: { compare: compareRubygems, isVersion: isRubygemsVersion },
+  nuget: { compare: compareNuget, isVersion: isNugetVersion },
+  cran: { compare: compareCran, isVersion: isCranVersion },
+  pub: { compare: comparePub, isVersion: isSemver },
 };
 
 /**

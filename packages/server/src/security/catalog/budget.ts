@@ -74,12 +74,18 @@ export class FoundPackages {
     return this.#leftOut;
   }
 
+  /** Counts a package that has no name or no version, or one that none can have. */
+  leaveOut(): void {
+    this.#leftOut += 1;
+    this.budget.find(0);
+  }
+
   add(found: FoundPackage): void {
     const kept = detached(found);
-    if (kept === undefined) this.#leftOut += 1;
     // What is left out counts as well: an image has not many of these.
-    this.budget.find(kept === undefined ? 0 : charactersOf(kept) + this.#pathLength);
-    if (kept !== undefined) this.list.push(kept);
+    if (kept === undefined) return this.leaveOut();
+    this.budget.find(charactersOf(kept) + this.#pathLength);
+    this.list.push(kept);
   }
 }
 

@@ -30,11 +30,30 @@ export interface OsRelease {
   prettyName: string;
 }
 
+/** Types of purls that readers find. */
+export type PackageType =
+  | "deb"
+  | "apk"
+  | "rpm"
+  | "npm"
+  | "pypi"
+  | "maven"
+  | "golang"
+  | "cargo"
+  | "composer"
+  | "gem"
+  | "nuget"
+  | "conda"
+  | "cran"
+  | "hex"
+  | "otp"
+  | "generic";
+
 /** A package as a reader found it, before the distribution is known. */
 export interface FoundPackage {
   /** The type of its purl. */
-  type: "deb" | "apk" | "rpm" | "npm" | "pypi" | "maven" | "golang" | "cargo" | "generic";
-  /** The npm scope with its @, or the group of Maven. That of distribution packages comes from os-release. */
+  type: PackageType;
+  /** The npm scope with its @, the group of Maven, or the vendor of Composer. That of distribution packages comes from os-release. */
   namespace?: string;
   name: string;
   version: string;
@@ -65,8 +84,10 @@ export interface FileReader {
   accepts?(head: Buffer): boolean;
   /** The most bytes that it reads; a larger file is named as not read. */
   maxBytes: number;
-  /** Adds the packages of the file. When it throws, none of them count, and the file is named as not read. */
-  read(file: HeldFile, packages: FoundPackages): Reading | Promise<Reading>;
+  /**
+   * Adds the packages of the file at the path. When it throws, none of them count, and the file is named as not read.
+   */
+  read(file: HeldFile, packages: FoundPackages, path: string): Reading | Promise<Reading>;
 }
 
 /** A package of an image. */
@@ -85,7 +106,7 @@ export interface Component {
   layer: string;
   /** In the image, without a slash in front; inside of a jar after `!/`. */
   path: string;
-  /** The reader that found it: dpkg, apk, rpm, npm, python, java, go or rust. */
+  /** The reader that found it, such as dpkg, npm or python; go or rust for what is in programs. */
   reader: string;
 }
 

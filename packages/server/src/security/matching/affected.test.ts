@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { VersionOrder } from "../../lib/versions/index.ts";
 import { type Affected, compileAffected, isAffected, type RangeEvent } from "./affected.ts";
 
 const compiled = (events: RangeEvent[], more: Affected = {}): ReturnType<typeof compileAffected> =>
@@ -74,6 +75,33 @@ test("what a version's order cannot place is only looked for in the list", () =>
     ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "1.0" }] }],
   });
   assert.equal(isAffected(legacy, "0.1-bulbasaur").isAffected, true);
+});
+
+test("each ecosystem's ranges are evaluated in its own order", () => {
+  const cases: [order: VersionOrder, introduced: string, fixed: string, affected: string[], not: string[]][] = [
+    ["composer", "5.0", "5.4.20", ["v5.0.0", "5.4.20-RC1", "5.4.19.1"], ["5.0-beta1", "v5.4.20", "5.4.20-p1", "6.0"]],
+    ["rubygems", "7.0.0", "7.0.4.1", ["7.0.0", "7.0.4", "7.0.4.1.rc1"], ["7.0.0.rc1", "7.0.4.1", "7.0.10"]],
+    ["nuget", "4.0", "4.0.1.2", ["4.0.0", "4.0.1.1", "4.0.1.2-rc.1"], ["4.0.0-rc.1", "4.0.1.2", "4.0.1.10"]],
+    ["cran", "0.9", "1.0-5", ["0.9.1", "1.0.4", "1.0"], ["0.8", "1.0.5", "1.0-10"]],
+    ["pub", "0.13.0", "0.13.3+1", ["0.13.0", "0.13.3"], ["0.13.0-dev", "0.13.3+1", "0.13.3+2"]],
+    ["semver", "1.7.0", "1.7.14", ["1.7.0", "1.7.14-rc.1"], ["1.7.0-rc.1", "1.7.14"]],
+  ];
+  for (const [order, introduced, fixed, affected, not] of cases) {
+    const range = compileAffected(order, { ranges: [{ type: "ECOSYSTEM", events: [{ introduced }, { fixed }] }] });
+    for (const each of affected) assert.deepEqual(isAffected(range, each).fixed, [fixed], `${order} ${each}`);
+    for (const each of not) assert.equal(isAffected(range, each).isAffected, false, `${order} ${each}`);
+  }
+});
+
+test("what is no version of its ecosystem stands before all versions, so that it is not taken for a fixed one", () => {
+  for (const order of ["composer", "rubygems", "nuget", "cran"] as const) {
+    const range = compileAffected(order, {
+      ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "2.0" }] }],
+    });
+    for (const each of ["dev-main", "9.x-custom build", "main"])
+      assert.deepEqual(isAffected(range, each).fixed, ["2.0"], `${order} ${each}`);
+    assert.equal(isAffected(range, "").isAffected, false);
+  }
 });
 
 test("fixes are those of the ranges that affect the version", () => {

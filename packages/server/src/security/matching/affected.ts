@@ -95,7 +95,7 @@ function isListed({ order, versions }: CompiledAffected, version: string): boole
 
 /** Texts that are no versions have a place in the orders of ecosystems that once had such, and in no other. */
 function hasPlace(order: VersionOrder, version: string): boolean {
-  return order === "semver" ? isVersion(order, version) : version !== "";
+  return order === "semver" || order === "pub" ? isVersion(order, version) : version !== "";
 }
 
 function sortedFrom(order: VersionOrder, ends: readonly string[], isBehind: (end: string) => boolean): string[] {

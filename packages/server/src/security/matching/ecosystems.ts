@@ -40,14 +40,28 @@ export interface Registry {
 }
 
 const asWritten = (name: string): string => name;
-const lowered = (name: string): string => name.toLowerCase();
-// Of npm, names that differ in case alone are two packages: some old ones have upper-case letters.
+const inLowerCase = (name: string): string => name.toLowerCase();
+// Names of SwiftURL are the addresses of repositories, of which purls have neither the scheme nor the ending.
+const repositoryName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^https?:\/\//, "")
+    .replace(/\.git$/, "");
+// Of npm, names that differ in case alone are two packages: some old ones have upper-case letters. Purls have Go's paths
+// in lower case. Names of pub have underscores only, which purls write for hyphens.
 const REGISTRIES: readonly (readonly [ecosystem: string, purlType: string, registry: Registry])[] = [
   ["npm", "npm", { name: "npm", order: "semver", normalize: asWritten }],
   ["PyPI", "pypi", { name: "pypi", order: "pypi", normalize: pypiName }],
   ["Maven", "maven", { name: "maven", order: "maven", normalize: asWritten }],
-  ["Go", "golang", { name: "go", order: "semver", normalize: lowered }],
+  ["Go", "golang", { name: "go", order: "semver", normalize: inLowerCase }],
   ["crates.io", "cargo", { name: "cargo", order: "semver", normalize: asWritten }],
+  ["Packagist", "composer", { name: "packagist", order: "composer", normalize: inLowerCase }],
+  ["RubyGems", "gem", { name: "rubygems", order: "rubygems", normalize: asWritten }],
+  ["NuGet", "nuget", { name: "nuget", order: "nuget", normalize: inLowerCase }],
+  ["Hex", "hex", { name: "hex", order: "semver", normalize: inLowerCase }],
+  ["CRAN", "cran", { name: "cran", order: "cran", normalize: asWritten }],
+  ["Pub", "pub", { name: "pub", order: "pub", normalize: (name) => name.toLowerCase().replaceAll("-", "_") }],
+  ["SwiftURL", "swift", { name: "swift", order: "semver", normalize: repositoryName }],
 ];
 
 export const REGISTRY_BY_ECOSYSTEM: ReadonlyMap<string, Registry> = new Map(

@@ -21,6 +21,18 @@ test("a record and a component of the same package meet under one key", () => {
     ["Go", "gopkg.in/yaml.v3", component("golang", "yaml.v3", { namespace: "gopkg.in" })],
     ["Go", "stdlib", component("golang", "stdlib")],
     ["crates.io", "serde_json", component("cargo", "serde_json")],
+    ["Packagist", "Symfony/HTTP-Kernel", component("composer", "http-kernel", { namespace: "symfony" })],
+    ["RubyGems", "RedCloth", component("gem", "RedCloth")],
+    ["NuGet", "Newtonsoft.Json", component("nuget", "newtonsoft.json")],
+    ["Hex", "phoenix_live_view", component("hex", "phoenix_live_view")],
+    ["CRAN", "jsonlite", component("cran", "jsonlite")],
+    ["Pub", "http_parser", component("pub", "http_parser")],
+    ["SwiftURL", "github.com/Apple/swift-nio", component("swift", "swift-nio", { namespace: "github.com/apple" })],
+    [
+      "SwiftURL",
+      "https://github.com/apple/swift-nio.git",
+      component("swift", "swift-nio", { namespace: "github.com/apple" }),
+    ],
     ["Debian:12", "openssl", component("deb", "libssl3", { sourceName: "openssl", distribution: DEBIAN })],
     ["Debian:12", "openssl", component("deb", "openssl", { namespace: "debian", distribution: DEBIAN })],
     [
@@ -64,6 +76,13 @@ test("keys are stored, so that they stay as they are", () => {
   assert.equal(packageKey({ ecosystem: "Wolfi", name: "git" }), "wolfi/git");
   assert.equal(packageKey({ ecosystem: "PyPI", name: "A__b" }), "pypi/a-b");
   assert.equal(packageKey({ ecosystem: "Go", name: "github.com/A/b" }), "go/github.com/a/b");
+  assert.equal(packageKey({ ecosystem: "Packagist", name: "A/b" }), "packagist/a/b");
+  assert.equal(packageKey({ ecosystem: "NuGet", name: "A.B" }), "nuget/a.b");
+  assert.equal(packageKey({ ecosystem: "RubyGems", name: "A" }), "rubygems/A");
+  assert.equal(packageKey({ ecosystem: "Hex", name: "a" }), "hex/a");
+  assert.equal(packageKey({ ecosystem: "CRAN", name: "A3" }), "cran/A3");
+  assert.equal(packageKey({ ecosystem: "Pub", name: "a_b" }), "pub/a_b");
+  assert.equal(packageKey({ ecosystem: "SwiftURL", name: "github.com/A/b" }), "swift/github.com/a/b");
 });
 
 test("releases of Debian are known by name as well, which is what Debian's tracker has", () => {

@@ -1,4 +1,4 @@
-import type { FileReader } from "../types.ts";
+import type { FileReader, FoundPackage } from "../types.ts";
 import { paragraphs } from "./paragraphs.ts";
 
 const PATH = /\.(?:dist-info\/METADATA|egg-info\/PKG-INFO|egg-info|egg\/EGG-INFO\/PKG-INFO)$/;
@@ -12,12 +12,18 @@ export const pythonReader: FileReader = {
   maxBytes: 8 * 1024 * 1024,
   wants: (path) => PATH.test(path),
   read(file, packages) {
-    const [fields] = paragraphs(file.text(), FIELDS);
-    const [name, version] = [fields?.get("name"), fields?.get("version")];
-    if (!name || !version || !/^[\w.-]+$/.test(name)) return {};
-    const stated = fields?.get("license-expression") ?? fields?.get("license") ?? "";
-    const licence = stated.length > MAX_LICENCE || stated.includes("\n") || stated === "UNKNOWN" ? "" : stated;
-    packages.add({ type: "pypi", name, version, licence });
+    const found = pythonPackage(file.text());
+    if (found !== undefined) packages.add(found);
     return {};
   },
 };
+
+/** The distribution that core metadata is of; undefined for one without a name and a version. */
+export function pythonPackage(text: string): FoundPackage | undefined {
+  const [fields] = paragraphs(text, FIELDS);
+  const [name, version] = [fields?.get("name"), fields?.get("version")];
+  if (!name || !version || !/^[\w.-]+$/.test(name)) return undefined;
+  const stated = fields?.get("license-expression") ?? fields?.get("license") ?? "";
+  const licence = stated.length > MAX_LICENCE || stated.includes("\n") || stated === "UNKNOWN" ? "" : stated;
+  return { type: "pypi", name, version, licence };
+}
