@@ -94,12 +94,15 @@ function componentsOf(
   const found = new Map<string, Component>();
   let count = 0;
   for (const each of packages) {
+    const inImage = each.inner === undefined ? path : `${path}!/${each.inner}`;
+    if (each.clues) notRead.add(unidentified(inImage, each.layer));
+    // Without a name and a version it is no package that anything could be said of.
+    if (each.clues !== undefined && each.version === "") continue;
     const purl = purlOf(each, os);
     if (purl === undefined) {
       count += 1;
       continue;
     }
-    const inImage = each.inner === undefined ? path : `${path}!/${each.inner}`;
     const component = { ...described(each), purl, path: inImage, reader: COMPILERS[each.type] ?? reader };
     if (isSound(component)) found.set(`${purl} ${component.path}`, component);
     else count += 1;
@@ -130,5 +133,11 @@ function described(each: LayeredPackage): Omit<Component, "purl" | "path" | "rea
     sourceVersion: each.sourceVersion ?? "",
     licence: each.licence ?? "",
     layer: each.layer,
+    ...(each.clues && { clues: each.clues }),
   };
+}
+
+/** The note of a Java archive of which is not known what it is. */
+export function unidentified(path: string, layer: string): Unread {
+  return { path, layer, kind: "UNIDENTIFIED", reason: "it is a Java archive that could not be identified" };
 }

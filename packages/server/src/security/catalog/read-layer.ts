@@ -141,7 +141,7 @@ export async function readLayer(layer: Layer, context: LayerContext): Promise<La
     const { path, reader, file } = wanted;
     try {
       const found = new FoundPackages(budget, path);
-      const { os, unread } = await readFile(reader, file, found);
+      const { os, unread } = await readFile(wanted, found);
       if (unread !== undefined) context.unread({ path, layer: layer.digest, reason: unread });
       else if (found.leftOut > 0) context.unread({ path, layer: layer.digest, reason: leftOut(found.leftOut) });
       if (found.list.length === 0 && os === undefined) return;
@@ -183,9 +183,9 @@ export function leftOut(count: number): string {
 }
 
 /** A file that is not what its reader takes it for is no reason to fail: it is named as not read. */
-async function readFile(reader: FileReader, file: HeldFile, packages: FoundPackages): Promise<Reading> {
+async function readFile({ reader, file, path }: Wanted, packages: FoundPackages): Promise<Reading> {
   try {
-    return await reader.read(file, packages);
+    return await reader.read(file, packages, path);
   } catch (error) {
     if (error instanceof CatalogError || error instanceof TempFolderError) throw error;
     packages.list.length = 0;

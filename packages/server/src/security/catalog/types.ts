@@ -47,6 +47,8 @@ export interface FoundPackage {
   licence?: string;
   /** Where it lies inside of the file, such as the path of a nested jar. */
   inner?: string;
+  /** Of a Java archive that is not identified: its ArchiveClues as JSON; empty if it could not be read as a whole. */
+  clues?: string;
 }
 
 /** What else was found in one file. `unread`: why it, or a part of it, could not be read. */
@@ -66,7 +68,7 @@ export interface FileReader {
   /** The most bytes that it reads; a larger file is named as not read. */
   maxBytes: number;
   /** Adds the packages of the file. When it throws, none of them count, and the file is named as not read. */
-  read(file: HeldFile, packages: FoundPackages): Reading | Promise<Reading>;
+  read(file: HeldFile, packages: FoundPackages, path: string): Reading | Promise<Reading>;
 }
 
 /** A package of an image. */
@@ -87,13 +89,19 @@ export interface Component {
   path: string;
   /** The reader that found it: dpkg, apk, rpm, npm, python, java, go or rust. */
   reader: string;
+  /** Of a Java archive that is not identified: its ArchiveClues as JSON. */
+  clues?: string;
 }
 
-/** A file that was seen and not read, and why. */
+/**
+ * A file that was seen and not read, and why; or (`kind`) a Java archive that was read and of which is not known what
+ * it is.
+ */
 export interface Unread {
   path: string;
   layer: string;
   reason: string;
+  kind?: "UNIDENTIFIED";
 }
 
 /** What an image holds. Components are in the order of their paths. */
