@@ -102,6 +102,10 @@ export interface Unread {
   layer: string;
   reason: string;
   kind?: "UNIDENTIFIED";
+  /** Of such an archive: the SHA-1 of its bytes, in hex. */
+  sha1?: string;
+  /** Of such an archive: it has a name and a version, and is identified when a feed knows it. */
+  waits?: true;
 }
 
 /** What an image holds. Components are in the order of their paths. */
