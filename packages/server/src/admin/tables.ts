@@ -76,6 +76,8 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
   { name: "finding_notices", key: ["repo", "digest"], weight: "length(open)" },
   { name: "matching", key: ["name"] },
   { name: "image_packages", key: ["digest", "source", "n"] },
+  { name: "image_archives", key: ["digest", "n"], weight: "length(clues)" },
+  { name: "image_archive_names", key: ["artifact", "digest", "n"] },
   { name: "attachment_checks", key: ["id"] },
   { name: "attachments", key: ["repo", "subject", "manifest", "from_time"] },
   { name: "attached_readings", key: ["subject", "manifest"], weight: "length(reason)" },

@@ -13,6 +13,7 @@ import { claimCatalog, failCatalog, releaseCatalog, renewCatalog, writeCatalogPa
 import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
 import { findImages } from "./findings/find-images.ts";
+import { identifyArchives } from "./findings/identify-archives.ts";
 import { matchChanges } from "./findings/match-changes.ts";
 import { matchPackages } from "./findings/match-packages.ts";
 import { emitNotices } from "./findings/notices.ts";
@@ -46,6 +47,7 @@ export const securityCommands = [
   findImages,
   finishAttached,
   finishScan,
+  identifyArchives,
   matchChanges,
   matchPackages,
   releaseAttached,

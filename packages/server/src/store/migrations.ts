@@ -609,6 +609,17 @@ export const MIGRATIONS: Migration[] = [
       `update feeds set etag = '', last_modified = '' where format = 'endoflife'`,
     ],
   },
+  {
+    version: 53,
+    name: "Java archives that are not identified",
+    statements: [
+      `create table image_archives (digest KEY not null, n INT8 not null, clues text not null, primary key (digest, n)) WITHOUT_ROWID`,
+      `create table image_archive_names (artifact KEY not null, digest KEY not null, n INT8 not null, primary key (artifact, digest, n)) WITHOUT_ROWID`,
+      `create index image_archive_names_of on image_archive_names (digest, n)`,
+      // The name of the artifact in a key such as maven/org.dom4j:dom4j.
+      `create index feed_keys_artifact on feed_keys (substr(key, instr(key, ':') + 1), key) where kind = 'package' and key >= 'maven/' and key < 'maven0'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

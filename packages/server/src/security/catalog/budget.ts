@@ -54,7 +54,13 @@ export class ReadingBudget {
 const MAX_NAME = 256;
 const MAX_INNER = 4_096;
 const MAX_FIELD = 512;
-const MAX_LENGTHS: Partial<Record<string, number>> = { name: MAX_NAME, sourceName: MAX_NAME, inner: MAX_INNER };
+const MAX_CLUES = 12_000;
+const MAX_LENGTHS: Partial<Record<string, number>> = {
+  name: MAX_NAME,
+  sourceName: MAX_NAME,
+  inner: MAX_INNER,
+  clues: MAX_CLUES,
+};
 
 /** The packages of one file: a reader adds them one by one, and each counts. */
 export class FoundPackages {

@@ -1,17 +1,11 @@
 import { ReadingBudget } from "./budget.ts";
 import { TempFolder } from "./held-file.ts";
 import { type FileRecord, type LayeredPackage, MergedFiles } from "./merged-files.ts";
+import type { ArchiveClues } from "./readers/java-clues.ts";
 import { purlOf } from "./purls.ts";
+import { unidentified, UnreadFiles } from "./unread-files.ts";
 import { type LayerContext, leftOut, readLayer } from "./read-layer.ts";
-import {
-  type Catalog,
-  CatalogError,
-  type CatalogLimits,
-  type Component,
-  type Layer,
-  type OsRelease,
-  type Unread,
-} from "./types.ts";
+import { type Catalog, CatalogError, type CatalogLimits, type Component, type Layer, type OsRelease } from "./types.ts";
 
 export interface CatalogInput {
   /** From the lowest. */
@@ -35,9 +29,6 @@ export const DEFAULT_LIMITS: CatalogLimits = {
 
 /** The longest name of a package, in characters. */
 const MAX_NAME = 256;
-
-/** The most files named as not read; how many there are beyond is the last entry. */
-const MAX_UNREAD = 1_000;
 
 /**
  * Reads the layers of one image and answers its packages: those of dpkg, apk and rpm, of languages that lie in files, and
@@ -66,22 +57,6 @@ export async function catalogImage({ layers, tempDir, limits, signal }: CatalogI
   return { os, components, unread: notRead.list() };
 }
 
-/** What was seen and not read, by path. */
-class UnreadFiles {
-  readonly #named = new Map<string, Unread>();
-  #more = 0;
-
-  add(file: Unread): void {
-    if (this.#named.size < MAX_UNREAD || this.#named.has(file.path)) this.#named.set(file.path, file);
-    else this.#more += 1;
-  }
-
-  list(): Unread[] {
-    const named = [...this.#named.values()];
-    return this.#more === 0 ? named : [...named, { path: "", layer: "", reason: `${this.#more} more files` }];
-  }
-}
-
 /** Programs hold packages of more than one kind. */
 const COMPILERS: Partial<Record<string, string>> = { golang: "go", cargo: "rust" };
 
@@ -94,12 +69,19 @@ function componentsOf(
   const found = new Map<string, Component>();
   let count = 0;
   for (const each of packages) {
+    const inImage = each.inner === undefined ? path : `${path}!/${each.inner}`;
+    if (each.clues) {
+      const { sha1 } = JSON.parse(each.clues) as ArchiveClues;
+      const note = unidentified({ path: inImage, layer: each.layer, sha1 });
+      notRead.add(each.version === "" ? note : { ...note, waits: true });
+    }
+    // Without a name and a version it is no package that anything could be said of.
+    if (each.clues !== undefined && each.version === "") continue;
     const purl = purlOf(each, os);
     if (purl === undefined) {
       count += 1;
       continue;
     }
-    const inImage = each.inner === undefined ? path : `${path}!/${each.inner}`;
     const component = { ...described(each), purl, path: inImage, reader: COMPILERS[each.type] ?? reader };
     if (isSound(component)) found.set(`${purl} ${component.path}`, component);
     else count += 1;
@@ -130,5 +112,6 @@ function described(each: LayeredPackage): Omit<Component, "purl" | "path" | "rea
     sourceVersion: each.sourceVersion ?? "",
     licence: each.licence ?? "",
     layer: each.layer,
+    ...(each.clues && { clues: each.clues }),
   };
 }

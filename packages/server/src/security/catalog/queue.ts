@@ -2,6 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { noteImageChange } from "../../registry/index.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
+import { deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";
 import { CATALOGUING } from "./command-options.ts";
 import type { NotRead } from "./image-reader.ts";
 import { deletePackages } from "./remove.ts";
@@ -142,7 +143,9 @@ export const writeCatalogPart = command(
     await takeAdvisoryLock(call.tx, "catalogs");
     if ((await hold(call, digest, holder)) === undefined) return { held: false };
     if (from === 0) await deleteAllPackages(call, digest);
-    await insertPackages(call.tx, { digest, source: LAYERS, from, components });
+    const part = { digest, from, components: await identified(call.tx, components) };
+    await insertPackages(call.tx, { ...part, source: LAYERS });
+    await insertArchives(call.tx, part);
     if (end !== undefined) await finish(call, digest, end);
     return { held: true };
   },
@@ -155,7 +158,7 @@ async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, 
   await call.tx
     .updateTable("image_catalogs")
     .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
-    .set({ ...release, unread: JSON.stringify(unread) })
+    .set({ ...release, unread: JSON.stringify(await withArchives(call.tx, digest, unread)) })
     .where("digest", "=", digest)
     .execute();
   if (os !== undefined) await giveRelease(call.tx, digest);
@@ -217,6 +220,7 @@ async function fail(call: Call, digest: string, reason: string): Promise<void> {
 }
 
 async function deleteAllPackages({ tx }: Call, digest: string): Promise<void> {
+  await deleteArchives(tx, digest);
   while (!(await deletePackages(tx, digest, LAYERS)));
 }
 

@@ -3,6 +3,7 @@ import type { Call, CallData } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
+import { deleteArchives } from "./archives.ts";
 import { CATALOGUING } from "./command-options.ts";
 import { CATALOG_STATE, LAYERS } from "./rows.ts";
 
@@ -72,6 +73,7 @@ export const removeCatalog = command(
       .limit(1)
       .executeTakeFirst();
     if (held !== undefined) return { done: true, removed: false };
+    await deleteArchives(tx, digest);
     const done = await deletePackages(tx, digest, LAYERS);
     const row = tx.updateTable("image_catalogs").set({ state: CATALOG_STATE.waiting }).where("digest", "=", digest);
     // An image that comes back before the rest is removed is read again.

@@ -66,6 +66,8 @@ export interface FoundPackage {
   licence?: string;
   /** Where it lies inside of the file, such as the path of a nested jar. */
   inner?: string;
+  /** Of a Java archive that is not identified: its ArchiveClues as JSON; empty if it could not be read as a whole. */
+  clues?: string;
 }
 
 /** What else was found in one file. `unread`: why it, or a part of it, could not be read. */
@@ -108,13 +110,23 @@ export interface Component {
   path: string;
   /** The reader that found it, such as dpkg, npm or python; go or rust for what is in programs. */
   reader: string;
+  /** Of a Java archive that is not identified: its ArchiveClues as JSON. */
+  clues?: string;
 }
 
-/** A file that was seen and not read, and why. */
+/**
+ * A file that was seen and not read, and why; or (`kind`) a Java archive that was read and of which is not known what
+ * it is.
+ */
 export interface Unread {
   path: string;
   layer: string;
   reason: string;
+  kind?: "UNIDENTIFIED";
+  /** Of such an archive: the SHA-1 of its bytes, in hex. */
+  sha1?: string;
+  /** Of such an archive: it has a name and a version, and is identified when a feed knows it. */
+  waits?: true;
 }
 
 /** What an image holds. Components are in the order of their paths. */

@@ -5,6 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Database } from "../../store/index.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { findImages, isAnyCause } from "./find-images.ts";
+import { identifyArchives } from "./identify-archives.ts";
 import { isImporting, lookAtImages } from "./look.ts";
 import { matchChanges } from "./match-changes.ts";
 import { matchPackages, type MatchingStep } from "./match-packages.ts";
@@ -51,7 +52,7 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
   const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   const isStopped = (): boolean => stopping.signal.aborted;
   const step = async (
-    command: typeof matchPackages | typeof matchChanges | typeof restateFeeds,
+    command: typeof identifyArchives | typeof matchPackages | typeof matchChanges | typeof restateFeeds,
   ): Promise<MatchingStep> => {
     const startedMs = clock.monotonicMs();
     const done = await transactor.write(command, systemCallNow(clock), undefined);
@@ -65,7 +66,7 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
     // What comes while all else was compared waits for the next poll: beside pushes it would come one by one.
     for (let isDone = false; !isDone && !isStopped() && (await isAnyWaiting(reader));) {
       isDone = true;
-      for (const command of [restateFeeds, matchPackages, matchChanges]) {
+      for (const command of [restateFeeds, identifyArchives, matchPackages, matchChanges]) {
         if (isStopped()) return;
         if (!(await step(command)).isDone) isDone = false;
       }

@@ -6,7 +6,7 @@ export interface MatchingState {
   position: string;
 }
 
-type MatchingPart = "changes" | "packages" | "statements";
+type MatchingPart = "archives" | "changes" | "packages" | "statements";
 
 export async function readState(tx: Database, name: MatchingPart): Promise<MatchingState> {
   const row = await tx.selectFrom("matching").select(["value", "position"]).where("name", "=", name).executeTakeFirst();
@@ -34,8 +34,12 @@ const MAX_COUNTED = 100_000;
 
 /** Whether there is work. Reads a few rows. */
 export async function isAnyWaiting(db: Database): Promise<boolean> {
-  const { value } = await readState(db, "changes");
-  const record = db.selectFrom("feed_records").select("change").where("change", ">", value).limit(1);
+  const values = [await readState(db, "changes"), await readState(db, "archives")].map(({ value }) => value);
+  const record = db
+    .selectFrom("feed_records")
+    .select("change")
+    .where("change", ">", Math.min(...values))
+    .limit(1);
   const some = db.selectFrom("packages").select("id").where("matched", "is", null).limit(1);
   const feed = db.selectFrom("feeds").select("name").where("restate", "<>", "").limit(1);
   for (const each of [record, some, feed]) if ((await each.executeTakeFirst()) !== undefined) return true;

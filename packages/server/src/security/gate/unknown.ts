@@ -63,7 +63,8 @@ async function missingIn(tx: Database, digest: string): Promise<{ reason: string
   if (state === CATALOG_STATE.failed) return { reason: `it could not be read: ${reason}` };
   if (state === CATALOG_STATE.waiting)
     return { reason: reason === "" ? "it waits to be read" : `it waits to be read again: ${reason}`, waits: true };
-  const [first, ...more] = JSON.parse(row.unread) as Unread[];
+  // An archive that is not identified was read: it is counted and listed, and most are the image's own program.
+  const [first, ...more] = (JSON.parse(row.unread) as Unread[]).filter(({ kind }) => kind === undefined);
   if (first === undefined) return undefined;
   const others = more.length === 0 ? "" : `, and ${more.length} more`;
   return { reason: `a part of it could not be read: ${first.path}: ${first.reason}${others}` };
