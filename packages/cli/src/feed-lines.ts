@@ -29,7 +29,8 @@ export function feedLines(feeds: readonly Feed[]): string[] {
     `${feed.name} (${feed.format}): ${counted(feed.records, "record")}, ${feed.withdrawn} of them withdrawn, ${feed.problems} not read`,
     `  licence: ${plain(feed.licence)}`,
     ...(feed.address === "" ? [] : [`  from: ${plain(feed.address)}`]),
-    `  last success: ${timeText(feed.success_time) ?? "never"}`,
+    `  last success: ${timeText(feed.success_time) ?? "never"}${feed.isOverdue ? " (overdue)" : ""}`,
+    ...(feed.dueMs === undefined ? [] : [`  next update: ${dueText(feed)}`]),
     ...(feed.error === "" ? [] : [`  last error: ${plain(feed.error)}`]),
   ]);
 }
@@ -51,6 +52,8 @@ export function feedJson(feed: Feed): JsonObject {
     ...timeField("createTime", feed.create_time),
     ...timeField("attemptTime", feed.attempt_time),
     ...timeField("successTime", feed.success_time),
+    ...(feed.dueMs === undefined ? {} : timeField("dueTime", Math.max(feed.dueMs, feed.create_time))),
+    isOverdue: feed.isOverdue,
     error: feed.error,
   };
 }
@@ -98,6 +101,24 @@ const PROBLEMS: Listing = {
 
 async function* each(items: readonly JsonObject[]): AsyncGenerator<JsonObject> {
   yield* items;
+}
+
+/** When a feed with an address is fetched next, in words. */
+export function dueText({ dueMs, interval_ms: everyMs }: Pick<Feed, "dueMs" | "interval_ms">): string {
+  const at = dueMs === undefined || dueMs <= Date.now() ? "as soon as a server runs" : timeText(dueMs);
+  return `${at}, then every ${intervalText(everyMs)}`;
+}
+
+const UNITS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+] as const;
+
+/** An interval as settings have it, such as `6h`. */
+export function intervalText(ms: number): string {
+  const [sizeMs, unit] = UNITS.find(([each]) => ms % each === 0) ?? [1_000, "s"];
+  return `${ms / sizeMs}${unit}`;
 }
 
 function timeField(name: string, ms: number | null): JsonObject {

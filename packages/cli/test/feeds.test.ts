@@ -49,6 +49,7 @@ test("feeds are added, imported and listed while a server runs, as JSON in the A
     withdrawn: 0,
     problems: 0,
     newestRecordTime: "2026-11-01T08:00:00.000Z",
+    isOverdue: false,
     error: "",
   });
 });

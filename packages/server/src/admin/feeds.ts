@@ -7,10 +7,12 @@ import { systemClock } from "../lib/clock.ts";
 import {
   type FeedDeps,
   FeedDefinitionError,
+  feedDueMs,
   type FeedFormat,
   fileSource,
   type Imported,
   importFeed,
+  isFeedOverdue,
   loadFeedBundles,
   loadFeedUpdates,
   type ImportOptions,
@@ -22,9 +24,15 @@ import { type Row, StoreError } from "../store/index.ts";
 import { type FileImport, importExport, importFile } from "./feed-files.ts";
 import { withWriter } from "./open-writer.ts";
 
+/** A feed, with when it is fetched next (see feedDueMs), and whether it is older than it should be. */
+export interface ListedFeed extends Row<"feeds"> {
+  dueMs: number | undefined;
+  isOverdue: boolean;
+}
+
 /** The feeds of an installation, for its operator. All of them throw a StoreError in one line. */
 export interface FeedsAdmin {
-  list(): Promise<Row<"feeds">[]>;
+  list(): Promise<ListedFeed[]>;
   /** The problems of the feed's last import, the first thousand. */
   problems(name: string): Promise<Row<"feed_problems">[]>;
   /** `given`: as an entry of MOORAGE_FEEDS_FILE. */
@@ -60,7 +68,11 @@ export async function withFeeds<T>(config: Config, work: (feeds: FeedsAdmin) => 
 
 function feedsOf(deps: FeedDeps, config: Config): FeedsAdmin {
   const { reader, transactor, clock } = deps;
-  const list = (): Promise<Row<"feeds">[]> => reader.selectFrom("feeds").selectAll().orderBy("name").execute();
+  const list = async (): Promise<ListedFeed[]> => {
+    const nowMs = clock.nowMs();
+    const rows = await reader.selectFrom("feeds").selectAll().orderBy("name").execute();
+    return rows.map((row) => ({ ...row, dueMs: feedDueMs(row), isOverdue: isFeedOverdue(row, nowMs) }));
+  };
   const one = async (name: string): Promise<Row<"feeds">> => {
     const found = (await list()).find((row) => row.name === name);
     if (found === undefined) throw new StoreError(`there is no feed ${name}`);

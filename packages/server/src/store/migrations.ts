@@ -591,6 +591,18 @@ export const MIGRATIONS: Migration[] = [
       `alter table identities add column groups_left_out text not null default ''`,
     ],
   },
+  {
+    version: 52,
+    name: "what feeds cover, and what of them matches nothing",
+    statements: [
+      // Null until the next import that reads all of the feed, for which it is fetched as a whole.
+      `alter table feeds add column coverage text`,
+      `alter table feeds add column unmatched INT8`,
+      `alter table feeds add column request_time INT8`,
+      `alter table feed_problems add column kind text not null default 'UNREADABLE'`,
+      `update feeds set etag = '', last_modified = '', newest = null, full_time = null`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -230,7 +230,14 @@ export const endImport = command(
       .execute();
     if (kept === undefined) return;
     await call.tx.deleteFrom("feed_problems").where("feed", "=", feed).execute();
-    const rows = kept.map(({ id, position, message }, n) => ({ feed, n, record: id, position, message }));
+    const rows = kept.map(({ id, position, message }, n) => ({
+      feed,
+      n,
+      record: id,
+      position,
+      message,
+      kind: "UNREADABLE",
+    }));
     for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
       await call.tx
         .insertInto("feed_problems")
