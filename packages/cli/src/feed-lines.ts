@@ -18,20 +18,27 @@ export function addedText({ name, format, licence }: FeedDefinition, file: strin
 }
 
 /** What an import did, in one line. */
-export function importedText({ feed, records, changed, removed, problems }: Imported): string {
-  return `${feed}: ${counted(records, "record")} read, ${changed} new or changed, ${removed} removed, ${problems} not read`;
+export function importedText({ feed, records, changed, removed, problems, unmatched }: Imported): string {
+  const matching = unmatched === 0 ? "" : `, ${unmatched} read that match nothing, or in part`;
+  return `${feed}: ${counted(records, "record")} read, ${changed} new or changed, ${removed} removed, ${problems} not read${matching}`;
 }
 
 /** The feeds as text: a line for each, below it what matters of its state. */
 export function feedLines(feeds: readonly Feed[]): string[] {
   if (feeds.length === 0) return ["no feeds"];
   return feeds.flatMap((feed) => [
-    `${feed.name} (${feed.format}): ${counted(feed.records, "record")}, ${feed.withdrawn} of them withdrawn, ${feed.problems} not read`,
+    `${feed.name} (${feed.format}): ${counted(feed.records, "record")}, ${feed.withdrawn} of them withdrawn, ${feed.problems} not read${unmatchedText(feed)}`,
     `  licence: ${plain(feed.licence)}`,
+    `  covers: ${coverageText(feed)}`,
     ...(feed.address === "" ? [] : [`  from: ${plain(feed.address)}`]),
-    `  last success: ${timeText(feed.success_time) ?? "never"}`,
+    `  last success: ${timeText(feed.success_time) ?? "never"}${feed.isOverdue ? " (overdue)" : ""}`,
+    ...(feed.dueMs === undefined ? [] : [`  next update: ${dueText(feed)}`]),
     ...(feed.error === "" ? [] : [`  last error: ${plain(feed.error)}`]),
   ]);
+}
+
+function unmatchedText({ unmatched }: Feed): string {
+  return unmatched === null || unmatched === 0 ? "" : `, ${unmatched} match nothing, or in part`;
 }
 
 /** A feed as JSON: names and times as in the JSON of the API, durations in seconds. */
@@ -47,10 +54,14 @@ export function feedJson(feed: Feed): JsonObject {
     records: feed.records,
     withdrawn: feed.withdrawn,
     problems: feed.problems,
+    ...(feed.unmatched !== null && { unmatched: feed.unmatched }),
+    ...(feed.covered !== undefined && { coverage: feed.covered as unknown as Json }),
     ...timeField("newestRecordTime", feed.newest),
     ...timeField("createTime", feed.create_time),
     ...timeField("attemptTime", feed.attempt_time),
     ...timeField("successTime", feed.success_time),
+    ...(feed.dueMs === undefined ? {} : timeField("dueTime", Math.max(feed.dueMs, feed.create_time))),
+    isOverdue: feed.isOverdue,
     error: feed.error,
   };
 }
@@ -60,13 +71,69 @@ export async function printFeeds(feeds: readonly Feed[], flags: OutputFlags): Pr
   await printList(each(feeds.map(feedJson)), FEEDS, flags);
 }
 
+type Problem = Awaited<ReturnType<FeedsAdmin["problems"]>>[number];
+
+/** A problem as JSON. */
+export function problemJson({ feed, kind, record: id, position, message }: Problem): JsonObject {
+  return { feed, kind, id, position, message };
+}
+
+/** Problems as text, of one feed or of all; the last lines say how many are not among them. */
+export function problemLines(problems: readonly Problem[], of: string | undefined, feeds: readonly Feed[]): string[] {
+  const lines = problems.map(({ feed, position, message }) =>
+    plain(of === undefined ? `${feed}: ${position}: ${message}` : `${position}: ${message}`),
+  );
+  for (const feed of feeds.filter(({ name }) => of === undefined || name === of)) {
+    const listed = problems.filter((each) => each.feed === feed.name).length;
+    const more = feed.problems + (feed.unmatched ?? 0) - listed;
+    if (more > 0) lines.push(`${feed.name}: ${more} more`);
+    if (feed.unmatched === null && feed.records > 0)
+      lines.push(`${feed.name}: not known what of it matches nothing, until the next import of all of it`);
+  }
+  return lines;
+}
+
+/** What a feed covers, in one line: `debian 11, 12; npm; not matched: Hex`. */
+export function coverageText({ covered, format, records }: Pick<Feed, "covered" | "format" | "records">): string {
+  const fixed = FIXED_COVERAGE[format];
+  if (fixed !== undefined) return records === 0 ? "nothing yet" : fixed;
+  if (covered === undefined) return records === 0 ? "nothing yet" : "not known until the next import of all of it";
+  const releases = Map.groupBy(
+    covered.filter(({ isMatched }) => isMatched),
+    ({ space }) => space.split(":", 1)[0] ?? "",
+  );
+  const texts = [...releases].map(([name, all]) =>
+    [name, all.flatMap(({ space }) => (space === name ? [] : space.slice(name.length + 1))).join(", ")]
+      .join(" ")
+      .trim(),
+  );
+  const others = covered.filter(({ isMatched }) => !isMatched).map(({ space, records: n }) => `${plain(space)} (${n})`);
+  if (others.length > 0) texts.push(`not matched: ${listed(others)}`);
+  return texts.length === 0 ? "nothing yet" : texts.join("; ");
+}
+
+const MAX_OTHERS = 10;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_OTHERS;
+  return [...names.slice(0, MAX_OTHERS), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+const FIXED_COVERAGE: Readonly<Record<string, string>> = {
+  kev: "which CVEs are known to be exploited",
+  epss: "how probable it is that CVEs will be exploited",
+  endoflife: "ends of life of products",
+  openvex: "what becomes of vulnerabilities in the products that it may decide about",
+  "csaf-vex": "what becomes of vulnerabilities in the products that it may decide about",
+  "cyclonedx-vex": "what becomes of vulnerabilities in the products that it may decide about",
+};
+
 /** Prints what the last import of a feed could not read, in the formats that all lists have. */
 export async function printProblems(
   problems: Awaited<ReturnType<FeedsAdmin["problems"]>>,
   flags: OutputFlags,
 ): Promise<void> {
-  const items = problems.map(({ record: id, position, message }) => ({ id, position, message }));
-  await printList(each(items), PROBLEMS, flags);
+  await printList(each(problems.map(problemJson)), PROBLEMS, flags);
 }
 
 const column = (header: string, field: string, extra: Partial<Column> = {}): Column => ({
@@ -81,6 +148,7 @@ const FEEDS: Listing = {
     column("FORMAT", "format"),
     column("RECORDS", "records", { right: true }),
     column("NOT READ", "problems", { right: true }),
+    column("NO MATCH", "unmatched", { right: true }),
     column("LAST SUCCESS", "successTime", { kind: "time" }),
     column("LICENCE", "licence", { flexible: true }),
     column("FROM", "address", { wide: true }),
@@ -91,13 +159,37 @@ const FEEDS: Listing = {
 };
 const PROBLEMS: Listing = {
   field: "problems",
-  columns: [column("RECORD", "id"), column("WHERE", "position"), column("MESSAGE", "message", { flexible: true })],
+  columns: [
+    column("FEED", "feed"),
+    column("KIND", "kind"),
+    column("RECORD", "id"),
+    column("WHERE", "position"),
+    column("MESSAGE", "message", { flexible: true }),
+  ],
   nameOf: (problem) => textIn(problem, "id"),
   idOf: (problem) => textIn(problem, "id"),
 };
 
 async function* each(items: readonly JsonObject[]): AsyncGenerator<JsonObject> {
   yield* items;
+}
+
+/** When a feed with an address is fetched next, in words. */
+export function dueText({ dueMs, interval_ms: everyMs }: Pick<Feed, "dueMs" | "interval_ms">): string {
+  const at = dueMs === undefined || dueMs <= Date.now() ? "as soon as a server runs" : timeText(dueMs);
+  return `${at}, then every ${intervalText(everyMs)}`;
+}
+
+const UNITS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+] as const;
+
+/** An interval as settings have it, such as `6h`. */
+export function intervalText(ms: number): string {
+  const [sizeMs, unit] = UNITS.find(([each]) => ms % each === 0) ?? [1_000, "s"];
+  return `${ms / sizeMs}${unit}`;
 }
 
 function timeField(name: string, ms: number | null): JsonObject {

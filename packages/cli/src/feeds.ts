@@ -1,8 +1,19 @@
 // `moorage feeds`: the sources of security data of an installation.
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { UsageFailure } from "./command/failure.ts";
 import { stoppable } from "./command/interrupt.ts";
-import { addedText, counted, feedJson, feedLines, importedText, printFeeds, printProblems } from "./feed-lines.ts";
+import {
+  addedText,
+  counted,
+  feedJson,
+  feedLines,
+  importedText,
+  printFeeds,
+  printProblems,
+  problemJson,
+  problemLines,
+} from "./feed-lines.ts";
 import { formatOf } from "./output/format.ts";
 import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -25,7 +36,10 @@ function addList(feeds: Command): void {
   const command = feeds
     .command("list")
     .description("list the feeds, with their licences and their state")
-    .option("--problems <feed>", "list what the last import of this feed could not read")
+    .option(
+      "--problems [feed]",
+      "list what the last import of this feed, or of each, could not read, and what of it matches nothing",
+    )
     .option("--json", "print JSON");
   addOutputOptions(command);
   const configOf = addSettings(command, namesPlace);
@@ -33,25 +47,22 @@ function addList(feeds: Command): void {
     const { kind } = formatOf(values);
     const { withFeeds } = await import("@moorage/server");
     const config = await configOf(values);
-    const of = values["problems"] as string | undefined;
+    const problems = values["problems"];
     const json = values["json"] === true;
     const print = (text: string): void => console.log(text);
     await withFeeds(config, async (admin) => {
-      if (of === undefined) {
+      if (problems === undefined) {
         const rows = await admin.list();
         if (!json && kind !== "table") return printFeeds(rows, values);
         if (json) print(jsonText(rows.map(feedJson)));
         else for (const line of feedLines(rows)) print(line);
         return;
       }
-      if (!json && kind !== "table") return printProblems(await admin.problems(of), values);
-      const problems = (await admin.problems(of)).map(({ record: id, position, message }) => ({
-        id,
-        position,
-        message,
-      }));
-      if (json) print(jsonText(problems));
-      else for (const { position, message } of problems) print(printable(`${position}: ${message}`));
+      const of = typeof problems === "string" ? problems : undefined;
+      const found = await admin.problems(of);
+      if (!json && kind !== "table") return printProblems(found, values);
+      if (json) print(jsonText(found.map(problemJson)));
+      else for (const line of problemLines(found, of, await admin.list())) print(line);
     });
   });
 }
@@ -59,23 +70,39 @@ function addList(feeds: Command): void {
 function addAdd(feeds: Command): void {
   const command = feeds
     .command("add")
-    .description("add a feed")
-    .argument("<name>", "letters, digits, dots, dashes and underscores")
-    .requiredOption("--format <format>", "of its records; the documentation lists them")
-    .requiredOption("--licence <text>", "under which its data may be used, such as CC-BY-4.0; shown with the data")
-    .option("--address <url>", "where it is fetched from; without one it is only imported")
+    .description("add feeds by the names of presets and fetch them, or a feed of your own")
+    .argument(
+      "<names...>",
+      "presets, which the documentation lists, such as osv kev epss; or the name of your own feed",
+    )
+    .option("-y, --yes", "add and fetch presets without asking")
+    .option("--format <format>", "of a feed of your own; the documentation lists them")
+    .option("--licence <text>", "of a feed of your own: under which its data may be used, such as CC-BY-4.0")
+    .option("--address <url>", "where it is fetched from; a feed of your own without one is only imported")
     .option("--interval <duration>", "how often it is fetched, 6h by default")
     .addOption(
       new Option("--product <purl...>", "of a feed of VEX documents: beginnings of the purls that it may decide about"),
     );
-  const configOf = addSettings(command, namesFeeds);
-  command.action(async (name: string, { format, licence, address, interval, product, ...values }: FlagValues) => {
-    const { withFeeds } = await import("@moorage/server");
-    const config = await configOf(values);
-    const given = { name, format, licence, address, interval, products: product };
-    await withFeeds(config, (admin) => admin.add(given));
-    console.log(`added ${name}`);
-  });
+  const configOf = addSettings(command, (name) => namesFeeds(name) || name === "MOORAGE_FEEDS_MIRROR");
+  command.action(
+    async (names: string[], { yes, format, licence, address, interval, product, ...values }: FlagValues) => {
+      const config = await configOf(values);
+      if (format === undefined) {
+        if (licence !== undefined || product !== undefined)
+          throw new UsageFailure("--licence and --product are for a feed of your own: name its --format");
+        const { addPresets } = await import("./feed-presets.ts");
+        const other = { address: address as string | undefined, interval: interval as string | undefined };
+        return await interruptible((signal) => addPresets(config, names, other, { yes: yes === true, signal }));
+      }
+      const [name, second] = names;
+      if (second !== undefined) throw new UsageFailure(`one feed has one name: ${name} and ${second} are two`);
+      if (licence === undefined) throw new UsageFailure("name the licence of the feed with --licence");
+      const { withFeeds } = await import("@moorage/server");
+      const given = { name, format, licence, address, interval, products: product };
+      await withFeeds(config, (admin) => admin.add(given));
+      console.log(`added ${name}`);
+    },
+  );
 }
 
 function addRemove(feeds: Command): void {

@@ -33,6 +33,7 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LAUNCHER, run, startServing, temporaryFolder } from "./commands.ts";
 import { indexWithSix, npmWithLeftPad } from "./public-registries.ts";
+import { publishedFeeds } from "./published-feeds.ts";
 import { type Block, blocksOf, faultOf, firstMissed, play, type Stage } from "./document.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -94,7 +95,10 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { PROVIDER_URL: provider("ci-provider.ts") },
   },
-  "security-data.md": { settings: { MOORAGE_VEX_REFERRERS: "1" } },
+  "security-data.md": {
+    settings: { MOORAGE_VEX_REFERRERS: "1" },
+    others: { MOORAGE_FEEDS_MIRROR: publishedFeeds, MOORAGE_ALLOW_PRIVATE_NETWORK: () => Promise.resolve("1") },
+  },
   "libraries.md": {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { NPM_UPSTREAM_URL: npmWithLeftPad, PYPI_UPSTREAM_URL: indexWithSix },

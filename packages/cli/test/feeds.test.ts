@@ -48,7 +48,10 @@ test("feeds are added, imported and listed while a server runs, as JSON in the A
     records: 1,
     withdrawn: 0,
     problems: 0,
+    unmatched: 0,
+    coverage: [{ space: "npm", records: 1, isMatched: true }],
     newestRecordTime: "2026-11-01T08:00:00.000Z",
+    isOverdue: false,
     error: "",
   });
 });
@@ -84,7 +87,7 @@ test("a file is imported without a feed: its format is recognised, and the feed 
     ],
     [
       "tracker.json",
-      JSON.stringify({ a: { "CVE-2026-1": { releases: { sid: { status: "open" } } } } }),
+      JSON.stringify({ a: { "CVE-2026-1": { releases: { bookworm: { status: "open" } } } } }),
       "debian-tracker",
       "tracker",
     ],

@@ -19,6 +19,7 @@ export {
   importInstallation,
   type Migrated,
   migrateInstallation,
+  type PlannedFeed,
   type Progress,
   type Report,
   restoreInstallation,
@@ -29,6 +30,6 @@ export { type Server, type ServerOptions, startServer } from "./boot/server.ts";
 export { signToken, type SignTokenRequest } from "./boot/sign-token.ts";
 export { makeTempFolder } from "./lib/temp-folders.ts";
 export { releaseMemory } from "./lib/release-memory.ts";
-export { FEED_FORMATS, type FeedDefinition, type Imported } from "./security/index.ts";
+export { type Covered, FEED_FORMATS, type FeedDefinition, type Imported } from "./security/index.ts";
 export { StoreError } from "./store/index.ts";
 export { startWorkers, type Workers } from "./boot/cluster.ts";

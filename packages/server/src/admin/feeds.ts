@@ -5,15 +5,24 @@ import { MoorageError } from "../errors.ts";
 import { definitionOf, keepFeeds, readFeedsFile } from "../installation/feeds-file.ts";
 import { systemClock } from "../lib/clock.ts";
 import {
+  checkedDefinition,
+  type Covered,
+  coveredIn,
+  type FeedDefinition,
   type FeedDeps,
   FeedDefinitionError,
+  feedDueMs,
   type FeedFormat,
+  type FeedPreset,
   fileSource,
   type Imported,
   importFeed,
+  isFeedOverdue,
   loadFeedBundles,
   loadFeedUpdates,
   type ImportOptions,
+  presetAddress,
+  presetsNamed,
   putFeeds,
   removeFeed,
   SourceError,
@@ -22,13 +31,36 @@ import { type Row, StoreError } from "../store/index.ts";
 import { type FileImport, importExport, importFile } from "./feed-files.ts";
 import { withWriter } from "./open-writer.ts";
 
+/** A preset that is to be added. */
+export interface PlannedFeed {
+  preset: FeedPreset;
+  definition: FeedDefinition;
+  /** A feed with its name is there: it is left as it is. */
+  isThere: boolean;
+}
+
+/** A feed, with when it is fetched next (see feedDueMs), and whether it is older than it should be. */
+export interface ListedFeed extends Row<"feeds"> {
+  /** Undefined as long as it is not known. */
+  covered: Covered[] | undefined;
+  dueMs: number | undefined;
+  isOverdue: boolean;
+}
+
 /** The feeds of an installation, for its operator. All of them throw a StoreError in one line. */
 export interface FeedsAdmin {
-  list(): Promise<Row<"feeds">[]>;
-  /** The problems of the feed's last import, the first thousand. */
-  problems(name: string): Promise<Row<"feed_problems">[]>;
+  list(): Promise<ListedFeed[]>;
+  /** The problems of the last import of the feed, or of each: of each kind the first thousand. */
+  problems(name?: string): Promise<Row<"feed_problems">[]>;
   /** `given`: as an entry of MOORAGE_FEEDS_FILE. */
   add(given: object): Promise<void>;
+  /**
+   * The presets that words mean (see presetsNamed), as they would be added: with another interval, such as `1d`, and of
+   * a single one with another address. Nothing is added or fetched.
+   */
+  plan(words: readonly string[], other?: { address?: string; interval?: string }): Promise<PlannedFeed[]>;
+  /** Adds those of the presets that are not there; the caller fetches them now. Returns their names. */
+  addPlanned(planned: readonly PlannedFeed[]): Promise<string[]>;
   remove(name: string): Promise<{ removed: number }>;
   /** Fetches the feeds, or with no names all that have an address. `done` is called after each. */
   update(
@@ -60,7 +92,16 @@ export async function withFeeds<T>(config: Config, work: (feeds: FeedsAdmin) => 
 
 function feedsOf(deps: FeedDeps, config: Config): FeedsAdmin {
   const { reader, transactor, clock } = deps;
-  const list = (): Promise<Row<"feeds">[]> => reader.selectFrom("feeds").selectAll().orderBy("name").execute();
+  const list = async (): Promise<ListedFeed[]> => {
+    const nowMs = clock.nowMs();
+    const rows = await reader.selectFrom("feeds").selectAll().orderBy("name").execute();
+    return rows.map((row) => ({
+      ...row,
+      covered: coveredIn(row.coverage),
+      dueMs: feedDueMs(row),
+      isOverdue: isFeedOverdue(row, nowMs),
+    }));
+  };
   const one = async (name: string): Promise<Row<"feeds">> => {
     const found = (await list()).find((row) => row.name === name);
     if (found === undefined) throw new StoreError(`there is no feed ${name}`);
@@ -70,12 +111,34 @@ function feedsOf(deps: FeedDeps, config: Config): FeedsAdmin {
   return {
     list,
     async problems(name) {
-      await one(name);
-      return reader.selectFrom("feed_problems").selectAll().where("feed", "=", name).orderBy("n").execute();
+      if (name !== undefined) await one(name);
+      const all = reader.selectFrom("feed_problems").selectAll().orderBy("feed").orderBy("n");
+      return await (name === undefined ? all : all.where("feed", "=", name)).execute();
     },
     async add(given) {
       const feed = definitionOf(given, config);
       await transactor.write(putFeeds, data(), { feeds: [feed], origin: "command", mustBeNew: true });
+    },
+    async plan(words, { address, interval } = {}) {
+      const presets = presetsNamed(words);
+      if (address !== undefined && presets.length !== 1)
+        throw new StoreError(`an address is that of one feed, and these are ${presets.length}`);
+      const names = new Set((await list()).map(({ name }) => name));
+      return presets.map((preset) => {
+        const { name, format, licence, intervalMs } = preset;
+        const from = address ?? presetAddress(preset, config.feedsMirror);
+        const definition =
+          interval === undefined
+            ? checkedDefinition({ name, format, licence, address: from, intervalMs, products: [] }, config)
+            : definitionOf({ name, format, licence, address: from, interval }, config);
+        return { preset, definition, isThere: names.has(name) };
+      });
+    },
+    async addPlanned(planned) {
+      const feeds = planned.filter(({ isThere }) => !isThere).map(({ definition }) => definition);
+      if (feeds.length > 0)
+        await transactor.write(putFeeds, data(), { feeds, origin: "command", mustBeNew: true, isFetched: true });
+      return feeds.map(({ name }) => name);
     },
     remove: (name) => removeFeed(deps, name),
     async update(names, options, done) {

@@ -3,7 +3,7 @@ export type { BackupManifest } from "./backup/manifest.ts";
 export { collectInstallation, type GcOptions } from "./collect.ts";
 export { exportInstallation } from "./export/export.ts";
 export { checkInstallation, type Finding, type FsckOptions, type FsckResult } from "./fsck/fsck.ts";
-export { type FeedsAdmin, withFeeds } from "./feeds.ts";
+export { type FeedsAdmin, type PlannedFeed, withFeeds } from "./feeds.ts";
 export { type GrantedOwner, grantOwnership } from "./owners.ts";
 export { importInstallation } from "./import/import.ts";
 export type { ExportManifest } from "./export/manifest.ts";

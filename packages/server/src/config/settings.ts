@@ -371,6 +371,13 @@ export const TABLE = {
     "",
     "YAML or JSON file with the feeds of security data that the server keeps: a list of {name, format, address, licence, interval, products}. Read at the start.",
   ),
+  /** Empty: presets are fetched from where they are published. */
+  feedsMirror: setting(
+    text,
+    "MOORAGE_FEEDS_MIRROR",
+    "",
+    "URL below which the feeds that are added by name are fetched, in place of the servers that publish them: each file has its path there.",
+  ),
   publicAdvisories: setting(
     flag,
     "MOORAGE_PUBLIC_ADVISORIES",

@@ -1,10 +1,15 @@
 import { create } from "@bufbuild/protobuf";
-import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { type Duration, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 
 /** The Timestamp of a time in milliseconds since 1970. */
 export function timestamp(ms: number): Timestamp {
   const seconds = Math.floor(ms / 1000);
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: (ms - seconds * 1000) * 1_000_000 });
+}
+
+/** The Duration of a number of milliseconds, which is not negative. */
+export function duration(ms: number): Pick<Duration, "seconds" | "nanos"> {
+  return { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
 }
 
 /**

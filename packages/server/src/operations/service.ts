@@ -5,6 +5,7 @@ import { permissionDenied } from "../errors.ts";
 import { leasesOf } from "../jobs/leases.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import type { Collected } from "../oci/index.ts";
+import { feedMessage } from "./feeds.ts";
 import { createGarbagePreview } from "./garbage.ts";
 
 const MAX_LISTED = 1_000;
@@ -30,16 +31,7 @@ export function operationsService({ installation }: ServiceContext): Service<typ
       await checkOperator(call);
       const rows = await call.tx.selectFrom("feeds").selectAll().orderBy("name").limit(MAX_LISTED).execute();
       return {
-        feeds: rows.map(({ name, format, licence, records, problems, error, ...row }) => ({
-          name,
-          format,
-          licence,
-          records: BigInt(records),
-          problems: BigInt(problems),
-          error,
-          ...(row.success_time !== null && { successTime: timestamp(row.success_time) }),
-          ...(row.attempt_time !== null && { attemptTime: timestamp(row.attempt_time) }),
-        })),
+        feeds: rows.map((row) => feedMessage(call, row)),
       };
     },
     async previewGarbageCollection(call) {

@@ -620,6 +620,18 @@ export const MIGRATIONS: Migration[] = [
       `create index feed_keys_artifact on feed_keys (substr(key, instr(key, ':') + 1), key) where kind = 'package' and key >= 'maven/' and key < 'maven0'`,
     ],
   },
+  {
+    version: 54,
+    name: "what feeds cover, and what of them matches nothing",
+    statements: [
+      // Null until the next import that reads all of the feed, for which it is fetched as a whole.
+      `alter table feeds add column coverage text`,
+      `alter table feeds add column unmatched INT8`,
+      `alter table feeds add column request_time INT8`,
+      `alter table feed_problems add column kind text not null default 'UNREADABLE'`,
+      `update feeds set etag = '', last_modified = '', newest = null, full_time = null`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

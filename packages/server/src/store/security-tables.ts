@@ -313,7 +313,10 @@ export interface SecurityTables {
    * Sources of records on vulnerabilities and products. `origin`: `file` for those of MOORAGE_FEEDS_FILE, `command` for
    * the others. `products` is a JSON list. `run`: the import that may write. `newest`: the newest `modified` that was
    * read; `full_time`: when the last complete one ended. `error`: why the last attempt failed, empty when it did not.
-   * `restate`: a mark of a change of `products`, until feed_statements follows it; empty otherwise.
+   * `restate`: a mark of a change of `products`, until feed_statements follows it; empty otherwise. `coverage`: a JSON
+   * list of `{space, records}`, how many records are about the packages of an ecosystem and release, and `unmatched`:
+   * how many records can match nothing, in part or as a whole; both null until an import has read all of the feed.
+   * `request_time`: when it was last asked to be fetched before it is due.
    */
   feeds: {
     name: string;
@@ -330,6 +333,9 @@ export interface SecurityTables {
     records: number;
     withdrawn: number;
     problems: number;
+    coverage: string | null;
+    unmatched: number | null;
+    request_time: number | null;
     attempt_time: number | null;
     success_time: number | null;
     full_time: number | null;
@@ -387,8 +393,11 @@ export interface SecurityTables {
   };
   /** What statements are found by: the product (see productKeyOf) and each id of the vulnerability. */
   feed_statement_keys: { key: string; vulnerability: string; feed: string; record: string; n: number };
-  /** What the last import could not read, the first of them. `record` is empty when the id is not known. */
-  feed_problems: { feed: string; n: number; record: string; position: string; message: string };
+  /**
+   * What the last import could not read (`kind` is UNREADABLE), and what it read and nothing can match (UNMATCHED), the
+   * first of each. `record` is empty when the id is not known.
+   */
+  feed_problems: { feed: string; n: number; record: string; position: string; message: string; kind: string };
   /** One row: the last change number that was given. */
   feed_changes: { name: string; value: number };
 }

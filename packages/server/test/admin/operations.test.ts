@@ -58,3 +58,55 @@ test("operators see jobs, feeds and the installation, and nobody else does", asy
   for (const path of PATHS)
     assert.equal((await platform.call("GET", path, { token: await platform.token(operator) })).status, 200, path);
 });
+
+test("a feed says how often it is fetched, when it is next, and when it is older than it should be", async (t) => {
+  const platform = await startPlatform();
+  t.after(() => platform.close());
+  const nowMs = platform.clock.nowMs();
+  const hourMs = 3_600_000;
+  const feeds = {
+    fresh: { address: "https://a.example/x", interval_ms: 6 * hourMs, success_time: nowMs - 6 * hourMs },
+    failing: { address: "https://a.example/x", interval_ms: 6 * hourMs, success_time: nowMs - 8 * hourMs, error: "x" },
+    asked: { address: "https://a.example/x", interval_ms: 48 * hourMs, request_time: nowMs + 1 },
+    never: { address: "https://a.example/x", interval_ms: hourMs, attempt_time: null, create_time: nowMs - 3 * hourMs },
+    imported: { address: "", interval_ms: 6 * hourMs, success_time: nowMs - 6 * 24 * hourMs },
+    old: { address: "", interval_ms: 6 * hourMs, success_time: nowMs - 8 * 24 * hourMs },
+  };
+  await platform.transact(async (tx) => {
+    for (const [name, more] of Object.entries(feeds))
+      await tx
+        .insertInto("feeds")
+        .values({ ...FEED, name, attempt_time: nowMs, create_time: nowMs, ...more })
+        .execute();
+  });
+  const answer = await platform.ok<{ feeds: Record<string, unknown>[] }>("GET", "/operations/v2/feeds");
+  assert.deepEqual(
+    answer.feeds.map((feed) => [feed["name"], feed["interval"], feed["isOverdue"] ?? false]),
+    [
+      ["asked", "172800s", false],
+      ["failing", "21600s", true],
+      ["fresh", "21600s", false],
+      ["imported", "21600s", false],
+      ["never", "3600s", true],
+      ["old", "21600s", true],
+    ],
+  );
+  const dueMs = answer.feeds.map(({ dueTime }) => (typeof dueTime === "string" ? Date.parse(dueTime) - nowMs : null));
+  // The one that failed is tried again sooner, and the one that never was is due since it was added.
+  assert.deepEqual(dueMs, [1, 900_000, 6 * hourMs, null, -3 * hourMs, null]);
+});
+
+const FEED = {
+  format: "osv",
+  licence: "CC0-1.0",
+  products: "[]",
+  origin: "command",
+  run: "",
+  etag: "",
+  last_modified: "",
+  records: 0,
+  withdrawn: 0,
+  problems: 0,
+  error: "",
+  restate: "",
+};

@@ -79,7 +79,11 @@ test("faults in the rows of feeds and catalogues are found and repaired", TIMEOU
     [["feed-key-stale"], () => db.insertInto("feed_keys").values(key).execute()],
     [
       ["feed-problem-without-feed"],
-      () => db.insertInto("feed_problems").values({ feed: "x", n: 0, record: "", position: "", message: "" }).execute(),
+      () =>
+        db
+          .insertInto("feed_problems")
+          .values({ feed: "x", n: 0, record: "", position: "", message: "", kind: "UNREADABLE" })
+          .execute(),
     ],
     [["feed-statement-not-searchable"], () => db.deleteFrom("feed_statement_keys").execute()],
     [

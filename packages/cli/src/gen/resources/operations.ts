@@ -91,6 +91,31 @@ export const METHODS: readonly MethodSpec[] = [
         type: "string",
         help: "Why the last attempt failed; empty when it did not.",
       },
+      {
+        name: "address",
+        type: "string",
+        help: "Where it is fetched from.",
+      },
+      {
+        name: "interval",
+        type: "duration",
+        help: "How often it is fetched.",
+      },
+      {
+        name: "dueTime",
+        type: "timestamp",
+        help: "When it is fetched next; in the past: as soon as the server comes to it.",
+      },
+      {
+        name: "isOverdue",
+        type: "bool",
+        help: "It is older than it should be: it was last brought up to date, or added, longer ago than its interval and an hour.",
+      },
+      {
+        name: "withdrawn",
+        type: "int64",
+        help: "How many of its records are withdrawn: they hold no more.",
+      },
     ],
     items: "feeds",
     aliases: ["feeds"],

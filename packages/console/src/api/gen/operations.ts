@@ -24,6 +24,11 @@ export interface Feed {
   successTime?: string;
   attemptTime?: string;
   error: string;
+  address: string;
+  interval?: string;
+  dueTime?: string;
+  isOverdue: boolean;
+  withdrawn: string;
 }
 export interface PreviewGarbageCollectionRequest {}
 export interface GarbagePreview {

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
   DeliveriesService,
   DeliverySchema,
@@ -12,7 +11,7 @@ import { columnIs, columnIsIfSet, listFound, listOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import type { Condition } from "../../aip/scope.ts";
 import { timeViolations } from "../../aip/times.ts";
-import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
+import { duration, milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { isUid } from "../../lib/uid.ts";
 import { type Call, timeOfDayMs } from "../../core/call.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
@@ -111,10 +110,6 @@ function messageOf(call: Call, row: Delivery, eventsPrefix: string): MessageInit
     ...(attempts.length > 0 && { lastLatency: duration(row.last_latency_ms) }),
     ...(waits && row.next_time !== null && { nextTryTime: timestamp(timeOfDayMs(call, row.next_time)) }),
   };
-}
-
-function duration(ms: number): Pick<Duration, "seconds" | "nanos"> {
-  return { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
 }
 
 function filtersOf(

@@ -54,6 +54,8 @@ async function* lines(reader: Database, counts: { feeds: number; records: number
       .selectFrom("feed_problems")
       .selectAll()
       .where("feed", "=", name)
+      // What matches nothing is found out where it is imported.
+      .where("kind", "=", "UNREADABLE")
       .orderBy("n")
       .execute();
     for (const { record: id, position, message } of problems) yield line({ problem: { id, position, message } });

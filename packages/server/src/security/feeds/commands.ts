@@ -5,7 +5,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { FEEDING } from "./command-options.ts";
 import { type FeedDefinition, MAX_FEEDS } from "./definition.ts";
-import type { FeedProblem } from "./record.ts";
+import type { KeptProblem } from "./record.ts";
 import type { StoredRecord } from "./stored.ts";
 import { deleteKeys, insertKeys, markRemoved, putRecords, ROWS_PER_STATEMENT, takeNumbers } from "./rows.ts";
 
@@ -20,13 +20,19 @@ export interface FeedRun {
 /**
  * Adds feeds, and with `mustBeNew` false changes those that are there. `origin`: whose they are. Those of the file come
  * all together: what it has no longer becomes a feed of the command, without an address. Throws ALREADY_EXISTS, and
- * FAILED_PRECONDITION for another format than the feed has, and for too many feeds.
+ * FAILED_PRECONDITION for another format than the feed has, and for too many feeds. `isFetched`: the caller fetches
+ * them now, so servers leave them alone until that is due again as after a failure.
  */
 export const putFeeds = command(
   "security.putFeeds",
   async (
     call: Call,
-    { feeds, origin, mustBeNew }: { feeds: FeedDefinition[]; origin: "file" | "command"; mustBeNew: boolean },
+    {
+      feeds,
+      origin,
+      mustBeNew,
+      isFetched = false,
+    }: { feeds: FeedDefinition[]; origin: "file" | "command"; mustBeNew: boolean; isFetched?: boolean },
   ): Promise<void> => {
     await takeAdvisoryLock(call.tx, "feeds");
     const known = new Map(
@@ -47,7 +53,7 @@ export const putFeeds = command(
     }
     const names = new Set([...known.keys(), ...feeds.map(({ name }) => name)]);
     if (names.size > MAX_FEEDS) throw new MoorageError(Code.FailedPrecondition, `there are ${MAX_FEEDS} feeds already`);
-    for (const feed of feeds) await putFeed(call, feed, origin, known.get(feed.name)?.products);
+    for (const feed of feeds) await putFeed(call, feed, { origin, isFetched }, known.get(feed.name)?.products);
     if (origin === "file") {
       const listed = new Set(feeds.map(({ name }) => name));
       const left = [...known.values()].filter((row) => row.origin === "file" && !listed.has(row.name));
@@ -59,7 +65,12 @@ export const putFeeds = command(
 );
 
 /** `before`: the products of the feed, if it is there. */
-async function putFeed(call: Call, feed: FeedDefinition, origin: string, before: string | undefined): Promise<void> {
+async function putFeed(
+  call: Call,
+  feed: FeedDefinition,
+  { origin, isFetched }: { origin: string; isFetched: boolean },
+  before: string | undefined,
+): Promise<void> {
   const products = JSON.stringify(feed.products);
   const defined = {
     format: feed.format,
@@ -81,7 +92,8 @@ async function putFeed(call: Call, feed: FeedDefinition, origin: string, before:
       records: 0,
       withdrawn: 0,
       problems: 0,
-      error: "",
+      error: isFetched ? "its first fetch has not ended" : "",
+      ...(isFetched && { attempt_time: call.nowMs }),
       create_time: call.nowMs,
       restate: "",
       ...defined,
@@ -174,9 +186,12 @@ export interface ImportEnd {
   durationMs?: number;
   records?: number;
   withdrawn?: number;
-  /** All that could not be read; `kept` are the first of them. */
+  /** All that could not be read, and all that matches nothing; `kept` are the first of each. */
   problems?: number;
-  kept?: FeedProblem[];
+  unmatched?: number | undefined;
+  kept?: KeptProblem[];
+  /** See Covered, as JSON. Undefined as long as it is not known. */
+  coverage?: string | undefined;
   newest?: number | undefined;
   isFull?: boolean;
   etag?: string | undefined;
@@ -211,7 +226,7 @@ export const endImport = command(
   "security.endImport",
   async (
     call: Call,
-    { place, error, durationMs, kept, newest, isFull, etag, lastModified, ...counts }: ImportEnd,
+    { place, error, durationMs, kept, newest, isFull, etag, lastModified, coverage, unmatched, ...counts }: ImportEnd,
   ): Promise<void> => {
     await holdFeed(call, place);
     const { feed } = place;
@@ -225,12 +240,21 @@ export const endImport = command(
         ...(newest !== undefined && { newest }),
         ...(etag !== undefined && { etag }),
         ...(lastModified !== undefined && { last_modified: lastModified }),
+        ...(coverage !== undefined && { coverage }),
+        ...(unmatched !== undefined && { unmatched }),
       })
       .where("name", "=", feed)
       .execute();
     if (kept === undefined) return;
     await call.tx.deleteFrom("feed_problems").where("feed", "=", feed).execute();
-    const rows = kept.map(({ id, position, message }, n) => ({ feed, n, record: id, position, message }));
+    const rows = kept.map(({ id, position, message, kind }, n) => ({
+      feed,
+      n,
+      record: id,
+      position,
+      message,
+      kind,
+    }));
     for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
       await call.tx
         .insertInto("feed_problems")

@@ -7,13 +7,42 @@ import { SourceError } from "./record.ts";
 
 // A feed that failed is due again sooner.
 const RETRY_MS = 15 * 60_000;
+// How long a download may take, and a server may have been restarted meanwhile.
+const GRACE_MS = 3_600_000;
+// Nothing fetches a feed without an address, so its interval says nothing of when somebody imports it again.
+const IMPORTED_EVERY_MS = 7 * 86_400_000;
+
+type Schedule = Pick<
+  Row<"feeds">,
+  "address" | "interval_ms" | "attempt_time" | "success_time" | "request_time" | "create_time" | "error"
+>;
+
+/** When the feed is fetched next, in milliseconds since 1970; in the past: now. Undefined without an address. */
+export function dueMs(feed: Schedule): number | undefined {
+  const { address, interval_ms: everyMs, attempt_time: attemptMs, request_time: requestMs, error } = feed;
+  if (address === "") return undefined;
+  if (attemptMs === null) return 0;
+  if (requestMs !== null && requestMs > attemptMs) return requestMs;
+  return attemptMs + (error === "" ? everyMs : Math.min(everyMs, RETRY_MS));
+}
+
+/**
+ * Whether what the feed says is older than it should be: it was last brought up to date longer ago than its interval
+ * and an hour, or without an address longer than a week. A feed that never was is as old as itself.
+ */
+export function isOverdue(feed: Schedule, nowMs: number): boolean {
+  const everyMs = feed.address === "" ? Math.max(feed.interval_ms, IMPORTED_EVERY_MS) : feed.interval_ms + GRACE_MS;
+  return nowMs - (feed.success_time ?? feed.create_time) > everyMs;
+}
 
 /** The feeds that have an address and are due, the one that has waited longest first. */
 export async function dueFeeds(reader: Database, nowMs: number): Promise<Row<"feeds">[]> {
   const rows = await reader.selectFrom("feeds").selectAll().where("address", "<>", "").execute();
-  const dueMs = ({ attempt_time: attemptMs, error, interval_ms: everyMs }: Row<"feeds">): number =>
-    attemptMs === null ? 0 : attemptMs + (error === "" ? everyMs : Math.min(everyMs, RETRY_MS));
-  return rows.filter((row) => dueMs(row) <= nowMs).toSorted((a, b) => dueMs(a) - dueMs(b));
+  return rows
+    .flatMap((row) => ({ row, atMs: dueMs(row) ?? Infinity }))
+    .filter(({ atMs }) => atMs <= nowMs)
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .map(({ row }) => row);
 }
 
 /** The state of each feed, for metrics. Times are milliseconds since 1970. */

@@ -3,7 +3,7 @@ import type { CallData } from "../../core/call.ts";
 import { systemCall } from "../../core/system-call.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import type { Database } from "../../store/index.ts";
+import type { Database, Row } from "../../store/index.ts";
 import {
   beginImport,
   deleteFeed,
@@ -13,7 +13,8 @@ import {
   putFeedRecords,
   removeFeedRecords,
 } from "./commands.ts";
-import { type FeedProblem, SourceError } from "./record.ts";
+import { type Coverage, CoverageCount, type Covered, withPart } from "./coverage.ts";
+import { type FeedProblem, type KeptProblem, type ProblemKind, SourceError } from "./record.ts";
 import type { StoredRead, StoredRecord } from "./stored.ts";
 
 export interface FeedDeps {
@@ -56,13 +57,15 @@ export interface Imported {
   /** No longer in the source. */
   removed: number;
   problems: number;
+  /** Of the records of the source, those that match nothing, in part or as a whole. */
+  unmatched: number;
 }
 
 const BATCH_RECORDS = 200;
 const BATCH_BYTES = 1 << 20;
 const PAGE = 5_000;
 const MAX_RECORDS = 5_000_000;
-/** The most problems of a feed that are stored; all are counted. */
+/** The most problems of each kind that are stored of a feed; all are counted. */
 export const MAX_PROBLEMS = 1_000;
 
 /**
@@ -120,7 +123,9 @@ async function run(
   // A first look, so that nothing is written of a source that is rejected.
   if (source.isSnapshot && before.records > 0 && !allowShrink) await guard(await look(source, signal));
 
+  const row = await feedRow(reader, place.feed);
   const seen = new Reads();
+  const coverage = new CoverageCount(row?.format ?? "", MAX_PROBLEMS);
   let changed = 0;
   let batch: StoredRecord[] = [];
   let bytes = 0;
@@ -135,6 +140,7 @@ async function run(
   for await (const read of source.read()) {
     const stored = seen.take(read);
     if (stored === undefined) continue;
+    coverage.take(stored);
     batch.push(stored);
     bytes += stored.body.length + stored.keys.length * 100;
     if (batch.length >= BATCH_RECORDS || bytes >= BATCH_BYTES) await flush();
@@ -146,20 +152,26 @@ async function run(
     await guard(seen);
     removed = await removeGone(deps, place, seen.ids, signal);
   }
-  const { kept, problems } = source.isSnapshot ? seen : await withStored(reader, place.feed, seen);
+  const found = coverage.end();
+  const now: Problems = { kept: keptOf(seen.kept, found.kept), problems: seen.problems, unmatched: found.unmatched };
+  const known = source.isSnapshot
+    ? { ...now, covered: found.covered }
+    : await withStored(reader, row, seen.ids, found, now);
   const after = await countsOf(reader, place.feed);
   const newest = source.isSnapshot && Number.isFinite(seen.newest) ? seen.newest : source.newest;
   const end = {
     records: after.records,
     withdrawn: after.withdrawn,
-    problems,
-    kept,
+    problems: known.problems,
+    unmatched: known.unmatched,
+    kept: known.kept,
+    ...(known.covered !== undefined && { coverage: JSON.stringify(known.covered) }),
     isFull: source.isSnapshot,
     newest,
     etag: source.etag,
     lastModified: source.lastModified,
   };
-  return { records: seen.records, changed, removed, problems: seen.problems, end };
+  return { records: seen.records, changed, removed, problems: seen.problems, unmatched: found.unmatched, end };
 }
 
 /** Follows what is read. */
@@ -205,17 +217,54 @@ async function look(source: ImportSource, signal: AbortSignal | undefined): Prom
   return reads;
 }
 
-/** The problems after an import of a part: the stored ones of records that it did not have, and its own. */
+/** What is stored of the problems of a feed. */
+interface Problems {
+  kept: KeptProblem[];
+  problems: number;
+  /** Undefined as long as it is not known. */
+  unmatched: number | undefined;
+}
+
+function keptOf(unreadable: readonly FeedProblem[], unmatched: readonly FeedProblem[]): KeptProblem[] {
+  const of = (kind: ProblemKind) => (each: FeedProblem) => ({ ...each, kind });
+  return [...unreadable.map(of("UNREADABLE")), ...unmatched.map(of("UNMATCHED"))];
+}
+
+/**
+ * What is known after an import of a part: what was known of records that it did not have, and what it found. Of more
+ * problems than are stored it is not known which the part has mended: these are counted until the next import of all.
+ */
 async function withStored(
   reader: Database,
-  feed: string,
-  { ids, kept, problems }: Reads,
-): Promise<{ kept: FeedProblem[]; problems: number }> {
-  const rows = await reader.selectFrom("feed_problems").selectAll().where("feed", "=", feed).orderBy("n").execute();
-  const stay = rows
+  row: Row<"feeds"> | undefined,
+  ids: ReadonlySet<string>,
+  { covered }: Pick<Coverage, "covered">,
+  now: Problems,
+): Promise<Problems & { covered: Covered[] | undefined }> {
+  const isNew = row === undefined || (row.records === 0 && row.success_time === null);
+  const stored = isNew ? [] : await problemRows(reader, row.name);
+  const gone = (kind: ProblemKind): number =>
+    stored.filter((each) => each.kind === kind && each.record !== "" && ids.has(each.record)).length;
+  const stay = stored
     .filter(({ record }) => record === "" || !ids.has(record))
-    .map(({ record, position, message }) => ({ id: record, position, message }));
-  return { kept: [...stay, ...kept].slice(0, MAX_PROBLEMS), problems: stay.length + problems };
+    .map(({ record, position, message, kind }) => ({ id: record, position, message, kind: kind as ProblemKind }));
+  const first = (kind: ProblemKind): KeptProblem[] =>
+    [...stay, ...now.kept].filter((each) => each.kind === kind).slice(0, MAX_PROBLEMS);
+  const unmatched = isNew ? 0 : row.unmatched;
+  return {
+    kept: [...first("UNREADABLE"), ...first("UNMATCHED")],
+    problems: (row?.problems ?? 0) - gone("UNREADABLE") + now.problems,
+    unmatched: unmatched === null ? undefined : unmatched - gone("UNMATCHED") + (now.unmatched ?? 0),
+    covered: withPart(isNew ? "[]" : row.coverage, covered),
+  };
+}
+
+async function problemRows(reader: Database, feed: string): Promise<Row<"feed_problems">[]> {
+  return await reader.selectFrom("feed_problems").selectAll().where("feed", "=", feed).orderBy("n").execute();
+}
+
+async function feedRow(reader: Database, feed: string): Promise<Row<"feeds"> | undefined> {
+  return await reader.selectFrom("feeds").selectAll().where("name", "=", feed).executeTakeFirst();
 }
 
 async function removeGone(

@@ -44,6 +44,14 @@ export interface FeedProblem {
   message: string;
 }
 
+/** UNREADABLE: it could not be read, and is not stored. UNMATCHED: it is stored, and all or a part matches nothing. */
+export type ProblemKind = "UNREADABLE" | "UNMATCHED";
+
+/** A problem as it is stored. */
+export interface KeptProblem extends FeedProblem {
+  kind: ProblemKind;
+}
+
 /** What a reader yields. */
 export type Read = { record: FeedRecord; problem?: never } | { problem: FeedProblem; record?: never };
 

@@ -113,6 +113,18 @@ function intervalAt(order: VersionOrder, { intervals, limits }: CompiledRange, v
   );
 }
 
+/** Whether the order can place all versions of a range, so that compileAffected keeps it. */
+export function isPlaced(order: VersionOrder, { events }: { events?: readonly RangeEvent[] | null | undefined }) {
+  const versions = (events ?? []).flatMap((event) => Object.entries(event));
+  return versions.every(
+    ([name, version]) =>
+      (name === "introduced" && version === "0") ||
+      (name === "limit" && version === "*") ||
+      typeof version !== "string" ||
+      hasPlace(order, version),
+  );
+}
+
 /** The events of one version. `introduced: "0"` is before all versions, so it has none. */
 interface Step {
   version: string | undefined;

@@ -63,13 +63,15 @@ export function hitOf(
   };
 }
 
-interface Entry {
+/** What a record says about one package. */
+export interface Entry {
   of: RecordPackage;
   affected: Affected;
   unfixed: RecordAffects["unfixed"];
 }
 
-function entriesOf(format: string, body: string): Entry[] {
+/** What a record says of each of its packages; empty for formats that say nothing about packages. */
+export function entriesOf(format: string, body: string): Entry[] {
   if (format === "osv") return osvEntries(JSON.parse(body) as OsvBody);
   if (format === "alpine-secdb") return alpineEntries(JSON.parse(body) as AlpineBody);
   if (format === "debian-tracker") return debianEntries(JSON.parse(body) as DebianBody);

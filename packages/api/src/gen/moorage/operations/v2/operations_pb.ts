@@ -5,8 +5,8 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/operations/v2/operations.proto.
  */
 export const file_moorage_operations_v2_operations: GenFile = /*@__PURE__*/
-  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhIKEExpc3RGZWVkc1JlcXVlc3QiPwoRTGlzdEZlZWRzUmVzcG9uc2USKgoFZmVlZHMYASADKAsyGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZCLLAQoERmVlZBIMCgRuYW1lGAEgASgJEg4KBmZvcm1hdBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEg8KB3JlY29yZHMYBCABKAMSEAoIcHJvYmxlbXMYBSABKAMSMAoMc3VjY2Vzc190aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxhdHRlbXB0X3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWVycm9yGAggASgJIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMoYFChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_options]);
+  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhIKEExpc3RGZWVkc1JlcXVlc3QiPwoRTGlzdEZlZWRzUmVzcG9uc2USKgoFZmVlZHMYASADKAsyGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZCLeAgoERmVlZBIMCgRuYW1lGAEgASgJEg4KBmZvcm1hdBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEg8KB3JlY29yZHMYBCABKAMSEAoIcHJvYmxlbXMYBSABKAMSMAoMc3VjY2Vzc190aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxhdHRlbXB0X3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWVycm9yGAggASgJEg8KB2FkZHJlc3MYCSABKAkSKwoIaW50ZXJ2YWwYCiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoIZHVlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmlzX292ZXJkdWUYDCABKAgSEQoJd2l0aGRyYXduGA0gASgDIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMoYFChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_options]);
 
 /**
  * ListJobsRequest asks for the jobs.
@@ -191,6 +191,42 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
    * @generated from field: string error = 8;
    */
   error: string;
+
+  /**
+   * Where it is fetched from. Empty for a feed that is imported from files.
+   *
+   * @generated from field: string address = 9;
+   */
+  address: string;
+
+  /**
+   * How often it is fetched.
+   *
+   * @generated from field: google.protobuf.Duration interval = 10;
+   */
+  interval?: Duration | undefined;
+
+  /**
+   * When it is fetched next; in the past: as soon as the server comes to it. Absent when nothing fetches it.
+   *
+   * @generated from field: google.protobuf.Timestamp due_time = 11;
+   */
+  dueTime?: Timestamp | undefined;
+
+  /**
+   * It is older than it should be: it was last brought up to date, or added, longer ago than its interval and an hour.
+   * A feed without an address is overdue after a week, or after its interval if that is longer.
+   *
+   * @generated from field: bool is_overdue = 12;
+   */
+  isOverdue: boolean;
+
+  /**
+   * How many of its records are withdrawn: they hold no more.
+   *
+   * @generated from field: int64 withdrawn = 13;
+   */
+  withdrawn: bigint;
 };
 
 /**
