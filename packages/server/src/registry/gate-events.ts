@@ -34,7 +34,7 @@ export function findingsHash({ count, worst, unknown }: GateVerdict): string {
     [vulnerability, severity, isExploited, purl, digest].join(" "),
   );
   // Why it is not known may be said in other words, such as by the next attempt to read it.
-  const notKnown = unknown.map(({ digest, waits }) => `${digest} ${waits}`);
+  const notKnown = unknown.map(({ digest, waits, state }) => `${digest} ${waits} ${state}`);
   return createHash("sha256")
     .update([count, ...named, ...notKnown].join("\n"))
     .digest("hex");

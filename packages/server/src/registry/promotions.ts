@@ -40,7 +40,7 @@ type Tags = MessageInitShape<typeof TagSchema>[];
 /** What is answered: the tags, and what the gate let pass although it is not known what it holds. */
 interface Promoted {
   tags: Tags;
-  unknownImages: { tag: string; digest: string; reason: string }[];
+  unknownImages: { tag: string; digest: string; reason: string; state: string }[];
 }
 type Requested = Pick<TagPromotion | TagRollback, "name" | "expectedDigest">;
 /** The digest a tag moves to, or why there is none. */
@@ -262,5 +262,5 @@ async function moveTogether(
       bundles: JSON.parse(bundles) as string[],
     });
   }
-  return { tags, unknownImages: passed.map(({ tag, digest, reason }) => ({ tag, digest, reason })) };
+  return { tags, unknownImages: passed.map(({ tag, digest, reason, state }) => ({ tag, digest, reason, state })) };
 }

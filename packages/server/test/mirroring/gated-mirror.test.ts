@@ -28,7 +28,7 @@ interface Listed {
 }
 const CATALOGUING = { ...LOOPBACK, MOORAGE_CATALOG_IMAGES: "1" };
 
-test("an image that is pulled through is held until it was copied and read, and then passes", async (t) => {
+test("an image that is pulled through is held until it was copied and read, and then by what feeds cover", async (t) => {
   const { upstream, here, mirror, configOf } = await startPair(t, CATALOGUING);
   const source: PushTarget = { url: upstream.url, token: upstream.registry, name: "acme/app" };
   const image = await pushLayers(source, "v1", [tarOf([npmFile("app", "inside", "1.0.0")])]);
@@ -47,6 +47,11 @@ test("an image that is pulled through is held until it was copied and read, and 
   const first = await pull(late);
   assert.equal(first.status, 429, first.text);
   assert.match(first.text, /it is copied from its source/);
+  await until(async () => (await pull(late)).status === 403);
+  assert.match((await pull(late)).text, /no feed covers 1 package of npm/, "it was read, and nothing is known of npm");
+  await here.api("PATCH", `/registry/v2/repos/${uid}?updateMask=tagPolicy`, {
+    tagPolicy: { vulnerabilities: { on: ["PULL"], mode: "ENFORCE", onUnknown: "PASS" } },
+  });
   await until(async () => (await pull(late)).status === 200);
 });
 

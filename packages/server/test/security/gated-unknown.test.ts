@@ -26,9 +26,16 @@ interface Gated {
 }
 interface Unknown {
   digest: string;
+  state: string;
   reason: string;
   waits: boolean;
 }
+const waiting = (digest: string): Unknown => ({
+  digest,
+  state: "NOT_READ",
+  reason: "it waits to be read",
+  waits: true,
+});
 interface Denied {
   code: string;
   message: string;
@@ -129,13 +136,13 @@ test("an image that waits to be read is held, with an answer that clients repeat
   const { code, message, detail } = errorOf(answer);
   assert.equal(code, "TOOMANYREQUESTS");
   assert.match(message, /It is not known what sha256:\w{64} holds: it waits to be read\. [^]*Ask again/);
-  assert.deepEqual([detail.count, detail.unknown], [0, [{ digest, reason: "it waits to be read", waits: true }]]);
+  assert.deepEqual([detail.count, detail.unknown], [0, [waiting(digest)]]);
   const head = await repo.pull(digest, "HEAD");
   assert.deepEqual([head.status, "retry-after" in head.headers], [429, true]);
   const [event] = await repo.eventsUntil(1);
   assert.deepEqual(
     [event?.type, event?.body.count, event?.body.unknown],
-    ["registry.gate.rejected.v1", 0, [{ digest, reason: "it waits to be read", waits: true }]],
+    ["registry.gate.rejected.v1", 0, [waiting(digest)]],
   );
   const promoted = await promote(repo, digest);
   assert.deepEqual([promoted.status, unmet(promoted)], [400, ["VULNERABILITY_GATE prod"]]);
@@ -146,7 +153,15 @@ test("an image that waits to be read is held, with an answer that clients repeat
   const metrics = await (await fetch(`${platform.url}/metrics`)).text();
   assert.match(metrics, /^moorage_gated_pulls_total\{outcome="rejected",reason="waiting"\} [1-9]/m);
   const found = await platform.ok("GET", `/vulnerabilities/v2/findings?repo=${repo.repo}&digest=${digest}`);
-  assert.deepEqual(found["unknownImages"], [{ digest, platform: "", reason: "it waits to be read", waits: true }]);
+  assert.deepEqual(found["unknownImages"], [
+    {
+      ...waiting(digest),
+      platform: "",
+      state: "KNOWLEDGE_STATE_NOT_READ",
+      uncovered: [],
+      unreadFiles: 0,
+    },
+  ]);
   await setWaiting(digest, false);
   await repo.pulledAs("v1", 200);
   assert.equal((await promote(repo, digest)).status, 200);
@@ -215,7 +230,9 @@ test("with PASS an unknown image passes, and each answer says that it is not kno
   assert.match(step?.message ?? "", /It is not known what sha256:\w+ holds: it waits to be read/);
   const promoted = await promote(repo, digest);
   assert.equal(promoted.status, 200);
-  assert.deepEqual(promoted.body["unknownImages"], [{ tag: "prod", digest, reason: "it waits to be read" }]);
+  assert.deepEqual(promoted.body["unknownImages"], [
+    { tag: "prod", digest, reason: "it waits to be read", state: "NOT_READ" },
+  ]);
   await setWaiting(digest, false);
   await settled(digest);
 });

@@ -207,4 +207,46 @@ export const METHODS: readonly MethodSpec[] = [
     items: "findings",
     aliases: ["ls"],
   },
+  {
+    method: "moorage.vulnerabilities.v2.FindingsService/GetCoverage",
+    verb: "get-coverage",
+    kind: "get",
+    http: "GET",
+    path: "/vulnerabilities/v2/repos/{repoUid=**}/digests/{digest}/coverage",
+    reads: true,
+    summary: "show what is known of an image, or of each image of an index",
+    help: "Show what is known of an image, or of each image of an index: whether it was read, which packages no feed covers and which preset of feeds would, and which files could not be read or identified. Without it a count of findings says nothing.",
+    arguments: [
+      {
+        form: "image",
+        name: "image",
+        fields: ["repoUid", "digest"],
+        required: true,
+      },
+    ],
+    flags: [],
+    response: [
+      {
+        name: "state",
+        type: "enum",
+        help: "Of an index the least of its images.",
+        values: ["NOT_READ", "NO_DATA", "READ"],
+        prefix: "KNOWLEDGE_STATE_",
+      },
+      {
+        name: "images",
+        type: "message",
+        repeated: true,
+        help: "The image, or those of the index; 200 at most.",
+      },
+      {
+        name: "staleFeeds",
+        type: "message",
+        repeated: true,
+        help: "The feeds that findings of it rest on and that are older than their own interval.",
+      },
+    ],
+    items: "coverages",
+    aliases: ["coverage"],
+  },
 ];

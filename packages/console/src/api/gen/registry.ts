@@ -577,6 +577,7 @@ export interface UnknownImage {
   tag: string;
   digest: string;
   reason: string;
+  state: string;
 }
 export interface RollbackTagsRequest {
   repoUid?: string;

@@ -335,6 +335,8 @@ export interface ListFindingsResponse {
   findings: Finding[];
   nextPageToken: string;
   unknownImages: UnknownFindings[];
+  state: KnowledgeState;
+  staleFeeds: StaleFeed[];
 }
 export interface Finding {
   vulnerability: string;
@@ -413,6 +415,46 @@ export interface UnknownFindings {
   platform: string;
   reason: string;
   waits: boolean;
+  state: KnowledgeState;
+  uncovered: UncoveredPackages[];
+  unreadFiles: number;
+}
+export type KnowledgeState =
+  "KNOWLEDGE_STATE_UNSPECIFIED" | "KNOWLEDGE_STATE_NOT_READ" | "KNOWLEDGE_STATE_NO_DATA" | "KNOWLEDGE_STATE_READ";
+export interface UncoveredPackages {
+  ecosystem: string;
+  packages: number;
+  preset: string;
+}
+export interface StaleFeed {
+  feed: string;
+  successTime?: string;
+  interval?: string;
+}
+export interface GetCoverageRequest {
+  repoUid?: string;
+  digest?: string;
+}
+export interface Coverage {
+  state: KnowledgeState;
+  images: ImageCoverage[];
+  staleFeeds: StaleFeed[];
+}
+export interface ImageCoverage {
+  digest: string;
+  platform: string;
+  state: KnowledgeState;
+  reason: string;
+  waits: boolean;
+  packages: number;
+  uncovered: UncoveredPackages[];
+  unreadFiles: number;
+  files: UnreadFile[];
+}
+export interface UnreadFile {
+  path: string;
+  layer: string;
+  reason: string;
 }
 export interface GetScannerRequest {
   uid?: string;
@@ -650,6 +692,11 @@ export const getImageVexDocument = method<GetImageVexDocumentRequest, VexDocumen
 export const listFindings = method<ListFindingsRequest, ListFindingsResponse>(
   "GET",
   "/vulnerabilities/v2/findings",
+  "",
+);
+export const getCoverage = method<GetCoverageRequest, Coverage>(
+  "GET",
+  "/vulnerabilities/v2/repos/{repoUid=**}/digests/{digest}/coverage",
   "",
 );
 export const getScanner = method<GetScannerRequest, Scanner>("GET", "/vulnerabilities/v2/scanners/{uid=**}", "");

@@ -95,7 +95,10 @@ export function gateDenied(name: string, digest: string, verdict: GateVerdict): 
     repository: name,
     digest,
     findings: String(count),
-    ...(unknown.length > 0 && { unknown: unknown.map(({ reason }) => reason).join("; ") }),
+    ...(unknown.length > 0 && {
+      unknown: unknown.map(({ reason }) => reason).join("; "),
+      state: unknown.some(({ state }) => state === "NOT_READ") ? "NOT_READ" : "NO_DATA",
+    }),
     // For the audit log, whose reasons have no text of images.
     ...(count === 0 && { reason: isForNow(verdict) ? NOT_KNOWN_YET : NOT_KNOWN }),
   };

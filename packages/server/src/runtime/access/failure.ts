@@ -54,10 +54,15 @@ export function failureOf(question: Question, { reached, error }: Decision, abou
   return because(AccessReason.REQUEST_REJECTED, { message: "ask for something else: see the message" });
 }
 
-/** What helps against the rejection of a gate: for findings, for what is not known, and for what will be known soon. */
+/**
+ * What helps against the rejection of a gate: for findings, for what no feed covers, for what was not read, and for
+ * what will be known soon.
+ */
 function gateRemedy(error: Decision["error"]): string {
   const { metadata = {}, retryAfterMs } = error?.details ?? {};
   if (retryAfterMs !== undefined) return "wait some seconds, until the image has been read, and ask again";
+  if (metadata["findings"] === "0" && metadata["state"] === "NO_DATA")
+    return "have whoever runs the server add the feeds that cover its packages, or have the gate of the repo's policy let pass what is not known (onUnknown)";
   if (metadata["findings"] === "0")
     return "attach an SBOM to the image as somebody who may write advisories, push an image that can be read, or have the gate of the repo's policy let pass what is not known (onUnknown)";
   return "push an image in which these vulnerabilities are fixed, say by an advisory or a VEX document that they do not affect it, or change the gate of the repo's policy";

@@ -4,6 +4,8 @@ import {
   type FindingsService,
   FindingState,
   FixState,
+  GetCoverageRequestSchema,
+  KnowledgeState,
   type ListFindingsRequest,
   ListFindingsRequestSchema,
   RepoSchema,
@@ -18,9 +20,12 @@ import { invalidArgument, notFound } from "../../errors.ts";
 import { milliseconds, timestamp } from "../../lib/timestamps.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { isWithin } from "../../lib/uid.ts";
-import { repoOfReport } from "../../registry/index.ts";
+import { repoOfReport, repos } from "../../registry/index.ts";
 import type { AdvisoryDecision } from "./decisions.ts";
-import { type UnknownPlatform, unknownImagesOf } from "../gate/unknown-images.ts";
+import { knowledgeBehind, leastKnown, type PlatformKnowledge } from "../coverage/index-knowledge.ts";
+import { coverageMessage, staleMessage, unknownMessage } from "../coverage/messages.ts";
+import { isAnyFeed } from "../coverage/spaces.ts";
+import { staleFeeds } from "../coverage/stale-feeds.ts";
 import { type ImageName, imagesBehind } from "./images.ts";
 import { type ListedFinding, type ListedImages, listFindings } from "./list.ts";
 import { reposWith } from "./walk.ts";
@@ -50,9 +55,18 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
           licence,
         ]),
       );
-      const isFirst = request.pageToken === "";
-      const unknownImages = isFirst ? await unknownAmong(call, images.named ?? []) : [];
-      return { findings: rows.map((row) => messageOf(row, licences, readers)), nextPageToken, unknownImages };
+      const findings = rows.map((row) => messageOf(row, licences, readers));
+      if (request.pageToken !== "") return { findings, nextPageToken };
+      return { findings, nextPageToken, ...(await knownOf(call, images.named)) };
+    },
+    async getCoverage(call, request) {
+      validate(GetCoverageRequestSchema, request);
+      const { repoUid: repo, digest } = request;
+      await repos.get(call.tx, repo);
+      await requireImage(call, repo, digest);
+      const images = await knowledgeBehind(call.tx, { repo, digest });
+      const spaces = images.flatMap(({ coverage }) => coverage.spaces);
+      return coverageMessage(images, await staleFeeds(call.tx, call.nowMs, spaces));
     },
   };
 }
@@ -65,14 +79,19 @@ async function imagesOf(call: Call, request: ListFindingsRequest): Promise<Liste
   const within: Scope = { ...scope, roots: scope.roots.length === 0 ? [] : [repo] };
   const digest = request.tag === "" ? request.digest : await digestOfTag(call, repo, request);
   if (digest === "") return { scope: within };
-  const row = await call.tx
+  await requireImage(call, repo, digest);
+  return { scope: within, only: await imagesNamed(call, repo, digest), named: [{ repo, digest }] };
+}
+
+/** Throws NOT_FOUND unless the repo holds the manifest. */
+async function requireImage({ tx }: Call, repo: string, digest: string): Promise<void> {
+  const row = await tx
     .selectFrom("manifests")
     .select("digest")
     .where("repo", "=", repo)
     .where("digest", "=", digest)
     .executeTakeFirst();
   if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
-  return { scope: within, only: await imagesNamed(call, repo, digest), named: [{ repo, digest }] };
 }
 
 /** Of the image or index in every repo of the scope that has it. Throws NOT_FOUND when none has. */
@@ -95,12 +114,25 @@ async function imagesNamed({ tx }: Call, repo: string, digest: string): Promise<
   return digests.map((each) => ({ repo, digest: each }));
 }
 
-/** Those images of which it is not known what they hold; what is the same in several repos once. */
-async function unknownAmong({ tx }: Call, named: readonly ImageName[]): Promise<UnknownPlatform[]> {
-  const found = new Map<string, UnknownPlatform>();
+/**
+ * What is known of the images that a list is about; what is the same in several repos once. Of a list about no image,
+ * no more than that there is no feed.
+ */
+async function knownOf({ tx, nowMs }: Call, named: readonly ImageName[] | undefined) {
+  if (named === undefined) {
+    const state = (await isAnyFeed(tx)) ? KnowledgeState.UNSPECIFIED : KnowledgeState.NO_DATA;
+    return { state, staleFeeds: (await staleFeeds(tx, nowMs)).map(staleMessage) };
+  }
+  const found = new Map<string, PlatformKnowledge>();
   for (const image of named)
-    for (const each of await unknownImagesOf(tx, image)) found.set(`${each.digest} ${each.reason}`, each);
-  return [...found.values()];
+    for (const each of await knowledgeBehind(tx, image)) found.set(`${each.digest} ${each.reason}`, each);
+  const images = [...found.values()];
+  const spaces = new Set(images.flatMap(({ coverage }) => coverage.spaces));
+  return {
+    unknownImages: images.filter(({ state }) => state !== "READ").map(unknownMessage),
+    state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
+    staleFeeds: (await staleFeeds(tx, nowMs, [...spaces])).map(staleMessage),
+  };
 }
 
 /** The uid of the repo. Throws NOT_FOUND unless the caller may list what is in it. */

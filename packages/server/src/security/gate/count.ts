@@ -10,9 +10,9 @@ import {
 } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { ReadingLimits } from "../attached/statements.ts";
+import { type ManifestContent, unknownOf } from "../coverage/image-knowledge.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
-import { type ManifestContent, unknownOf } from "./unknown.ts";
 
 /** The findings of images that count for a gate, and of which of them it is not known what they hold. */
 export interface Counted {

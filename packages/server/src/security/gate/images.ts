@@ -2,7 +2,7 @@ import { isImageType, isIndexType } from "../../core/media-types.ts";
 import { type Database, statement } from "../../store/index.ts";
 import type { GatedImage } from "../../registry/index.ts";
 import { imagesIn } from "../sbom/holdings.ts";
-import type { ManifestContent } from "./unknown.ts";
+import type { ManifestContent } from "../coverage/image-knowledge.ts";
 
 /** The most images of one index that are looked at. */
 export const MAX_IMAGES = 200;

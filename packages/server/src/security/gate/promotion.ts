@@ -29,7 +29,7 @@ export const judgePromotion: JudgePromotion = async ({ tx, ahead = {} }, { repo,
   const found = together(counts);
   if (!isWhole) {
     const reason = `it names more than ${MAX_IMAGES} manifests, or they are nested too deep: not all were looked at`;
-    found.unknown = [{ digest, reason, waits: false }, ...found.unknown];
+    found.unknown = [{ digest, reason, waits: false, state: "NOT_READ" }, ...found.unknown];
   }
   return verdictOn(found, rules);
 };

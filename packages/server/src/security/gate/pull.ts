@@ -5,7 +5,7 @@ import type { Database } from "../../store/index.ts";
 import { type Counted, countFindings, passes, together, verdictOn } from "./count.ts";
 import { manifestOf, namedImages } from "./images.ts";
 import { findingsState } from "./state.ts";
-import type { ManifestContent } from "./unknown.ts";
+import type { ManifestContent } from "../coverage/image-knowledge.ts";
 
 /** What was found in an image. `readMs` and `checkedMs`: when it was read, and last known to be so. */
 interface Known {

@@ -15,7 +15,7 @@ const MAX_INDEXES = 20;
 const textOf = (groups: number): string => `select
   (select count(*) from (select 1 from packages where matched is null limit 1) as w) as waiting,
   (select max(value) from feed_changes) as changes,
-  (select count(*) from feeds) as feeds,
+  (select count(*) || ' ' || count(success_time) from feeds) as feeds,
   (select max(value) from matching where name = 'changes') as compared,
   (select max(position) from matching where name = 'changes') as position,
   (select max(value) from matching where name = 'statements') as statements,

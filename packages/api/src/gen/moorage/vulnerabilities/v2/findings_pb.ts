@@ -5,8 +5,9 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { UIDPFilter } from "../../common/uidp_pb.ts";
@@ -19,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/vulnerabilities/v2/findings.proto.
  */
 export const file_moorage_vulnerabilities_v2_findings: GenFile = /*@__PURE__*/
-  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIimAcKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSKhAQoMRmluZGluZ0NsYWltEg4KBnN0YXR1cxgBIAEoCRIVCg1qdXN0aWZpY2F0aW9uGAIgASgJEg4KBmltcGFjdBgDIAEoCRIQCghkb2N1bWVudBgEIAEoCRIOCgZhdXRob3IYBSABKAkSDgoGc291cmNlGAYgASgJEigKBHRpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQBCg9GaW5kaW5nRGVjaXNpb24SEAoIYWR2aXNvcnkYASABKAkSEwoLYWR2aXNvcnlfaWQYAiABKAkSOQoEdHlwZRgDIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkV2ZW50VHlwZUZpbHRlchIVCg1qdXN0aWZpY2F0aW9uGAQgASgJEhAKCHZlcnNpb25zGAUgAygJEgwKBG5vdGUYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKEEZpbmRpbmdTdGF0ZW1lbnQSFQoNanVzdGlmaWNhdGlvbhgBIAEoCRIOCgZpbXBhY3QYAiABKAkSEAoIZG9jdW1lbnQYAyABKAkSDgoGYXV0aG9yGAQgASgJEg4KBnNvdXJjZRgFIAEoCRIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRmZWVkGAcgASgJImoKDkZpbmRpbmdQYWNrYWdlEgwKBHB1cmwYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEhMKC3NvdXJjZV9uYW1lGAQgASgJEhYKDnNvdXJjZV92ZXJzaW9uGAUgASgJIi4KD0ZpbmRpbmdMb2NhdGlvbhINCgVsYXllchgBIAEoCRIMCgRwYXRoGAIgASgJIp8BCg1GaW5kaW5nUmVjb3JkEgwKBGZlZWQYASABKAkSCgoCaWQYAiABKAkSDwoHbGljZW5jZRgDIAEoCRIUCgxmaXhfdmVyc2lvbnMYBCADKAkSHgoWbGFzdF9hZmZlY3RlZF92ZXJzaW9ucxgFIAMoCRItCglvcGVuX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpQEChNMaXN0RmluZGluZ3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBHJlcG8YAiABKAkSCwoDdGFnGAMgASgJEnMKBmRpZ2VzdBgEIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+Eh8KD3Z1bG5lcmFiaWxpdGllcxgFIAMoCUIG8rsYAhBkEhgKCHBhY2thZ2VzGAYgAygJQgbyuxgCEGQSQQoMbWluX3NldmVyaXR5GAcgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1NldmVyaXR5EhAKA2tldhgIIAEoCEgAiAEBEhQKB2ZpeGFibGUYCSABKAhIAYgBARI3CgVzdGF0ZRgKIAEoDjIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZRIpCgVhc19vZhgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGB4gASgFEhIKCnBhZ2VfdG9rZW4YHyABKAlCBgoEX2tldkIKCghfZml4YWJsZSKsAQoUTGlzdEZpbmRpbmdzUmVzcG9uc2USNQoIZmluZGluZ3MYASADKAsyIy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRJECg51bmtub3duX2ltYWdlcxjoByADKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Vbmtub3duRmluZGluZ3MiUgoPVW5rbm93bkZpbmRpbmdzEg4KBmRpZ2VzdBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZyZWFzb24YAyABKAkSDQoFd2FpdHMYBCABKAgq0gIKD0ZpbmRpbmdTZXZlcml0eRIgChxGSU5ESU5HX1NFVkVSSVRZX1VOU1BFQ0lGSUVEEAASKQoYRklORElOR19TRVZFUklUWV9VTktOT1dOEAEaC5K9GAdVTktOT1dOEiMKFUZJTkRJTkdfU0VWRVJJVFlfTk9ORRACGgiSvRgETk9ORRIvChtGSU5ESU5HX1NFVkVSSVRZX05FR0xJR0lCTEUQAxoOkr0YCk5FR0xJR0lCTEUSIQoURklORElOR19TRVZFUklUWV9MT1cQBBoHkr0YA0xPVxInChdGSU5ESU5HX1NFVkVSSVRZX01FRElVTRAFGgqSvRgGTUVESVVNEiMKFUZJTkRJTkdfU0VWRVJJVFlfSElHSBAGGgiSvRgESElHSBIrChlGSU5ESU5HX1NFVkVSSVRZX0NSSVRJQ0FMEAcaDJK9GAhDUklUSUNBTCp1CgxGaW5kaW5nU3RhdGUSHQoZRklORElOR19TVEFURV9VTlNQRUNJRklFRBAAEiAKEkZJTkRJTkdfU1RBVEVfT1BFThABGgiSvRgET1BFThIkChRGSU5ESU5HX1NUQVRFX0NMT1NFRBACGgqSvRgGQ0xPU0VEKpMBCghGaXhTdGF0ZRIZChVGSVhfU1RBVEVfVU5TUEVDSUZJRUQQABIeCg9GSVhfU1RBVEVfRklYRUQQARoJkr0YBUZJWEVEEiYKE0ZJWF9TVEFURV9OT1RfRklYRUQQAhoNkr0YCU5PVF9GSVhFRBIkChJGSVhfU1RBVEVfV09OVF9GSVgQAxoMkr0YCFdPTlRfRklYMtwBCg9GaW5kaW5nc1NlcnZpY2USyAEKDExpc3RGaW5kaW5ncxIvLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1JlcXVlc3QaMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXNwb25zZSJVorsYCBoGxQzNDM8MqLsYAbq7GB0iG1Z1bG5lcmFiaWxpdGllcyBvZiBhbiBpbWFnZYLT5JMCHhIcL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5nc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
+  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIimAcKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSKhAQoMRmluZGluZ0NsYWltEg4KBnN0YXR1cxgBIAEoCRIVCg1qdXN0aWZpY2F0aW9uGAIgASgJEg4KBmltcGFjdBgDIAEoCRIQCghkb2N1bWVudBgEIAEoCRIOCgZhdXRob3IYBSABKAkSDgoGc291cmNlGAYgASgJEigKBHRpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQBCg9GaW5kaW5nRGVjaXNpb24SEAoIYWR2aXNvcnkYASABKAkSEwoLYWR2aXNvcnlfaWQYAiABKAkSOQoEdHlwZRgDIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkV2ZW50VHlwZUZpbHRlchIVCg1qdXN0aWZpY2F0aW9uGAQgASgJEhAKCHZlcnNpb25zGAUgAygJEgwKBG5vdGUYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKEEZpbmRpbmdTdGF0ZW1lbnQSFQoNanVzdGlmaWNhdGlvbhgBIAEoCRIOCgZpbXBhY3QYAiABKAkSEAoIZG9jdW1lbnQYAyABKAkSDgoGYXV0aG9yGAQgASgJEg4KBnNvdXJjZRgFIAEoCRIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRmZWVkGAcgASgJImoKDkZpbmRpbmdQYWNrYWdlEgwKBHB1cmwYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEhMKC3NvdXJjZV9uYW1lGAQgASgJEhYKDnNvdXJjZV92ZXJzaW9uGAUgASgJIi4KD0ZpbmRpbmdMb2NhdGlvbhINCgVsYXllchgBIAEoCRIMCgRwYXRoGAIgASgJIp8BCg1GaW5kaW5nUmVjb3JkEgwKBGZlZWQYASABKAkSCgoCaWQYAiABKAkSDwoHbGljZW5jZRgDIAEoCRIUCgxmaXhfdmVyc2lvbnMYBCADKAkSHgoWbGFzdF9hZmZlY3RlZF92ZXJzaW9ucxgFIAMoCRItCglvcGVuX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpQEChNMaXN0RmluZGluZ3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBHJlcG8YAiABKAkSCwoDdGFnGAMgASgJEnMKBmRpZ2VzdBgEIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+Eh8KD3Z1bG5lcmFiaWxpdGllcxgFIAMoCUIG8rsYAhBkEhgKCHBhY2thZ2VzGAYgAygJQgbyuxgCEGQSQQoMbWluX3NldmVyaXR5GAcgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1NldmVyaXR5EhAKA2tldhgIIAEoCEgAiAEBEhQKB2ZpeGFibGUYCSABKAhIAYgBARI3CgVzdGF0ZRgKIAEoDjIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZRIpCgVhc19vZhgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGB4gASgFEhIKCnBhZ2VfdG9rZW4YHyABKAlCBgoEX2tldkIKCghfZml4YWJsZSKlAgoUTGlzdEZpbmRpbmdzUmVzcG9uc2USNQoIZmluZGluZ3MYASADKAsyIy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRJECg51bmtub3duX2ltYWdlcxjoByADKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Vbmtub3duRmluZGluZ3MSOgoFc3RhdGUY6QcgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSOwoLc3RhbGVfZmVlZHMY6gcgAygLMiUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuU3RhbGVGZWVkIngKCVN0YWxlRmVlZBIMCgRmZWVkGAEgASgJEjAKDHN1Y2Nlc3NfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iSAoRVW5jb3ZlcmVkUGFja2FnZXMSEQoJZWNvc3lzdGVtGAEgASgJEhAKCHBhY2thZ2VzGAIgASgFEg4KBnByZXNldBgDIAEoCSLlAQoPVW5rbm93bkZpbmRpbmdzEg4KBmRpZ2VzdBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZyZWFzb24YAyABKAkSDQoFd2FpdHMYBCABKAgSOQoFc3RhdGUYBSABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRJACgl1bmNvdmVyZWQYBiADKAsyLS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRQYWNrYWdlcxIUCgx1bnJlYWRfZmlsZXMYByABKAUiowEKEkdldENvdmVyYWdlUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+IrwBCghDb3ZlcmFnZRI5CgVzdGF0ZRgBIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEjkKBmltYWdlcxgCIAMoCzIpLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkltYWdlQ292ZXJhZ2USOgoLc3RhbGVfZmVlZHMYAyADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQirAIKDUltYWdlQ292ZXJhZ2USDgoGZGlnZXN0GAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEjkKBXN0YXRlGAMgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSDgoGcmVhc29uGAQgASgJEg0KBXdhaXRzGAUgASgIEhAKCHBhY2thZ2VzGAYgASgFEkAKCXVuY292ZXJlZBgHIAMoCzItLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVuY292ZXJlZFBhY2thZ2VzEhQKDHVucmVhZF9maWxlcxgIIAEoBRI1CgVmaWxlcxgJIAMoCzImLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVucmVhZEZpbGUiOQoKVW5yZWFkRmlsZRIMCgRwYXRoGAEgASgJEg0KBWxheWVyGAIgASgJEg4KBnJlYXNvbhgDIAEoCSqrAQoOS25vd2xlZGdlU3RhdGUSHwobS05PV0xFREdFX1NUQVRFX1VOU1BFQ0lGSUVEEAASKgoYS05PV0xFREdFX1NUQVRFX05PVF9SRUFEEAEaDJK9GAhOT1RfUkVBRBIoChdLTk9XTEVER0VfU1RBVEVfTk9fREFUQRACGguSvRgHTk9fREFUQRIiChRLTk9XTEVER0VfU1RBVEVfUkVBRBADGgiSvRgEUkVBRCrSAgoPRmluZGluZ1NldmVyaXR5EiAKHEZJTkRJTkdfU0VWRVJJVFlfVU5TUEVDSUZJRUQQABIpChhGSU5ESU5HX1NFVkVSSVRZX1VOS05PV04QARoLkr0YB1VOS05PV04SIwoVRklORElOR19TRVZFUklUWV9OT05FEAIaCJK9GAROT05FEi8KG0ZJTkRJTkdfU0VWRVJJVFlfTkVHTElHSUJMRRADGg6SvRgKTkVHTElHSUJMRRIhChRGSU5ESU5HX1NFVkVSSVRZX0xPVxAEGgeSvRgDTE9XEicKF0ZJTkRJTkdfU0VWRVJJVFlfTUVESVVNEAUaCpK9GAZNRURJVU0SIwoVRklORElOR19TRVZFUklUWV9ISUdIEAYaCJK9GARISUdIEisKGUZJTkRJTkdfU0VWRVJJVFlfQ1JJVElDQUwQBxoMkr0YCENSSVRJQ0FMKnUKDEZpbmRpbmdTdGF0ZRIdChlGSU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAoSRklORElOR19TVEFURV9PUEVOEAEaCJK9GARPUEVOEiQKFEZJTkRJTkdfU1RBVEVfQ0xPU0VEEAIaCpK9GAZDTE9TRUQqkwEKCEZpeFN0YXRlEhkKFUZJWF9TVEFURV9VTlNQRUNJRklFRBAAEh4KD0ZJWF9TVEFURV9GSVhFRBABGgmSvRgFRklYRUQSJgoTRklYX1NUQVRFX05PVF9GSVhFRBACGg2SvRgJTk9UX0ZJWEVEEiQKEkZJWF9TVEFURV9XT05UX0ZJWBADGgySvRgIV09OVF9GSVgywgMKD0ZpbmRpbmdzU2VydmljZRLIAQoMTGlzdEZpbmRpbmdzEi8ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVxdWVzdBowLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1Jlc3BvbnNlIlWiuxgIGgbFDM0MzwyouxgBursYHSIbVnVsbmVyYWJpbGl0aWVzIG9mIGFuIGltYWdlgtPkkwIeEhwvdnVsbmVyYWJpbGl0aWVzL3YyL2ZpbmRpbmdzEuMBCgtHZXRDb3ZlcmFnZRIuLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkdldENvdmVyYWdlUmVxdWVzdBokLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkNvdmVyYWdlIn6iuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQxJBL3Z1bG5lcmFiaWxpdGllcy92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vY292ZXJhZ2ViBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Finding is one vulnerability of one package of one image. Records of feeds that mean the same vulnerability, by their
@@ -658,6 +659,21 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
    * @generated from field: repeated moorage.vulnerabilities.v2.UnknownFindings unknown_images = 1000;
    */
   unknownImages: UnknownFindings[];
+
+  /**
+   * On the first page of a list about one tag or digest: whether its findings are known, of an index the least of its
+   * images. NO_DATA on the first page of any list when no feed is there that images are compared with.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.KnowledgeState state = 1001;
+   */
+  state: KnowledgeState;
+
+  /**
+   * On the first page: the feeds that the answer rests on and that are older than their own interval.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.StaleFeed stale_feeds = 1002;
+   */
+  staleFeeds: StaleFeed[];
 };
 
 /**
@@ -666,6 +682,76 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
   messageDesc(file_moorage_vulnerabilities_v2_findings, 8);
+
+/**
+ * StaleFeed is a feed that was last read without an error longer ago than its own interval.
+ *
+ * @generated from message moorage.vulnerabilities.v2.StaleFeed
+ */
+export type StaleFeed = Message<"moorage.vulnerabilities.v2.StaleFeed"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string feed = 1;
+   */
+  feed: string;
+
+  /**
+   * When it was last read without an error. Absent when it never was.
+   *
+   * @generated from field: google.protobuf.Timestamp success_time = 2;
+   */
+  successTime?: Timestamp | undefined;
+
+  /**
+   * How often it is to be read.
+   *
+   * @generated from field: google.protobuf.Duration interval = 3;
+   */
+  interval?: Duration | undefined;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.StaleFeed.
+ * Use `create(StaleFeedSchema)` to create a new message.
+ */
+export const StaleFeedSchema: GenMessage<StaleFeed> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
+
+/**
+ * UncoveredPackages are packages of an image that no feed covers.
+ *
+ * @generated from message moorage.vulnerabilities.v2.UncoveredPackages
+ */
+export type UncoveredPackages = Message<"moorage.vulnerabilities.v2.UncoveredPackages"> & {
+  /**
+   * Their ecosystem and its release, such as "npm" or "debian 12".
+   *
+   * @generated from field: string ecosystem = 1;
+   */
+  ecosystem: string;
+
+  /**
+   * How many there are.
+   *
+   * @generated from field: int32 packages = 2;
+   */
+  packages: number;
+
+  /**
+   * The preset of feeds that would cover them, for `moorage feeds add`. Empty when none would.
+   *
+   * @generated from field: string preset = 3;
+   */
+  preset: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.UncoveredPackages.
+ * Use `create(UncoveredPackagesSchema)` to create a new message.
+ */
+export const UncoveredPackagesSchema: GenMessage<UncoveredPackages> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
 
 /**
  * UnknownFindings is an image of which it is not known what it holds, or not of all that it holds.
@@ -700,6 +786,27 @@ export type UnknownFindings = Message<"moorage.vulnerabilities.v2.UnknownFinding
    * @generated from field: bool waits = 4;
    */
   waits: boolean;
+
+  /**
+   * NOT_READ or NO_DATA.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.KnowledgeState state = 5;
+   */
+  state: KnowledgeState;
+
+  /**
+   * The packages that no feed covers, by ecosystem; see GetCoverage.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.UncoveredPackages uncovered = 6;
+   */
+  uncovered: UncoveredPackages[];
+
+  /**
+   * How many files could not be read or identified; GetCoverage lists them.
+   *
+   * @generated from field: int32 unread_files = 7;
+   */
+  unreadFiles: number;
 };
 
 /**
@@ -707,7 +814,233 @@ export type UnknownFindings = Message<"moorage.vulnerabilities.v2.UnknownFinding
  * Use `create(UnknownFindingsSchema)` to create a new message.
  */
 export const UnknownFindingsSchema: GenMessage<UnknownFindings> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
+
+/**
+ * GetCoverageRequest names an image by digest.
+ *
+ * @generated from message moorage.vulnerabilities.v2.GetCoverageRequest
+ */
+export type GetCoverageRequest = Message<"moorage.vulnerabilities.v2.GetCoverageRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The image or index.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.GetCoverageRequest.
+ * Use `create(GetCoverageRequestSchema)` to create a new message.
+ */
+export const GetCoverageRequestSchema: GenMessage<GetCoverageRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 12);
+
+/**
+ * Coverage is what is known of an image or index.
+ *
+ * @generated from message moorage.vulnerabilities.v2.Coverage
+ */
+export type Coverage = Message<"moorage.vulnerabilities.v2.Coverage"> & {
+  /**
+   * Of an index the least of its images.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.KnowledgeState state = 1;
+   */
+  state: KnowledgeState;
+
+  /**
+   * The image, or those of the index; 200 at most.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.ImageCoverage images = 2;
+   */
+  images: ImageCoverage[];
+
+  /**
+   * The feeds that findings of it rest on and that are older than their own interval.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.StaleFeed stale_feeds = 3;
+   */
+  staleFeeds: StaleFeed[];
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.Coverage.
+ * Use `create(CoverageSchema)` to create a new message.
+ */
+export const CoverageSchema: GenMessage<Coverage> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 13);
+
+/**
+ * ImageCoverage is what is known of one image.
+ *
+ * @generated from message moorage.vulnerabilities.v2.ImageCoverage
+ */
+export type ImageCoverage = Message<"moorage.vulnerabilities.v2.ImageCoverage"> & {
+  /**
+   * The image.
+   *
+   * @generated from field: string digest = 1;
+   */
+  digest: string;
+
+  /**
+   * As an index names its platform, such as "linux/amd64"; empty when that is not known.
+   *
+   * @generated from field: string platform = 2;
+   */
+  platform: string;
+
+  /**
+   * Whether its findings are known.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.KnowledgeState state = 3;
+   */
+  state: KnowledgeState;
+
+  /**
+   * Why they are not. Empty when they are.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Whether they will be without anybody doing something.
+   *
+   * @generated from field: bool waits = 5;
+   */
+  waits: boolean;
+
+  /**
+   * How many packages it holds, as far as that is known.
+   *
+   * @generated from field: int32 packages = 6;
+   */
+  packages: number;
+
+  /**
+   * Those that no feed covers, by ecosystem, the most packages first.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.UncoveredPackages uncovered = 7;
+   */
+  uncovered: UncoveredPackages[];
+
+  /**
+   * How many files of its layers could not be read or identified, whole or in part.
+   *
+   * @generated from field: int32 unread_files = 8;
+   */
+  unreadFiles: number;
+
+  /**
+   * These files, at most 1,000.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.UnreadFile files = 9;
+   */
+  files: UnreadFile[];
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.ImageCoverage.
+ * Use `create(ImageCoverageSchema)` to create a new message.
+ */
+export const ImageCoverageSchema: GenMessage<ImageCoverage> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 14);
+
+/**
+ * UnreadFile is a file in a layer that could not be read or identified, or not all of it.
+ *
+ * @generated from message moorage.vulnerabilities.v2.UnreadFile
+ */
+export type UnreadFile = Message<"moorage.vulnerabilities.v2.UnreadFile"> & {
+  /**
+   * Its path in the image.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The digest of the layer.
+   *
+   * @generated from field: string layer = 2;
+   */
+  layer: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.UnreadFile.
+ * Use `create(UnreadFileSchema)` to create a new message.
+ */
+export const UnreadFileSchema: GenMessage<UnreadFile> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 15);
+
+/**
+ * KnowledgeState says whether the findings of an image are known. Only of an image that was READ does it mean something
+ * that no finding is there.
+ *
+ * @generated from enum moorage.vulnerabilities.v2.KnowledgeState
+ */
+export const KnowledgeState = {
+  /**
+   * Of a list that is not about one tag or digest, where a feed is there.
+   *
+   * @generated from enum value: KNOWLEDGE_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It is not known what the image holds, or not all of it: it waits, or could not be read or compared. The reason says
+   * why.
+   *
+   * @generated from enum value: KNOWLEDGE_STATE_NOT_READ = 1;
+   */
+  NOT_READ: 1,
+
+  /**
+   * It is known what the image holds, and no feed covers some of its packages.
+   *
+   * @generated from enum value: KNOWLEDGE_STATE_NO_DATA = 2;
+   */
+  NO_DATA: 2,
+
+  /**
+   * It was read, and compared with feeds that cover all its packages.
+   *
+   * @generated from enum value: KNOWLEDGE_STATE_READ = 3;
+   */
+  READ: 3,
+} as const;
+
+/**
+ * KnowledgeState says whether the findings of an image are known. Only of an image that was READ does it mean something
+ * that no finding is there.
+ *
+ * @generated from enum moorage.vulnerabilities.v2.KnowledgeState
+ */
+export type KnowledgeState = (typeof KnowledgeState)[keyof typeof KnowledgeState] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.vulnerabilities.v2.KnowledgeState.
+ */
+export const KnowledgeStateSchema: GenEnum<KnowledgeState> = /*@__PURE__*/
+  enumDesc(file_moorage_vulnerabilities_v2_findings, 0);
 
 /**
  * FindingSeverity is how bad a vulnerability is, from the least to the worst.
@@ -775,7 +1108,7 @@ export type FindingSeverity = (typeof FindingSeverity)[keyof typeof FindingSever
  * Describes the enum moorage.vulnerabilities.v2.FindingSeverity.
  */
 export const FindingSeveritySchema: GenEnum<FindingSeverity> = /*@__PURE__*/
-  enumDesc(file_moorage_vulnerabilities_v2_findings, 0);
+  enumDesc(file_moorage_vulnerabilities_v2_findings, 1);
 
 /**
  * FindingState says whether a finding holds.
@@ -816,7 +1149,7 @@ export type FindingState = (typeof FindingState)[keyof typeof FindingState] | Un
  * Describes the enum moorage.vulnerabilities.v2.FindingState.
  */
 export const FindingStateSchema: GenEnum<FindingState> = /*@__PURE__*/
-  enumDesc(file_moorage_vulnerabilities_v2_findings, 1);
+  enumDesc(file_moorage_vulnerabilities_v2_findings, 2);
 
 /**
  * FixState says what is known of a fix.
@@ -862,7 +1195,7 @@ export type FixState = (typeof FixState)[keyof typeof FixState] | UnknownEnum;
  * Describes the enum moorage.vulnerabilities.v2.FixState.
  */
 export const FixStateSchema: GenEnum<FixState> = /*@__PURE__*/
-  enumDesc(file_moorage_vulnerabilities_v2_findings, 2);
+  enumDesc(file_moorage_vulnerabilities_v2_findings, 3);
 
 /**
  * FindingsService says which vulnerabilities the packages of images have, by what the feeds of the installation say.
@@ -881,6 +1214,18 @@ export const FindingsService: GenService<{
     methodKind: "unary";
     input: typeof ListFindingsRequestSchema;
     output: typeof ListFindingsResponseSchema;
+  },
+  /**
+   * GetCoverage answers what is known of an image, or of each image of an index: whether it was read, which packages no
+   * feed covers and which preset of feeds would, and which files could not be read or identified. Without it a count of
+   * findings says nothing.
+   *
+   * @generated from rpc moorage.vulnerabilities.v2.FindingsService.GetCoverage
+   */
+  getCoverage: {
+    methodKind: "unary";
+    input: typeof GetCoverageRequestSchema;
+    output: typeof CoverageSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_moorage_vulnerabilities_v2_findings, 0);

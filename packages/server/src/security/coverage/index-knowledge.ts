@@ -1,0 +1,47 @@
+import { isIndexType } from "../../core/media-types.ts";
+import { createTurns } from "../../lib/turns.ts";
+import type { GatedImage } from "../../registry/index.ts";
+import type { Database } from "../../store/index.ts";
+import { manifestsBehind } from "../gate/images.ts";
+import { imagesIn } from "../sbom/holdings.ts";
+import { type ImageKnowledge, knowledgeOf } from "./image-knowledge.ts";
+
+/** What is known of an image, with its platform as an index names it; empty when none does. */
+export interface PlatformKnowledge extends ImageKnowledge {
+  platform: string;
+}
+
+/** What is known of each of the images that a manifest of the repo stands for. */
+export async function knowledgeBehind(tx: Database, image: GatedImage): Promise<PlatformKnowledge[]> {
+  const { all, isWhole } = await manifestsBehind(tx, image);
+  const platforms = new Map<string, string>();
+  for (const { manifest } of all)
+    if (manifest !== undefined && isIndexType(manifest.mediaType))
+      for (const { digest, platform } of imagesIn(manifest.content)) platforms.set(digest, platform);
+  const turn = createTurns();
+  const found: PlatformKnowledge[] = [];
+  for (const { digest, manifest } of all) {
+    await turn();
+    const known = await knowledgeOf(tx, { repo: image.repo, digest }, manifest);
+    if (known !== undefined) found.push({ ...known, platform: platforms.get(digest) ?? "" });
+  }
+  if (!isWhole)
+    found.push({
+      digest: image.digest,
+      platform: "",
+      state: "NOT_READ",
+      reason: "not all that it names was looked at",
+      waits: false,
+      coverage: { packages: 0, uncovered: [], waiting: 0, spaces: [] },
+      files: [],
+      unreadFiles: 0,
+    });
+  return found;
+}
+
+const ORDER = ["NOT_READ", "NO_DATA", "READ"] as const;
+
+/** The least that is known of any of these; undefined where there is no image among them. */
+export function leastKnown(images: readonly Pick<ImageKnowledge, "state">[]): ImageKnowledge["state"] | undefined {
+  return ORDER.find((state) => images.some((image) => image.state === state));
+}

@@ -1,0 +1,45 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type CoverageSchema,
+  KnowledgeState,
+  type StaleFeedSchema,
+  type UnknownFindingsSchema,
+} from "@moorage/api/messages";
+import { timestamp } from "../../lib/timestamps.ts";
+import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
+import type { StaleFeed } from "./stale-feeds.ts";
+
+/** What a list of findings says of an image whose findings are not known. */
+export function unknownMessage(image: PlatformKnowledge): MessageInitShape<typeof UnknownFindingsSchema> {
+  return fieldsOf(image);
+}
+
+function fieldsOf({ digest, platform, reason, waits, state, coverage: { uncovered }, unreadFiles }: PlatformKnowledge) {
+  return { digest, platform, reason, waits, state: KnowledgeState[state], uncovered, unreadFiles };
+}
+
+/** A feed that is older than its own interval. */
+export function staleMessage({ feed, successMs, intervalMs }: StaleFeed): MessageInitShape<typeof StaleFeedSchema> {
+  return {
+    feed,
+    ...(successMs !== null && { successTime: timestamp(successMs) }),
+    interval: durationFromMs(intervalMs),
+  };
+}
+
+/** What is known of images, with the files that could not be read. */
+export function coverageMessage(
+  images: readonly PlatformKnowledge[],
+  stale: readonly StaleFeed[],
+): MessageInitShape<typeof CoverageSchema> {
+  return {
+    state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
+    images: images.map((image) => ({
+      ...fieldsOf(image),
+      packages: image.coverage.packages,
+      files: image.files.map(({ path, layer, reason }) => ({ path, layer, reason })),
+    })),
+    staleFeeds: stale.map(staleMessage),
+  };
+}

@@ -1,0 +1,61 @@
+import { type Database, select } from "../../store/index.ts";
+
+/** Formats whose records are compared with packages. */
+const COMPARED = "'osv', 'alpine-secdb', 'debian-tracker'";
+/** So many records of a space are looked at: whether one of them was compared, or belongs to a feed. */
+const LOOKED_AT = 1_000;
+
+/** What the feeds have for a key space: no record, records that wait to be compared, or compared ones. */
+export type SpaceState = "none" | "waiting" | "compared";
+
+/**
+ * What feeds that were read to their end at least once have for the packages of a key space, such as `debian:12`: see
+ * packageKey. Reads one index, and a thousand of its rows at most.
+ */
+export async function stateOfSpace(tx: Database, space: string): Promise<SpaceState> {
+  // "0" follows "/".
+  const range = [`${space}/`, `${space}0`];
+  const [row] = await select<{ held: number | null; compared: number | null }>(
+    tx,
+    `select
+       (select 1 from feed_keys as k join feeds as f on f.name = k.feed and f.format in (${COMPARED}) and f.success_time is not null
+        where k.kind = 'package' and k.key >= ? and k.key < ? limit 1) as held,
+       (select 1 from (
+          select k.feed, k.record from feed_keys as k
+          where k.kind = 'package' and k.key >= ? and k.key < ? order by k.key limit ${LOOKED_AT}) as s
+        join feeds as f on f.name = s.feed and f.format in (${COMPARED}) and f.success_time is not null
+        join feed_records as r on r.feed = s.feed and r.id = s.record
+        where r.change <= coalesce((select m.value from matching as m where m.name = 'changes'), 0) limit 1) as compared`,
+    [...range, ...range],
+  );
+  if (!isSet(row?.held)) return "none";
+  return isSet(row?.compared) ? "compared" : "waiting";
+}
+
+/** Whether a feed has records that are compared with packages, and was read to its end at least once. */
+export async function isAnyFeed(tx: Database): Promise<boolean> {
+  const rows = await select(
+    tx,
+    `select f.name from feeds as f where f.format in (${COMPARED}) and f.success_time is not null
+     and exists (select 1 from feed_records as r where r.feed = f.name and r.removed = 0) limit 1`,
+    [],
+  );
+  return rows.length > 0;
+}
+
+const SEARCHED = 50_000;
+const SOME_KEYS = `select k.feed from feed_keys as k where k.kind = 'package' and k.key >= ? and k.key < ? limit ${SEARCHED}`;
+
+/** Whether the feed may have records of the space: also true when that would take too long to find out. */
+export async function mayHaveRecords(tx: Database, feed: string, space: string): Promise<boolean> {
+  const [row] = await select<{ own: number | null; last: number | null }>(
+    tx,
+    `select
+       (select 1 from (${SOME_KEYS}) as s where s.feed = ? limit 1) as own,
+       (select 1 from (${SOME_KEYS}) as s limit 1 offset ${SEARCHED - 1}) as last`,
+    [`${space}/`, `${space}0`, feed, `${space}/`, `${space}0`],
+  );
+  return isSet(row?.own) || isSet(row?.last);
+}
+
+const isSet = (value: number | null | undefined): boolean => (value ?? null) !== null;
