@@ -106,9 +106,9 @@ test("an image of which no feed knows the packages has NO_DATA, with what would 
       digest,
       platform: "",
       state: "KNOWLEDGE_STATE_NO_DATA",
-      reason: "no feed covers 1 package of npm (moorage feeds add osv would)",
+      reason: "no feed covers 1 package of npm (moorage feeds add osv-npm would)",
       waits: false,
-      uncovered: [{ ecosystem: "npm", packages: 1, preset: "osv" }],
+      uncovered: [{ ecosystem: "npm", packages: 1, preset: "osv-npm" }],
       unreadFiles: 0,
     },
   ]);
@@ -150,11 +150,11 @@ test("packages that no feed could cover are counted as well, and those of VEX do
   assert.equal(state, "KNOWLEDGE_STATE_NO_DATA");
   assert.deepEqual(unknownImages[0]?.uncovered, [
     { ecosystem: "deb without a release", packages: 2, preset: "" },
-    { ecosystem: "npm", packages: 1, preset: "osv" },
+    { ecosystem: "npm", packages: 1, preset: "osv-npm" },
   ]);
   assert.equal(
     unknownImages[0].reason,
-    "no feed covers 2 packages of deb without a release and 1 package of npm (moorage feeds add osv would)",
+    "no feed covers 2 packages of deb without a release and 1 package of npm (moorage feeds add osv-npm would)",
   );
 });
 
