@@ -180,7 +180,7 @@ test("only event services, handlers of uploads, catalogues of images and finding
   // cached, nor are those of repos with a gate. What is weighed before it is read is not part of an answer. Clients of
   // libraries get what upstreams say by protocols of their own.
   const catalogues =
-    /^(?:libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|diffs|end-of-life|exports|findings|gate|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|finding-causes|gate-events|repos)\.ts$|security[\\/]weights\.ts$)/;
+    /^(?:libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|coverage|diffs|end-of-life|exports|findings|gate|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|finding-causes|gate-events|repos)\.ts$|security[\\/]weights\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(
