@@ -9,6 +9,7 @@ import { Failure } from "../command/failure.ts";
 import { interruption } from "../command/interrupt.ts";
 import type { Listing } from "../output/listing.ts";
 import { printList, printMessage } from "../output/output.ts";
+import { contradictionText, noteDisagreements } from "./disagreements.ts";
 import { findingsOf, type ImageFindings, merged, severityOf } from "./finding-lists.ts";
 import { printsTables } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
@@ -41,6 +42,8 @@ export const FINDINGS: Listing = {
     },
     // What is said by somebody whose word does not close it.
     { header: "CLAIMED", wide: true, value: claimsOf },
+    // Another source names another version of the package; the finding stands.
+    { header: "CONTRADICTED BY", wide: true, value: contradictionsOf },
     { header: "SCORE", wide: true, right: true, value: (each) => textIn(each, "score") },
     { header: "EPSS", wide: true, right: true, value: (each) => textIn(each, "epss") },
     { header: "SINCE", wide: true, kind: "time", value: (each) => textIn(each, "openTime") },
@@ -55,6 +58,11 @@ function claimsOf(finding: JsonObject): string {
   return [...new Set(objectsIn(finding, "claims").map((claim) => textIn(claim, "status").replaceAll("_", " ")))].join(
     ", ",
   );
+}
+
+/** Such as `layers: 1.2.0`. */
+function contradictionsOf(finding: JsonObject): string {
+  return objectsIn(finding, "contradictions").map(contradictionText).join("; ");
 }
 
 function fixOf(finding: JsonObject): string {
@@ -88,6 +96,7 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
   };
   if (shown.length > 0 || !printsTables(flags)) await printList(items(), FINDINGS, flags);
   else if (found.notRead.length === 0) printMessage(`${label} has no ${flags.state} findings`);
+  noteContradictions(found.findings);
   if (found.notRead.length > 0) {
     const why = `the findings of ${label} are not all known: ${found.notRead.join("; ")}`;
     if (flags.failOn !== undefined)
@@ -95,6 +104,18 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
     printMessage(`moorage: ${why}`);
   }
   failOn(label, found.findings, flags);
+}
+
+/** Says once for each package that those who say what the image holds do not agree. */
+function noteContradictions(findings: readonly JsonObject[]): void {
+  const contradicted = findings.filter((each) => objectsIn(each, "contradictions").length > 0);
+  noteDisagreements(
+    contradicted.map((each) => ({
+      purl: textIn(objectIn(each, "package"), "purl"),
+      sources: textsIn(each, "sources"),
+      by: objectsIn(each, "contradictions"),
+    })),
+  );
 }
 
 function failOn(label: string, findings: readonly JsonObject[], { failOn: limit, state }: FindingsFlags): void {

@@ -203,6 +203,12 @@ export const METHODS: readonly MethodSpec[] = [
         repeated: true,
         help: 'Who says that the image holds the package: "layers", the source of an attachment, or "scan/" and the uid of a scan.',
       },
+      {
+        name: "contradictions",
+        type: "message",
+        repeated: true,
+        help: "Who names the package in other versions, and not in this one: an attached SBOM that contradicts what was read from the layers, or the other way round.",
+      },
     ],
     items: "findings",
     aliases: ["ls"],

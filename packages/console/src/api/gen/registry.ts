@@ -402,6 +402,18 @@ export interface Sbom {
   format: SbomFormat;
   document?: Record<string, unknown>;
   sources: string[];
+  contradictions: SbomContradiction[];
+  contradictionsTotal: number;
+}
+export interface SbomContradiction {
+  purl: string;
+  version: string;
+  sources: string[];
+  contradictedBy: OtherVersions[];
+}
+export interface OtherVersions {
+  source: string;
+  versions: string[];
 }
 export interface GetRawSbomRequest {
   repoUid?: string;

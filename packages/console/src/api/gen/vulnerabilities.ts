@@ -360,6 +360,7 @@ export interface Finding {
   decision?: FindingDecision;
   claims: FindingClaim[];
   sources: string[];
+  contradictions: FindingContradiction[];
 }
 export interface FindingPackage {
   purl: string;
@@ -407,6 +408,10 @@ export interface FindingClaim {
   author: string;
   source: string;
   time?: string;
+}
+export interface FindingContradiction {
+  source: string;
+  versions: string[];
 }
 export interface UnknownFindings {
   digest: string;

@@ -10,7 +10,9 @@ import {
   type FindStatements,
   type ReadingLimits,
 } from "../attached/statements.ts";
+import type { Contradiction } from "../attached/contradictions.ts";
 import { placesOf } from "../weights.ts";
+import { namedVersions } from "./contradictions.ts";
 import { countedSources, type ImageAsOf } from "./image-packages.ts";
 import {
   type AdvisoryDecision,
@@ -62,6 +64,8 @@ export interface ImageFinding {
   decision?: AdvisoryDecision;
   /** What was attached on the word of somebody who may not write advisories: it decides nothing. The latest first. */
   claims: AttachedStatement[];
+  /** Sources that name the package in other versions, and not in this one. */
+  contradictions: Contradiction[];
 }
 
 export interface FindingsAsked extends ImageAsOf {
@@ -128,13 +132,16 @@ export async function findingsOfImage(
     const { reason, fromMs = 0, ...by } = end;
     const closed = reason !== undefined && { closedMs: Math.max(fromMs, summary.sinceMs), closeReason: reason };
     const claims = said.claims({ purl: held.package.purl, ids: decidedIds(vulnerability) }, MAX_CLAIMS);
-    return [{ ...held, vulnerability, ...summary, ...closed, ...by, claims }];
+    return [{ ...held, vulnerability, ...summary, ...closed, ...by, claims, contradictions: [] }];
   };
   const found: ImageFinding[] = [];
   for (const group of groups.values()) {
     found.push(...findingOf(group));
     await turn?.();
   }
+  const own = found.map((each) => each.package.name);
+  const named = await namedVersions(db, { digest: asked.digest, sources }, own, turn);
+  for (const each of found) each.contradictions = named.contradictionsOf(each.package.purl, each.sources);
   return await sortInTurns(found, inOrder, turn);
 }
 
@@ -264,7 +271,7 @@ function summaryOf(
   rows: readonly FindingRow[],
   held: ImageFinding["package"],
   isOpen: boolean,
-): Omit<ImageFinding, "vulnerability" | "package" | "places" | "sources" | "claims"> {
+): Omit<ImageFinding, "vulnerability" | "package" | "places" | "sources" | "claims" | "contradictions"> {
   const records = rows
     .map((row) => ({
       feed: row.feed,

@@ -201,6 +201,7 @@ function messageOf(
       return { status, justification, impact, document, author, source, time: timestamp(timeMs) };
     }),
     sources,
+    contradictions: finding.contradictions,
   };
 }
 
