@@ -5,6 +5,7 @@ import type { Column, Listing } from "./output/listing.ts";
 import { type OutputFlags, printList } from "./output/output.ts";
 import { plain } from "./printable.ts";
 
+type UnmatchedRow = Awaited<ReturnType<FeedsAdmin["unmatched"]>>[number];
 type Feed = Awaited<ReturnType<FeedsAdmin["list"]>>[number];
 
 /** A number of records or feeds. */
@@ -18,8 +19,21 @@ export function addedText({ name, format, licence }: FeedDefinition, file: strin
 }
 
 /** What an import did, in one line. */
-export function importedText({ feed, records, changed, removed, problems }: Imported): string {
-  return `${feed}: ${counted(records, "record")} read, ${changed} new or changed, ${removed} removed, ${problems} not read`;
+export function importedText({ feed, records, changed, removed, problems, statements, unmatched }: Imported): string {
+  const said = statements === 0 ? "" : `; ${aboutNothing(unmatched, statements)}`;
+  return `${feed}: ${counted(records, "record")} read, ${changed} new or changed, ${removed} removed, ${problems} not read${said}`;
+}
+
+/** Such as `12 of 40 statements are about nothing here`. */
+export function aboutNothing(unmatched: number, statements: number): string {
+  const of = `${unmatched} of ${statements} ${statements === 1 ? "statement" : "statements"}`;
+  return `${of} ${unmatched === 1 ? "is" : "are"} about nothing here`;
+}
+
+/** A statement that is about nothing here, in one line. */
+export function unmatchedText({ record, ids, status, product, reason }: UnmatchedRow): string {
+  const vulnerability = (JSON.parse(ids) as string[])[0] ?? "no vulnerability";
+  return `${record}: ${vulnerability.toUpperCase()} ${status.replaceAll("_", " ")} in ${product || "nothing"}: ${reason}`;
 }
 
 /** The feeds as text: a line for each, below it what matters of its state. */
@@ -28,6 +42,7 @@ export function feedLines(feeds: readonly Feed[]): string[] {
   return feeds.flatMap((feed) => [
     `${feed.name} (${feed.format}): ${counted(feed.records, "record")}, ${feed.withdrawn} of them withdrawn, ${feed.problems} not read`,
     `  licence: ${plain(feed.licence)}`,
+    ...(feed.statements === 0 ? [] : [`  last import: ${aboutNothing(feed.unmatched, feed.statements)}`]),
     ...(feed.address === "" ? [] : [`  from: ${plain(feed.address)}`]),
     `  last success: ${timeText(feed.success_time) ?? "never"}`,
     ...(feed.error === "" ? [] : [`  last error: ${plain(feed.error)}`]),
@@ -47,6 +62,8 @@ export function feedJson(feed: Feed): JsonObject {
     records: feed.records,
     withdrawn: feed.withdrawn,
     problems: feed.problems,
+    statements: feed.statements,
+    statementsUnmatched: feed.unmatched,
     ...timeField("newestRecordTime", feed.newest),
     ...timeField("createTime", feed.create_time),
     ...timeField("attemptTime", feed.attempt_time),
@@ -61,12 +78,27 @@ export async function printFeeds(feeds: readonly Feed[], flags: OutputFlags): Pr
 }
 
 /** Prints what the last import of a feed could not read, in the formats that all lists have. */
-export async function printProblems(
+export async function printProblems(problems: readonly Problem[], flags: OutputFlags): Promise<void> {
+  await printList(each(problems.map((problem) => ({ ...problem }))), PROBLEMS, flags);
+}
+
+/** What the last import of a feed could not read, or what in it is about nothing here. */
+export interface Problem {
+  id: string;
+  /** Where it is. Of a statement: the product that it is about. */
+  position: string;
+  message: string;
+}
+
+/** All of them: what could not be read first. */
+export function problemsIn(
   problems: Awaited<ReturnType<FeedsAdmin["problems"]>>,
-  flags: OutputFlags,
-): Promise<void> {
-  const items = problems.map(({ record: id, position, message }) => ({ id, position, message }));
-  await printList(each(items), PROBLEMS, flags);
+  unmatched: readonly UnmatchedRow[],
+): Problem[] {
+  return [
+    ...problems.map(({ record: id, position, message }) => ({ id, position, message })),
+    ...unmatched.map((row) => ({ id: row.record, position: row.product, message: unmatchedText(row) })),
+  ];
 }
 
 const column = (header: string, field: string, extra: Partial<Column> = {}): Column => ({

@@ -2,7 +2,18 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { stoppable } from "./command/interrupt.ts";
-import { addedText, counted, feedJson, feedLines, importedText, printFeeds, printProblems } from "./feed-lines.ts";
+import {
+  aboutNothing,
+  addedText,
+  counted,
+  feedJson,
+  feedLines,
+  importedText,
+  printFeeds,
+  printProblems,
+  problemsIn,
+  unmatchedText,
+} from "./feed-lines.ts";
 import { formatOf } from "./output/format.ts";
 import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
@@ -25,7 +36,10 @@ function addList(feeds: Command): void {
   const command = feeds
     .command("list")
     .description("list the feeds, with their licences and their state")
-    .option("--problems <feed>", "list what the last import of this feed could not read")
+    .option(
+      "--problems <feed>",
+      "list what the last import of this feed could not read, and which statements are about nothing here",
+    )
     .option("--json", "print JSON");
   addOutputOptions(command);
   const configOf = addSettings(command, namesPlace);
@@ -44,14 +58,17 @@ function addList(feeds: Command): void {
         else for (const line of feedLines(rows)) print(line);
         return;
       }
-      if (!json && kind !== "table") return printProblems(await admin.problems(of), values);
-      const problems = (await admin.problems(of)).map(({ record: id, position, message }) => ({
-        id,
-        position,
-        message,
-      }));
-      if (json) print(jsonText(problems));
-      else for (const { position, message } of problems) print(printable(`${position}: ${message}`));
+      const [problems, unmatched] = [await admin.problems(of), await admin.unmatched(of)];
+      const all = problemsIn(problems, unmatched);
+      if (!json && kind !== "table") return printProblems(all, values);
+      if (json) return print(jsonText(all.map((problem) => ({ ...problem }))));
+      for (const { position, message } of problems) print(printable(`${position}: ${message}`));
+      const feed = (await admin.list()).find(({ name }) => name === of);
+      if (feed === undefined || feed.statements === 0) return;
+      for (const row of unmatched) print(printable(unmatchedText(row)));
+      print(
+        `${of}: ${aboutNothing(feed.unmatched, feed.statements)}${unmatched.length < feed.unmatched ? "; these are the first" : ""}`,
+      );
     });
   });
 }

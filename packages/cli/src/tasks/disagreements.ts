@@ -32,7 +32,7 @@ export function noteDisagreements(all: readonly Disagreement[], total?: number):
   );
 }
 
-/** Digests are long, and their beginnings tell documents apart. */
+/** Digests are long, and by their beginnings documents differ. */
 function sourceText(source: string): string {
   return source.replace(/^(sha\d+:[a-f0-9]{12})[a-f0-9]*\//, "$1…/");
 }

@@ -27,6 +27,8 @@ export interface FeedsAdmin {
   list(): Promise<Row<"feeds">[]>;
   /** The problems of the feed's last import, the first thousand. */
   problems(name: string): Promise<Row<"feed_problems">[]>;
+  /** The statements of the feed's last import that were about nothing here, the first thousand. */
+  unmatched(name: string): Promise<Row<"feed_unmatched">[]>;
   /** `given`: as an entry of MOORAGE_FEEDS_FILE. */
   add(given: object): Promise<void>;
   remove(name: string): Promise<{ removed: number }>;
@@ -72,6 +74,10 @@ function feedsOf(deps: FeedDeps, config: Config): FeedsAdmin {
     async problems(name) {
       await one(name);
       return reader.selectFrom("feed_problems").selectAll().where("feed", "=", name).orderBy("n").execute();
+    },
+    async unmatched(name) {
+      await one(name);
+      return reader.selectFrom("feed_unmatched").selectAll().where("feed", "=", name).orderBy("n").execute();
     },
     async add(given) {
       const feed = definitionOf(given, config);

@@ -139,7 +139,13 @@ export const METHODS: readonly MethodSpec[] = [
         required: true,
       },
     ],
-    flags: [],
+    flags: [
+      {
+        name: "unmatched",
+        type: "bool",
+        help: "With the statements of each document that are about nothing here.",
+      },
+    ],
     response: [
       {
         name: "attachments",

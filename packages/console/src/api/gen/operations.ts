@@ -11,7 +11,9 @@ export interface Job {
   leaseUntilTime?: string;
   dueTime?: string;
 }
-export interface ListFeedsRequest {}
+export interface ListFeedsRequest {
+  unmatched?: boolean;
+}
 export interface ListFeedsResponse {
   feeds: Feed[];
 }
@@ -24,6 +26,16 @@ export interface Feed {
   successTime?: string;
   attemptTime?: string;
   error: string;
+  statements: string;
+  statementsUnmatched: string;
+  unmatched: FeedStatement[];
+}
+export interface FeedStatement {
+  record: string;
+  vulnerabilities: string[];
+  status: string;
+  product: string;
+  reason: string;
 }
 export interface PreviewGarbageCollectionRequest {}
 export interface GarbagePreview {

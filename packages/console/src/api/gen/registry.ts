@@ -429,6 +429,7 @@ export interface RawSbom {
 export interface GetAttachmentsRequest {
   repoUid?: string;
   digest?: string;
+  unmatched?: boolean;
 }
 export interface GetAttachmentsResponse {
   attachments: Attachment[];
@@ -446,9 +447,18 @@ export interface Attachment {
   attachTime?: string;
   statements: number;
   trusted: boolean;
+  statementsTotal: number;
+  statementsUnmatched: number;
+  unmatched: UnmatchedStatement[];
   attachedBy: string;
 }
 export type AttachmentState = "STATE_UNSPECIFIED" | "STATE_WAITING" | "STATE_READ" | "STATE_REJECTED";
+export interface UnmatchedStatement {
+  vulnerabilities: string[];
+  status: string;
+  product: string;
+  reason: string;
+}
 export interface SearchRequest {
   query?: string;
   uidp?: UIDPFilterInput;
@@ -527,6 +537,7 @@ export interface ListTagsRequest {
   pageToken?: string;
   orderBy?: string;
   skip?: number;
+  image?: string;
 }
 export interface ListTagsResponse {
   tags: Tag[];

@@ -335,6 +335,7 @@ export interface ListFindingsResponse {
   findings: Finding[];
   nextPageToken: string;
   unknownImages: UnknownFindings[];
+  platforms: string[];
 }
 export interface Finding {
   vulnerability: string;
@@ -361,6 +362,9 @@ export interface Finding {
   claims: FindingClaim[];
   sources: string[];
   contradictions: FindingContradiction[];
+  remediations: FindingRemediation[];
+  tagsTotal: number;
+  platform: string;
 }
 export interface FindingPackage {
   purl: string;
@@ -412,6 +416,14 @@ export interface FindingClaim {
 export interface FindingContradiction {
   source: string;
   versions: string[];
+}
+export interface FindingRemediation {
+  category: string;
+  details: string;
+  url: string;
+  document: string;
+  source: string;
+  feed: string;
 }
 export interface UnknownFindings {
   digest: string;

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { takeAdvisoryLock } from "../../store/index.ts";
+import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { FEEDING } from "./command-options.ts";
 import { type FeedDefinition, MAX_FEEDS } from "./definition.ts";
 import type { FeedProblem } from "./record.ts";
+import type { UnmatchedStatement } from "./statement-count.ts";
 import type { StoredRecord } from "./stored.ts";
 import { deleteKeys, insertKeys, markRemoved, putRecords, ROWS_PER_STATEMENT, takeNumbers } from "./rows.ts";
 
@@ -177,6 +178,10 @@ export interface ImportEnd {
   /** All that could not be read; `kept` are the first of them. */
   problems?: number;
   kept?: FeedProblem[];
+  /** Of VEX documents: their statements, how many of these are about nothing here, and the first of those. */
+  statements?: number;
+  unmatched?: number;
+  unmatchedKept?: UnmatchedStatement[];
   newest?: number | undefined;
   isFull?: boolean;
   etag?: string | undefined;
@@ -211,7 +216,7 @@ export const endImport = command(
   "security.endImport",
   async (
     call: Call,
-    { place, error, durationMs, kept, newest, isFull, etag, lastModified, ...counts }: ImportEnd,
+    { place, error, durationMs, kept, unmatchedKept, newest, isFull, etag, lastModified, ...counts }: ImportEnd,
   ): Promise<void> => {
     await holdFeed(call, place);
     const { feed } = place;
@@ -228,6 +233,7 @@ export const endImport = command(
       })
       .where("name", "=", feed)
       .execute();
+    if (unmatchedKept !== undefined) await keepUnmatched(call.tx, feed, unmatchedKept);
     if (kept === undefined) return;
     await call.tx.deleteFrom("feed_problems").where("feed", "=", feed).execute();
     const rows = kept.map(({ id, position, message }, n) => ({ feed, n, record: id, position, message }));
@@ -239,6 +245,16 @@ export const endImport = command(
   },
   FEEDING,
 );
+
+async function keepUnmatched(tx: Database, feed: string, kept: readonly UnmatchedStatement[]): Promise<void> {
+  await tx.deleteFrom("feed_unmatched").where("feed", "=", feed).execute();
+  const rows = kept.map(({ ids, ...rest }, n) => ({ feed, n, ids: JSON.stringify(ids), ...rest }));
+  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
+    await tx
+      .insertInto("feed_unmatched")
+      .values(rows.slice(at, at + ROWS_PER_STATEMENT))
+      .execute();
+}
 
 /** Locks the feed until the transaction ends. Throws NOT_FOUND, and ABORTED when a later import has begun. */
 async function holdFeed({ tx }: Call, { feed, run }: FeedRun): Promise<void> {

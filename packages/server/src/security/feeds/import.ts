@@ -13,6 +13,7 @@ import {
   putFeedRecords,
   removeFeedRecords,
 } from "./commands.ts";
+import { StatementCount } from "./statement-count.ts";
 import { type FeedProblem, SourceError } from "./record.ts";
 import type { StoredRead, StoredRecord } from "./stored.ts";
 
@@ -56,6 +57,9 @@ export interface Imported {
   /** No longer in the source. */
   removed: number;
   problems: number;
+  /** Of VEX documents: how many statements they make, and how many of these are about nothing that is stored here. */
+  statements: number;
+  unmatched: number;
 }
 
 const BATCH_RECORDS = 200;
@@ -121,6 +125,7 @@ async function run(
   if (source.isSnapshot && before.records > 0 && !allowShrink) await guard(await look(source, signal));
 
   const seen = new Reads();
+  const said = new StatementCount(reader, await formatOf(reader, place.feed));
   let changed = 0;
   let batch: StoredRecord[] = [];
   let bytes = 0;
@@ -129,6 +134,7 @@ async function run(
     if (batch.length === 0) return;
     const records = batch;
     [batch, bytes] = [[], 0];
+    await said.add(records);
     changed += (await transactor.write(putFeedRecords, systemCall(clock.nowMs()), { place, records })).changed;
     progress(seen.records);
   };
@@ -154,12 +160,21 @@ async function run(
     withdrawn: after.withdrawn,
     problems,
     kept,
+    statements: said.total,
+    unmatched: said.unmatched,
+    unmatchedKept: said.kept,
     isFull: source.isSnapshot,
     newest,
     etag: source.etag,
     lastModified: source.lastModified,
   };
-  return { records: seen.records, changed, removed, problems: seen.problems, end };
+  const counts = { statements: said.total, unmatched: said.unmatched };
+  return { records: seen.records, changed, removed, problems: seen.problems, ...counts, end };
+}
+
+async function formatOf(reader: Database, feed: string): Promise<string> {
+  const row = await reader.selectFrom("feeds").select("format").where("name", "=", feed).executeTakeFirst();
+  return row?.format ?? "";
 }
 
 /** Follows what is read. */

@@ -11,6 +11,7 @@ import {
   type ReadingLimits,
 } from "../attached/statements.ts";
 import type { Contradiction } from "../attached/contradictions.ts";
+import type { VexRemedy } from "../vex/remedies.ts";
 import { placesOf } from "../weights.ts";
 import { namedVersions } from "./contradictions.ts";
 import { countedSources, type ImageAsOf } from "./image-packages.ts";
@@ -64,6 +65,8 @@ export interface ImageFinding {
   decision?: AdvisoryDecision;
   /** What was attached on the word of somebody who may not write advisories: it decides nothing. The latest first. */
   claims: AttachedStatement[];
+  /** What can be done about it, by the statement that counts: attached to the image, or of a feed. */
+  remedies?: { statement: AttachedStatement | FeedStatement; all: readonly VexRemedy[] };
   /** Sources that name the package in other versions, and not in this one. */
   contradictions: Contradiction[];
 }
@@ -197,7 +200,7 @@ function aboutPackages(
   });
 }
 
-interface End extends Pick<ImageFinding, "statement" | "decision"> {
+interface End extends Pick<ImageFinding, "statement" | "decision" | "remedies"> {
   /** Undefined: it stays open. */
   reason?: string;
   fromMs?: number;
@@ -213,12 +216,24 @@ function endOf({ decisions, statements, latestOfFeeds }: ImageSayings, held: Hel
   const about = decisions.list.length === 0 ? [] : decisionsOn(decisions, held, ids);
   const settling = about.find((each) => isClosedBy(each, held) !== undefined);
   const decision = settling ?? about[0];
+  const of = { purl: held.package.purl, ids };
+  const latest = statements(of, 1)[0] ?? latestOfFeeds(of);
+  const remedies = latest && latest.remedies.length > 0 && { statement: latest, all: latest.remedies };
+  const end = endBy({ settling, decision, latest }, held);
+  return remedies ? { ...end, remedies } : end;
+}
+
+interface Sayings {
+  settling: AdvisoryDecision | undefined;
+  decision: AdvisoryDecision | undefined;
+  latest: AttachedStatement | FeedStatement | undefined;
+}
+
+function endBy({ settling, decision, latest }: Sayings, held: Held): End {
   if (settling !== undefined)
     return isClosedBy(settling, held) === true
       ? { reason: CLOSE_REASONS[settling.type] ?? "", fromMs: settling.fromMs, decision: settling }
       : { decision: settling };
-  const of = { purl: held.package.purl, ids };
-  const latest = statements(of, 1)[0] ?? latestOfFeeds(of);
   if (latest?.status === "not_affected" || latest?.status === "fixed")
     return { reason: `VEX_${latest.status.toUpperCase()}`, fromMs: latest.fromMs, statement: latest };
   return decision === undefined ? {} : { decision };

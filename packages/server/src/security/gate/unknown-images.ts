@@ -1,9 +1,7 @@
 import type { GatedImage, UnknownImage } from "../../registry/index.ts";
 import { createTurns } from "../../lib/turns.ts";
 import type { Database } from "../../store/index.ts";
-import { isIndexType } from "../../core/media-types.ts";
-import { imagesIn } from "../sbom/holdings.ts";
-import { manifestsBehind } from "./images.ts";
+import { manifestsBehind, platformsIn } from "./images.ts";
 import { unknownOf } from "./unknown.ts";
 
 /** An image of which it is not known what it holds, with its platform as an index names it; empty when none does. */
@@ -14,10 +12,7 @@ export interface UnknownPlatform extends UnknownImage {
 /** Those of the images that a manifest of the repo stands for of which it is not known what they hold. */
 export async function unknownImagesOf(tx: Database, image: GatedImage): Promise<UnknownPlatform[]> {
   const { all, isWhole } = await manifestsBehind(tx, image);
-  const platforms = new Map<string, string>();
-  for (const { manifest } of all)
-    if (manifest !== undefined && isIndexType(manifest.mediaType))
-      for (const { digest, platform } of imagesIn(manifest.content)) platforms.set(digest, platform);
+  const platforms = platformsIn(all.flatMap(({ manifest }) => manifest ?? []));
   const turn = createTurns();
   const found: UnknownPlatform[] = [];
   for (const { digest, manifest } of all) {

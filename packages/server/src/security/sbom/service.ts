@@ -98,7 +98,7 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
         .where("digest", "=", digest)
         .executeTakeFirst();
       if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
-      return { attachments: await attachmentsOf(call.tx, repo, digest) };
+      return { attachments: await attachmentsOf(call, { repo, digest, isListed: request.unmatched }) };
     },
   };
 }

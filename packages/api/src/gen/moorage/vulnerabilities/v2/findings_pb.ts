@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/vulnerabilities/v2/findings.proto.
  */
 export const file_moorage_vulnerabilities_v2_findings: GenFile = /*@__PURE__*/
-  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIi4wcKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCRJJCg5jb250cmFkaWN0aW9ucxjqByADKAsyMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nQ29udHJhZGljdGlvbkIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSI4ChRGaW5kaW5nQ29udHJhZGljdGlvbhIOCgZzb3VyY2UYASABKAkSEAoIdmVyc2lvbnMYAiADKAkioQEKDEZpbmRpbmdDbGFpbRIOCgZzdGF0dXMYASABKAkSFQoNanVzdGlmaWNhdGlvbhgCIAEoCRIOCgZpbXBhY3QYAyABKAkSEAoIZG9jdW1lbnQYBCABKAkSDgoGYXV0aG9yGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLUAQoPRmluZGluZ0RlY2lzaW9uEhAKCGFkdmlzb3J5GAEgASgJEhMKC2Fkdmlzb3J5X2lkGAIgASgJEjkKBHR5cGUYAyABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5FdmVudFR5cGVGaWx0ZXISFQoNanVzdGlmaWNhdGlvbhgEIAEoCRIQCgh2ZXJzaW9ucxgFIAMoCRIMCgRub3RlGAYgASgJEigKBHRpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqMBChBGaW5kaW5nU3RhdGVtZW50EhUKDWp1c3RpZmljYXRpb24YASABKAkSDgoGaW1wYWN0GAIgASgJEhAKCGRvY3VtZW50GAMgASgJEg4KBmF1dGhvchgEIAEoCRIOCgZzb3VyY2UYBSABKAkSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZmVlZBgHIAEoCSJqCg5GaW5kaW5nUGFja2FnZRIMCgRwdXJsGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtzb3VyY2VfbmFtZRgEIAEoCRIWCg5zb3VyY2VfdmVyc2lvbhgFIAEoCSIuCg9GaW5kaW5nTG9jYXRpb24SDQoFbGF5ZXIYASABKAkSDAoEcGF0aBgCIAEoCSKfAQoNRmluZGluZ1JlY29yZBIMCgRmZWVkGAEgASgJEgoKAmlkGAIgASgJEg8KB2xpY2VuY2UYAyABKAkSFAoMZml4X3ZlcnNpb25zGAQgAygJEh4KFmxhc3RfYWZmZWN0ZWRfdmVyc2lvbnMYBSADKAkSLQoJb3Blbl90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKUBAoTTGlzdEZpbmRpbmdzUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIMCgRyZXBvGAIgASgJEgsKA3RhZxgDIAEoCRJzCgZkaWdlc3QYBCABKAlCY/K7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIfCg92dWxuZXJhYmlsaXRpZXMYBSADKAlCBvK7GAIQZBIYCghwYWNrYWdlcxgGIAMoCUIG8rsYAhBkEkEKDG1pbl9zZXZlcml0eRgHIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRIQCgNrZXYYCCABKAhIAIgBARIUCgdmaXhhYmxlGAkgASgISAGIAQESNwoFc3RhdGUYCiABKA4yKC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU3RhdGUSKQoFYXNfb2YYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgeIAEoBRISCgpwYWdlX3Rva2VuGB8gASgJQgYKBF9rZXZCCgoIX2ZpeGFibGUirAEKFExpc3RGaW5kaW5nc1Jlc3BvbnNlEjUKCGZpbmRpbmdzGAEgAygLMiMubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSRAoOdW5rbm93bl9pbWFnZXMY6AcgAygLMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5rbm93bkZpbmRpbmdzIlIKD1Vua25vd25GaW5kaW5ncxIOCgZkaWdlc3QYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBXdhaXRzGAQgASgIKtICCg9GaW5kaW5nU2V2ZXJpdHkSIAocRklORElOR19TRVZFUklUWV9VTlNQRUNJRklFRBAAEikKGEZJTkRJTkdfU0VWRVJJVFlfVU5LTk9XThABGguSvRgHVU5LTk9XThIjChVGSU5ESU5HX1NFVkVSSVRZX05PTkUQAhoIkr0YBE5PTkUSLwobRklORElOR19TRVZFUklUWV9ORUdMSUdJQkxFEAMaDpK9GApORUdMSUdJQkxFEiEKFEZJTkRJTkdfU0VWRVJJVFlfTE9XEAQaB5K9GANMT1cSJwoXRklORElOR19TRVZFUklUWV9NRURJVU0QBRoKkr0YBk1FRElVTRIjChVGSU5ESU5HX1NFVkVSSVRZX0hJR0gQBhoIkr0YBEhJR0gSKwoZRklORElOR19TRVZFUklUWV9DUklUSUNBTBAHGgySvRgIQ1JJVElDQUwqdQoMRmluZGluZ1N0YXRlEh0KGUZJTkRJTkdfU1RBVEVfVU5TUEVDSUZJRUQQABIgChJGSU5ESU5HX1NUQVRFX09QRU4QARoIkr0YBE9QRU4SJAoURklORElOR19TVEFURV9DTE9TRUQQAhoKkr0YBkNMT1NFRCqTAQoIRml4U3RhdGUSGQoVRklYX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoPRklYX1NUQVRFX0ZJWEVEEAEaCZK9GAVGSVhFRBImChNGSVhfU1RBVEVfTk9UX0ZJWEVEEAIaDZK9GAlOT1RfRklYRUQSJAoSRklYX1NUQVRFX1dPTlRfRklYEAMaDJK9GAhXT05UX0ZJWDLcAQoPRmluZGluZ3NTZXJ2aWNlEsgBCgxMaXN0RmluZGluZ3MSLy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXF1ZXN0GjAubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVzcG9uc2UiVaK7GAgaBsUMzQzPDKi7GAG6uxgdIhtWdWxuZXJhYmlsaXRpZXMgb2YgYW4gaW1hZ2WC0+STAh4SHC92dWxuZXJhYmlsaXRpZXMvdjIvZmluZGluZ3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
+  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIi0ggKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCRJJCg5jb250cmFkaWN0aW9ucxjqByADKAsyMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nQ29udHJhZGljdGlvbhJFCgxyZW1lZGlhdGlvbnMY6wcgAygLMi4ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1JlbWVkaWF0aW9uEhMKCnRhZ3NfdG90YWwY7AcgASgFEhEKCHBsYXRmb3JtGO0HIAEoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSJ0ChJGaW5kaW5nUmVtZWRpYXRpb24SEAoIY2F0ZWdvcnkYASABKAkSDwoHZGV0YWlscxgCIAEoCRILCgN1cmwYAyABKAkSEAoIZG9jdW1lbnQYBCABKAkSDgoGc291cmNlGAUgASgJEgwKBGZlZWQYBiABKAkiOAoURmluZGluZ0NvbnRyYWRpY3Rpb24SDgoGc291cmNlGAEgASgJEhAKCHZlcnNpb25zGAIgAygJIqEBCgxGaW5kaW5nQ2xhaW0SDgoGc3RhdHVzGAEgASgJEhUKDWp1c3RpZmljYXRpb24YAiABKAkSDgoGaW1wYWN0GAMgASgJEhAKCGRvY3VtZW50GAQgASgJEg4KBmF1dGhvchgFIAEoCRIOCgZzb3VyY2UYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZlZWQYByABKAkiagoORmluZGluZ1BhY2thZ2USDAoEcHVybBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLc291cmNlX25hbWUYBCABKAkSFgoOc291cmNlX3ZlcnNpb24YBSABKAkiLgoPRmluZGluZ0xvY2F0aW9uEg0KBWxheWVyGAEgASgJEgwKBHBhdGgYAiABKAkinwEKDUZpbmRpbmdSZWNvcmQSDAoEZmVlZBgBIAEoCRIKCgJpZBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIeChZsYXN0X2FmZmVjdGVkX3ZlcnNpb25zGAUgAygJEi0KCW9wZW5fdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilAQKE0xpc3RGaW5kaW5nc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRILCgN0YWcYAyABKAkScwoGZGlnZXN0GAQgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SHwoPdnVsbmVyYWJpbGl0aWVzGAUgAygJQgbyuxgCEGQSGAoIcGFja2FnZXMYBiADKAlCBvK7GAIQZBJBCgxtaW5fc2V2ZXJpdHkYByABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEAoDa2V2GAggASgISACIAQESFAoHZml4YWJsZRgJIAEoCEgBiAEBEjcKBXN0YXRlGAogASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEikKBWFzX29mGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYHiABKAUSEgoKcGFnZV90b2tlbhgfIAEoCUIGCgRfa2V2QgoKCF9maXhhYmxlIsABChRMaXN0RmluZGluZ3NSZXNwb25zZRI1CghmaW5kaW5ncxgBIAMoCzIjLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEkQKDnVua25vd25faW1hZ2VzGOgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVua25vd25GaW5kaW5ncxISCglwbGF0Zm9ybXMY6QcgAygJIlIKD1Vua25vd25GaW5kaW5ncxIOCgZkaWdlc3QYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBXdhaXRzGAQgASgIKtICCg9GaW5kaW5nU2V2ZXJpdHkSIAocRklORElOR19TRVZFUklUWV9VTlNQRUNJRklFRBAAEikKGEZJTkRJTkdfU0VWRVJJVFlfVU5LTk9XThABGguSvRgHVU5LTk9XThIjChVGSU5ESU5HX1NFVkVSSVRZX05PTkUQAhoIkr0YBE5PTkUSLwobRklORElOR19TRVZFUklUWV9ORUdMSUdJQkxFEAMaDpK9GApORUdMSUdJQkxFEiEKFEZJTkRJTkdfU0VWRVJJVFlfTE9XEAQaB5K9GANMT1cSJwoXRklORElOR19TRVZFUklUWV9NRURJVU0QBRoKkr0YBk1FRElVTRIjChVGSU5ESU5HX1NFVkVSSVRZX0hJR0gQBhoIkr0YBEhJR0gSKwoZRklORElOR19TRVZFUklUWV9DUklUSUNBTBAHGgySvRgIQ1JJVElDQUwqdQoMRmluZGluZ1N0YXRlEh0KGUZJTkRJTkdfU1RBVEVfVU5TUEVDSUZJRUQQABIgChJGSU5ESU5HX1NUQVRFX09QRU4QARoIkr0YBE9QRU4SJAoURklORElOR19TVEFURV9DTE9TRUQQAhoKkr0YBkNMT1NFRCqTAQoIRml4U3RhdGUSGQoVRklYX1NUQVRFX1VOU1BFQ0lGSUVEEAASHgoPRklYX1NUQVRFX0ZJWEVEEAEaCZK9GAVGSVhFRBImChNGSVhfU1RBVEVfTk9UX0ZJWEVEEAIaDZK9GAlOT1RfRklYRUQSJAoSRklYX1NUQVRFX1dPTlRfRklYEAMaDJK9GAhXT05UX0ZJWDLcAQoPRmluZGluZ3NTZXJ2aWNlEsgBCgxMaXN0RmluZGluZ3MSLy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXF1ZXN0GjAubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVzcG9uc2UiVaK7GAgaBsUMzQzPDKi7GAG6uxgdIhtWdWxuZXJhYmlsaXRpZXMgb2YgYW4gaW1hZ2WC0+STAh4SHC92dWxuZXJhYmlsaXRpZXMvdjIvZmluZGluZ3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Finding is one vulnerability of one package of one image. Records of feeds that mean the same vulnerability, by their
@@ -57,7 +57,8 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
   digest: string;
 
   /**
-   * The tags that point to the image, directly or through an index.
+   * The tags that point to the image, directly or through an index: those that moved last first, at most 50. ListTags
+   * with `image` has all.
    *
    * @generated from field: repeated string tags = 5;
    */
@@ -199,6 +200,29 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
    * @generated from field: repeated moorage.vulnerabilities.v2.FindingContradiction contradictions = 1002;
    */
   contradictions: FindingContradiction[];
+
+  /**
+   * What can be done about it, by the VEX document that counts, whether that closes the finding or leaves it open. At
+   * most four.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.FindingRemediation remediations = 1003;
+   */
+  remediations: FindingRemediation[];
+
+  /**
+   * How many tags point to the image.
+   *
+   * @generated from field: int32 tags_total = 1004;
+   */
+  tagsTotal: number;
+
+  /**
+   * The platform for which the image is, as an index of the repo names it, such as "linux/amd64". Empty for an image in
+   * no index.
+   *
+   * @generated from field: string platform = 1005;
+   */
+  platform: string;
 };
 
 /**
@@ -207,6 +231,63 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
   messageDesc(file_moorage_vulnerabilities_v2_findings, 0);
+
+/**
+ * FindingRemediation is what a VEX document, attached or of a feed, says can be done about the vulnerability.
+ *
+ * @generated from message moorage.vulnerabilities.v2.FindingRemediation
+ */
+export type FindingRemediation = Message<"moorage.vulnerabilities.v2.FindingRemediation"> & {
+  /**
+   * As CSAF names it: "vendor_fix", "no_fix_planned", "workaround", "mitigation" or "none_available"; "action" where a
+   * format does not say of which kind it is.
+   *
+   * @generated from field: string category = 1;
+   */
+  category: string;
+
+  /**
+   * For people.
+   *
+   * @generated from field: string details = 2;
+   */
+  details: string;
+
+  /**
+   * Where there is more; empty without one.
+   *
+   * @generated from field: string url = 3;
+   */
+  url: string;
+
+  /**
+   * The id of the document.
+   *
+   * @generated from field: string document = 4;
+   */
+  document: string;
+
+  /**
+   * Where it is attached: the source of the attachment. Empty for one of a feed.
+   *
+   * @generated from field: string source = 5;
+   */
+  source: string;
+
+  /**
+   * The feed that has the document. Empty for one that is attached.
+   *
+   * @generated from field: string feed = 6;
+   */
+  feed: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.FindingRemediation.
+ * Use `create(FindingRemediationSchema)` to create a new message.
+ */
+export const FindingRemediationSchema: GenMessage<FindingRemediation> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
 
 /**
  * FindingContradiction is what another source says of the package of a finding.
@@ -234,7 +315,7 @@ export type FindingContradiction = Message<"moorage.vulnerabilities.v2.FindingCo
  * Use `create(FindingContradictionSchema)` to create a new message.
  */
 export const FindingContradictionSchema: GenMessage<FindingContradiction> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
 
 /**
  * FindingClaim is what an attached VEX document says of the vulnerability in the package, on the word of somebody who
@@ -298,7 +379,7 @@ export type FindingClaim = Message<"moorage.vulnerabilities.v2.FindingClaim"> & 
  * Use `create(FindingClaimSchema)` to create a new message.
  */
 export const FindingClaimSchema: GenMessage<FindingClaim> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
 
 /**
  * FindingDecision is what an advisory of a group of the repo says of the vulnerability in the package, by its latest
@@ -362,7 +443,7 @@ export type FindingDecision = Message<"moorage.vulnerabilities.v2.FindingDecisio
  * Use `create(FindingDecisionSchema)` to create a new message.
  */
 export const FindingDecisionSchema: GenMessage<FindingDecision> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
 
 /**
  * FindingStatement is what a VEX document, attached or of a feed, says of the vulnerability in the package.
@@ -425,7 +506,7 @@ export type FindingStatement = Message<"moorage.vulnerabilities.v2.FindingStatem
  * Use `create(FindingStatementSchema)` to create a new message.
  */
 export const FindingStatementSchema: GenMessage<FindingStatement> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
 
 /**
  * FindingPackage is a package of an image.
@@ -474,7 +555,7 @@ export type FindingPackage = Message<"moorage.vulnerabilities.v2.FindingPackage"
  * Use `create(FindingPackageSchema)` to create a new message.
  */
 export const FindingPackageSchema: GenMessage<FindingPackage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
 
 /**
  * FindingLocation is where a package lies in an image.
@@ -502,7 +583,7 @@ export type FindingLocation = Message<"moorage.vulnerabilities.v2.FindingLocatio
  * Use `create(FindingLocationSchema)` to create a new message.
  */
 export const FindingLocationSchema: GenMessage<FindingLocation> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 7);
 
 /**
  * FindingRecord is a record of a feed.
@@ -558,7 +639,7 @@ export type FindingRecord = Message<"moorage.vulnerabilities.v2.FindingRecord"> 
  * Use `create(FindingRecordSchema)` to create a new message.
  */
 export const FindingRecordSchema: GenMessage<FindingRecord> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 7);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 8);
 
 /**
  * ListFindingsRequest asks for findings. All filters must match; of a repeated one any value.
@@ -664,7 +745,7 @@ export type ListFindingsRequest = Message<"moorage.vulnerabilities.v2.ListFindin
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 8);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
 
 /**
  * ListFindingsResponse is a page of findings.
@@ -694,6 +775,14 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
    * @generated from field: repeated moorage.vulnerabilities.v2.UnknownFindings unknown_images = 1000;
    */
   unknownImages: UnknownFindings[];
+
+  /**
+   * On the first page of a list about one tag or digest: the platforms of the index, sorted. A finding that all of them
+   * have is there once for each.
+   *
+   * @generated from field: repeated string platforms = 1001;
+   */
+  platforms: string[];
 };
 
 /**
@@ -701,7 +790,7 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
 
 /**
  * UnknownFindings is an image of which it is not known what it holds, or not of all that it holds.
@@ -743,7 +832,7 @@ export type UnknownFindings = Message<"moorage.vulnerabilities.v2.UnknownFinding
  * Use `create(UnknownFindingsSchema)` to create a new message.
  */
 export const UnknownFindingsSchema: GenMessage<UnknownFindings> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
 
 /**
  * FindingSeverity is how bad a vulnerability is, from the least to the worst.
