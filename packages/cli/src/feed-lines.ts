@@ -5,6 +5,8 @@ import type { Column, Listing } from "./output/listing.ts";
 import { type OutputFlags, printList } from "./output/output.ts";
 import { plain } from "./printable.ts";
 
+type ProblemRow = Awaited<ReturnType<FeedsAdmin["problems"]>>[number];
+type StatementRow = Awaited<ReturnType<FeedsAdmin["unmatched"]>>[number];
 type Feed = Awaited<ReturnType<FeedsAdmin["list"]>>[number];
 
 /** A number of records or feeds. */
@@ -18,9 +20,23 @@ export function addedText({ name, format, licence }: FeedDefinition, file: strin
 }
 
 /** What an import did, in one line. */
-export function importedText({ feed, records, changed, removed, problems, unmatched }: Imported): string {
+export function importedText(imported: Imported): string {
+  const { feed, records, changed, removed, problems, unmatched, statements, statementsUnmatched } = imported;
   const matching = unmatched === 0 ? "" : `, ${unmatched} read that match nothing, or in part`;
-  return `${feed}: ${counted(records, "record")} read, ${changed} new or changed, ${removed} removed, ${problems} not read${matching}`;
+  const said = statements === 0 ? "" : `; ${aboutNothing(statementsUnmatched, statements)}`;
+  return `${feed}: ${counted(records, "record")} read, ${changed} new or changed, ${removed} removed, ${problems} not read${matching}${said}`;
+}
+
+/** Such as `12 of 40 statements are about nothing here`. */
+export function aboutNothing(unmatched: number, statements: number): string {
+  const of = `${unmatched} of ${statements} ${statements === 1 ? "statement" : "statements"}`;
+  return `${of} ${unmatched === 1 ? "is" : "are"} about nothing here`;
+}
+
+/** A statement that is about nothing here, in one line. */
+function statementText({ record, ids, status, product, reason }: StatementRow): string {
+  const vulnerability = (JSON.parse(ids) as string[])[0] ?? "no vulnerability";
+  return `${record}: ${vulnerability.toUpperCase()} ${status.replaceAll("_", " ")} in ${product || "nothing"}: ${reason}`;
 }
 
 /** The feeds as text: a line for each, below it what matters of its state. */
@@ -30,6 +46,7 @@ export function feedLines(feeds: readonly Feed[]): string[] {
     `${feed.name} (${feed.format}): ${counted(feed.records, "record")}, ${feed.withdrawn} of them withdrawn, ${feed.problems} not read${unmatchedText(feed)}`,
     `  licence: ${plain(feed.licence)}`,
     `  covers: ${coverageText(feed)}`,
+    ...(feed.statements === 0 ? [] : [`  last import: ${aboutNothing(feed.statements_unmatched, feed.statements)}`]),
     ...(feed.address === "" ? [] : [`  from: ${plain(feed.address)}`]),
     `  last success: ${timeText(feed.success_time) ?? "never"}${feed.isOverdue ? " (overdue)" : ""}`,
     ...(feed.dueMs === undefined ? [] : [`  next update: ${dueText(feed)}`]),
@@ -56,6 +73,8 @@ export function feedJson(feed: Feed): JsonObject {
     problems: feed.problems,
     ...(feed.unmatched !== null && { unmatched: feed.unmatched }),
     ...(feed.covered !== undefined && { coverage: feed.covered as unknown as Json }),
+    statements: feed.statements,
+    statementsUnmatched: feed.statements_unmatched,
     ...timeField("newestRecordTime", feed.newest),
     ...timeField("createTime", feed.create_time),
     ...timeField("attemptTime", feed.attempt_time),
@@ -71,24 +90,48 @@ export async function printFeeds(feeds: readonly Feed[], flags: OutputFlags): Pr
   await printList(each(feeds.map(feedJson)), FEEDS, flags);
 }
 
-type Problem = Awaited<ReturnType<FeedsAdmin["problems"]>>[number];
+/** What the last import of a feed could not read, what of it matches nothing, or a statement that is about nothing. */
+export interface Problem {
+  feed: string;
+  kind: ProblemRow["kind"] | "STATEMENT";
+  id: string;
+  /** Where it is. Of a statement: the product that it is about. */
+  position: string;
+  message: string;
+}
 
-/** A problem as JSON. */
-export function problemJson({ feed, kind, record: id, position, message }: Problem): JsonObject {
-  return { feed, kind, id, position, message };
+/** All of them: statements last. */
+export function problemsIn(problems: readonly ProblemRow[], statements: readonly StatementRow[]): Problem[] {
+  return [
+    ...problems.map(({ feed, kind, record: id, position, message }) => ({ feed, kind, id, position, message })),
+    ...statements.map((row) => ({
+      feed: row.feed,
+      kind: "STATEMENT" as const,
+      id: row.record,
+      position: row.product,
+      message: statementText(row),
+    })),
+  ];
 }
 
 /** Problems as text, of one feed or of all; the last lines say how many are not among them. */
 export function problemLines(problems: readonly Problem[], of: string | undefined, feeds: readonly Feed[]): string[] {
-  const lines = problems.map(({ feed, position, message }) =>
-    plain(of === undefined ? `${feed}: ${position}: ${message}` : `${position}: ${message}`),
-  );
+  const lines = problems.map(({ feed, kind, position, message }) => {
+    const text = kind === "STATEMENT" ? message : `${position}: ${message}`;
+    return plain(of === undefined ? `${feed}: ${text}` : text);
+  });
   for (const feed of feeds.filter(({ name }) => of === undefined || name === of)) {
-    const listed = problems.filter((each) => each.feed === feed.name).length;
-    const more = feed.problems + (feed.unmatched ?? 0) - listed;
+    const [statements, others] = [true, false].map(
+      (isStatement) =>
+        problems.filter((each) => each.feed === feed.name && (each.kind === "STATEMENT") === isStatement).length,
+    ) as [number, number];
+    const more = feed.problems + (feed.unmatched ?? 0) - others;
     if (more > 0) lines.push(`${feed.name}: ${more} more`);
     if (feed.unmatched === null && feed.records > 0)
       lines.push(`${feed.name}: not known what of it matches nothing, until the next import of all of it`);
+    const rest = statements < feed.statements_unmatched ? "; these are the first" : "";
+    if (feed.statements > 0)
+      lines.push(`${feed.name}: ${aboutNothing(feed.statements_unmatched, feed.statements)}${rest}`);
   }
   return lines;
 }
@@ -128,12 +171,9 @@ const FIXED_COVERAGE: Readonly<Record<string, string>> = {
   "cyclonedx-vex": "what becomes of vulnerabilities in the products that it may decide about",
 };
 
-/** Prints what the last import of a feed could not read, in the formats that all lists have. */
-export async function printProblems(
-  problems: Awaited<ReturnType<FeedsAdmin["problems"]>>,
-  flags: OutputFlags,
-): Promise<void> {
-  await printList(each(problems.map(problemJson)), PROBLEMS, flags);
+/** Prints what the last imports of feeds could not read, in the formats that all lists have. */
+export async function printProblems(problems: readonly Problem[], flags: OutputFlags): Promise<void> {
+  await printList(each(problems.map((problem) => ({ ...problem }))), PROBLEMS, flags);
 }
 
 const column = (header: string, field: string, extra: Partial<Column> = {}): Column => ({

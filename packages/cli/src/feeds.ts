@@ -11,8 +11,8 @@ import {
   importedText,
   printFeeds,
   printProblems,
-  problemJson,
   problemLines,
+  problemsIn,
 } from "./feed-lines.ts";
 import { formatOf } from "./output/format.ts";
 import { addOutputOptions, type OutputFlags } from "./output/output.ts";
@@ -38,7 +38,7 @@ function addList(feeds: Command): void {
     .description("list the feeds, with their licences and their state")
     .option(
       "--problems [feed]",
-      "list what the last import of this feed, or of each, could not read, and what of it matches nothing",
+      "list what the last import of this feed, or of each, could not read, and what of it matches or is about nothing",
     )
     .option("--json", "print JSON");
   addOutputOptions(command);
@@ -59,9 +59,9 @@ function addList(feeds: Command): void {
         return;
       }
       const of = typeof problems === "string" ? problems : undefined;
-      const found = await admin.problems(of);
+      const found = problemsIn(await admin.problems(of), await admin.unmatched(of));
       if (!json && kind !== "table") return printProblems(found, values);
-      if (json) print(jsonText(found.map(problemJson)));
+      if (json) print(jsonText(found.map((problem) => ({ ...problem }))));
       else for (const line of problemLines(found, of, await admin.list())) print(line);
     });
   });

@@ -1,5 +1,5 @@
 // Findings of one image, and whether they are all known.
-import { numberIn, objectIn, objectsIn, textIn, wordIn } from "../api/json-fields.ts";
+import { numberIn, objectIn, objectsIn, textIn, textsIn, wordIn } from "../api/json-fields.ts";
 import type { JsonObject, Query } from "../api/rest.ts";
 import type { Session } from "./session.ts";
 import { SEVERITIES, type Severity } from "./severities.ts";
@@ -11,6 +11,8 @@ export interface ImageFindings {
   findings: JsonObject[];
   /** Such as `linux/amd64: waits to be read`. */
   notRead: string[];
+  /** All platforms of an index; none of an image. */
+  platforms: string[];
 }
 
 /** All findings of an image or index by its digest. */
@@ -25,26 +27,29 @@ export async function findingsOf(
       found.push(each);
     return found;
   };
-  const [findings, notRead] = await Promise.all([all(), unknownIn(rest, query)]);
-  return { findings, notRead };
+  const [findings, about] = await Promise.all([all(), aboutImages(rest, query)]);
+  return { findings, ...about };
 }
 
-/** The images of which it is not known what they hold. */
-async function unknownIn(rest: Session["rest"], query: Query): Promise<string[]> {
+/** The images of which it is not known what they hold, and the platforms of all. */
+async function aboutImages(rest: Session["rest"], query: Query): Promise<Omit<ImageFindings, "findings">> {
   const page = await rest.call("GET", "/vulnerabilities/v2/findings", { query: { ...query, page_size: 1 } });
-  return objectsIn(page, "unknownImages").map(
+  const notRead = objectsIn(page, "unknownImages").map(
     (image) => `${textIn(image, "platform") || "the image"}: ${textIn(image, "reason")}`,
   );
+  return { notRead, platforms: textsIn(page, "platforms") };
 }
 
 /** A finding for each vulnerability in each package, whichever images of an index hold it; the worst first. */
 export function merged(findings: readonly JsonObject[]): JsonObject[] {
-  const first = new Map<string, JsonObject>();
-  for (const each of findings) {
-    const key = `${textIn(each, "vulnerability")} ${purlOf(each)} ${textIn(each, "state")}`;
-    if (!first.has(key)) first.set(key, each);
-  }
-  return [...first.values()].toSorted(
+  const groups = Map.groupBy(
+    findings,
+    (each) => `${textIn(each, "vulnerability")} ${purlOf(each)} ${textIn(each, "state")}`,
+  );
+  const first = [...groups.values()].flatMap((group) =>
+    group[0] === undefined ? [] : [withPlatforms(group[0], group)],
+  );
+  return first.toSorted(
     (one, other) =>
       SEVERITIES.indexOf(severityOf(one)) - SEVERITIES.indexOf(severityOf(other)) ||
       numberIn(other, "score") - numberIn(one, "score") ||
@@ -52,8 +57,14 @@ export function merged(findings: readonly JsonObject[]): JsonObject[] {
   );
 }
 
+/** The finding with the platforms of all images that have it. */
+function withPlatforms(finding: JsonObject, group: readonly JsonObject[]): JsonObject {
+  const platforms = [...new Set(group.map((each) => textIn(each, "platform")))].filter((each) => each !== "").sort();
+  return platforms.length === 0 ? finding : { ...finding, platforms };
+}
+
 /** How many findings there are of each severity. */
-export function summaryOf({ findings, notRead }: ImageFindings): JsonObject {
+export function summaryOf({ findings, notRead }: Pick<ImageFindings, "findings" | "notRead">): JsonObject {
   const counts: JsonObject = Object.fromEntries(SEVERITIES.map((severity) => [severity, 0]));
   for (const each of merged(findings)) counts[severityOf(each)] = numberIn(counts, severityOf(each)) + 1;
   return { ...counts, notRead };

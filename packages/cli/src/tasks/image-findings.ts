@@ -9,6 +9,7 @@ import { Failure } from "../command/failure.ts";
 import { interruption } from "../command/interrupt.ts";
 import type { Listing } from "../output/listing.ts";
 import { printList, printMessage } from "../output/output.ts";
+import { contradictionText, noteDisagreements } from "./disagreements.ts";
 import { findingsOf, type ImageFindings, merged, severityOf } from "./finding-lists.ts";
 import { printsTables } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
@@ -41,6 +42,9 @@ export const FINDINGS: Listing = {
     },
     // What is said by somebody whose word does not close it.
     { header: "CLAIMED", wide: true, value: claimsOf },
+    // Another source names another version of the package; the finding stands.
+    { header: "CONTRADICTED BY", wide: true, value: contradictionsOf },
+    { header: "REMEDIATION", wide: true, value: remediationOf },
     { header: "SCORE", wide: true, right: true, value: (each) => textIn(each, "score") },
     { header: "EPSS", wide: true, right: true, value: (each) => textIn(each, "epss") },
     { header: "SINCE", wide: true, kind: "time", value: (each) => textIn(each, "openTime") },
@@ -57,10 +61,38 @@ function claimsOf(finding: JsonObject): string {
   );
 }
 
+/** The same where some findings are not those of all platforms of an index. */
+const BY_PLATFORM: Listing = {
+  ...FINDINGS,
+  columns: FINDINGS.columns.toSpliced(5, 0, { header: "PLATFORMS", value: (each) => textIn(each, "onPlatforms") }),
+};
+
+/** Says of a finding on which platforms it is, where these are not all of the index. */
+function platformsOf(all: readonly string[]): (finding: JsonObject) => JsonObject {
+  return (finding) => {
+    const own = textsIn(finding, "platforms");
+    return own.length === 0 || own.length === all.length ? finding : { ...finding, onPlatforms: own.join(", ") };
+  };
+}
+
+/** Such as `layers: 1.2.0`. */
+function contradictionsOf(finding: JsonObject): string {
+  return objectsIn(finding, "contradictions").map(contradictionText).join("; ");
+}
+
 function fixOf(finding: JsonObject): string {
   const versions = textsIn(finding, "fixVersions");
   if (versions.length > 0) return versions.join(", ");
-  return wordIn(finding, "fixState", "FIX_STATE_") === "wont fix" ? "(won't be)" : "";
+  if (wordIn(finding, "fixState", "FIX_STATE_") === "wont fix") return "(won't be)";
+  const categories = objectsIn(finding, "remediations").map((each) => textIn(each, "category"));
+  return categories.includes("no_fix_planned") ? "(won't be)" : categories.includes("workaround") ? "(workaround)" : "";
+}
+
+/** What a VEX document says can be done. */
+function remediationOf(finding: JsonObject): string {
+  return objectsIn(finding, "remediations")
+    .map((each) => [textIn(each, "category").replaceAll("_", " "), textIn(each, "details")].filter(Boolean).join(": "))
+    .join("; ");
 }
 
 /**
@@ -82,12 +114,14 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
     ...(timeMs !== undefined && { as_of: new Date(Math.min(timeMs, Date.now())).toISOString() }),
   };
   const found = await readWithin(flags.wait, () => findingsOf(session, filter));
-  const shown = printsTables(flags) ? merged(found.findings) : found.findings;
+  const shown = printsTables(flags) ? merged(found.findings).map(platformsOf(found.platforms)) : found.findings;
+  const listing = shown.some((each) => textIn(each, "onPlatforms") !== "") ? BY_PLATFORM : FINDINGS;
   const items = async function* () {
     yield* shown;
   };
-  if (shown.length > 0 || !printsTables(flags)) await printList(items(), FINDINGS, flags);
+  if (shown.length > 0 || !printsTables(flags)) await printList(items(), listing, flags);
   else if (found.notRead.length === 0) printMessage(`${label} has no ${flags.state} findings`);
+  noteContradictions(found.findings);
   if (found.notRead.length > 0) {
     const why = `the findings of ${label} are not all known: ${found.notRead.join("; ")}`;
     if (flags.failOn !== undefined)
@@ -95,6 +129,18 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
     printMessage(`moorage: ${why}`);
   }
   failOn(label, found.findings, flags);
+}
+
+/** Says once for each package that those who say what the image holds do not agree. */
+function noteContradictions(findings: readonly JsonObject[]): void {
+  const contradicted = findings.filter((each) => objectsIn(each, "contradictions").length > 0);
+  noteDisagreements(
+    contradicted.map((each) => ({
+      purl: textIn(objectIn(each, "package"), "purl"),
+      sources: textsIn(each, "sources"),
+      by: objectsIn(each, "contradictions"),
+    })),
+  );
 }
 
 function failOn(label: string, findings: readonly JsonObject[], { failOn: limit, state }: FindingsFlags): void {

@@ -1,12 +1,13 @@
 // `moorage images sbom`: which packages an image holds.
 import { writeFileSync } from "node:fs";
 import { pin } from "../api/image-digest.ts";
-import { objectIn, objectsIn, textIn } from "../api/json-fields.ts";
+import { numberIn, objectIn, objectsIn, textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { UsageFailure, Failure } from "../command/failure.ts";
 import { jsonText } from "../output/json.ts";
 import type { Listing } from "../output/listing.ts";
 import { printItem, printList, printMessage } from "../output/output.ts";
+import { noteDisagreements } from "./disagreements.ts";
 import { openSession, type TaskFlags } from "./session.ts";
 
 export interface SbomFlags extends TaskFlags {
@@ -26,10 +27,19 @@ const COMPONENTS: Listing = {
     { header: "TYPE", value: (each) => /^pkg:([^/]+)/.exec(textIn(each, "purl"))?.[1] ?? textIn(each, "type") },
     { header: "LICENCE", flexible: true, value: licencesOf },
     { header: "PURL", wide: true, value: (each) => textIn(each, "purl") },
+    { header: "SAID BY", wide: true, value: (each) => propertiesOf(each, "moorage:said-by") },
+    { header: "CONTRADICTED BY", wide: true, value: (each) => propertiesOf(each, "moorage:contradicted-by") },
   ],
   nameOf: (each) => textIn(each, "purl") || textIn(each, "name"),
   idOf: (each) => textIn(each, "purl"),
 };
+
+function propertiesOf(component: JsonObject, name: string): string {
+  return objectsIn(component, "properties")
+    .filter((each) => textIn(each, "name") === name)
+    .map((each) => textIn(each, "value"))
+    .join(", ");
+}
 
 function licencesOf(component: JsonObject): string {
   return objectsIn(component, "licenses")
@@ -57,6 +67,14 @@ export async function printSbom(reference: string, flags: SbomFlags): Promise<vo
     },
   });
   const document = objectIn(sbom, "document");
+  noteDisagreements(
+    objectsIn(sbom, "contradictions").map((each) => ({
+      purl: textIn(each, "purl"),
+      sources: textsIn(each, "sources"),
+      by: objectsIn(each, "contradictedBy"),
+    })),
+    numberIn(sbom, "contradictionsTotal"),
+  );
   if (isList) {
     const items = async function* () {
       yield* objectsIn(document, "components");

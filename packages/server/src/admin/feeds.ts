@@ -52,6 +52,8 @@ export interface FeedsAdmin {
   list(): Promise<ListedFeed[]>;
   /** The problems of the last import of the feed, or of each: of each kind the first thousand. */
   problems(name?: string): Promise<Row<"feed_problems">[]>;
+  /** The statements of the last import of the feed, or of each, that were about nothing here: the first thousand. */
+  unmatched(name?: string): Promise<Row<"feed_unmatched">[]>;
   /** `given`: as an entry of MOORAGE_FEEDS_FILE. */
   add(given: object): Promise<void>;
   /**
@@ -113,6 +115,11 @@ function feedsOf(deps: FeedDeps, config: Config): FeedsAdmin {
     async problems(name) {
       if (name !== undefined) await one(name);
       const all = reader.selectFrom("feed_problems").selectAll().orderBy("feed").orderBy("n");
+      return await (name === undefined ? all : all.where("feed", "=", name)).execute();
+    },
+    async unmatched(name) {
+      if (name !== undefined) await one(name);
+      const all = reader.selectFrom("feed_unmatched").selectAll().orderBy("feed").orderBy("n");
       return await (name === undefined ? all : all.where("feed", "=", name)).execute();
     },
     async add(given) {

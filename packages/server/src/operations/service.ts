@@ -6,6 +6,7 @@ import { leasesOf } from "../jobs/leases.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import type { Collected } from "../oci/index.ts";
 import { feedMessage } from "./feeds.ts";
+import type { Row } from "../store/index.ts";
 import { createGarbagePreview } from "./garbage.ts";
 
 const MAX_LISTED = 1_000;
@@ -27,11 +28,17 @@ export function operationsService({ installation }: ServiceContext): Service<typ
         })),
       };
     },
-    async listFeeds(call) {
+    async listFeeds(call, request) {
       await checkOperator(call);
       const rows = await call.tx.selectFrom("feeds").selectAll().orderBy("name").limit(MAX_LISTED).execute();
+      const unmatched = request.unmatched
+        ? await unmatchedOf(
+            call,
+            rows.map(({ name }) => name),
+          )
+        : undefined;
       return {
-        feeds: rows.map((row) => feedMessage(call, row)),
+        feeds: rows.map((row) => feedMessage(call, row, unmatched?.get(row.name))),
       };
     },
     async previewGarbageCollection(call) {
@@ -89,4 +96,30 @@ async function total({ tx }: Call, kind: "repos" | "tags"): Promise<bigint> {
     .where("groups.parent", "=", "")
     .executeTakeFirst();
   return BigInt(row?.n ?? 0);
+}
+
+/** The most statements that are answered of one feed, and of all. */
+const MAX_UNMATCHED = 200;
+const MAX_UNMATCHED_OF_ALL = 5_000;
+
+/** The first statements that are about nothing here, by the names of feeds. */
+async function unmatchedOf({ tx }: Call, feeds: readonly string[]) {
+  const found = new Map<string, ReturnType<typeof statementOf>[]>();
+  let left = MAX_UNMATCHED_OF_ALL;
+  for (const feed of feeds) {
+    const rows = await tx
+      .selectFrom("feed_unmatched")
+      .selectAll()
+      .where("feed", "=", feed)
+      .orderBy("n")
+      .limit(Math.min(MAX_UNMATCHED, left))
+      .execute();
+    left -= rows.length;
+    found.set(feed, rows.map(statementOf));
+  }
+  return found;
+}
+
+function statementOf({ record, ids, status, product, reason }: Row<"feed_unmatched">) {
+  return { record, vulnerabilities: JSON.parse(ids) as string[], status, product, reason };
 }

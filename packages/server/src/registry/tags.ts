@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Capability, type CreateTagRequest, TagSchema, TagsService } from "@moorage/api/messages";
-import { sql, type SqlBool } from "kysely";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
@@ -47,18 +47,24 @@ const HAS_NO_DATE = sql<SqlBool>`not (length(t.name) - length(${BEFORE_DIGITS}) 
 const HAS_NO_EPOCH = sql<SqlBool>`not (length(t.name) > length(${BEFORE_DIGITS})
   and substr(${BEFORE_DIGITS}, length(${BEFORE_DIGITS}) - 1, 2) = '-r')`;
 
+/** Whether the tag points to the image, directly or through an index. */
+const pointsTo = (image: string): RawBuilder<SqlBool> =>
+  sql`(t.digest = ${image} or exists (select 1 from manifest_references as r
+    where r.repo = t.parent and r.digest = t.digest and r.kind = 'manifest' and r.target = ${image}))`;
+
 /** `judge`: what findings say about promoting an image. */
 export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromotion): Service<typeof TagsService> {
   return {
     getTag: (call, { uid }) => getTag(call.tx, uid),
     listTags: (call, request) =>
       listStored(call, pageTokenKey, LIST, request, {
-        filters: ({ name, digest, updatedSince, includeReferrers, includeDates, includeEpochs }) => [
+        filters: ({ name, digest, updatedSince, includeReferrers, includeDates, includeEpochs, image }) => [
           ...(includeReferrers === false ? [IS_NO_REFERRER] : []),
           ...(includeDates === false ? [HAS_NO_DATE] : []),
           ...(includeEpochs === false ? [HAS_NO_EPOCH] : []),
           ...columnIsIfSet("name", name),
           ...columnIsIfSet("digest", digest),
+          ...(image === "" ? [] : [pointsTo(image)]),
           ...(updatedSince === undefined ? [] : [sql`t.update_time >= ${milliseconds(updatedSince)}`]),
         ],
         foundBy: ({ name, digest, updatedSince }) =>

@@ -63,13 +63,7 @@ export { putFeeds } from "./feeds/commands.ts";
 export { checkedDefinition, type FeedDefinition, FeedDefinitionError } from "./feeds/definition.ts";
 export { dueFeeds, dueMs as feedDueMs, feedStates, isOverdue as isFeedOverdue, updateDueFeeds } from "./feeds/due.ts";
 export { type Covered, coveredIn } from "./feeds/coverage.ts";
-export {
-  FEED_PRESETS,
-  type FeedPreset,
-  PRESET_GROUPS,
-  presetAddress,
-  presetsNamed,
-} from "./feeds/presets.ts";
+export { FEED_PRESETS, type FeedPreset, PRESET_GROUPS, presetAddress, presetsNamed } from "./feeds/presets.ts";
 export { FEED_FORMATS, type FeedFormat } from "./feeds/formats.ts";
 export { type FeedDeps, type Imported, importFeed, type ImportOptions, removeFeed } from "./feeds/import.ts";
 export { SourceError } from "./feeds/record.ts";

@@ -632,6 +632,25 @@ export const MIGRATIONS: Migration[] = [
       `update feeds set etag = '', last_modified = '', newest = null, full_time = null`,
     ],
   },
+  {
+    version: 55,
+    name: "statements that are about nothing, and what can be done about vulnerabilities",
+    statements: [
+      `alter table attached_statements add column remedies text not null default '[]'`,
+      `alter table feed_statements add column remedies text not null default '[]'`,
+      `alter table attached_documents add column passed_over INT8 not null default 0`,
+      `create table attached_passed_over (subject KEY not null, manifest KEY not null, n INT8 not null, i INT8 not null, ids text not null, status KEY not null, product text not null, reason text not null, primary key (subject, manifest, n, i)) WITHOUT_ROWID`,
+      `alter table feeds add column statements INT8 not null default 0`,
+      `alter table feeds add column statements_unmatched INT8 not null default 0`,
+      `create table feed_unmatched (feed KEY not null, n INT8 not null, record KEY not null, ids text not null, status KEY not null, product text not null, reason text not null, primary key (feed, n)) WITHOUT_ROWID`,
+      // What was rejected before is read again; what counts goes on counting.
+      `update attached_readings set state = 1, attempts = 0, finish_time = null where state = 2 and exists (select 1 from attached_documents as d where d.subject = attached_readings.subject and d.manifest = attached_readings.manifest and d.reason <> '')
+        and not exists (select 1 from attached_documents as d where d.subject = attached_readings.subject and d.manifest = attached_readings.manifest and (d.packages > 0 or d.statements > 0))`,
+      // What documents say is looked at again, and the next update of their feeds reads all of them.
+      `update feeds set restate = 'version 55' where restate = '' and format in ('openvex', 'csaf-vex', 'cyclonedx-vex')`,
+      `update feeds set etag = '', last_modified = '', full_time = null where format in ('openvex', 'csaf-vex', 'cyclonedx-vex')`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

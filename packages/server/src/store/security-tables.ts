@@ -225,7 +225,8 @@ export interface SecurityTables {
    * or `csaf`; empty when it is not known. `reason`: why it does not count; empty when it does. `time`: when the
    * document says it was made, in milliseconds since 1970; 0 when it says nothing. `packages`: the number of its
    * packages, which are in image_packages with the source `<manifest>/<n>`; `statements`: that of its rows in
-   * attached_statements. `document_id` and `author` are those of a VEX document.
+   * attached_statements. `document_id` and `author` are those of a VEX document. `passed_over`: how many of its
+   * statements are not among these, since they are about something else.
    */
   attached_documents: {
     subject: string;
@@ -240,6 +241,21 @@ export interface SecurityTables {
     statements: number;
     document_id: string;
     author: string;
+    passed_over: Generated<number>;
+  };
+  /**
+   * The first of the statements of an attached document that are not about the subject or a package. `ids`: as those of
+   * attached_statements. `product`: as the document names it. `reason`: in words.
+   */
+  attached_passed_over: {
+    subject: string;
+    manifest: string;
+    n: number;
+    i: number;
+    ids: string;
+    status: string;
+    product: string;
+    reason: string;
   };
   /**
    * What an attached VEX document says of vulnerabilities in the subject. `i` counts from 0 in the document. `ids`: a
@@ -258,6 +274,7 @@ export interface SecurityTables {
     target: string;
     product: string;
     time: number;
+    remedies: Generated<string>;
   };
   /**
    * Adapters that scan the images of a group and of all below it. `credential`: the value of the Authorization header
@@ -343,6 +360,18 @@ export interface SecurityTables {
     error: string;
     create_time: number;
     restate: string;
+    statements: Generated<number>;
+    statements_unmatched: Generated<number>;
+  };
+  /** The first statements of a feed's last import that were about nothing here, as attached_passed_over has them. */
+  feed_unmatched: {
+    feed: string;
+    n: number;
+    record: string;
+    ids: string;
+    status: string;
+    product: string;
+    reason: string;
   };
   /**
    * What feeds say. `score_tenths`: CVSS in tenths. A record that its feed no longer has keeps its row, with `removed`
@@ -390,6 +419,7 @@ export interface SecurityTables {
     key: string;
     author: string;
     time: number;
+    remedies: Generated<string>;
   };
   /** What statements are found by: the product (see productKeyOf) and each id of the vulnerability. */
   feed_statement_keys: { key: string; vulnerability: string; feed: string; record: string; n: number };

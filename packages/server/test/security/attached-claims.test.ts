@@ -157,7 +157,7 @@ test("who may write advisories vouches for what is attached by attaching it, aga
   assert.equal((await repo.pull("v1")).status, 403);
 });
 
-test("an SBOM of one harmless package does not replace what was read from the layers", async () => {
+test("an SBOM of one harmless package takes nothing away of what was read from the layers, whoever attached it", async () => {
   const repo = await open();
   const digest = await repo.push("v1", BAD);
   const sbom = (token: string): Promise<string> =>
@@ -182,7 +182,60 @@ test("an SBOM of one harmless package does not replace what was read from the la
   assert.equal(sources.length, 2);
   await sbom(authorsToken);
   await attachments(repo, digest, trusted);
+  platform.clock.offsetMs += 2_000;
+  assert.deepEqual([(await repo.pull("v1")).status, (await findings(repo, digest)).length], [403, 1]);
+  // What is not there is said by a statement.
+  await pushArtifact(as(repo, authorsToken), vexOf(digest));
   await repo.pulledAs("v1", 200);
+});
+
+test("sources that name a package in different versions both stand, and each answer says who contradicts whom", async () => {
+  const repo = await open();
+  const digest = await repo.push("v1", BAD, CLEAN);
+  const [component] = (JSON.parse(cycloneDx(["bad"])) as { components: object[] }).components;
+  const newer = { ...component, version: "2.0.0", purl: "pkg:npm/bad@2.0.0" };
+  const manifest = await pushArtifact(as(repo, authorsToken), {
+    artifactType: CYCLONEDX,
+    subject: digest,
+    layers: [{ mediaType: CYCLONEDX, content: cycloneDx(["clean"], { components: [component && newer] }) }],
+  });
+  await attachments(repo, digest, trusted);
+  platform.clock.offsetMs += 2_000;
+  assert.equal((await repo.pull("v1")).status, 403);
+  const source = `${manifest}/0`;
+  const [finding] = (await findings(repo, digest)) as (Finding & { contradictions: unknown })[];
+  assert.deepEqual([finding?.sources, finding?.contradictions], [["layers"], [{ source, versions: ["2.0.0"] }]]);
+  const sbom = `/registry/v2/repos/${repo.repo}/digests/${digest}/sbom`;
+  const answer = await platform.ok("GET", sbom);
+  assert.deepEqual(answer["contradictions"], [
+    {
+      purl: "pkg:npm/bad@1.0.0",
+      version: "1.0.0",
+      sources: ["layers"],
+      contradictedBy: [{ source, versions: ["2.0.0"] }],
+    },
+    {
+      purl: "pkg:npm/bad@2.0.0",
+      version: "2.0.0",
+      sources: [source],
+      contradictedBy: [{ source: "layers", versions: ["1.0.0"] }],
+    },
+  ]);
+  assert.equal(answer["contradictionsTotal"], 2);
+  const { components } = answer["document"] as unknown as {
+    components: { purl: string; properties: { name: string; value: string }[] }[];
+  };
+  const said = components.map(({ purl, properties }) => [
+    purl,
+    ...properties.filter(({ name }) => /said-by|contradicted/.test(name)).map(({ value }) => value),
+  ]);
+  assert.deepEqual(said, [
+    ["pkg:npm/bad@1.0.0", "layers", `${source} 2.0.0`],
+    ["pkg:npm/bad@2.0.0", source, "layers 1.0.0"],
+    ["pkg:npm/clean@1.0.0", "layers"],
+  ]);
+  const spdx = await platform.ok("GET", `${sbom}?format=SPDX`);
+  assert.match(JSON.stringify(spdx["document"]), /said by layers; contradicted by sha256:[a-f0-9]+\/0: 2\.0\.0/);
 });
 
 test("what an SBOM of anybody names is added: a vulnerable package counts, with the source that names it", async () => {

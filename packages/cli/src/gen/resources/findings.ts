@@ -100,7 +100,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "tags",
         type: "string",
         repeated: true,
-        help: "The tags that point to the image, directly or through an index.",
+        help: "The tags that point to the image, directly or through an index: those that moved last first, at most 50.",
       },
       {
         name: "package",
@@ -202,6 +202,28 @@ export const METHODS: readonly MethodSpec[] = [
         type: "string",
         repeated: true,
         help: 'Who says that the image holds the package: "layers", the source of an attachment, or "scan/" and the uid of a scan.',
+      },
+      {
+        name: "contradictions",
+        type: "message",
+        repeated: true,
+        help: "Who names the package in other versions, and not in this one: an attached SBOM that contradicts what was read from the layers, or the other way round.",
+      },
+      {
+        name: "remediations",
+        type: "message",
+        repeated: true,
+        help: "What can be done about it, by the VEX document that counts, whether that closes the finding or leaves it open.",
+      },
+      {
+        name: "tagsTotal",
+        type: "int32",
+        help: "How many tags point to the image.",
+      },
+      {
+        name: "platform",
+        type: "string",
+        help: 'The platform for which the image is, as an index of the repo names it, such as "linux/amd64".',
       },
     ],
     items: "findings",

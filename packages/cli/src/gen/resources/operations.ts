@@ -49,7 +49,13 @@ export const METHODS: readonly MethodSpec[] = [
     summary: "show the feeds of security data, sorted by name",
     help: "Show the feeds of security data, sorted by name. There are few: they are not paged.",
     arguments: [],
-    flags: [],
+    flags: [
+      {
+        name: "unmatched",
+        type: "bool",
+        help: "With the statements of the last import of each that were about nothing here.",
+      },
+    ],
     response: [
       {
         name: "name",
@@ -115,6 +121,22 @@ export const METHODS: readonly MethodSpec[] = [
         name: "withdrawn",
         type: "int64",
         help: "How many of its records are withdrawn: they hold no more.",
+      },
+      {
+        name: "statements",
+        type: "int64",
+        help: "Of a feed of VEX documents: how many statements its last import read.",
+      },
+      {
+        name: "statementsUnmatched",
+        type: "int64",
+        help: "How many of these were about nothing that was stored here then: about no package of an image, and no image.",
+      },
+      {
+        name: "unmatched",
+        type: "message",
+        repeated: true,
+        help: "With `unmatched` in the request: the first 200 of these.",
       },
     ],
     items: "feeds",

@@ -11,7 +11,7 @@ export const METHODS: readonly MethodSpec[] = [
     path: "/registry/v2/repos/{repoUid=**}/digests/{digest}/sbom",
     reads: true,
     summary: "show the software bill of materials of an image",
-    help: "Show the software bill of materials of an image; of an index that of all its images together, each package with its platforms. What was attached to the image in this repo counts more than what was read from its layers. FAILED_PRECONDITION with the reason while an image waits to be read, and when it could not be.",
+    help: "Show the software bill of materials of an image; of an index that of all its images together, each package with its platforms. What was attached to the image in this repo is added to what was read from its layers, and takes nothing away. FAILED_PRECONDITION with the reason while an image waits to be read, and when it could not be.",
     arguments: [
       {
         form: "image",
@@ -56,7 +56,18 @@ export const METHODS: readonly MethodSpec[] = [
         name: "sources",
         type: "string",
         repeated: true,
-        help: 'Whose packages these are: "layers", or the source of an attachment; several where the images of an index differ.',
+        help: 'Whose packages these are: "layers", or the source of an attachment; several where something is attached, or the images of an index differ.',
+      },
+      {
+        name: "contradictions",
+        type: "message",
+        repeated: true,
+        help: "The packages of which the sources name different versions: all of them stand in the document.",
+      },
+      {
+        name: "contradictionsTotal",
+        type: "int32",
+        help: "How many there are.",
       },
     ],
     items: "sboms",
@@ -128,7 +139,13 @@ export const METHODS: readonly MethodSpec[] = [
         required: true,
       },
     ],
-    flags: [],
+    flags: [
+      {
+        name: "unmatched",
+        type: "bool",
+        help: "With the statements of each document that are about nothing here.",
+      },
+    ],
     response: [
       {
         name: "attachments",

@@ -102,6 +102,11 @@ export const METHODS: readonly MethodSpec[] = [
         type: "string",
         help: "Only those that point to this digest.",
       },
+      {
+        name: "image",
+        type: "string",
+        help: "Only those that point to this digest, directly or through an index.",
+      },
     ],
     uidp: true,
     paged: "token",

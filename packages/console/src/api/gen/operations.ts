@@ -11,7 +11,9 @@ export interface Job {
   leaseUntilTime?: string;
   dueTime?: string;
 }
-export interface ListFeedsRequest {}
+export interface ListFeedsRequest {
+  unmatched?: boolean;
+}
 export interface ListFeedsResponse {
   feeds: Feed[];
 }
@@ -29,6 +31,16 @@ export interface Feed {
   dueTime?: string;
   isOverdue: boolean;
   withdrawn: string;
+  statements: string;
+  statementsUnmatched: string;
+  unmatched: FeedStatement[];
+}
+export interface FeedStatement {
+  record: string;
+  vulnerabilities: string[];
+  status: string;
+  product: string;
+  reason: string;
 }
 export interface PreviewGarbageCollectionRequest {}
 export interface GarbagePreview {

@@ -402,6 +402,18 @@ export interface Sbom {
   format: SbomFormat;
   document?: Record<string, unknown>;
   sources: string[];
+  contradictions: SbomContradiction[];
+  contradictionsTotal: number;
+}
+export interface SbomContradiction {
+  purl: string;
+  version: string;
+  sources: string[];
+  contradictedBy: OtherVersions[];
+}
+export interface OtherVersions {
+  source: string;
+  versions: string[];
 }
 export interface GetRawSbomRequest {
   repoUid?: string;
@@ -417,6 +429,7 @@ export interface RawSbom {
 export interface GetAttachmentsRequest {
   repoUid?: string;
   digest?: string;
+  unmatched?: boolean;
 }
 export interface GetAttachmentsResponse {
   attachments: Attachment[];
@@ -434,9 +447,18 @@ export interface Attachment {
   attachTime?: string;
   statements: number;
   trusted: boolean;
+  statementsTotal: number;
+  statementsUnmatched: number;
+  unmatched: UnmatchedStatement[];
   attachedBy: string;
 }
 export type AttachmentState = "STATE_UNSPECIFIED" | "STATE_WAITING" | "STATE_READ" | "STATE_REJECTED";
+export interface UnmatchedStatement {
+  vulnerabilities: string[];
+  status: string;
+  product: string;
+  reason: string;
+}
 export interface SearchRequest {
   query?: string;
   uidp?: UIDPFilterInput;
@@ -515,6 +537,7 @@ export interface ListTagsRequest {
   pageToken?: string;
   orderBy?: string;
   skip?: number;
+  image?: string;
 }
 export interface ListTagsResponse {
   tags: Tag[];

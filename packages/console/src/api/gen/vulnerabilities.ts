@@ -337,6 +337,7 @@ export interface ListFindingsResponse {
   unknownImages: UnknownFindings[];
   state: KnowledgeState;
   staleFeeds: StaleFeed[];
+  platforms: string[];
 }
 export interface Finding {
   vulnerability: string;
@@ -362,6 +363,10 @@ export interface Finding {
   decision?: FindingDecision;
   claims: FindingClaim[];
   sources: string[];
+  contradictions: FindingContradiction[];
+  remediations: FindingRemediation[];
+  tagsTotal: number;
+  platform: string;
 }
 export interface FindingPackage {
   purl: string;
@@ -409,6 +414,18 @@ export interface FindingClaim {
   author: string;
   source: string;
   time?: string;
+}
+export interface FindingContradiction {
+  source: string;
+  versions: string[];
+}
+export interface FindingRemediation {
+  category: string;
+  details: string;
+  url: string;
+  document: string;
+  source: string;
+  feed: string;
 }
 export interface UnknownFindings {
   digest: string;

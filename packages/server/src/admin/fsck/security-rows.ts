@@ -228,6 +228,13 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     repair: remove("attached_statements", ["subject", "manifest", "n"]),
   },
   {
+    kind: "passed-over-statement-without-document",
+    meaning: "a statement about something else is noted, and the document that made it is gone",
+    find: `select distinct s.subject, s.manifest, s.n from attached_passed_over as s where not exists (select 1 from attached_documents as d where d.subject = s.subject and d.manifest = s.manifest and d.n = s.n)`,
+    show: ["subject", "manifest", "n"],
+    repair: remove("attached_passed_over", ["subject", "manifest", "n"]),
+  },
+  {
     kind: "attached-document-incomplete",
     meaning:
       "a document that is attached to an image has lost packages or statements; after the repair it is read again",

@@ -16,4 +16,6 @@ export const IS_COUNTED: RawBuilder<boolean> = sql`(i.source = coalesce(
   (select ${sql.lit(LAYERS)} from image_catalogs as c where c.digest = m.digest and c.state = ${sql.lit(CATALOG_STATE.done)}),
   (select 'scan/' || s.uid from scans as s where s.parent = m.repo and s.digest = m.digest and s.packages > 0
     order by s.report_time desc, s.uid limit 1))
+  or (i.source = ${sql.lit(LAYERS)} and exists
+    (select 1 from image_catalogs as c where c.digest = m.digest and c.state = ${sql.lit(CATALOG_STATE.done)}))
   or i.source in (${documents(0)}))`;

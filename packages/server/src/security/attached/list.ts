@@ -1,8 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Attachment_State as State, type AttachmentSchema } from "@moorage/api/messages";
-import { type Database, select } from "../../store/index.ts";
+import { select } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
+import type { Call } from "../../core/call.ts";
+import { unmatchedStatements } from "./unmatched.ts";
 import { countingSources, sourceOf } from "./sources.ts";
 
 interface Listed {
@@ -19,23 +21,29 @@ interface Listed {
   reason: string | null;
   packages: number | null;
   statements: number | null;
+  passed_over: number | null;
 }
 
-/** What is attached to the digest in the repo now, the last attached first: an entry for each document. */
+/**
+ * What is attached to the digest in the repo now, the last attached first: an entry for each document. `isListed`: with
+ * the statements that are about nothing here.
+ */
 export async function attachmentsOf(
-  tx: Database,
-  repo: string,
-  digest: string,
+  call: Pick<Call, "tx" | "weigh">,
+  { repo, digest, isListed }: { repo: string; digest: string; isListed: boolean },
 ): Promise<MessageInitShape<typeof AttachmentSchema>[]> {
+  const { tx } = call;
   const rows = await select<Listed>(
     tx,
-    `select a.manifest, a.from_time, a.attached_by, a.trusted, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages, d.statements
+    `select a.manifest, a.from_time, a.attached_by, a.trusted, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages, d.statements, d.passed_over
      from attachments as a join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest
      left join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest
      where a.repo = ? and a.subject = ? and a.until_time is null order by a.from_time desc, d.time desc, a.manifest, d.n`,
     [repo, digest],
   );
-  const counting = new Set((await countingSources(tx, { repo, digest })).map(({ source }) => source));
+  const sources = (await countingSources(tx, { repo, digest })).map(({ source }) => source);
+  const counting = new Set(sources);
+  const unmatched = await unmatchedStatements(call, { repo, digest, sources, isListed });
   // A manifest that holds none of the documents, such as a signature, is not one of them.
   return rows
     .filter(({ state, n }) => n !== null || state !== CATALOG_STATE.done)
@@ -59,6 +67,9 @@ export async function attachmentsOf(
         reason: row.reason ?? "",
         packages: row.packages ?? 0,
         statements: row.statements ?? 0,
+        statementsTotal: (row.statements ?? 0) + (row.passed_over ?? 0),
+        statementsUnmatched: (unmatched.get(source)?.count ?? 0) + (row.passed_over ?? 0),
+        unmatched: unmatched.get(source)?.first ?? [],
         counts: counting.has(source),
       };
     });

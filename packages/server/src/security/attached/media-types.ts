@@ -1,8 +1,8 @@
 // Which attached manifests and layers may hold documents, by what their media types say.
 
-/** Documents of JSON, alone or in an envelope. */
+/** Documents of JSON, alone or in an envelope, and several of these, one a line. */
 const DOCUMENT =
-  /^(?:application\/(?:vnd\.cyclonedx\+json|vnd\.cyclonedx\.vex\+json|(?:vnd\.)?spdx\+json|(?:vnd\.)?openvex\+json|vnd\.openvex|(?:vnd\.)?csaf\+json|vnd\.in-toto(?:\.[a-z-]+)?\+json|vnd\.dsse\.envelope\.v1\+json|vnd\.dev\.sigstore\.bundle(?:\.v[0-9.]+)?\+json)|text\/spdx\+json)$/;
+  /^(?:application\/(?:vnd\.cyclonedx\+json|vnd\.cyclonedx\.vex\+json|(?:vnd\.)?spdx\+json|(?:vnd\.)?openvex\+json|vnd\.openvex|(?:vnd\.)?csaf\+json|vnd\.in-toto(?:\.[a-z-]+)?\+jsonl?|vnd\.in-toto\.bundle|vnd\.dsse\.envelope\.v1\+jsonl?|vnd\.dev\.sigstore\.bundle(?:\.v[0-9.]+)?\+jsonl?|jsonl|jsonlines|x-ndjson)|text\/spdx\+json)$/;
 /** Documents of the same formats in another notation, which are named as not read. */
 const OTHER_NOTATION = /^(?:application\/(?:vnd\.cyclonedx(?:\+xml)?|vnd\.syft\+json)|text\/spdx(?:\+xml)?)$/;
 /** Types of artifacts that say nothing about their layers: clients that do not state one. */

@@ -19,6 +19,9 @@ import type { AttachedDocument, AttachedLayer, StoredStatement } from "./types.t
 /** The most documents of one manifest that are read: cosign adds a layer for each attestation. */
 const MAX_DOCUMENTS = 50;
 
+// Rows per statement, below the parameter limit of every engine.
+const ROWS = 300;
+
 /** An attached manifest, as one about the subject, and who reads it. */
 export interface Reading {
   subject: string;
@@ -31,6 +34,9 @@ export type FinishedDocument = Omit<AttachedDocument, "components" | "statements
   packages: number;
   statements: number;
 };
+
+/** The most statements about something else that are kept of one manifest. */
+const MAX_PASSED_OVER = 2_000;
 
 export interface ClaimedManifest {
   subject: string;
@@ -175,11 +181,12 @@ export const writeAttachedStatements = command(
         .where("manifest", "=", place.manifest)
         .where("n", "=", n)
         .execute();
-    const rows = statements.map(({ ids, timeMs, ...rest }, at) => ({
+    const rows = statements.map(({ ids, timeMs, remedies, ...rest }, at) => ({
       ...place,
       i: from + at,
       ids: JSON.stringify(ids),
       time: timeMs,
+      remedies: JSON.stringify(remedies),
       ...rest,
     }));
     if (rows.length > 0) await tx.insertInto("attached_statements").values(rows).execute();
@@ -203,22 +210,18 @@ export const finishAttached = command(
       await tx
         .insertInto("attached_documents")
         .values(
-          documents.map(({ n, layer, mediaType, kind, reason, timeMs, packages, statements, documentId, author }) => ({
+          documents.map(({ mediaType, timeMs, documentId, passedOver, ...document }) => ({
             subject,
             manifest,
-            n,
-            layer,
             media_type: mediaType,
-            kind,
-            reason,
             time: timeMs,
-            packages,
-            statements,
             document_id: documentId,
-            author,
+            passed_over: passedOver.total,
+            ...document,
           })),
         )
         .execute();
+    await keepPassedOver(tx, { subject, manifest }, documents);
     await tx
       .updateTable("attached_readings")
       .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: nowMs })
@@ -230,6 +233,29 @@ export const finishAttached = command(
   },
   CATALOGUING,
 );
+
+/** Keeps the first statements of a manifest that are about something else, in place of those of before. */
+async function keepPassedOver(
+  tx: Database,
+  place: Pick<Reading, "subject" | "manifest">,
+  documents: readonly FinishedDocument[],
+): Promise<void> {
+  await tx
+    .deleteFrom("attached_passed_over")
+    .where("subject", "=", place.subject)
+    .where("manifest", "=", place.manifest)
+    .execute();
+  const rows = documents
+    .flatMap(({ n, passedOver }) =>
+      passedOver.first.map(({ ids, ...rest }, i) => ({ ...place, n, i, ids: JSON.stringify(ids), ...rest })),
+    )
+    .slice(0, MAX_PASSED_OVER);
+  for (let at = 0; at < rows.length; at += ROWS)
+    await tx
+      .insertInto("attached_passed_over")
+      .values(rows.slice(at, at + ROWS))
+      .execute();
+}
 
 /** The manifest could not be read. `isFinal`: it would fail again. Otherwise it waits, up to MAX_ATTEMPTS. */
 export const failAttached = command(

@@ -32,17 +32,54 @@ export async function readAttached(
   for (const layer of layers) {
     const { n, digest, mediaType } = layer;
     const about = { n, layer: digest, mediaType };
+    const rejected = (error: unknown): AttachedDocument => {
+      if (!(error instanceof AttachedError)) throw error;
+      return { ...about, kind: "", reason: reasonOf(error), ...NOTHING };
+    };
     try {
       const content = await contentOf(layer, bytesOf);
-      const opened = openEnvelopes(parsed(content), subject, parsed);
-      if (opened !== undefined) documents.push({ ...about, ...documentOf(opened, mediaType, subject) });
+      for (const [at, part] of partsIn(content).entries()) {
+        const place = { ...about, n: n + at * LINE };
+        try {
+          const opened = openEnvelopes(parsed(part), subject, parsed);
+          if (opened !== undefined) documents.push({ ...place, ...documentOf(opened, mediaType, subject) });
+        } catch (error) {
+          documents.push({ ...rejected(error), ...place });
+        }
+      }
     } catch (error) {
-      if (!(error instanceof AttachedError)) throw error;
-      documents.push({ ...about, kind: "", reason: reasonOf(error), ...NOTHING });
+      documents.push(rejected(error));
     }
   }
   return documents;
 }
+
+/** The most attestations of one layer, one a line; the document of each line has a number that is so much larger. */
+const MAX_LINES = 50;
+const LINE = 1_000_000;
+
+/**
+ * The attestations of a layer that has several, one a line (JSON Lines), or the one document that it is. Throws an
+ * AttachedError when there are too many.
+ */
+function partsIn(content: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let from = 0; from < content.length;) {
+    const newline = content.indexOf(0x0a, from);
+    const to = newline < 0 ? content.length : newline;
+    const line = content.subarray(from, to);
+    from = to + 1;
+    const start = line.findIndex((byte) => !BLANKS.has(byte));
+    if (start < 0) continue;
+    // A document in many lines has lines that are no objects by themselves.
+    if (line[start] !== 0x7b || line[line.findLastIndex((byte) => !BLANKS.has(byte))] !== 0x7d) return [content];
+    lines.push(line);
+    if (lines.length > MAX_LINES) throw new AttachedError(`it has more than ${MAX_LINES} attestations, one a line`);
+  }
+  return lines.length > 1 ? lines : [content];
+}
+
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
 async function contentOf(
   { mediaType, stored }: AttachedLayer,
@@ -70,7 +107,14 @@ function parsed(bytes: Uint8Array): unknown {
 
 type Content = Omit<AttachedDocument, "n" | "layer" | "mediaType">;
 
-const NOTHING = { timeMs: 0, components: [], documentId: "", author: "", statements: [] };
+const NOTHING = {
+  timeMs: 0,
+  components: [],
+  documentId: "",
+  author: "",
+  statements: [],
+  passedOver: { total: 0, first: [] },
+};
 
 function documentOf({ document, kind: stated }: Opened, mediaType: string, subject: string): Content {
   const kind = kindOf(document);

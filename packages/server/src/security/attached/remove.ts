@@ -95,7 +95,12 @@ export const removeAttached = command(
       await deletePackages(tx, subject, some.source);
       return { done: false, removed: false };
     }
-    for (const table of ["attached_statements", "attached_documents", "attached_readings"] as const)
+    for (const table of [
+      "attached_statements",
+      "attached_passed_over",
+      "attached_documents",
+      "attached_readings",
+    ] as const)
       await tx.deleteFrom(table).where("subject", "=", subject).where("manifest", "=", manifest).execute();
     return { done: true, removed: true };
   },

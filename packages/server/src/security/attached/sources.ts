@@ -91,8 +91,10 @@ export async function packageSources(
 }
 
 /**
- * The sources whose packages count for the image in the repo: the most trusted one first, and what others attached to
- * it, which adds to that and takes nothing away. None when nothing is known of it.
+ * The sources whose packages count for the image in the repo, the one that counts most first: the last trusted
+ * document, our own reading of the layers, and what others attached. Each adds to those before it and takes nothing
+ * away: a document that does not name a package says nothing about it. The report of a scanner counts where there is
+ * neither a trusted document nor a reading. None when nothing is known of it.
  */
 export async function countingSources(
   tx: Database,
@@ -106,8 +108,10 @@ const MAX_CLAIMS = 20;
 
 /** Those of the sources of an image that count. */
 export function countingOf(sources: readonly PackageSource[]): PackageSource[] {
+  const [first, ...more] = sources.filter(({ isClaim }) => !isClaim);
+  const own = more.find(({ source }) => source === LAYERS);
   const claims = sources.filter(({ isClaim }) => isClaim).slice(0, MAX_CLAIMS);
-  return [...sources.slice(0, 1).filter(({ isClaim }) => !isClaim), ...claims];
+  return [...(first === undefined ? [] : [first]), ...(own === undefined ? [] : [own]), ...claims];
 }
 
 /** Whether more is attached by others than is added. */

@@ -4,6 +4,7 @@ import { sortInTurns, type Turn } from "../../lib/turns.ts";
 import { select, type Database } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { isAbout } from "../vex/applies.ts";
+import { remediesIn, type VexRemedy } from "../vex/remedies.ts";
 import type { VexStatus } from "../vex/types.ts";
 import { sourceOf } from "./sources.ts";
 
@@ -15,6 +16,8 @@ export interface AttachedStatement {
   /** As OpenVEX names it; empty when it says none. */
   justification: string;
   impact: string;
+  /** What can be done about it. */
+  remedies: VexRemedy[];
   /** The package that it is about, a purl; empty for the whole image. */
   target: string;
   /** The product as the document names it. */
@@ -88,10 +91,10 @@ export async function attachedStatements(
   const found: FoundStatement[] = [];
   for (const document of documents)
     for (let from = 0; from < document.statements; from += ROWS) {
-      for (const { i, ids: json, ...row } of await rowsOf(tx, document, from)) {
+      for (const { i, ids: json, remedies, ...row } of await rowsOf(tx, document, from)) {
         const ids = JSON.parse(json) as string[];
         if (asked.ids !== undefined && !ids.some((id) => asked.ids?.has(id))) continue;
-        found.push({ document, i, statement: statementOf(document, { ...row, ids }) });
+        found.push({ document, i, statement: statementOf(document, { ...row, ids, remedies: remediesIn(remedies) }) });
       }
       await turn?.();
     }
@@ -140,7 +143,7 @@ async function documentsFor(tx: Database, { repo, digest, atMs }: StatementsAske
   return rows.filter(({ statements }) => (left -= statements) >= 0);
 }
 
-type StatementRow = Omit<StatementColumns, "ids" | "i"> & { ids: string[] };
+type StatementRow = Omit<StatementColumns, "ids" | "i" | "remedies"> & { ids: string[]; remedies: VexRemedy[] };
 
 interface StatementColumns {
   i: number;
@@ -151,6 +154,7 @@ interface StatementColumns {
   target: string;
   product: string;
   time: number;
+  remedies: string;
 }
 
 async function rowsOf(
@@ -160,7 +164,7 @@ async function rowsOf(
 ): Promise<StatementColumns[]> {
   return await select<StatementColumns>(
     tx,
-    `select s.i, s.ids, s.status, s.justification, s.impact, s.target, s.product, s.time from attached_statements as s
+    `select s.i, s.ids, s.status, s.justification, s.impact, s.target, s.product, s.time, s.remedies from attached_statements as s
      where s.subject = ? and s.manifest = ? and s.n = ? and s.i >= ? and s.i < ? order by s.i`,
     [subject, manifest, n, from, from + ROWS],
   );

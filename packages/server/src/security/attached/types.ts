@@ -1,6 +1,6 @@
 import type { StoredLayer } from "../catalog/queue.ts";
 import type { Component } from "../catalog/types.ts";
-import type { VexStatement } from "../vex/types.ts";
+import type { VexStatement, VexStatus } from "../vex/types.ts";
 
 /** A layer of an attached manifest that may hold a document. */
 export interface AttachedLayer {
@@ -28,6 +28,18 @@ export interface AttachedDocument {
   documentId: string;
   author: string;
   statements: StoredStatement[];
+  /** Its statements about something else: how many, and the first of them. */
+  passedOver: { total: number; first: PassedOver[] };
+}
+
+/** A statement that is not about the image or a package. */
+export interface PassedOver {
+  ids: string[];
+  status: VexStatus;
+  /** As the document names it. */
+  product: string;
+  /** In words, as "it is about another product". */
+  reason: string;
 }
 
 /** What a VEX document says of the image, as it is stored. `target`: see targetOf. */

@@ -4,10 +4,16 @@ import { csafDocument } from "../vex/csaf.ts";
 import { cycloneDxDocument } from "../vex/cyclonedx.ts";
 import { openVexDocument } from "../vex/openvex.ts";
 import { storable, storableIds } from "../vex/storable.ts";
-import type { VexDocument } from "../vex/types.ts";
-import { AttachedError, type StoredStatement } from "./types.ts";
+import { bomLink } from "../vex/bom-links.ts";
+import { parsedPurl } from "../../lib/purls/index.ts";
+import type { VexDocument, VexStatement } from "../vex/types.ts";
+import { AttachedError, type PassedOver, type StoredStatement } from "./types.ts";
 
 const MAX_STATEMENTS = 20_000;
+/** The most that is kept of statements about something else, and of the name of what they are about. */
+const MAX_PASSED_OVER = 1_000;
+const MAX_NAMED = 500;
+const NAMES_NO_VULNERABILITY = "it names no vulnerability by an id";
 
 const READERS: Readonly<Record<string, (document: unknown) => VexDocument>> = {
   openvex: openVexDocument,
@@ -20,6 +26,7 @@ export interface StatedVex {
   documentId: string;
   author: string;
   statements: StoredStatement[];
+  passedOver: { total: number; first: PassedOver[] };
 }
 
 /**
@@ -28,17 +35,34 @@ export interface StatedVex {
  */
 export function vexOf(kind: string, document: unknown, subject: string): StatedVex {
   const { id, author, statements } = read(kind, document);
+  const first: PassedOver[] = [];
+  let total = 0;
   const about = statements.flatMap((each): StoredStatement[] => {
     const target = targetOf(each, subject);
     const ids = storableIds(each.ids);
-    if (target === undefined || ids.length === 0) return [];
-    const { status, justification, impact, product, timeMs } = each;
+    const { status, justification, impact, product, component, timeMs, remedies } = each;
+    if (target === undefined || ids.length === 0) {
+      total += 1;
+      const named = storable([component, product].filter(Boolean).join(" in ").slice(0, MAX_NAMED));
+      const reason = ids.length === 0 ? NAMES_NO_VULNERABILITY : reasonFor(each);
+      if (first.length < MAX_PASSED_OVER) first.push({ ids, status, product: named, reason });
+      return [];
+    }
     const texts = { impact: storable(impact), product: storable(product), target: storable(target) };
-    return [{ ids, status, justification, timeMs, ...texts }];
+    return [{ ids, status, justification, timeMs, remedies, ...texts }];
   });
   if (about.length > MAX_STATEMENTS) throw new AttachedError(`it has more than ${MAX_STATEMENTS} statements`);
   if (about.length === 0) throw new AttachedError(`no statement of it is about ${subject} or a package in it`);
-  return { documentId: storable(id), author: storable(author), statements: about };
+  return { documentId: storable(id), author: storable(author), statements: about, passedOver: { total, first } };
+}
+
+/** Why a statement is about nothing in the image. */
+function reasonFor({ product, component }: VexStatement): string {
+  const named = component || product;
+  if (bomLink(named) !== undefined) return "no SBOM that is attached has the component that it links to";
+  return parsedPurl(named) === undefined
+    ? "it names no package by a package URL, and not the image by its digest"
+    : "it is about another image, or about a package of another product";
 }
 
 function read(kind: string, document: unknown): VexDocument {

@@ -1,9 +1,7 @@
-import { isIndexType } from "../../core/media-types.ts";
 import { createTurns } from "../../lib/turns.ts";
 import type { GatedImage } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
-import { manifestsBehind } from "../gate/images.ts";
-import { imagesIn } from "../sbom/holdings.ts";
+import { manifestsBehind, platformsIn } from "../gate/images.ts";
 import { type ImageKnowledge, knowledgeOf } from "./image-knowledge.ts";
 
 /** What is known of an image, with its platform as an index names it; empty when none does. */
@@ -14,10 +12,7 @@ export interface PlatformKnowledge extends ImageKnowledge {
 /** What is known of each of the images that a manifest of the repo stands for. */
 export async function knowledgeBehind(tx: Database, image: GatedImage): Promise<PlatformKnowledge[]> {
   const { all, isWhole } = await manifestsBehind(tx, image);
-  const platforms = new Map<string, string>();
-  for (const { manifest } of all)
-    if (manifest !== undefined && isIndexType(manifest.mediaType))
-      for (const { digest, platform } of imagesIn(manifest.content)) platforms.set(digest, platform);
+  const platforms = platformsIn(all.flatMap(({ manifest }) => manifest ?? []));
   const turn = createTurns();
   const found: PlatformKnowledge[] = [];
   for (const { digest, manifest } of all) {

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { takeAdvisoryLock } from "../../store/index.ts";
+import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { FEEDING } from "./command-options.ts";
 import { type FeedDefinition, MAX_FEEDS } from "./definition.ts";
 import type { KeptProblem } from "./record.ts";
+import type { UnmatchedStatement } from "./statement-count.ts";
 import type { StoredRecord } from "./stored.ts";
 import { deleteKeys, insertKeys, markRemoved, putRecords, ROWS_PER_STATEMENT, takeNumbers } from "./rows.ts";
 
@@ -190,6 +191,10 @@ export interface ImportEnd {
   problems?: number;
   unmatched?: number | undefined;
   kept?: KeptProblem[];
+  /** Of VEX documents: their statements, how many of these are about nothing here, and the first of those. */
+  statements?: number;
+  statementsUnmatched?: number;
+  unmatchedKept?: UnmatchedStatement[];
   /** See Covered, as JSON. Undefined as long as it is not known. */
   coverage?: string | undefined;
   newest?: number | undefined;
@@ -226,7 +231,21 @@ export const endImport = command(
   "security.endImport",
   async (
     call: Call,
-    { place, error, durationMs, kept, newest, isFull, etag, lastModified, coverage, unmatched, ...counts }: ImportEnd,
+    {
+      place,
+      error,
+      durationMs,
+      kept,
+      statementsUnmatched,
+      unmatchedKept,
+      newest,
+      isFull,
+      etag,
+      lastModified,
+      coverage,
+      unmatched,
+      ...counts
+    }: ImportEnd,
   ): Promise<void> => {
     await holdFeed(call, place);
     const { feed } = place;
@@ -242,9 +261,11 @@ export const endImport = command(
         ...(lastModified !== undefined && { last_modified: lastModified }),
         ...(coverage !== undefined && { coverage }),
         ...(unmatched !== undefined && { unmatched }),
+        ...(statementsUnmatched !== undefined && { statements_unmatched: statementsUnmatched }),
       })
       .where("name", "=", feed)
       .execute();
+    if (unmatchedKept !== undefined) await keepUnmatched(call.tx, feed, unmatchedKept);
     if (kept === undefined) return;
     await call.tx.deleteFrom("feed_problems").where("feed", "=", feed).execute();
     const rows = kept.map(({ id, position, message, kind }, n) => ({
@@ -263,6 +284,16 @@ export const endImport = command(
   },
   FEEDING,
 );
+
+async function keepUnmatched(tx: Database, feed: string, kept: readonly UnmatchedStatement[]): Promise<void> {
+  await tx.deleteFrom("feed_unmatched").where("feed", "=", feed).execute();
+  const rows = kept.map(({ ids, ...rest }, n) => ({ feed, n, ids: JSON.stringify(ids), ...rest }));
+  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT)
+    await tx
+      .insertInto("feed_unmatched")
+      .values(rows.slice(at, at + ROWS_PER_STATEMENT))
+      .execute();
+}
 
 /** Locks the feed until the transaction ends. Throws NOT_FOUND, and ABORTED when a later import has begun. */
 async function holdFeed({ tx }: Call, { feed, run }: FeedRun): Promise<void> {

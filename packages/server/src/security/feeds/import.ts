@@ -14,6 +14,7 @@ import {
   removeFeedRecords,
 } from "./commands.ts";
 import { type Coverage, CoverageCount, type Covered, withPart } from "./coverage.ts";
+import { StatementCount } from "./statement-count.ts";
 import { type FeedProblem, type KeptProblem, type ProblemKind, SourceError } from "./record.ts";
 import type { StoredRead, StoredRecord } from "./stored.ts";
 
@@ -57,6 +58,9 @@ export interface Imported {
   /** No longer in the source. */
   removed: number;
   problems: number;
+  /** Of VEX documents: how many statements they make, and how many of these are about nothing that is stored here. */
+  statements: number;
+  statementsUnmatched: number;
   /** Of the records of the source, those that match nothing, in part or as a whole. */
   unmatched: number;
 }
@@ -126,6 +130,7 @@ async function run(
   const row = await feedRow(reader, place.feed);
   const seen = new Reads();
   const coverage = new CoverageCount(row?.format ?? "", MAX_PROBLEMS);
+  const said = new StatementCount(reader, row?.format ?? "");
   let changed = 0;
   let batch: StoredRecord[] = [];
   let bytes = 0;
@@ -134,6 +139,7 @@ async function run(
     if (batch.length === 0) return;
     const records = batch;
     [batch, bytes] = [[], 0];
+    await said.add(records);
     changed += (await transactor.write(putFeedRecords, systemCall(clock.nowMs()), { place, records })).changed;
     progress(seen.records);
   };
@@ -165,13 +171,17 @@ async function run(
     problems: known.problems,
     unmatched: known.unmatched,
     kept: known.kept,
+    statements: said.total,
+    statementsUnmatched: said.unmatched,
+    unmatchedKept: said.kept,
     ...(known.covered !== undefined && { coverage: JSON.stringify(known.covered) }),
     isFull: source.isSnapshot,
     newest,
     etag: source.etag,
     lastModified: source.lastModified,
   };
-  return { records: seen.records, changed, removed, problems: seen.problems, unmatched: found.unmatched, end };
+  const counts = { statements: said.total, statementsUnmatched: said.unmatched, unmatched: found.unmatched };
+  return { records: seen.records, changed, removed, problems: seen.problems, ...counts, end };
 }
 
 /** Follows what is read. */

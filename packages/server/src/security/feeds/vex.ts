@@ -1,3 +1,4 @@
+import { purlOfRefs, refsIn } from "../vex/bom-links.ts";
 import { documentRecords, stemOf } from "./documents.ts";
 import { listAt, objectAt, productKey, textAt, textIfAny, timeAt } from "./fields.ts";
 import type { Part } from "./parts.ts";
@@ -62,28 +63,34 @@ function openVexNames(value: unknown, field: string): string[] {
   ].flatMap((name) => name ?? []);
 }
 
-/** Reads CSAF 2.0 of the profile VEX. Source: OASIS CSAF 2.0, section 4.5. */
+/** Reads CSAF 2.0 of the profiles VEX and security advisory. Source: OASIS CSAF 2.0, sections 4.4 and 4.5. */
 export async function* csafRecords(part: Part): AsyncGenerator<Read> {
   if (isDocument(part)) yield* documentRecords(part, (document) => [csaf(document)]);
 }
 
-/** The record of a CSAF document of the profile VEX. Throws an UnreadableRecord that names the field. */
+/** Those that say which products are affected. Cisco, Siemens and SUSE publish advisories. */
+const CATEGORIES = ["csaf_vex", "csaf_security_advisory"];
+
+/**
+ * The record of a CSAF document of one of these profiles. What a vulnerability without an id or without a status of
+ * products says is about nothing. Throws an UnreadableRecord that names the field.
+ */
 export function csaf(value: unknown): Read {
   const root = objectAt(value, "the document");
   const document = objectAt(root["document"], "document");
   if (document["csaf_version"] !== "2.0") throw new UnreadableRecord("document.csaf_version: must be 2.0");
-  if (document["category"] !== "csaf_vex") throw new UnreadableRecord("document.category: must be csaf_vex");
+  if (!CATEGORIES.includes(String(document["category"])))
+    throw new UnreadableRecord(`document.category: must be one of ${CATEGORIES.join(", ")}`);
   const tracking = objectAt(document["tracking"], "document.tracking");
   const about = new Set<string>();
   for (const [at, each] of listAt(root["vulnerabilities"], "vulnerabilities").entries()) {
     const field = `vulnerabilities[${at}]`;
     const vulnerability = objectAt(each, field);
-    objectAt(vulnerability["product_status"], `${field}.product_status`);
+    objectAt(vulnerability["product_status"] ?? {}, `${field}.product_status`);
     const ids = listAt(vulnerability["ids"], `${field}.ids`).map((id, n) =>
       textAt(objectAt(id, `${field}.ids[${n}]`)["text"], `${field}.ids[${n}].text`),
     );
     const cve = textIfAny(vulnerability["cve"], `${field}.cve`);
-    if (cve === undefined && ids.length === 0) throw new UnreadableRecord(`${field}.cve: is missing`);
     for (const id of cve === undefined ? ids : [cve, ...ids]) about.add(id);
   }
   const products = new Set<string>();
@@ -120,7 +127,7 @@ export async function* cycloneDxRecords(part: Part): AsyncGenerator<Read> {
 export function cycloneDx(value: unknown, stem: string): Read {
   const document = objectAt(value, "the document");
   if (document["bomFormat"] !== "CycloneDX") throw new UnreadableRecord("bomFormat: must be CycloneDX");
-  const metadata = objectAt(document["metadata"], "metadata");
+  const metadata = objectAt(document["metadata"] ?? {}, "metadata");
   const purls = new Map<string, string>();
   collectComponents([metadata["component"], document["components"]], purls);
   const about = new Set<string>();
@@ -131,13 +138,13 @@ export function cycloneDx(value: unknown, stem: string): Read {
     about.add(textAt(vulnerability["id"], `${field}.id`));
     for (const [n, target] of listAt(vulnerability["affects"], `${field}.affects`).entries()) {
       const ref = textAt(objectAt(target, `${field}.affects[${n}]`)["ref"], `${field}.affects[${n}].ref`);
-      products.add(productKey(purls.get(ref.replace(/^urn:cdx:[^#]*#/, "")) ?? ref));
+      products.add(productKey(purlOfRefs(refsIn(ref), purls) ?? ref));
     }
   }
   return recordOf(
     {
       id: textIfAny(document["serialNumber"], "serialNumber") ?? stem,
-      modified: timeAt(metadata["timestamp"], "metadata.timestamp"),
+      modified: metadata["timestamp"] === undefined ? 0 : timeAt(metadata["timestamp"], "metadata.timestamp"),
       about: [...about],
       products: [...products],
       body: JSON.stringify(document),

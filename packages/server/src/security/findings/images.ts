@@ -10,6 +10,14 @@ const ROWS = 300;
 /** The most tags that are named of an image. */
 const MAX_TAGS = 50;
 
+/** The tags that point to an image. */
+export interface TagsOfImage {
+  /** Those that moved last first, at most MAX_TAGS. */
+  names: string[];
+  /** How many there are. */
+  total: number;
+}
+
 /**
  * The tags that point to each of these images, directly or through an index, by `repo digest`; those that no tag points
  * to are left out. `atMs`: the tags of then; now without.
@@ -18,8 +26,8 @@ export async function tagsOfImages(
   db: Database,
   images: readonly ImageName[],
   atMs?: number,
-): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
+): Promise<Map<string, TagsOfImage>> {
+  const found = new Map<string, TagsOfImage>();
   for (const [repo, some] of Map.groupBy(images, (image) => image.repo))
     for (let at = 0; at < some.length; at += ROWS) {
       const digests = some.slice(at, at + ROWS).map(({ digest }) => digest);
@@ -27,8 +35,10 @@ export async function tagsOfImages(
       const pointed = await tagsTo(db, repo, [...new Set([...digests, ...indexes.map(({ index }) => index)])], atMs);
       for (const digest of digests) {
         const through = indexes.filter(({ image }) => image === digest).map(({ index }) => index);
-        const tags = [...new Set([digest, ...through].flatMap((each) => pointed.get(each) ?? []))];
-        if (tags.length > 0) found.set(nameOf({ repo, digest }), tags.sort().slice(0, MAX_TAGS));
+        const tags = new Map([digest, ...through].flatMap((each) => pointed.get(each) ?? []));
+        const sorted = [...tags].sort(([a, at], [b, other]) => other - at || (a < b ? -1 : 1));
+        const names = sorted.slice(0, MAX_TAGS).map(([name]) => name);
+        if (tags.size > 0) found.set(nameOf({ repo, digest }), { names, total: tags.size });
       }
     }
   return found;
@@ -48,30 +58,34 @@ async function indexesOf(
   );
 }
 
-/** The names of the tags that point to each digest. */
+/** The names of the tags that point to each digest, with when each moved there, in milliseconds since 1970. */
 async function tagsTo(
   db: Database,
   repo: string,
   digests: readonly string[],
   atMs: number | undefined,
-): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
+): Promise<Map<string, [tag: string, movedMs: number][]>> {
+  const found = new Map<string, [tag: string, movedMs: number][]>();
   for (let at = 0; at < digests.length; at += ROWS) {
     const some = digests.slice(at, at + ROWS);
     const rows = await (atMs === undefined
-      ? select<{ digest: string; tag: string }>(
+      ? select<{ digest: string; tag: string; moved: number }>(
           db,
-          `select digest, name as tag from tags where parent = ? and digest in (${marks(some)})`,
+          `select digest, name as tag, update_time as moved from tags where parent = ? and digest in (${marks(some)})`,
           [repo, ...some],
         )
-      : select<{ digest: string; tag: string }>(
+      : select<{ digest: string; tag: string; moved: number }>(
           db,
           // The last record of a tag before the time says where it pointed.
-          `select h.digest, h.tag from tag_history as h where h.repo = ? and h.digest in (${marks(some)}) and h.time <= ?
+          `select h.digest, h.tag, h.time as moved from tag_history as h where h.repo = ? and h.digest in (${marks(some)}) and h.time <= ?
            and not exists (select 1 from tag_history as l where l.repo = h.repo and l.tag = h.tag and l.time > h.time and l.time <= ?)`,
           [repo, ...some, atMs, atMs],
         ));
-    for (const { digest, tag } of rows) found.set(digest, [...(found.get(digest) ?? []), tag]);
+    for (const { digest, tag, moved } of rows) {
+      const known = found.get(digest) ?? [];
+      found.set(digest, known);
+      known.push([tag, Number(moved)]);
+    }
   }
   return found;
 }

@@ -8,7 +8,8 @@ import { createTurns } from "../../lib/turns.ts";
 import { invalidArgument } from "../../errors.ts";
 import { wantedPackages } from "./candidates.ts";
 import { matches } from "./filters.ts";
-import { type ImageName, nameOf, tagsOfImages } from "./images.ts";
+import { type ImageName, nameOf, type TagsOfImage, tagsOfImages } from "./images.ts";
+import { platformsOfImages } from "./platforms.ts";
 import { comparePositions, type FindingPosition, findingsOfImage, type ImageFinding, positionOf } from "./read.ts";
 import { weighFindings } from "../weights.ts";
 import type { KnownVulnerabilities } from "./vulnerabilities.ts";
@@ -17,7 +18,9 @@ import { type Batch, imagesByRepo, imagesWith } from "./walk.ts";
 /** A finding with the image that has it, and the tags that point to that. */
 export interface ListedFinding extends ImageName {
   finding: ImageFinding;
-  tags: string[];
+  tags: TagsOfImage;
+  /** As an index names the image, such as `linux/amd64`; empty where none does. */
+  platform: string;
 }
 
 /** Which images a list goes through. */
@@ -31,6 +34,8 @@ const MAX_PAGE_SIZE = 200;
 // A page ends after so many images were read, and after so many were looked at, however few findings they had.
 const MAX_READ = 100;
 const MAX_LOOKED = 5_000;
+
+const NO_TAGS: TagsOfImage = { names: [], total: 0 };
 
 /** Behind all findings of an image. */
 const END: FindingPosition = ["\u{10FFFF}", "", ""];
@@ -80,6 +85,7 @@ export async function listFindings(
     call.requireCaller();
     if (looked >= MAX_LOOKED) return page(true);
     const tags = await tagsOfImages(tx, images, atMs);
+    const platforms = await platformsOfImages(tx, images);
     for (const image of images) {
       if (only === undefined && !tags.has(nameOf(image))) continue;
       if (read >= MAX_READ) return page(true);
@@ -93,11 +99,12 @@ export async function listFindings(
         ...(packages !== undefined && { packages }),
       } as const;
       await weighFindings(call, asked);
+      const platform = platforms.get(nameOf(image)) ?? "";
       for (const finding of (await findingsOfImage(tx, asked, known, call)) ?? []) {
         if (after !== undefined && comparePositions(positionOf(finding), after) <= 0) continue;
         if (!matches(finding, request)) continue;
         if (rows.length === size) return page(true);
-        rows.push({ ...image, finding, tags: tags.get(nameOf(image)) ?? [] });
+        rows.push({ ...image, finding, tags: tags.get(nameOf(image)) ?? NO_TAGS, platform });
         position = { ...image, after: positionOf(finding) };
       }
       position = { ...image, after: END };

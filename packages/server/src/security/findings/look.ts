@@ -29,7 +29,7 @@ export async function lookAtImages(db: Database, turn: () => Promise<void> | und
     const { repo, digest } = check;
     const findings = await findingsOfImage(db, { repo, digest, state: "open" }, known, { turn });
     const differ = differences(await emittedOf(db, check), findings ?? []);
-    found.push({ ...check, isKnown: findings !== undefined, tags: tags.get(nameOf(check)) ?? [], ...differ });
+    found.push({ ...check, isKnown: findings !== undefined, tags: tags.get(nameOf(check))?.names ?? [], ...differ });
     await turn();
   }
   return found;

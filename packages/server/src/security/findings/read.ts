@@ -10,8 +10,11 @@ import {
   type FindStatements,
   type ReadingLimits,
 } from "../attached/statements.ts";
+import type { Contradiction } from "../attached/contradictions.ts";
+import type { VexRemedy } from "../vex/remedies.ts";
 import { placesOf } from "../weights.ts";
 import { statedPackage } from "../vex/applies.ts";
+import { namedVersions } from "./contradictions.ts";
 import { countedSources, type ImageAsOf } from "./image-packages.ts";
 import {
   type AdvisoryDecision,
@@ -63,6 +66,10 @@ export interface ImageFinding {
   decision?: AdvisoryDecision;
   /** What was attached on the word of somebody who may not write advisories: it decides nothing. The latest first. */
   claims: AttachedStatement[];
+  /** What can be done about it, by the statement that counts: attached to the image, or of a feed. */
+  remedies?: { statement: AttachedStatement | FeedStatement; all: readonly VexRemedy[] };
+  /** Sources that name the package in other versions, and not in this one. */
+  contradictions: Contradiction[];
 }
 
 export interface FindingsAsked extends ImageAsOf {
@@ -129,13 +136,16 @@ export async function findingsOfImage(
     const { reason, fromMs = 0, ...by } = end;
     const closed = reason !== undefined && { closedMs: Math.max(fromMs, summary.sinceMs), closeReason: reason };
     const claims = said.claims({ ...statedPackage(held.package), ids: decidedIds(vulnerability) }, MAX_CLAIMS);
-    return [{ ...held, vulnerability, ...summary, ...closed, ...by, claims }];
+    return [{ ...held, vulnerability, ...summary, ...closed, ...by, claims, contradictions: [] }];
   };
   const found: ImageFinding[] = [];
   for (const group of groups.values()) {
     found.push(...findingOf(group));
     await turn?.();
   }
+  const own = found.map((each) => each.package.name);
+  const named = await namedVersions(db, { digest: asked.digest, sources }, own, turn);
+  for (const each of found) each.contradictions = named.contradictionsOf(each.package.purl, each.sources);
   return await sortInTurns(found, inOrder, turn);
 }
 
@@ -191,7 +201,7 @@ function aboutPackages(
   });
 }
 
-interface End extends Pick<ImageFinding, "statement" | "decision"> {
+interface End extends Pick<ImageFinding, "statement" | "decision" | "remedies"> {
   /** Undefined: it stays open. */
   reason?: string;
   fromMs?: number;
@@ -207,12 +217,24 @@ function endOf({ decisions, statements, latestOfFeeds }: ImageSayings, held: Hel
   const about = decisions.list.length === 0 ? [] : decisionsOn(decisions, held, ids);
   const settling = about.find((each) => isClosedBy(each, held) !== undefined);
   const decision = settling ?? about[0];
+  const of = { ...statedPackage(held.package), ids };
+  const latest = statements(of, 1)[0] ?? latestOfFeeds(of);
+  const remedies = latest && latest.remedies.length > 0 && { statement: latest, all: latest.remedies };
+  const end = endBy({ settling, decision, latest }, held);
+  return remedies ? { ...end, remedies } : end;
+}
+
+interface Sayings {
+  settling: AdvisoryDecision | undefined;
+  decision: AdvisoryDecision | undefined;
+  latest: AttachedStatement | FeedStatement | undefined;
+}
+
+function endBy({ settling, decision, latest }: Sayings, held: Held): End {
   if (settling !== undefined)
     return isClosedBy(settling, held) === true
       ? { reason: CLOSE_REASONS[settling.type] ?? "", fromMs: settling.fromMs, decision: settling }
       : { decision: settling };
-  const of = { ...statedPackage(held.package), ids };
-  const latest = statements(of, 1)[0] ?? latestOfFeeds(of);
   if (latest?.status === "not_affected" || latest?.status === "fixed")
     return { reason: `VEX_${latest.status.toUpperCase()}`, fromMs: latest.fromMs, statement: latest };
   return decision === undefined ? {} : { decision };
@@ -265,7 +287,7 @@ function summaryOf(
   rows: readonly FindingRow[],
   held: ImageFinding["package"],
   isOpen: boolean,
-): Omit<ImageFinding, "vulnerability" | "package" | "places" | "sources" | "claims"> {
+): Omit<ImageFinding, "vulnerability" | "package" | "places" | "sources" | "claims" | "contradictions"> {
   const records = rows
     .map((row) => ({
       feed: row.feed,

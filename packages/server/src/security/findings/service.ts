@@ -22,10 +22,13 @@ import { createTurns } from "../../lib/turns.ts";
 import { isWithin } from "../../lib/uid.ts";
 import { repoOfReport, repos } from "../../registry/index.ts";
 import type { AdvisoryDecision } from "./decisions.ts";
+import { isIndexType } from "../../core/media-types.ts";
 import { knowledgeBehind, leastKnown, type PlatformKnowledge } from "../coverage/index-knowledge.ts";
 import { coverageMessage, staleMessage, unknownMessage } from "../coverage/messages.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
 import { staleFeeds } from "../coverage/stale-feeds.ts";
+import { manifestOf } from "../gate/images.ts";
+import { imagesIn } from "../sbom/holdings.ts";
 import { type ImageName, imagesBehind } from "./images.ts";
 import { type ListedFinding, type ListedImages, listFindings } from "./list.ts";
 import { reposWith } from "./walk.ts";
@@ -57,7 +60,8 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       );
       const findings = rows.map((row) => messageOf(row, licences, readers));
       if (request.pageToken !== "") return { findings, nextPageToken };
-      return { findings, nextPageToken, ...(await knownOf(call, images.named)) };
+      const platforms = await platformsNamed(call, images.named ?? []);
+      return { findings, nextPageToken, platforms, ...(await knownOf(call, images.named)) };
     },
     async getCoverage(call, request) {
       validate(GetCoverageRequestSchema, request);
@@ -113,6 +117,20 @@ async function imagesNamed({ tx }: Call, repo: string, digest: string): Promise<
   const digests = [...new Set(await imagesBehind(tx, repo, digest))].sort();
   return digests.map((each) => ({ repo, digest: each }));
 }
+
+/** The platforms of the indexes that a list is about, sorted. */
+async function platformsNamed({ tx }: Call, named: readonly ImageName[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { repo, digest } of named.slice(0, MAX_NAMED)) {
+    const manifest = await manifestOf(tx, { repo, digest });
+    if (manifest === undefined || !isIndexType(manifest.mediaType)) continue;
+    for (const { platform } of imagesIn(manifest.content)) if (platform !== "") found.add(platform);
+  }
+  return [...found].sort();
+}
+
+/** Of so many indexes the platforms are looked at: of one digest, they are the same in all repos. */
+const MAX_NAMED = 1;
 
 /**
  * What is known of the images that a list is about; what is the same in several repos once. Of a list about no image,
@@ -172,7 +190,7 @@ async function digestOfTag(call: Call, repo: string, { tag, asOf }: ListFindings
 
 /** `readers`: the groups whose advisories the caller may read. */
 function messageOf(
-  { repo, digest, tags, finding }: ListedFinding,
+  { repo, digest, tags, platform, finding }: ListedFinding,
   licences: ReadonlyMap<string, string>,
   readers: readonly string[],
 ) {
@@ -182,7 +200,9 @@ function messageOf(
     aliases: vulnerability.aliases,
     repo,
     digest,
-    tags,
+    tags: tags.names,
+    tagsTotal: tags.total,
+    platform,
     package: {
       purl: held.purl,
       name: held.name,
@@ -233,7 +253,18 @@ function messageOf(
       return { status, justification, impact, document, author, source, time: timestamp(timeMs) };
     }),
     sources,
+    contradictions: finding.contradictions,
+    remediations: (finding.remedies?.all ?? []).map((remedy) => ({ ...remedy, ...whoseOf(finding.remedies) })),
   };
+}
+
+/** Whose statement says what can be done. */
+function whoseOf(remedies: ListedFinding["finding"]["remedies"]) {
+  if (remedies === undefined) return {};
+  const { statement } = remedies;
+  return "feed" in statement
+    ? { feed: statement.feed, document: statement.record }
+    : { source: statement.source, document: statement.document };
 }
 
 /** Who may not read the advisory learns what it says of the finding, and which one it is. */

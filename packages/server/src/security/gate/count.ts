@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { FindingSeverity } from "@moorage/api/messages";
 import {
   type GatedImage,
@@ -17,6 +18,8 @@ import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 /** The findings of images that count for a gate, and of which of them it is not known what they hold. */
 export interface Counted {
   count: number;
+  /** A number for each, equal for the same vulnerability in the same package; absent when there are too many. */
+  marks?: number[];
   /** The worst of them first, at most MAX_NAMED. */
   worst: GateFinding[];
   /** When the next one counts, in milliseconds since 1970, if nothing else changes. Infinity when none will. */
@@ -47,6 +50,9 @@ export async function countFindings(
   const next = meant.filter(({ sinceMs }) => nowMs - sinceMs < rules.graceMs).map(({ sinceMs }) => sinceMs);
   return {
     count: counted.length,
+    ...(counted.length <= MAX_MARKS && {
+      marks: counted.map(({ vulnerability: { id }, package: { purl } }) => crc32(sameKey(id, purl))),
+    }),
     worst: worstOf(counted.map((finding) => findingOf(finding, digest))),
     untilMs: next.reduce((least, sinceMs) => Math.min(least, sinceMs), Infinity) + rules.graceMs,
     unknown: unknown === undefined ? [] : [unknown],
@@ -54,15 +60,46 @@ export async function countFindings(
   };
 }
 
-/** The findings of several images together. */
-export function together(counts: readonly Counted[]): Counted {
+/** Of more findings no marks are kept, and those of several images are not put together. */
+const MAX_MARKS = 1_000;
+
+/** Architectures and distributions stand in qualifiers: without them a package is the same in all images of one. */
+function sameKey(vulnerability: string, purl: string): string {
+  return `${vulnerability} ${purl.split("?", 1)[0] ?? ""}`;
+}
+
+/**
+ * The findings of several images together: the same vulnerability in the same package is one. `platforms`: of the
+ * images, by their digests.
+ */
+export function together(counts: readonly Counted[], platforms: ReadonlyMap<string, string> = new Map()): Counted {
+  const marks = new Set<number>();
+  for (const each of counts) for (const mark of each.marks ?? []) marks.add(mark);
   return {
-    count: counts.reduce((sum, { count }) => sum + count, 0),
-    worst: worstOf(counts.flatMap(({ worst }) => worst)),
+    count: counts.every((each) => each.marks !== undefined)
+      ? marks.size
+      : counts.reduce((sum, { count }) => sum + count, 0),
+    worst: worstOf(
+      once(
+        counts.flatMap(({ worst }) => worst),
+        platforms,
+      ),
+    ),
     untilMs: counts.reduce((least, { untilMs }) => Math.min(least, untilMs), Infinity),
     unknown: counts.flatMap(({ unknown }) => unknown).slice(0, MAX_NAMED),
     isHeld: counts.every(({ isHeld }) => isHeld),
   };
+}
+
+/** Each vulnerability of each package once, with the platforms that have it. */
+function once(findings: readonly GateFinding[], platforms: ReadonlyMap<string, string>): GateFinding[] {
+  const groups = Map.groupBy(findings, ({ vulnerability, purl }) => sameKey(vulnerability, purl));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const named = group.flatMap(({ digest }) => platforms.get(digest) ?? []).filter((platform) => platform !== "");
+    return [named.length === 0 ? first : { ...first, platforms: [...new Set(named)].sort() }];
+  });
 }
 
 /** Whether a gate with these rules lets an image pass of which this is known. */

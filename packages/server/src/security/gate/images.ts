@@ -17,6 +17,14 @@ export function namedImages(mediaType: string, content: Uint8Array): string[] {
     .slice(0, MAX_IMAGES);
 }
 
+/** The platforms of the images that indexes among the manifests name, by their digests. */
+export function platformsIn(manifests: readonly ManifestContent[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { mediaType, content } of manifests)
+    if (isIndexType(mediaType)) for (const { digest, platform } of imagesIn(content)) found.set(digest, platform);
+  return found;
+}
+
 const selectManifest = statement<{ media_type: string; content: Uint8Array }>(
   "select media_type, content from manifests where repo = ? and digest = ?",
 );

@@ -3,7 +3,7 @@ import { createTurns } from "../../lib/turns.ts";
 import type { GatedImage, GateRules, JudgePromotion, ToJudge } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Counted, countFindings, together, verdictOn } from "./count.ts";
-import { manifestsBehind, MAX_IMAGES } from "./images.ts";
+import { manifestsBehind, MAX_IMAGES, platformsIn } from "./images.ts";
 import { keyOf } from "./pull.ts";
 import { findingsState } from "./state.ts";
 
@@ -26,7 +26,7 @@ export const judgePromotion: JudgePromotion = async ({ tx, ahead = {} }, { repo,
       before.state === (await findingsState(tx, { repo, digest: each.digest }));
     counts.push(isSame ? before.counted : await countFindings(tx, { repo, ...each }, rules, nowMs, { known }));
   }
-  const found = together(counts);
+  const found = together(counts, platformsIn(all.flatMap(({ manifest }) => manifest ?? [])));
   if (!isWhole) {
     const reason = `it names more than ${MAX_IMAGES} manifests, or they are nested too deep: not all were looked at`;
     found.unknown = [{ digest, reason, waits: false, state: "NOT_READ" }, ...found.unknown];

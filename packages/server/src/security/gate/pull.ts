@@ -3,7 +3,7 @@ import { createLru } from "../../lib/lru.ts";
 import type { GatedImage, GateRules, JudgePull } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Counted, countFindings, passes, together, verdictOn } from "./count.ts";
-import { manifestOf, namedImages } from "./images.ts";
+import { manifestOf, namedImages, platformsIn } from "./images.ts";
 import { findingsState } from "./state.ts";
 import type { ManifestContent } from "../coverage/image-knowledge.ts";
 
@@ -69,7 +69,8 @@ export function createPullGate(): JudgePull {
       if (!found.isHeld) return undefined;
       if (passes(found, rules)) return verdictOn(found, rules);
     }
-    return verdictOn(together(counts), rules);
+    const platforms = platformsIn([{ mediaType, content }]);
+    return verdictOn(together(counts, platforms), rules);
   };
 }
 

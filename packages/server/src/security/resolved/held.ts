@@ -66,10 +66,15 @@ export class Held {
     if (this.#digests.has(name)) return this.#digests.get(name);
     const found = await this.#known(repo, digest);
     const images: HeldImage[] = [];
-    for (const { image, source } of found ?? []) {
-      const key = `${image.digest} ${source.source}`;
+    for (const of of Map.groupBy(found ?? [], ({ image }) => image.digest).values()) {
+      const [{ image } = { image: { digest, architecture: "" } }] = of;
+      const sources = of.map(({ source }) => source.source);
+      const key = [image.digest, ...sources].join(" ");
       images.push({ key, architecture: image.architecture });
-      if (!this.images.has(key)) await this.#read(key, image.digest, source.source);
+      if (this.images.has(key)) continue;
+      this.images.set(key, new Set());
+      if (this.images.size > MAX_IMAGES) throw tooMany(`${MAX_IMAGES} images`);
+      for (const source of sources) await this.#read(key, image.digest, source);
     }
     const known = images.length === 0 ? undefined : images;
     this.#digests.set(name, known);
@@ -92,9 +97,7 @@ export class Held {
   }
 
   async #read(key: string, digest: string, source: string): Promise<void> {
-    const ids = new Set<string>();
-    this.images.set(key, ids);
-    if (this.images.size > MAX_IMAGES) throw tooMany(`${MAX_IMAGES} images`);
+    const ids = this.images.get(key) ?? new Set<string>();
     for (let n = 0; ; n += SLICE) {
       const rows = await selectSlice(this.#call.tx, digest, source, n, n + SLICE);
       this.#left -= rows.length;

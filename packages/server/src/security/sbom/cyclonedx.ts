@@ -16,16 +16,17 @@ export interface Subject {
 const licences = new Licences.Factories.LicenseFactory((text: string) => void parseExpression(text));
 
 /** The CycloneDX 1.6 document. It is the same at each reading. */
-export function cycloneDxOf({ name, digest }: Subject, { packages, readMs }: Holdings): string {
+export function cycloneDxOf({ name, digest }: Subject, { packages, readMs, sources }: Holdings): string {
   const bom = new Bom();
   bom.metadata.timestamp = new Date(readMs);
   bom.metadata.component = new Component(ComponentType.Container, name, { version: digest, bomRef: digest });
-  for (const each of packages) bom.components.add(componentOf(each));
+  for (const each of packages) bom.components.add(componentOf(each, sources.length > 1));
   const serializer = new JsonSerializer(new Json.Normalize.Factory(Spec1dot6));
   return serializer.serialize(bom, { sortLists: false });
 }
 
-function componentOf(each: HeldPackage): Component {
+/** `isSaidBy`: several sources say what the image holds, so each component names its own. */
+function componentOf(each: HeldPackage, isSaidBy: boolean): Component {
   const component = new Component(ComponentType.Library, each.name, {
     version: each.version,
     purl: each.purl,
@@ -37,5 +38,8 @@ function componentOf(each: HeldPackage): Component {
     add("moorage:source", `${each.sourceName}@${each.sourceVersion}`);
   for (const { layer, path } of each.places) add("moorage:place", `${layer} ${path}`);
   for (const platform of each.platforms) add("moorage:platform", platform);
+  if (isSaidBy) for (const source of each.sources) add("moorage:said-by", source);
+  for (const { source, versions } of each.contradictions)
+    for (const version of versions) add("moorage:contradicted-by", `${source} ${version}`);
   return component;
 }

@@ -2,6 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { isIndexType } from "../../core/media-types.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { type Database, select } from "../../store/index.ts";
+import { type Contradiction, NamedVersions } from "../attached/contradictions.ts";
 import { countingOf, packageSources, type PackageSource } from "../attached/sources.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 import { placesOf } from "../weights.ts";
@@ -19,6 +20,10 @@ export interface HeldPackage {
   places: { layer: string; path: string }[];
   /** Such as `linux/amd64`; empty for an image that is asked for by its own digest. */
   platforms: string[];
+  /** Who says so: see PackageSource. The one that counts most first. */
+  sources: string[];
+  /** Who says otherwise: names it in other versions, and not in this one. */
+  contradictions: Contradiction[];
 }
 
 /**
@@ -56,8 +61,8 @@ const MAX_PLACES = 400_000;
 const NO_ARCHITECTURE = "unknown";
 
 /**
- * What the image holds, or all images of the index, in the order of purls. What is attached to an index counts for it
- * as a whole. Throws NOT_FOUND when the repo does not hold it, INVALID_ARGUMENT on `architecture` when no image is for
+ * What the image holds, or all images of the index, in the order of purls. What is attached to an index is added
+ * to that. Throws NOT_FOUND when the repo does not hold it, INVALID_ARGUMENT on `architecture` when no image is for
  * that and on `source` when it is none of the image's, and FAILED_PRECONDITION with the reason when one of the images
  * is not read.
  */
@@ -67,10 +72,12 @@ export async function holdingsOf(call: Reading, query: HoldingsQuery): Promise<H
   let readMs = 0;
   const found = await sourcesFor(call.tx, query, { claims: true });
   await requireReadable(call, found);
-  for (const { image, source } of found) {
+  for (const { source } of found) {
     readMs = Math.max(readMs, source.readMs);
     sources.add(source.source);
-    await addPackages(call.tx, image, source.source, packages);
+  }
+  for (const { image, of } of byImage(found)) {
+    await addImage(call.tx, image, of, packages);
     if (packages.size > MAX_PACKAGES) throw tooMany(`${MAX_PACKAGES} packages`);
   }
   return { packages: sorted(packages), readMs, sources: [...sources] };
@@ -113,10 +120,10 @@ export async function* holdingsByImage(
   query: HoldingsQuery,
 ): AsyncGenerator<ImageHoldings, void, undefined> {
   const { tx } = call;
-  for (const { image, source } of await sourcesFor(tx, query)) {
-    call.weigh(await placesOf(tx, image.digest, [source.source]));
+  for (const { image, of } of byImage(await sourcesFor(tx, query))) {
+    call.weigh(await placesOf(tx, image.digest, of));
     const packages = new Map<string, HeldPackage>();
-    await addPackages(tx, image, source.source, packages);
+    await addImage(tx, image, of, packages);
     yield { digest: image.digest, packages: sorted(packages) };
   }
 }
@@ -130,37 +137,45 @@ interface ImageSource {
   source: PackageSource;
 }
 
+/** The names of the sources of each image, which are read together. */
+function byImage(found: readonly ImageSource[]): { image: Entry; of: string[] }[] {
+  const images = new Map<string, { image: Entry; of: string[] }>();
+  for (const { image, source } of found) {
+    const known = images.get(image.digest) ?? { image, of: [] };
+    images.set(image.digest, known);
+    known.of.push(source.source);
+  }
+  return [...images.values()];
+}
+
 /**
- * The source that counts most for each image, with what others attached behind it if `claims` is set, or those that
- * have the name that is asked for. Throws as holdingsOf.
+ * The sources that count for each image, what others attached only if `claims` is set, or those that have the name
+ * that is asked for. What is attached to an index stands behind what its images hold. Throws as holdingsOf.
  */
 export async function sourcesFor(
   tx: Database,
   { repo, digest, architecture, source: wanted }: HoldingsQuery,
   { claims = false }: { claims?: boolean } = {},
 ): Promise<ImageSource[]> {
-  const chosen = (sources: readonly PackageSource[]): PackageSource[] => {
-    if (wanted !== "") return sources.filter(({ source }) => source === wanted);
-    return claims ? countingOf(sources) : sources.slice(0, 1).filter(({ isClaim }) => !isClaim);
-  };
+  const chosen = (sources: readonly PackageSource[]): PackageSource[] =>
+    wanted !== ""
+      ? sources.filter(({ source }) => source === wanted)
+      : countingOf(sources).filter(({ isClaim }) => claims || !isClaim);
   const images = await imagesOf(tx, repo, digest, architecture);
   const whole = { digest, platform: "", architecture: "" };
   const isIndex = architecture === "" && images[0]?.digest !== digest;
-  const ofIndex = isIndex ? await packageSources(tx, { repo, digest }) : [];
-  // What anybody may attach to an index takes nothing away of what its images hold.
-  const found = ofIndex[0]?.isClaim === true && wanted === "" ? [] : chosen(ofIndex);
-  if (found.length > 0) return found.map((source) => ({ image: whole, source }));
+  const ofIndex = isIndex ? chosen(await packageSources(tx, { repo, digest })) : [];
+  const isVouched = ofIndex.some(({ isClaim }) => !isClaim);
   const each: ImageSource[] = [];
-  const known = new Set<string>();
+  const known = new Set<string>(ofIndex.map(({ source }) => source));
   for (const image of images) {
     const sources = await packageSources(tx, { repo, digest: image.digest });
     for (const { source } of sources) known.add(source);
     const some = chosen(sources);
     if (some.length > 0) each.push(...some.map((source) => ({ image, source })));
-    else if (wanted === "" || wanted === LAYERS) throw await notRead(tx, repo, image.digest);
+    else if ((wanted === "" || wanted === LAYERS) && !isVouched) throw await notRead(tx, repo, image.digest);
   }
-  if (claims && wanted === "")
-    each.push(...ofIndex.filter(({ isClaim }) => isClaim).map((source) => ({ image: whole, source })));
+  each.push(...ofIndex.map((source) => ({ image: whole, source })));
   if (each.length > 0 || wanted === "") return each;
   throw invalidArgument({ field: "source", description: `must be one of ${[...known].join(", ") || "none"}` });
 }
@@ -216,13 +231,37 @@ async function notRead(tx: Database, repo: string, digest: string): Promise<Erro
   return failedPrecondition({ type: "IMAGE_NOT_READ", subject: digest, description: `${digest}: ${reason}` });
 }
 
+/** The packages of one image by its sources, and where these contradict each other. */
+async function addImage(
+  tx: Database,
+  image: Entry,
+  sources: readonly string[],
+  to: Map<string, HeldPackage>,
+): Promise<void> {
+  const named = new NamedVersions();
+  const own = new Map<string, { held: HeldPackage; sources: string[] }>();
+  for (const source of sources)
+    for (const held of await addPackages(tx, image, source, to)) {
+      const known = own.get(held.id) ?? { held, sources: [] };
+      own.set(held.id, known);
+      known.sources.push(source);
+      if (sources.length > 1) named.add({ ...held, source });
+    }
+  if (sources.length < 2) return;
+  for (const { held, sources: by } of own.values())
+    for (const each of named.contradictionsOf(held.purl, by))
+      if (!held.contradictions.some(({ source }) => source === each.source)) held.contradictions.push(each);
+}
+
+/** Answers the packages that the source names, each once. */
 async function addPackages(
   tx: Database,
   { digest, platform }: Entry,
   source: string,
   to: Map<string, HeldPackage>,
-): Promise<void> {
-  const rows = await select<Omit<HeldPackage, "places" | "platforms"> & { layer: string; path: string }>(
+): Promise<ReadonlySet<HeldPackage>> {
+  type Stored = Omit<HeldPackage, "places" | "platforms" | "sources" | "contradictions">;
+  const rows = await select<Stored & { layer: string; path: string }>(
     tx,
     `select p.id, p.purl, p.name, p.version, p.licence, p.source_name as "sourceName", p.source_version as "sourceVersion", i.layer, i.path
      from image_packages as i join packages as p on p.id = i.package where i.digest = ? and i.source = ? order by i.n`,
@@ -231,7 +270,7 @@ async function addPackages(
   // A package may lie in any number of places, and each is there once for each image that has it.
   const known = new Map<HeldPackage, Set<string>>();
   for (const { layer, path, ...row } of rows) {
-    const held = to.get(row.id) ?? { ...row, places: [], platforms: [] };
+    const held = to.get(row.id) ?? { ...row, places: [], platforms: [], sources: [], contradictions: [] };
     to.set(row.id, held);
     const places = known.get(held) ?? new Set(held.places.map(keyOf));
     known.set(held, places);
@@ -240,7 +279,9 @@ async function addPackages(
       held.places.push({ layer, path });
     }
     if (platform !== "" && !held.platforms.includes(platform)) held.platforms.push(platform);
+    if (!held.sources.includes(source)) held.sources.push(source);
   }
+  return new Set(known.keys());
 }
 
 const keyOf = ({ layer, path }: HeldPackage["places"][number]): string => `${layer} ${path}`;

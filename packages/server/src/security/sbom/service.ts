@@ -14,10 +14,24 @@ import { repos } from "../../registry/index.ts";
 import { attachmentsOf } from "../attached/list.ts";
 import { weighBytes } from "../weights.ts";
 import { cycloneDxDocument } from "./document.ts";
-import { holdingsOf, sourcesFor } from "./holdings.ts";
+import { type Holdings, holdingsOf, sourcesFor } from "./holdings.ts";
 
 /** The largest document that is answered whole, in bytes. */
 const MAX_RAW_BYTES = 16 << 20;
+
+/** The most contradictions that are answered; all are counted. */
+const MAX_CONTRADICTIONS = 200;
+
+/** Where the sources contradict each other. */
+function contradictionsIn({ packages }: Holdings) {
+  const found = packages.filter(({ contradictions }) => contradictions.length > 0);
+  return {
+    contradictions: found.slice(0, MAX_CONTRADICTIONS).map(({ purl, version, sources, contradictions }) => {
+      return { purl, version, sources, contradictedBy: contradictions };
+    }),
+    contradictionsTotal: found.length,
+  };
+}
 
 /** Documents of what images hold. */
 export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Service<typeof SbomsService> {
@@ -33,20 +47,24 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
         // Loaded at first use: a server that is not asked for documents does without the libraries.
         const { spdxOf } = await import("./spdx.ts");
         const document = spdxOf(subject, holdings) as JsonObject;
-        return { format: SbomFormat.SPDX, document, sources: holdings.sources };
+        return { format: SbomFormat.SPDX, document, sources: holdings.sources, ...contradictionsIn(holdings) };
       }
       const { document, holdings } = await cycloneDxDocument(call, query);
       return {
         format: SbomFormat.CYCLONEDX,
         document: JSON.parse(document) as JsonObject,
         sources: holdings.sources,
+        ...contradictionsIn(holdings),
       };
     },
     async getRawSbom(call, request) {
       validate(GetRawSbomRequestSchema, request);
       const { repoUid: repo, digest, architecture, source } = request;
       await repos.get(call.tx, repo);
-      const found = await sourcesFor(call.tx, { repo, digest, architecture, source }, { claims: true });
+      const all = await sourcesFor(call.tx, { repo, digest, architecture, source }, { claims: true });
+      // What is attached to the index itself is about none of its images.
+      const own = all.filter(({ image }) => image.digest === digest);
+      const found = own.length > 0 ? own : all;
       if (new Set(found.map(({ image }) => image.digest)).size !== 1)
         throw invalidArgument({ field: "architecture", description: "must name one image of the index" });
       // The document that counts most; where none does, what others attached last.
@@ -80,7 +98,7 @@ export function sbomsService({ readBlob }: Pick<ServiceContext, "readBlob">): Se
         .where("digest", "=", digest)
         .executeTakeFirst();
       if (row === undefined) throw notFound("moorage.registry.v2.Image", digest);
-      return { attachments: await attachmentsOf(call.tx, repo, digest) };
+      return { attachments: await attachmentsOf(call, { repo, digest, isListed: request.unmatched }) };
     },
   };
 }

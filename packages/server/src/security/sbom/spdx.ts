@@ -6,7 +6,7 @@ const NONE = "NOASSERTION";
 const ROOT = "SPDXRef-Image";
 
 /** The SPDX 2.3 document. It is the same at each reading. Source: SPDX specification 2.3, JSON. */
-export function spdxOf({ name, digest }: Subject, { packages, readMs }: Holdings): object {
+export function spdxOf({ name, digest }: Subject, { packages, readMs, sources }: Holdings): object {
   const unsaid = { downloadLocation: NONE, filesAnalyzed: false, licenseConcluded: NONE, copyrightText: NONE };
   return {
     spdxVersion: "SPDX-2.3",
@@ -29,6 +29,7 @@ export function spdxOf({ name, digest }: Subject, { packages, readMs }: Holdings
         ...unsaid,
         ...(each.licence !== "" && !isExpression(each.licence) && { licenseComments: `as stated: ${each.licence}` }),
         sourceInfo: sourceOf(each),
+        ...(sources.length > 1 && { comment: saidBy(each) }),
         externalRefs: [{ referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: each.purl }],
       })),
     ],
@@ -52,6 +53,12 @@ function sourceOf({ sourceName, sourceVersion, places, platforms }: HeldPackage)
   for (const { layer, path } of places) lines.push(`${path} of layer ${layer}`);
   if (platforms.length > 0) lines.push(`on ${platforms.join(", ")}`);
   return lines.join("; ");
+}
+
+/** Who says that the image holds it, and who says otherwise. */
+function saidBy({ sources, contradictions }: HeldPackage): string {
+  const others = contradictions.map(({ source, versions }) => `contradicted by ${source}: ${versions.join(", ")}`);
+  return [`said by ${sources.join(", ")}`, ...others].join("; ");
 }
 
 function isExpression(licence: string): boolean {

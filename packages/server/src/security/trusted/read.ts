@@ -1,5 +1,6 @@
 import type { createTurns } from "../../lib/turns.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
+import { remediesIn, type VexRemedy } from "../vex/remedies.ts";
 import type { VexStatus } from "../vex/types.ts";
 
 type Turn = ReturnType<typeof createTurns>;
@@ -18,6 +19,8 @@ export interface FeedStatement {
   product: string;
   component: string;
   author: string;
+  /** What can be done about it. */
+  remedies: VexRemedy[];
   /** When it was made or last changed, in milliseconds since 1970. */
   timeMs: number;
   /** Since when it says this here, in milliseconds since 1970. */
@@ -109,7 +112,7 @@ async function inParts<T>(
     .map(([, each]) => each);
 }
 
-function statementOf({ ids, status, time, since, ...row }: StatementRow): FeedStatement {
+function statementOf({ ids, status, time, since, remedies, ...row }: StatementRow): FeedStatement {
   const { feed, record, justification, impact, product, component, author } = row;
   return {
     feed,
@@ -121,6 +124,7 @@ function statementOf({ ids, status, time, since, ...row }: StatementRow): FeedSt
     product,
     component,
     author,
+    remedies: remediesIn(remedies),
     timeMs: time,
     fromMs: since,
   };

@@ -61,6 +61,7 @@ export async function restateRecord(call: Call, { feed, id }: { feed: string; id
   const since = new Map(ended.map((row) => [meaningOf(row), row.since]));
   const rows = [...said].map(([hash, each], at): StatementRow => {
     const { status, justification, impact, product, component, key, author, timeMs } = each;
+    const remedies = JSON.stringify(each.remedies);
     const content = { ids: JSON.stringify(each.ids), status, justification, impact, product, component, key, author };
     return {
       feed,
@@ -71,6 +72,7 @@ export async function restateRecord(call: Call, { feed, id }: { feed: string; id
       since: since.get(meaningOf(content)) ?? nowMs,
       hash,
       time: timeMs,
+      remedies,
       ...content,
     };
   });

@@ -70,6 +70,12 @@ export function trustedIn(format: string, body: string, products: readonly strin
   return found;
 }
 
+/** All that the document says, of whichever products. Nothing of a document that cannot be read. */
+export function statementsIn(format: string, body: string): VexStatement[] {
+  const { subject, statements } = documentOf(format, body);
+  return statements.map((each) => ({ ...each, ...inSubject(each, subject) }));
+}
+
 function documentOf(format: string, body: string): VexDocument {
   try {
     const document = READERS[format]?.(JSON.parse(body));
@@ -172,7 +178,10 @@ const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 /** Equal for statements that say the same. */
 export function hashOf(statement: TrustedStatement): string {
-  const { ids, status, justification, impact, product, component, author, timeMs } = statement;
-  const content = JSON.stringify([ids, status, justification, impact, product, component, author, timeMs]);
+  const { ids, status, justification, impact, product, component, author, timeMs, remedies } = statement;
+  const said: unknown[] = [ids, status, justification, impact, product, component, author, timeMs];
+  // Those that were stored before there were remedies have the hash without.
+  if (remedies.length > 0) said.push(remedies);
+  const content = JSON.stringify(said);
   return createHash("sha256").update(content).digest("hex");
 }

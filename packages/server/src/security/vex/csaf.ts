@@ -1,26 +1,28 @@
-import { isObject } from "../../lib/json.ts";
 import { listAt, objectAt, textAt, timeAt } from "../feeds/fields.ts";
 import { csaf } from "../feeds/vex.ts";
+import { isObject } from "../../lib/json.ts";
+import { csafGroups, type CsafProduct, csafProducts, objectsOf, textsOf } from "./csaf-products.ts";
 import { idsOf } from "./openvex.ts";
+import { parsedPurl } from "../../lib/purls/index.ts";
+import { remediesOf, remedyOf, type VexRemedy } from "./remedies.ts";
 import { justificationOf, type VexDocument, type VexStatement, type VexStatus } from "./types.ts";
 
+/** The versions that fix it are `recommended` where SUSE writes it. */
 const STATES: readonly (readonly [of: string, status: VexStatus])[] = [
   ["known_not_affected", "not_affected"],
   ["fixed", "fixed"],
   ["first_fixed", "fixed"],
+  ["recommended", "fixed"],
   ["known_affected", "affected"],
   ["first_affected", "affected"],
   ["last_affected", "affected"],
   ["under_investigation", "under_investigation"],
 ];
 
-/** A product of the tree: the purl, or the name of what has none; and of what it is a component. */
-interface Product {
-  name: string;
-  of: string;
-}
-
-/** The statements of a CSAF document. Throws an UnreadableRecord that names the field. Source: OASIS CSAF 2.0, VEX. */
+/**
+ * The statements of a CSAF document, those included that name no product that is known. Throws an UnreadableRecord that
+ * names the field. Source: OASIS CSAF 2.0, VEX and security advisories.
+ */
 export function csafDocument(value: unknown): VexDocument {
   csaf(value);
   const root = objectAt(value, "the document");
@@ -28,8 +30,8 @@ export function csafDocument(value: unknown): VexDocument {
   const tracking = objectAt(document["tracking"], "document.tracking");
   const { publisher } = document;
   const timeMs = timeAt(tracking["current_release_date"], "document.tracking.current_release_date");
-  const products = productsOf(root["product_tree"]);
-  const groups = groupsOf(root["product_tree"]);
+  const products = csafProducts(root["product_tree"]);
+  const groups = csafGroups(root["product_tree"]);
   return {
     id: textAt(tracking["id"], "document.tracking.id"),
     author: isObject(publisher) && typeof publisher["name"] === "string" ? publisher["name"] : "",
@@ -40,9 +42,11 @@ export function csafDocument(value: unknown): VexDocument {
   };
 }
 
+type Groups = ReadonlyMap<string, readonly string[]>;
+
 interface Context {
-  products: ReadonlyMap<string, Product>;
-  groups: ReadonlyMap<string, readonly string[]>;
+  products: ReadonlyMap<string, CsafProduct>;
+  groups: Groups;
   timeMs: number;
 }
 
@@ -51,6 +55,8 @@ function statementsOf(
   field: string,
   { products, groups, timeMs }: Context,
 ): VexStatement[] {
+  // One that says nothing about products is no statement.
+  if (vulnerability["product_status"] === undefined) return [];
   const ids = idsOf([vulnerability["cve"], ...objectsOf(vulnerability["ids"]).map(({ text }) => text)]);
   const status = objectAt(vulnerability["product_status"], `${field}.product_status`);
   const flags = notes(vulnerability["flags"], "label", groups);
@@ -59,72 +65,60 @@ function statementsOf(
     "details",
     groups,
   );
+  const remedies = remediesByProduct(vulnerability["remediations"], groups);
   return STATES.flatMap(([key, state]) =>
-    textsOf(listAt(status[key], `${field}.product_status.${key}`)).flatMap((id): VexStatement[] => {
+    textsOf(listAt(status[key], `${field}.product_status.${key}`)).map((id): VexStatement => {
       const product = products.get(id);
-      if (product === undefined) return [];
-      const said = { ids, status: state, timeMs, impact: threats.get(id) ?? "" };
-      const justification = state === "not_affected" ? justificationOf(flags.get(id)) : "";
-      return [
-        product.of === ""
-          ? { ...said, justification, product: product.name, component: "" }
-          : { ...said, justification, product: product.of, component: product.name },
-      ];
+      return {
+        ids,
+        status: state,
+        timeMs,
+        impact: threats.get(id) ?? "",
+        justification: state === "not_affected" ? justificationOf(flags.get(id)) : "",
+        remedies: remediesOf(remedies.get(id) ?? []),
+        ...namedBy(product ?? { name: id, of: "" }, needsVersion(key, product)),
+      };
     }),
   );
 }
 
-/** What is said of products, by their ids; of a group of them by each. */
-function notes(value: unknown, key: string, groups: ReadonlyMap<string, readonly string[]>): Map<string, string> {
+/** A fix of a package of a distribution is one version; without it nothing is fixed. */
+function needsVersion(key: string, product: CsafProduct | undefined): boolean {
+  return key === "recommended" || (product?.isOfRelease === true && (key === "fixed" || key === "first_fixed"));
+}
+
+function namedBy({ name, of }: CsafProduct, isVersioned: boolean): Pick<VexStatement, "product" | "component"> {
+  if (isVersioned && !parsedPurl(name)?.version)
+    return { product: `${name} without a version`.slice(0, 500), component: "" };
+  return of === "" ? { product: name, component: "" } : { product: of, component: name };
+}
+
+/** The ids of the products that something is said of, those of groups included. */
+function idsIn(note: Record<string, unknown>, groups: Groups): string[] {
+  return [...textsOf(note["product_ids"]), ...textsOf(note["group_ids"]).flatMap((id) => groups.get(id) ?? [])];
+}
+
+/** What is said of products, by their ids. */
+function notes(value: unknown, key: string, groups: Groups): Map<string, string> {
   const found = new Map<string, string>();
   for (const note of objectsOf(value)) {
     const text = note[key];
-    const ids = [...textsOf(note["product_ids"]), ...textsOf(note["group_ids"]).flatMap((id) => groups.get(id) ?? [])];
-    if (typeof text === "string") for (const id of ids) if (!found.has(id)) found.set(id, text);
+    if (typeof text === "string") for (const id of idsIn(note, groups)) if (!found.has(id)) found.set(id, text);
   }
   return found;
 }
 
-function productsOf(tree: unknown): Map<string, Product> {
-  const found = new Map<string, Product>();
-  const add = (value: unknown): void => {
-    if (!isObject(value) || typeof value["product_id"] !== "string") return;
-    const { product_identification_helper: helper, name } = value;
-    const purl = isObject(helper) ? helper["purl"] : undefined;
-    const called = typeof purl === "string" ? purl : typeof name === "string" ? name : "";
-    found.set(value["product_id"], { name: called, of: "" });
-  };
-  // Branches nest as deep as a document may.
-  const open: unknown[] = [tree];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (!isObject(node)) continue;
-    add(node["product"]);
-    for (const each of objectsOf(node["full_product_names"])) add(each);
-    open.push(...objectsOf(node["branches"]));
-  }
-  for (const {
-    category,
-    product_reference: part,
-    relates_to_product_reference: whole,
-    full_product_name: full,
-  } of objectsOf(isObject(tree) ? tree["relationships"] : undefined)) {
-    if (!isObject(full) || typeof full["product_id"] !== "string" || category === "external_component_of") continue;
-    const [component, product] = [found.get(String(part)), found.get(String(whole))];
-    if (component !== undefined && product !== undefined)
-      found.set(full["product_id"], { name: component.name, of: product.name });
+/** What can be done about it in the products, by their ids. */
+function remediesByProduct(value: unknown, groups: Groups): Map<string, VexRemedy[]> {
+  const found = new Map<string, VexRemedy[]>();
+  for (const each of objectsOf(value)) {
+    const remedy = remedyOf(each["category"], each["details"], each["url"]);
+    if (remedy === undefined) continue;
+    for (const id of idsIn(each, groups)) {
+      const known = found.get(id);
+      if (known === undefined) found.set(id, [remedy]);
+      else known.push(remedy);
+    }
   }
   return found;
-}
-
-function groupsOf(tree: unknown): Map<string, string[]> {
-  const groups = objectsOf(isObject(tree) ? tree["product_groups"] : undefined);
-  return new Map(groups.map(({ group_id: id, product_ids: ids }) => [String(id), textsOf(ids)]));
-}
-
-function objectsOf(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -1,7 +1,9 @@
 import { isObject } from "../../lib/json.ts";
 import { listAt, objectAt, textAt, timeAt } from "../feeds/fields.ts";
 import { collectComponents, cycloneDx } from "../feeds/vex.ts";
+import { purlOfRefs, refsIn } from "./bom-links.ts";
 import { idsOf } from "./openvex.ts";
+import { remediesOf, remedyOf, type VexRemedy } from "./remedies.ts";
 import type { VexDocument, VexStatement, VexStatus } from "./types.ts";
 
 const STATES: Readonly<Record<string, VexStatus>> = {
@@ -35,11 +37,11 @@ export function hasAnalyses({ vulnerabilities }: Record<string, unknown>): boole
 export function cycloneDxDocument(value: unknown): VexDocument {
   cycloneDx(value, "document");
   const document = objectAt(value, "the document");
-  const metadata = objectAt(document["metadata"], "metadata");
+  const metadata = objectAt(document["metadata"] ?? {}, "metadata");
   const own = isObject(metadata["component"]) ? metadata["component"] : {};
   const purls = new Map<string, string>();
   collectComponents([own, document["components"]], purls);
-  const made = timeAt(metadata["timestamp"], "metadata.timestamp");
+  const made = metadata["timestamp"] === undefined ? 0 : timeAt(metadata["timestamp"], "metadata.timestamp");
   return {
     id: typeof document["serialNumber"] === "string" ? document["serialNumber"] : "",
     author: authorOf(metadata),
@@ -78,12 +80,25 @@ function statementsOf(
     justification: status === "not_affected" ? (JUSTIFICATIONS[String(justification)] ?? "") : "",
     impact: typeof detail === "string" ? detail : typeof justification === "string" ? justification : "",
     timeMs: vulnerability["updated"] === undefined ? made : timeAt(vulnerability["updated"], `${field}.updated`),
+    remedies: remediesOf([
+      remedyOf("action", vulnerability["recommendation"]),
+      remedyOf("workaround", vulnerability["workaround"]),
+      ...responsesOf(analysis),
+    ]),
   };
   return listAt(vulnerability["affects"], `${field}.affects`).map((target, n) => {
     const whole = textAt(objectAt(target, `${field}.affects[${n}]`)["ref"], `${field}.affects[${n}].ref`);
-    const ref = whole.replace(/^urn:cdx:[^#]*#/, "");
-    return { ...said, product: "", component: isOwn(ref) ? "" : (purls.get(ref) ?? ref) };
+    const refs = refsIn(whole);
+    if (refs.some(isOwn)) return { ...said, product: "", component: "" };
+    return { ...said, product: "", component: purlOfRefs(refs, purls) ?? whole };
   });
+}
+
+/** What whoever answers for the product means to do, as far as that is nothing. */
+function responsesOf(analysis: Record<string, unknown>): (VexRemedy | undefined)[] {
+  const { response } = analysis;
+  const isNone = Array.isArray(response) && response.some((each) => each === "will_not_fix" || each === "can_not_fix");
+  return isNone ? [remedyOf("no_fix_planned", "")] : [];
 }
 
 function authorOf(metadata: Record<string, unknown>): string {

@@ -1,5 +1,6 @@
 import { listAt, objectAt, textAt, textIfAny, timeAt } from "../feeds/fields.ts";
 import { openVex } from "../feeds/vex.ts";
+import { remediesOf, remedyOf } from "./remedies.ts";
 import { justificationOf, type VexDocument, type VexStatement, type VexStatus } from "./types.ts";
 
 /** The statements of an OpenVEX document. Throws an UnreadableRecord that names the field. Source: OpenVEX 0.2. */
@@ -25,6 +26,7 @@ function statementsOf(statement: Record<string, unknown>, field: string, made: u
     status: statement["status"] as VexStatus,
     justification: justificationOf(statement["justification"]),
     impact: [statement["impact_statement"], statement["status_notes"]].find((text) => typeof text === "string") ?? "",
+    remedies: remediesOf([remedyOf("action", statement["action_statement"])]),
     timeMs: timeAt(statement["last_updated"] ?? statement["timestamp"] ?? made, `${field}.timestamp`),
   };
   return listAt(statement["products"], `${field}.products`).flatMap((each, n) => {

@@ -1,3 +1,5 @@
+import type { VexRemedy } from "./remedies.ts";
+
 /** What VEX says of a vulnerability. Source: CISA, Minimum Requirements for VEX. */
 export type VexStatus = "not_affected" | "affected" | "fixed" | "under_investigation";
 
@@ -14,8 +16,10 @@ export interface VexStatement {
   product: string;
   /** The component of the product, a purl; empty when all of it is meant. */
   component: string;
-  /** When it was made or last changed, in milliseconds since 1970. */
+  /** When it was made or last changed, in milliseconds since 1970; 0 when the document does not say. */
   timeMs: number;
+  /** What can be done about it. */
+  remedies: VexRemedy[];
 }
 
 /** A VEX document. */

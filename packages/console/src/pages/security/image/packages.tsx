@@ -23,6 +23,8 @@ interface Package {
   version: string;
   purl: string;
   licence: string;
+  /** Who says that the image holds it, where several say what it holds. */
+  statedBy: string;
 }
 
 /** What an image holds, by its bill of materials. */
@@ -57,6 +59,11 @@ export function Packages({ chosen }: { chosen: Chosen }) {
               void navigate({ search: (before) => ({ ...before, query: value }), replace: true })
             }
           />
+          {sbom.data.contradictionsTotal > 0 && (
+            <p role="note">
+              {`Sources name different versions of ${counted(sbom.data.contradictionsTotal, "package")}; all of them count. The column “Stated by” says who names which.`}
+            </p>
+          )}
           {rows.length === 0 ? (
             <Empty title={all.length === 0 ? "No packages" : "No package fits"}>
               {all.length === 0
@@ -72,6 +79,9 @@ export function Packages({ chosen }: { chosen: Chosen }) {
               columns={[
                 { id: "name", header: "Package", cell: ({ name }) => name },
                 { id: "version", header: "Version", cell: ({ version }) => version },
+                ...(sbom.data.sources.length > 1
+                  ? [{ id: "statedBy", header: "Stated by", cell: ({ statedBy }: Package) => statedBy, isMinor: true }]
+                  : []),
                 { id: "licence", header: "Licence", cell: ({ licence }) => licence, isMinor: true },
                 { id: "purl", header: "Package URL", cell: ({ purl }) => <code>{purl}</code>, isMinor: true },
               ]}
@@ -96,6 +106,10 @@ function packageOf(component: Json, at: number): Package {
     version: textOf(component["version"]),
     purl: textOf(component["purl"]),
     licence: licences.filter(Boolean).join(", "),
+    statedBy: objectsOf(component["properties"])
+      .filter((each) => each["name"] === "moorage:said-by")
+      .map((each) => sourceWords(textOf(each["value"])))
+      .join(", "),
   };
 }
 

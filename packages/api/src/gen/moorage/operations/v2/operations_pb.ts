@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/operations/v2/operations.proto.
  */
 export const file_moorage_operations_v2_operations: GenFile = /*@__PURE__*/
-  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhIKEExpc3RGZWVkc1JlcXVlc3QiPwoRTGlzdEZlZWRzUmVzcG9uc2USKgoFZmVlZHMYASADKAsyGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZCLeAgoERmVlZBIMCgRuYW1lGAEgASgJEg4KBmZvcm1hdBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEg8KB3JlY29yZHMYBCABKAMSEAoIcHJvYmxlbXMYBSABKAMSMAoMc3VjY2Vzc190aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxhdHRlbXB0X3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWVycm9yGAggASgJEg8KB2FkZHJlc3MYCSABKAkSKwoIaW50ZXJ2YWwYCiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoIZHVlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmlzX292ZXJkdWUYDCABKAgSEQoJd2l0aGRyYXduGA0gASgDIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMoYFChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_options]);
+  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKEExpc3RGZWVkc1JlcXVlc3QSEgoJdW5tYXRjaGVkGOgHIAEoCCI/ChFMaXN0RmVlZHNSZXNwb25zZRIqCgVmZWVkcxgBIAMoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkIswDCgRGZWVkEgwKBG5hbWUYASABKAkSDgoGZm9ybWF0GAIgASgJEg8KB2xpY2VuY2UYAyABKAkSDwoHcmVjb3JkcxgEIAEoAxIQCghwcm9ibGVtcxgFIAEoAxIwCgxzdWNjZXNzX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGF0dGVtcHRfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXJyb3IYCCABKAkSDwoHYWRkcmVzcxgJIAEoCRIrCghpbnRlcnZhbBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCghkdWVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaXNfb3ZlcmR1ZRgMIAEoCBIRCgl3aXRoZHJhd24YDSABKAMSEwoKc3RhdGVtZW50cxjoByABKAMSHQoUc3RhdGVtZW50c191bm1hdGNoZWQY6QcgASgDEjgKCXVubWF0Y2hlZBjqByADKAsyJC5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZFN0YXRlbWVudCJpCg1GZWVkU3RhdGVtZW50Eg4KBnJlY29yZBgBIAEoCRIXCg92dWxuZXJhYmlsaXRpZXMYAiADKAkSDgoGc3RhdHVzGAMgASgJEg8KB3Byb2R1Y3QYBCABKAkSDgoGcmVhc29uGAUgASgJIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMoYFChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_options]);
 
 /**
  * ListJobsRequest asks for the jobs.
@@ -100,6 +100,12 @@ export const JobSchema: GenMessage<Job> = /*@__PURE__*/
  * @generated from message moorage.operations.v2.ListFeedsRequest
  */
 export type ListFeedsRequest = Message<"moorage.operations.v2.ListFeedsRequest"> & {
+  /**
+   * With the statements of the last import of each that were about nothing here.
+   *
+   * @generated from field: bool unmatched = 1000;
+   */
+  unmatched: boolean;
 };
 
 /**
@@ -227,6 +233,27 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
    * @generated from field: int64 withdrawn = 13;
    */
   withdrawn: bigint;
+
+  /**
+   * Of a feed of VEX documents: how many statements its last import read.
+   *
+   * @generated from field: int64 statements = 1000;
+   */
+  statements: bigint;
+
+  /**
+   * How many of these were about nothing that was stored here then: about no package of an image, and no image.
+   *
+   * @generated from field: int64 statements_unmatched = 1001;
+   */
+  statementsUnmatched: bigint;
+
+  /**
+   * With `unmatched` in the request: the first 200 of these.
+   *
+   * @generated from field: repeated moorage.operations.v2.FeedStatement unmatched = 1002;
+   */
+  unmatched: FeedStatement[];
 };
 
 /**
@@ -235,6 +262,55 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
  */
 export const FeedSchema: GenMessage<Feed> = /*@__PURE__*/
   messageDesc(file_moorage_operations_v2_operations, 5);
+
+/**
+ * FeedStatement is a statement of a VEX document.
+ *
+ * @generated from message moorage.operations.v2.FeedStatement
+ */
+export type FeedStatement = Message<"moorage.operations.v2.FeedStatement"> & {
+  /**
+   * The id of the document.
+   *
+   * @generated from field: string record = 1;
+   */
+  record: string;
+
+  /**
+   * The ids of the vulnerability, in lower case, its main one first.
+   *
+   * @generated from field: repeated string vulnerabilities = 2;
+   */
+  vulnerabilities: string[];
+
+  /**
+   * As OpenVEX names it: "not_affected", "affected", "fixed" or "under_investigation".
+   *
+   * @generated from field: string status = 3;
+   */
+  status: string;
+
+  /**
+   * What it is about, as the document names it.
+   *
+   * @generated from field: string product = 4;
+   */
+  product: string;
+
+  /**
+   * Why that is nothing here, in words.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message moorage.operations.v2.FeedStatement.
+ * Use `create(FeedStatementSchema)` to create a new message.
+ */
+export const FeedStatementSchema: GenMessage<FeedStatement> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 6);
 
 /**
  * PreviewGarbageCollectionRequest asks for a dry run.
@@ -249,7 +325,7 @@ export type PreviewGarbageCollectionRequest = Message<"moorage.operations.v2.Pre
  * Use `create(PreviewGarbageCollectionRequestSchema)` to create a new message.
  */
 export const PreviewGarbageCollectionRequestSchema: GenMessage<PreviewGarbageCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 6);
+  messageDesc(file_moorage_operations_v2_operations, 7);
 
 /**
  * GarbagePreview is what a collection would remove.
@@ -305,7 +381,7 @@ export type GarbagePreview = Message<"moorage.operations.v2.GarbagePreview"> & {
  * Use `create(GarbagePreviewSchema)` to create a new message.
  */
 export const GarbagePreviewSchema: GenMessage<GarbagePreview> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 7);
+  messageDesc(file_moorage_operations_v2_operations, 8);
 
 /**
  * GarbageOfRepo is what would be removed from one repo.
@@ -354,7 +430,7 @@ export type GarbageOfRepo = Message<"moorage.operations.v2.GarbageOfRepo"> & {
  * Use `create(GarbageOfRepoSchema)` to create a new message.
  */
 export const GarbageOfRepoSchema: GenMessage<GarbageOfRepo> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 8);
+  messageDesc(file_moorage_operations_v2_operations, 9);
 
 /**
  * GetInstallationRequest asks for the installation.
@@ -369,7 +445,7 @@ export type GetInstallationRequest = Message<"moorage.operations.v2.GetInstallat
  * Use `create(GetInstallationRequestSchema)` to create a new message.
  */
 export const GetInstallationRequestSchema: GenMessage<GetInstallationRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 9);
+  messageDesc(file_moorage_operations_v2_operations, 10);
 
 /**
  * Installation is one database with its blobs, whatever the number of processes.
@@ -432,7 +508,7 @@ export type Installation = Message<"moorage.operations.v2.Installation"> & {
  * Use `create(InstallationSchema)` to create a new message.
  */
 export const InstallationSchema: GenMessage<Installation> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 10);
+  messageDesc(file_moorage_operations_v2_operations, 11);
 
 /**
  * OperationsService says how the installation is doing. Its methods are for who holds the capability on the

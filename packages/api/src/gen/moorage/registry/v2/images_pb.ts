@@ -16,7 +16,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/images.proto.
  */
 export const file_moorage_registry_v2_images: GenFile = /*@__PURE__*/
-  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiL2AQoOR2V0U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIvCgZmb3JtYXQYAyABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSFAoMYXJjaGl0ZWN0dXJlGAQgASgJEg4KBnNvdXJjZRgFIAEoCSJzCgRTYm9tEi8KBmZvcm1hdBgBIAEoDjIfLm1vb3JhZ2UucmVnaXN0cnkudjIuU2JvbUZvcm1hdBIpCghkb2N1bWVudBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHc291cmNlcxgDIAMoCSLIAQoRR2V0UmF3U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkSDgoGc291cmNlGAQgASgJIj4KB1Jhd1Nib20SDwoHY29udGVudBgBIAEoDBISCgptZWRpYV90eXBlGAIgASgJEg4KBnNvdXJjZRgDIAEoCSKmAQoVR2V0QXR0YWNobWVudHNSZXF1ZXN0EhUKCHJlcG9fdWlkGAEgASgJQgPgQQISdgoGZGlnZXN0GAIgASgJQmbgQQLyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4iTgoWR2V0QXR0YWNobWVudHNSZXNwb25zZRI0CgthdHRhY2htZW50cxgBIAMoCzIfLm1vb3JhZ2UucmVnaXN0cnkudjIuQXR0YWNobWVudCKLAwoKQXR0YWNobWVudBIQCghtYW5pZmVzdBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDQoFbGF5ZXIYAyABKAkSEgoKbWVkaWFfdHlwZRgEIAEoCRIMCgRraW5kGAUgASgJEjQKBXN0YXRlGAYgASgOMiUubW9vcmFnZS5yZWdpc3RyeS52Mi5BdHRhY2htZW50LlN0YXRlEg4KBnJlYXNvbhgHIAEoCRIQCghwYWNrYWdlcxgIIAEoBRIOCgZjb3VudHMYCSABKAgSLwoLYXR0YWNoX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnN0YXRlbWVudHMYCyABKAUSEAoHdHJ1c3RlZBjoByABKAgSFAoLYXR0YWNoZWRfYnkY6QcgASgJIlUKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASEQoNU1RBVEVfV0FJVElORxABEg4KClNUQVRFX1JFQUQQAhISCg5TVEFURV9SRUpFQ1RFRBADIqgBChdHZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+IjEKGEdldEFyY2hpdGVjdHVyZXNSZXNwb25zZRIVCg1hcmNoaXRlY3R1cmVzGAEgAygJIrUBCg5HZXRTaXplUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EhQKDGFyY2hpdGVjdHVyZRgDIAEoCSI1Cg9HZXRTaXplUmVzcG9uc2USDAoEc2l6ZRgBIAEoAxIUCgxhcmNoaXRlY3R1cmUYAiABKAkqcwoKU2JvbUZvcm1hdBIbChdTQk9NX0ZPUk1BVF9VTlNQRUNJRklFRBAAEigKFVNCT01fRk9STUFUX0NZQ0xPTkVEWBABGg2SvRgJQ1lDTE9ORURYEh4KEFNCT01fRk9STUFUX1NQRFgQAhoIkr0YBFNQRFgyywMKDUltYWdlc1NlcnZpY2US7QEKEEdldEFyY2hpdGVjdHVyZXMSLC5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldEFyY2hpdGVjdHVyZXNSZXF1ZXN0Gi0ubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2UifKK7GC0aBMUMzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwJBEj8vcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L2FyY2hpdGVjdHVyZXMSyQEKB0dldFNpemUSIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFNpemVSZXF1ZXN0GiQubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVzcG9uc2Uic6K7GC0aBMUMzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI4EjYvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3NpemUyigUKDFNib21zU2VydmljZRLAAQoHR2V0U2JvbRIjLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2JvbVJlcXVlc3QaGS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib20idaK7GC8aBsUMigXPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAjgSNi9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vc2JvbRLMAQoKR2V0UmF3U2JvbRImLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0UmF3U2JvbVJlcXVlc3QaHC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlJhd1Nib20ieKK7GC8aBsUMigXPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAjsSOS9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vcmF3U2JvbRLnAQoOR2V0QXR0YWNobWVudHMSKi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldEF0dGFjaG1lbnRzUmVxdWVzdBorLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXR0YWNobWVudHNSZXNwb25zZSJ8orsYLxoGxQyKBc8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCPxI9L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hdHRhY2htZW50c2IGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options]);
+  fileDesc("CiBtb29yYWdlL3JlZ2lzdHJ5L3YyL2ltYWdlcy5wcm90bxITbW9vcmFnZS5yZWdpc3RyeS52MiL2AQoOR2V0U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIvCgZmb3JtYXQYAyABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSFAoMYXJjaGl0ZWN0dXJlGAQgASgJEg4KBnNvdXJjZRgFIAEoCSLTAQoEU2JvbRIvCgZmb3JtYXQYASABKA4yHy5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNib21Gb3JtYXQSKQoIZG9jdW1lbnQYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3NvdXJjZXMYAyADKAkSPwoOY29udHJhZGljdGlvbnMY6AcgAygLMiYubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tQ29udHJhZGljdGlvbhIdChRjb250cmFkaWN0aW9uc190b3RhbBjpByABKAUigAEKEVNib21Db250cmFkaWN0aW9uEgwKBHB1cmwYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIPCgdzb3VyY2VzGAMgAygJEjsKD2NvbnRyYWRpY3RlZF9ieRgEIAMoCzIiLm1vb3JhZ2UucmVnaXN0cnkudjIuT3RoZXJWZXJzaW9ucyIxCg1PdGhlclZlcnNpb25zEg4KBnNvdXJjZRgBIAEoCRIQCgh2ZXJzaW9ucxgCIAMoCSLIAQoRR2V0UmF3U2JvbVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkSDgoGc291cmNlGAQgASgJIj4KB1Jhd1Nib20SDwoHY29udGVudBgBIAEoDBISCgptZWRpYV90eXBlGAIgASgJEg4KBnNvdXJjZRgDIAEoCSK6AQoVR2V0QXR0YWNobWVudHNSZXF1ZXN0EhUKCHJlcG9fdWlkGAEgASgJQgPgQQISdgoGZGlnZXN0GAIgASgJQmbgQQLyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SEgoJdW5tYXRjaGVkGOgHIAEoCCJeChJVbm1hdGNoZWRTdGF0ZW1lbnQSFwoPdnVsbmVyYWJpbGl0aWVzGAEgAygJEg4KBnN0YXR1cxgCIAEoCRIPCgdwcm9kdWN0GAMgASgJEg4KBnJlYXNvbhgEIAEoCSJOChZHZXRBdHRhY2htZW50c1Jlc3BvbnNlEjQKC2F0dGFjaG1lbnRzGAEgAygLMh8ubW9vcmFnZS5yZWdpc3RyeS52Mi5BdHRhY2htZW50IoIECgpBdHRhY2htZW50EhAKCG1hbmlmZXN0GAEgASgJEg4KBnNvdXJjZRgCIAEoCRINCgVsYXllchgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEgwKBGtpbmQYBSABKAkSNAoFc3RhdGUYBiABKA4yJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkF0dGFjaG1lbnQuU3RhdGUSDgoGcmVhc29uGAcgASgJEhAKCHBhY2thZ2VzGAggASgFEg4KBmNvdW50cxgJIAEoCBIvCgthdHRhY2hfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKc3RhdGVtZW50cxgLIAEoBRIQCgd0cnVzdGVkGOgHIAEoCBIZChBzdGF0ZW1lbnRzX3RvdGFsGOoHIAEoBRIdChRzdGF0ZW1lbnRzX3VubWF0Y2hlZBjrByABKAUSOwoJdW5tYXRjaGVkGOwHIAMoCzInLm1vb3JhZ2UucmVnaXN0cnkudjIuVW5tYXRjaGVkU3RhdGVtZW50EhQKC2F0dGFjaGVkX2J5GOkHIAEoCSJVCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1dBSVRJTkcQARIOCgpTVEFURV9SRUFEEAISEgoOU1RBVEVfUkVKRUNURUQQAyKoAQoXR2V0QXJjaGl0ZWN0dXJlc1JlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiIxChhHZXRBcmNoaXRlY3R1cmVzUmVzcG9uc2USFQoNYXJjaGl0ZWN0dXJlcxgBIAMoCSK1AQoOR2V0U2l6ZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPhIUCgxhcmNoaXRlY3R1cmUYAyABKAkiNQoPR2V0U2l6ZVJlc3BvbnNlEgwKBHNpemUYASABKAMSFAoMYXJjaGl0ZWN0dXJlGAIgASgJKnMKClNib21Gb3JtYXQSGwoXU0JPTV9GT1JNQVRfVU5TUEVDSUZJRUQQABIoChVTQk9NX0ZPUk1BVF9DWUNMT05FRFgQARoNkr0YCUNZQ0xPTkVEWBIeChBTQk9NX0ZPUk1BVF9TUERYEAIaCJK9GARTUERYMssDCg1JbWFnZXNTZXJ2aWNlEu0BChBHZXRBcmNoaXRlY3R1cmVzEiwubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBcmNoaXRlY3R1cmVzUmVxdWVzdBotLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0QXJjaGl0ZWN0dXJlc1Jlc3BvbnNlInyiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQRI/L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9hcmNoaXRlY3R1cmVzEskBCgdHZXRTaXplEiMubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaXplUmVxdWVzdBokLm1vb3JhZ2UucmVnaXN0cnkudjIuR2V0U2l6ZVJlc3BvbnNlInOiuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCOBI2L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9zaXplMooFCgxTYm9tc1NlcnZpY2USwAEKB0dldFNib20SIy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFNib21SZXF1ZXN0GhkubW9vcmFnZS5yZWdpc3RyeS52Mi5TYm9tInWiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI4EjYvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Nib20SzAEKCkdldFJhd1Nib20SJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldFJhd1Nib21SZXF1ZXN0GhwubW9vcmFnZS5yZWdpc3RyeS52Mi5SYXdTYm9tIniiuxgvGgbFDIoFzwwiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI7EjkvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3Jhd1Nib20S5wEKDkdldEF0dGFjaG1lbnRzEioubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRBdHRhY2htZW50c1JlcXVlc3QaKy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdldEF0dGFjaG1lbnRzUmVzcG9uc2UifKK7GC8aBsUMigXPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAj8SPS9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vYXR0YWNobWVudHNiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options]);
 
 /**
  * GetSbomRequest names an image by digest.
@@ -88,11 +88,27 @@ export type Sbom = Message<"moorage.registry.v2.Sbom"> & {
   document?: JsonObject | undefined;
 
   /**
-   * Whose packages these are: "layers", or the source of an attachment; several where the images of an index differ.
+   * Whose packages these are: "layers", or the source of an attachment; several where something is attached, or the
+   * images of an index differ. Each package of the document names its own where there are several.
    *
    * @generated from field: repeated string sources = 3;
    */
   sources: string[];
+
+  /**
+   * The packages of which the sources name different versions: all of them stand in the document. The first 200, in
+   * the order of purls.
+   *
+   * @generated from field: repeated moorage.registry.v2.SbomContradiction contradictions = 1000;
+   */
+  contradictions: SbomContradiction[];
+
+  /**
+   * How many there are.
+   *
+   * @generated from field: int32 contradictions_total = 1001;
+   */
+  contradictionsTotal: number;
 };
 
 /**
@@ -101,6 +117,76 @@ export type Sbom = Message<"moorage.registry.v2.Sbom"> & {
  */
 export const SbomSchema: GenMessage<Sbom> = /*@__PURE__*/
   messageDesc(file_moorage_registry_v2_images, 1);
+
+/**
+ * SbomContradiction is a package of which another source names other versions.
+ *
+ * @generated from message moorage.registry.v2.SbomContradiction
+ */
+export type SbomContradiction = Message<"moorage.registry.v2.SbomContradiction"> & {
+  /**
+   * The package URL, with the version.
+   *
+   * @generated from field: string purl = 1;
+   */
+  purl: string;
+
+  /**
+   * The version.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+
+  /**
+   * Who says that the image holds it.
+   *
+   * @generated from field: repeated string sources = 3;
+   */
+  sources: string[];
+
+  /**
+   * Who names the package in other versions, and not in this one.
+   *
+   * @generated from field: repeated moorage.registry.v2.OtherVersions contradicted_by = 4;
+   */
+  contradictedBy: OtherVersions[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.SbomContradiction.
+ * Use `create(SbomContradictionSchema)` to create a new message.
+ */
+export const SbomContradictionSchema: GenMessage<SbomContradiction> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 2);
+
+/**
+ * OtherVersions is what another source says of a package.
+ *
+ * @generated from message moorage.registry.v2.OtherVersions
+ */
+export type OtherVersions = Message<"moorage.registry.v2.OtherVersions"> & {
+  /**
+   * "layers", the source of an attachment, or "scan/" and the uid of a scan.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * The versions that it names; at most 20.
+   *
+   * @generated from field: repeated string versions = 2;
+   */
+  versions: string[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.OtherVersions.
+ * Use `create(OtherVersionsSchema)` to create a new message.
+ */
+export const OtherVersionsSchema: GenMessage<OtherVersions> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 3);
 
 /**
  * GetRawSbomRequest names an image by digest.
@@ -142,7 +228,7 @@ export type GetRawSbomRequest = Message<"moorage.registry.v2.GetRawSbomRequest">
  * Use `create(GetRawSbomRequestSchema)` to create a new message.
  */
 export const GetRawSbomRequestSchema: GenMessage<GetRawSbomRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 2);
+  messageDesc(file_moorage_registry_v2_images, 4);
 
 /**
  * RawSbom is a document as it was pushed.
@@ -177,7 +263,7 @@ export type RawSbom = Message<"moorage.registry.v2.RawSbom"> & {
  * Use `create(RawSbomSchema)` to create a new message.
  */
 export const RawSbomSchema: GenMessage<RawSbom> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 3);
+  messageDesc(file_moorage_registry_v2_images, 5);
 
 /**
  * GetAttachmentsRequest names an image by digest.
@@ -198,6 +284,13 @@ export type GetAttachmentsRequest = Message<"moorage.registry.v2.GetAttachmentsR
    * @generated from field: string digest = 2;
    */
   digest: string;
+
+  /**
+   * With the statements of each document that are about nothing here.
+   *
+   * @generated from field: bool unmatched = 1000;
+   */
+  unmatched: boolean;
 };
 
 /**
@@ -205,7 +298,49 @@ export type GetAttachmentsRequest = Message<"moorage.registry.v2.GetAttachmentsR
  * Use `create(GetAttachmentsRequestSchema)` to create a new message.
  */
 export const GetAttachmentsRequestSchema: GenMessage<GetAttachmentsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 4);
+  messageDesc(file_moorage_registry_v2_images, 6);
+
+/**
+ * UnmatchedStatement is a statement of a VEX document that is about nothing here.
+ *
+ * @generated from message moorage.registry.v2.UnmatchedStatement
+ */
+export type UnmatchedStatement = Message<"moorage.registry.v2.UnmatchedStatement"> & {
+  /**
+   * The ids of the vulnerability, in lower case, its main one first.
+   *
+   * @generated from field: repeated string vulnerabilities = 1;
+   */
+  vulnerabilities: string[];
+
+  /**
+   * As OpenVEX names it: "not_affected", "affected", "fixed" or "under_investigation".
+   *
+   * @generated from field: string status = 2;
+   */
+  status: string;
+
+  /**
+   * What it is about, as the document names it.
+   *
+   * @generated from field: string product = 3;
+   */
+  product: string;
+
+  /**
+   * Why that is nothing here, in words.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.UnmatchedStatement.
+ * Use `create(UnmatchedStatementSchema)` to create a new message.
+ */
+export const UnmatchedStatementSchema: GenMessage<UnmatchedStatement> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_images, 7);
 
 /**
  * GetAttachmentsResponse lists attachments.
@@ -226,7 +361,7 @@ export type GetAttachmentsResponse = Message<"moorage.registry.v2.GetAttachments
  * Use `create(GetAttachmentsResponseSchema)` to create a new message.
  */
 export const GetAttachmentsResponseSchema: GenMessage<GetAttachmentsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 5);
+  messageDesc(file_moorage_registry_v2_images, 8);
 
 /**
  * Attachment is a document that is attached to an image.
@@ -291,8 +426,8 @@ export type Attachment = Message<"moorage.registry.v2.Attachment"> & {
   packages: number;
 
   /**
-   * Whether its packages count for the image: in place of what was read from the layers if it is trusted, beside that
-   * otherwise.
+   * Whether its packages count for the image, beside what was read from the layers. Of those that are trusted the last
+   * one counts.
    *
    * @generated from field: bool counts = 9;
    */
@@ -321,6 +456,27 @@ export type Attachment = Message<"moorage.registry.v2.Attachment"> & {
   trusted: boolean;
 
   /**
+   * How many statements about vulnerabilities it makes in all: those in the image, and those about something else.
+   *
+   * @generated from field: int32 statements_total = 1002;
+   */
+  statementsTotal: number;
+
+  /**
+   * How many of all are about nothing here: about another product, or a package that the image does not hold.
+   *
+   * @generated from field: int32 statements_unmatched = 1003;
+   */
+  statementsUnmatched: number;
+
+  /**
+   * With `unmatched` in the request: the first 200 of these.
+   *
+   * @generated from field: repeated moorage.registry.v2.UnmatchedStatement unmatched = 1004;
+   */
+  unmatched: UnmatchedStatement[];
+
+  /**
    * The uid of the identity that attached it. Empty when that is not known, or it was the server: a copy of a mirror.
    *
    * @generated from field: string attached_by = 1001;
@@ -333,7 +489,7 @@ export type Attachment = Message<"moorage.registry.v2.Attachment"> & {
  * Use `create(AttachmentSchema)` to create a new message.
  */
 export const AttachmentSchema: GenMessage<Attachment> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 6);
+  messageDesc(file_moorage_registry_v2_images, 9);
 
 /**
  * State says whether a document was read.
@@ -381,7 +537,7 @@ export type Attachment_State = (typeof Attachment_State)[keyof typeof Attachment
  * Describes the enum moorage.registry.v2.Attachment.State.
  */
 export const Attachment_StateSchema: GenEnum<Attachment_State> = /*@__PURE__*/
-  enumDesc(file_moorage_registry_v2_images, 6, 0);
+  enumDesc(file_moorage_registry_v2_images, 9, 0);
 
 /**
  * GetArchitecturesRequest names an image by digest.
@@ -409,7 +565,7 @@ export type GetArchitecturesRequest = Message<"moorage.registry.v2.GetArchitectu
  * Use `create(GetArchitecturesRequestSchema)` to create a new message.
  */
 export const GetArchitecturesRequestSchema: GenMessage<GetArchitecturesRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 7);
+  messageDesc(file_moorage_registry_v2_images, 10);
 
 /**
  * GetArchitecturesResponse lists architectures.
@@ -430,7 +586,7 @@ export type GetArchitecturesResponse = Message<"moorage.registry.v2.GetArchitect
  * Use `create(GetArchitecturesResponseSchema)` to create a new message.
  */
 export const GetArchitecturesResponseSchema: GenMessage<GetArchitecturesResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 8);
+  messageDesc(file_moorage_registry_v2_images, 11);
 
 /**
  * GetSizeRequest names an image by digest.
@@ -465,7 +621,7 @@ export type GetSizeRequest = Message<"moorage.registry.v2.GetSizeRequest"> & {
  * Use `create(GetSizeRequestSchema)` to create a new message.
  */
 export const GetSizeRequestSchema: GenMessage<GetSizeRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 9);
+  messageDesc(file_moorage_registry_v2_images, 12);
 
 /**
  * GetSizeResponse is the size of one image.
@@ -493,7 +649,7 @@ export type GetSizeResponse = Message<"moorage.registry.v2.GetSizeResponse"> & {
  * Use `create(GetSizeResponseSchema)` to create a new message.
  */
 export const GetSizeResponseSchema: GenMessage<GetSizeResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_registry_v2_images, 10);
+  messageDesc(file_moorage_registry_v2_images, 13);
 
 /**
  * SbomFormat is the format of a document.
@@ -573,8 +729,9 @@ export const ImagesService: GenService<{
 export const SbomsService: GenService<{
   /**
    * GetSbom answers the software bill of materials of an image; of an index that of all its images together, each
-   * package with its platforms. What was attached to the image in this repo counts more than what was read from its
-   * layers. FAILED_PRECONDITION with the reason while an image waits to be read, and when it could not be.
+   * package with its platforms. What was attached to the image in this repo is added to what was read from its
+   * layers, and takes nothing away. FAILED_PRECONDITION with the reason while an image waits to be read, and when it
+   * could not be.
    *
    * @generated from rpc moorage.registry.v2.SbomsService.GetSbom
    */

@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/vulnerabilities/v2/findings.proto.
  */
 export const file_moorage_vulnerabilities_v2_findings: GenFile = /*@__PURE__*/
-  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIimAcKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSKhAQoMRmluZGluZ0NsYWltEg4KBnN0YXR1cxgBIAEoCRIVCg1qdXN0aWZpY2F0aW9uGAIgASgJEg4KBmltcGFjdBgDIAEoCRIQCghkb2N1bWVudBgEIAEoCRIOCgZhdXRob3IYBSABKAkSDgoGc291cmNlGAYgASgJEigKBHRpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQBCg9GaW5kaW5nRGVjaXNpb24SEAoIYWR2aXNvcnkYASABKAkSEwoLYWR2aXNvcnlfaWQYAiABKAkSOQoEdHlwZRgDIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkV2ZW50VHlwZUZpbHRlchIVCg1qdXN0aWZpY2F0aW9uGAQgASgJEhAKCHZlcnNpb25zGAUgAygJEgwKBG5vdGUYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKEEZpbmRpbmdTdGF0ZW1lbnQSFQoNanVzdGlmaWNhdGlvbhgBIAEoCRIOCgZpbXBhY3QYAiABKAkSEAoIZG9jdW1lbnQYAyABKAkSDgoGYXV0aG9yGAQgASgJEg4KBnNvdXJjZRgFIAEoCRIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRmZWVkGAcgASgJImoKDkZpbmRpbmdQYWNrYWdlEgwKBHB1cmwYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEhMKC3NvdXJjZV9uYW1lGAQgASgJEhYKDnNvdXJjZV92ZXJzaW9uGAUgASgJIi4KD0ZpbmRpbmdMb2NhdGlvbhINCgVsYXllchgBIAEoCRIMCgRwYXRoGAIgASgJIp8BCg1GaW5kaW5nUmVjb3JkEgwKBGZlZWQYASABKAkSCgoCaWQYAiABKAkSDwoHbGljZW5jZRgDIAEoCRIUCgxmaXhfdmVyc2lvbnMYBCADKAkSHgoWbGFzdF9hZmZlY3RlZF92ZXJzaW9ucxgFIAMoCRItCglvcGVuX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpQEChNMaXN0RmluZGluZ3NSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEgwKBHJlcG8YAiABKAkSCwoDdGFnGAMgASgJEnMKBmRpZ2VzdBgEIAEoCUJj8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+Eh8KD3Z1bG5lcmFiaWxpdGllcxgFIAMoCUIG8rsYAhBkEhgKCHBhY2thZ2VzGAYgAygJQgbyuxgCEGQSQQoMbWluX3NldmVyaXR5GAcgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1NldmVyaXR5EhAKA2tldhgIIAEoCEgAiAEBEhQKB2ZpeGFibGUYCSABKAhIAYgBARI3CgVzdGF0ZRgKIAEoDjIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZRIpCgVhc19vZhgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGB4gASgFEhIKCnBhZ2VfdG9rZW4YHyABKAlCBgoEX2tldkIKCghfZml4YWJsZSKlAgoUTGlzdEZpbmRpbmdzUmVzcG9uc2USNQoIZmluZGluZ3MYASADKAsyIy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRJECg51bmtub3duX2ltYWdlcxjoByADKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Vbmtub3duRmluZGluZ3MSOgoFc3RhdGUY6QcgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSOwoLc3RhbGVfZmVlZHMY6gcgAygLMiUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuU3RhbGVGZWVkIngKCVN0YWxlRmVlZBIMCgRmZWVkGAEgASgJEjAKDHN1Y2Nlc3NfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iSAoRVW5jb3ZlcmVkUGFja2FnZXMSEQoJZWNvc3lzdGVtGAEgASgJEhAKCHBhY2thZ2VzGAIgASgFEg4KBnByZXNldBgDIAEoCSLlAQoPVW5rbm93bkZpbmRpbmdzEg4KBmRpZ2VzdBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZyZWFzb24YAyABKAkSDQoFd2FpdHMYBCABKAgSOQoFc3RhdGUYBSABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRJACgl1bmNvdmVyZWQYBiADKAsyLS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRQYWNrYWdlcxIUCgx1bnJlYWRfZmlsZXMYByABKAUiowEKEkdldENvdmVyYWdlUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+IrwBCghDb3ZlcmFnZRI5CgVzdGF0ZRgBIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEjkKBmltYWdlcxgCIAMoCzIpLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkltYWdlQ292ZXJhZ2USOgoLc3RhbGVfZmVlZHMYAyADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQirAIKDUltYWdlQ292ZXJhZ2USDgoGZGlnZXN0GAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEjkKBXN0YXRlGAMgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSDgoGcmVhc29uGAQgASgJEg0KBXdhaXRzGAUgASgIEhAKCHBhY2thZ2VzGAYgASgFEkAKCXVuY292ZXJlZBgHIAMoCzItLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVuY292ZXJlZFBhY2thZ2VzEhQKDHVucmVhZF9maWxlcxgIIAEoBRI1CgVmaWxlcxgJIAMoCzImLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVucmVhZEZpbGUiOQoKVW5yZWFkRmlsZRIMCgRwYXRoGAEgASgJEg0KBWxheWVyGAIgASgJEg4KBnJlYXNvbhgDIAEoCSqrAQoOS25vd2xlZGdlU3RhdGUSHwobS05PV0xFREdFX1NUQVRFX1VOU1BFQ0lGSUVEEAASKgoYS05PV0xFREdFX1NUQVRFX05PVF9SRUFEEAEaDJK9GAhOT1RfUkVBRBIoChdLTk9XTEVER0VfU1RBVEVfTk9fREFUQRACGguSvRgHTk9fREFUQRIiChRLTk9XTEVER0VfU1RBVEVfUkVBRBADGgiSvRgEUkVBRCrSAgoPRmluZGluZ1NldmVyaXR5EiAKHEZJTkRJTkdfU0VWRVJJVFlfVU5TUEVDSUZJRUQQABIpChhGSU5ESU5HX1NFVkVSSVRZX1VOS05PV04QARoLkr0YB1VOS05PV04SIwoVRklORElOR19TRVZFUklUWV9OT05FEAIaCJK9GAROT05FEi8KG0ZJTkRJTkdfU0VWRVJJVFlfTkVHTElHSUJMRRADGg6SvRgKTkVHTElHSUJMRRIhChRGSU5ESU5HX1NFVkVSSVRZX0xPVxAEGgeSvRgDTE9XEicKF0ZJTkRJTkdfU0VWRVJJVFlfTUVESVVNEAUaCpK9GAZNRURJVU0SIwoVRklORElOR19TRVZFUklUWV9ISUdIEAYaCJK9GARISUdIEisKGUZJTkRJTkdfU0VWRVJJVFlfQ1JJVElDQUwQBxoMkr0YCENSSVRJQ0FMKnUKDEZpbmRpbmdTdGF0ZRIdChlGSU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAoSRklORElOR19TVEFURV9PUEVOEAEaCJK9GARPUEVOEiQKFEZJTkRJTkdfU1RBVEVfQ0xPU0VEEAIaCpK9GAZDTE9TRUQqkwEKCEZpeFN0YXRlEhkKFUZJWF9TVEFURV9VTlNQRUNJRklFRBAAEh4KD0ZJWF9TVEFURV9GSVhFRBABGgmSvRgFRklYRUQSJgoTRklYX1NUQVRFX05PVF9GSVhFRBACGg2SvRgJTk9UX0ZJWEVEEiQKEkZJWF9TVEFURV9XT05UX0ZJWBADGgySvRgIV09OVF9GSVgywgMKD0ZpbmRpbmdzU2VydmljZRLIAQoMTGlzdEZpbmRpbmdzEi8ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVxdWVzdBowLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1Jlc3BvbnNlIlWiuxgIGgbFDM0MzwyouxgBursYHSIbVnVsbmVyYWJpbGl0aWVzIG9mIGFuIGltYWdlgtPkkwIeEhwvdnVsbmVyYWJpbGl0aWVzL3YyL2ZpbmRpbmdzEuMBCgtHZXRDb3ZlcmFnZRIuLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkdldENvdmVyYWdlUmVxdWVzdBokLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkNvdmVyYWdlIn6iuxgtGgTFDM8MIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCQxJBL3Z1bG5lcmFiaWxpdGllcy92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vY292ZXJhZ2ViBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
+  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIi0ggKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCRJJCg5jb250cmFkaWN0aW9ucxjqByADKAsyMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nQ29udHJhZGljdGlvbhJFCgxyZW1lZGlhdGlvbnMY6wcgAygLMi4ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1JlbWVkaWF0aW9uEhMKCnRhZ3NfdG90YWwY7AcgASgFEhEKCHBsYXRmb3JtGO0HIAEoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSJ0ChJGaW5kaW5nUmVtZWRpYXRpb24SEAoIY2F0ZWdvcnkYASABKAkSDwoHZGV0YWlscxgCIAEoCRILCgN1cmwYAyABKAkSEAoIZG9jdW1lbnQYBCABKAkSDgoGc291cmNlGAUgASgJEgwKBGZlZWQYBiABKAkiOAoURmluZGluZ0NvbnRyYWRpY3Rpb24SDgoGc291cmNlGAEgASgJEhAKCHZlcnNpb25zGAIgAygJIqEBCgxGaW5kaW5nQ2xhaW0SDgoGc3RhdHVzGAEgASgJEhUKDWp1c3RpZmljYXRpb24YAiABKAkSDgoGaW1wYWN0GAMgASgJEhAKCGRvY3VtZW50GAQgASgJEg4KBmF1dGhvchgFIAEoCRIOCgZzb3VyY2UYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZlZWQYByABKAkiagoORmluZGluZ1BhY2thZ2USDAoEcHVybBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLc291cmNlX25hbWUYBCABKAkSFgoOc291cmNlX3ZlcnNpb24YBSABKAkiLgoPRmluZGluZ0xvY2F0aW9uEg0KBWxheWVyGAEgASgJEgwKBHBhdGgYAiABKAkinwEKDUZpbmRpbmdSZWNvcmQSDAoEZmVlZBgBIAEoCRIKCgJpZBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIeChZsYXN0X2FmZmVjdGVkX3ZlcnNpb25zGAUgAygJEi0KCW9wZW5fdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilAQKE0xpc3RGaW5kaW5nc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRILCgN0YWcYAyABKAkScwoGZGlnZXN0GAQgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SHwoPdnVsbmVyYWJpbGl0aWVzGAUgAygJQgbyuxgCEGQSGAoIcGFja2FnZXMYBiADKAlCBvK7GAIQZBJBCgxtaW5fc2V2ZXJpdHkYByABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEAoDa2V2GAggASgISACIAQESFAoHZml4YWJsZRgJIAEoCEgBiAEBEjcKBXN0YXRlGAogASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEikKBWFzX29mGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYHiABKAUSEgoKcGFnZV90b2tlbhgfIAEoCUIGCgRfa2V2QgoKCF9maXhhYmxlIrkCChRMaXN0RmluZGluZ3NSZXNwb25zZRI1CghmaW5kaW5ncxgBIAMoCzIjLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEkQKDnVua25vd25faW1hZ2VzGOgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVua25vd25GaW5kaW5ncxI6CgVzdGF0ZRjpByABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRI7CgtzdGFsZV9mZWVkcxjqByADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQSEgoJcGxhdGZvcm1zGOsHIAMoCSJ4CglTdGFsZUZlZWQSDAoEZmVlZBgBIAEoCRIwCgxzdWNjZXNzX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCGludGVydmFsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIkgKEVVuY292ZXJlZFBhY2thZ2VzEhEKCWVjb3N5c3RlbRgBIAEoCRIQCghwYWNrYWdlcxgCIAEoBRIOCgZwcmVzZXQYAyABKAki5QEKD1Vua25vd25GaW5kaW5ncxIOCgZkaWdlc3QYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBXdhaXRzGAQgASgIEjkKBXN0YXRlGAUgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSQAoJdW5jb3ZlcmVkGAYgAygLMi0ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5jb3ZlcmVkUGFja2FnZXMSFAoMdW5yZWFkX2ZpbGVzGAcgASgFIqMBChJHZXRDb3ZlcmFnZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiK8AQoIQ292ZXJhZ2USOQoFc3RhdGUYASABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRI5CgZpbWFnZXMYAiADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5JbWFnZUNvdmVyYWdlEjoKC3N0YWxlX2ZlZWRzGAMgAygLMiUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuU3RhbGVGZWVkIqwCCg1JbWFnZUNvdmVyYWdlEg4KBmRpZ2VzdBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRI5CgVzdGF0ZRgDIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEg4KBnJlYXNvbhgEIAEoCRINCgV3YWl0cxgFIAEoCBIQCghwYWNrYWdlcxgGIAEoBRJACgl1bmNvdmVyZWQYByADKAsyLS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRQYWNrYWdlcxIUCgx1bnJlYWRfZmlsZXMYCCABKAUSNQoFZmlsZXMYCSADKAsyJi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbnJlYWRGaWxlIjkKClVucmVhZEZpbGUSDAoEcGF0aBgBIAEoCRINCgVsYXllchgCIAEoCRIOCgZyZWFzb24YAyABKAkqqwEKDktub3dsZWRnZVN0YXRlEh8KG0tOT1dMRURHRV9TVEFURV9VTlNQRUNJRklFRBAAEioKGEtOT1dMRURHRV9TVEFURV9OT1RfUkVBRBABGgySvRgITk9UX1JFQUQSKAoXS05PV0xFREdFX1NUQVRFX05PX0RBVEEQAhoLkr0YB05PX0RBVEESIgoUS05PV0xFREdFX1NUQVRFX1JFQUQQAxoIkr0YBFJFQUQq0gIKD0ZpbmRpbmdTZXZlcml0eRIgChxGSU5ESU5HX1NFVkVSSVRZX1VOU1BFQ0lGSUVEEAASKQoYRklORElOR19TRVZFUklUWV9VTktOT1dOEAEaC5K9GAdVTktOT1dOEiMKFUZJTkRJTkdfU0VWRVJJVFlfTk9ORRACGgiSvRgETk9ORRIvChtGSU5ESU5HX1NFVkVSSVRZX05FR0xJR0lCTEUQAxoOkr0YCk5FR0xJR0lCTEUSIQoURklORElOR19TRVZFUklUWV9MT1cQBBoHkr0YA0xPVxInChdGSU5ESU5HX1NFVkVSSVRZX01FRElVTRAFGgqSvRgGTUVESVVNEiMKFUZJTkRJTkdfU0VWRVJJVFlfSElHSBAGGgiSvRgESElHSBIrChlGSU5ESU5HX1NFVkVSSVRZX0NSSVRJQ0FMEAcaDJK9GAhDUklUSUNBTCp1CgxGaW5kaW5nU3RhdGUSHQoZRklORElOR19TVEFURV9VTlNQRUNJRklFRBAAEiAKEkZJTkRJTkdfU1RBVEVfT1BFThABGgiSvRgET1BFThIkChRGSU5ESU5HX1NUQVRFX0NMT1NFRBACGgqSvRgGQ0xPU0VEKpMBCghGaXhTdGF0ZRIZChVGSVhfU1RBVEVfVU5TUEVDSUZJRUQQABIeCg9GSVhfU1RBVEVfRklYRUQQARoJkr0YBUZJWEVEEiYKE0ZJWF9TVEFURV9OT1RfRklYRUQQAhoNkr0YCU5PVF9GSVhFRBIkChJGSVhfU1RBVEVfV09OVF9GSVgQAxoMkr0YCFdPTlRfRklYMsIDCg9GaW5kaW5nc1NlcnZpY2USyAEKDExpc3RGaW5kaW5ncxIvLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1JlcXVlc3QaMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXNwb25zZSJVorsYCBoGxQzNDM8MqLsYAbq7GB0iG1Z1bG5lcmFiaWxpdGllcyBvZiBhbiBpbWFnZYLT5JMCHhIcL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncxLjAQoLR2V0Q292ZXJhZ2USLi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5HZXRDb3ZlcmFnZVJlcXVlc3QaJC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Db3ZlcmFnZSJ+orsYLRoExQzPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAkMSQS92dWxuZXJhYmlsaXRpZXMvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L2NvdmVyYWdlYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Finding is one vulnerability of one package of one image. Records of feeds that mean the same vulnerability, by their
@@ -58,7 +58,8 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
   digest: string;
 
   /**
-   * The tags that point to the image, directly or through an index.
+   * The tags that point to the image, directly or through an index: those that moved last first, at most 50. ListTags
+   * with `image` has all.
    *
    * @generated from field: repeated string tags = 5;
    */
@@ -192,6 +193,37 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
    * @generated from field: repeated string sources = 1001;
    */
   sources: string[];
+
+  /**
+   * Who names the package in other versions, and not in this one: an attached SBOM that contradicts what was read from
+   * the layers, or the other way round. The finding stands all the same.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.FindingContradiction contradictions = 1002;
+   */
+  contradictions: FindingContradiction[];
+
+  /**
+   * What can be done about it, by the VEX document that counts, whether that closes the finding or leaves it open. At
+   * most four.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.FindingRemediation remediations = 1003;
+   */
+  remediations: FindingRemediation[];
+
+  /**
+   * How many tags point to the image.
+   *
+   * @generated from field: int32 tags_total = 1004;
+   */
+  tagsTotal: number;
+
+  /**
+   * The platform for which the image is, as an index of the repo names it, such as "linux/amd64". Empty for an image in
+   * no index.
+   *
+   * @generated from field: string platform = 1005;
+   */
+  platform: string;
 };
 
 /**
@@ -200,6 +232,91 @@ export type Finding = Message<"moorage.vulnerabilities.v2.Finding"> & {
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
   messageDesc(file_moorage_vulnerabilities_v2_findings, 0);
+
+/**
+ * FindingRemediation is what a VEX document, attached or of a feed, says can be done about the vulnerability.
+ *
+ * @generated from message moorage.vulnerabilities.v2.FindingRemediation
+ */
+export type FindingRemediation = Message<"moorage.vulnerabilities.v2.FindingRemediation"> & {
+  /**
+   * As CSAF names it: "vendor_fix", "no_fix_planned", "workaround", "mitigation" or "none_available"; "action" where a
+   * format does not say of which kind it is.
+   *
+   * @generated from field: string category = 1;
+   */
+  category: string;
+
+  /**
+   * For people.
+   *
+   * @generated from field: string details = 2;
+   */
+  details: string;
+
+  /**
+   * Where there is more; empty without one.
+   *
+   * @generated from field: string url = 3;
+   */
+  url: string;
+
+  /**
+   * The id of the document.
+   *
+   * @generated from field: string document = 4;
+   */
+  document: string;
+
+  /**
+   * Where it is attached: the source of the attachment. Empty for one of a feed.
+   *
+   * @generated from field: string source = 5;
+   */
+  source: string;
+
+  /**
+   * The feed that has the document. Empty for one that is attached.
+   *
+   * @generated from field: string feed = 6;
+   */
+  feed: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.FindingRemediation.
+ * Use `create(FindingRemediationSchema)` to create a new message.
+ */
+export const FindingRemediationSchema: GenMessage<FindingRemediation> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
+
+/**
+ * FindingContradiction is what another source says of the package of a finding.
+ *
+ * @generated from message moorage.vulnerabilities.v2.FindingContradiction
+ */
+export type FindingContradiction = Message<"moorage.vulnerabilities.v2.FindingContradiction"> & {
+  /**
+   * "layers", the source of an attachment, or "scan/" and the uid of a scan.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * The versions of the package that it names; at most 20.
+   *
+   * @generated from field: repeated string versions = 2;
+   */
+  versions: string[];
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.FindingContradiction.
+ * Use `create(FindingContradictionSchema)` to create a new message.
+ */
+export const FindingContradictionSchema: GenMessage<FindingContradiction> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
 
 /**
  * FindingClaim is what an attached VEX document says of the vulnerability in the package, on the word of somebody who
@@ -263,7 +380,7 @@ export type FindingClaim = Message<"moorage.vulnerabilities.v2.FindingClaim"> & 
  * Use `create(FindingClaimSchema)` to create a new message.
  */
 export const FindingClaimSchema: GenMessage<FindingClaim> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 1);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
 
 /**
  * FindingDecision is what an advisory of a group of the repo says of the vulnerability in the package, by its latest
@@ -327,7 +444,7 @@ export type FindingDecision = Message<"moorage.vulnerabilities.v2.FindingDecisio
  * Use `create(FindingDecisionSchema)` to create a new message.
  */
 export const FindingDecisionSchema: GenMessage<FindingDecision> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 2);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
 
 /**
  * FindingStatement is what a VEX document, attached or of a feed, says of the vulnerability in the package.
@@ -390,7 +507,7 @@ export type FindingStatement = Message<"moorage.vulnerabilities.v2.FindingStatem
  * Use `create(FindingStatementSchema)` to create a new message.
  */
 export const FindingStatementSchema: GenMessage<FindingStatement> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 3);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
 
 /**
  * FindingPackage is a package of an image.
@@ -439,7 +556,7 @@ export type FindingPackage = Message<"moorage.vulnerabilities.v2.FindingPackage"
  * Use `create(FindingPackageSchema)` to create a new message.
  */
 export const FindingPackageSchema: GenMessage<FindingPackage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 4);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
 
 /**
  * FindingLocation is where a package lies in an image.
@@ -467,7 +584,7 @@ export type FindingLocation = Message<"moorage.vulnerabilities.v2.FindingLocatio
  * Use `create(FindingLocationSchema)` to create a new message.
  */
 export const FindingLocationSchema: GenMessage<FindingLocation> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 5);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 7);
 
 /**
  * FindingRecord is a record of a feed.
@@ -523,7 +640,7 @@ export type FindingRecord = Message<"moorage.vulnerabilities.v2.FindingRecord"> 
  * Use `create(FindingRecordSchema)` to create a new message.
  */
 export const FindingRecordSchema: GenMessage<FindingRecord> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 6);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 8);
 
 /**
  * ListFindingsRequest asks for findings. All filters must match; of a repeated one any value.
@@ -629,7 +746,7 @@ export type ListFindingsRequest = Message<"moorage.vulnerabilities.v2.ListFindin
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 7);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
 
 /**
  * ListFindingsResponse is a page of findings.
@@ -674,6 +791,14 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
    * @generated from field: repeated moorage.vulnerabilities.v2.StaleFeed stale_feeds = 1002;
    */
   staleFeeds: StaleFeed[];
+
+  /**
+   * On the first page of a list about one tag or digest: the platforms of the index, sorted. A finding that all of them
+   * have is there once for each.
+   *
+   * @generated from field: repeated string platforms = 1003;
+   */
+  platforms: string[];
 };
 
 /**
@@ -681,7 +806,7 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 8);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
 
 /**
  * StaleFeed is a feed that was last read without an error longer ago than its own interval.
@@ -716,7 +841,7 @@ export type StaleFeed = Message<"moorage.vulnerabilities.v2.StaleFeed"> & {
  * Use `create(StaleFeedSchema)` to create a new message.
  */
 export const StaleFeedSchema: GenMessage<StaleFeed> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 9);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
 
 /**
  * UncoveredPackages are packages of an image that no feed covers.
@@ -751,7 +876,7 @@ export type UncoveredPackages = Message<"moorage.vulnerabilities.v2.UncoveredPac
  * Use `create(UncoveredPackagesSchema)` to create a new message.
  */
 export const UncoveredPackagesSchema: GenMessage<UncoveredPackages> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 12);
 
 /**
  * UnknownFindings is an image of which it is not known what it holds, or not of all that it holds.
@@ -814,7 +939,7 @@ export type UnknownFindings = Message<"moorage.vulnerabilities.v2.UnknownFinding
  * Use `create(UnknownFindingsSchema)` to create a new message.
  */
 export const UnknownFindingsSchema: GenMessage<UnknownFindings> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 13);
 
 /**
  * GetCoverageRequest names an image by digest.
@@ -842,7 +967,7 @@ export type GetCoverageRequest = Message<"moorage.vulnerabilities.v2.GetCoverage
  * Use `create(GetCoverageRequestSchema)` to create a new message.
  */
 export const GetCoverageRequestSchema: GenMessage<GetCoverageRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 12);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 14);
 
 /**
  * Coverage is what is known of an image or index.
@@ -877,7 +1002,7 @@ export type Coverage = Message<"moorage.vulnerabilities.v2.Coverage"> & {
  * Use `create(CoverageSchema)` to create a new message.
  */
 export const CoverageSchema: GenMessage<Coverage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 13);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 15);
 
 /**
  * ImageCoverage is what is known of one image.
@@ -954,7 +1079,7 @@ export type ImageCoverage = Message<"moorage.vulnerabilities.v2.ImageCoverage"> 
  * Use `create(ImageCoverageSchema)` to create a new message.
  */
 export const ImageCoverageSchema: GenMessage<ImageCoverage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 14);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 16);
 
 /**
  * UnreadFile is a file in a layer that could not be read or identified, or not all of it.
@@ -989,7 +1114,7 @@ export type UnreadFile = Message<"moorage.vulnerabilities.v2.UnreadFile"> & {
  * Use `create(UnreadFileSchema)` to create a new message.
  */
 export const UnreadFileSchema: GenMessage<UnreadFile> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 15);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 17);
 
 /**
  * KnowledgeState says whether the findings of an image are known. Only of an image that was READ does it mean something

@@ -1,0 +1,143 @@
+import { PackageURL } from "packageurl-js";
+import { isObject } from "../../lib/json.ts";
+import { platformRelease, type PlatformRelease } from "./platforms.ts";
+import { IMAGE_TYPES, parsedPurl } from "../../lib/purls/index.ts";
+
+/** A product of a CSAF document: a purl, or the name of what has none; and the product that it is a component of. */
+export interface CsafProduct {
+  name: string;
+  /** Empty for a product by itself. */
+  of: string;
+  /** It is a package of a release of a distribution, by a relationship. */
+  isOfRelease?: boolean;
+}
+
+interface Known extends CsafProduct {
+  /** The product is a release of a distribution. */
+  release?: PlatformRelease | undefined;
+}
+
+interface Relationship {
+  part: string;
+  whole: string;
+  isExternal: boolean;
+}
+
+/** How deep relationships of relationships are followed. */
+const MAX_DEPTH = 8;
+const DISTRIBUTION_TYPES: ReadonlySet<string> = new Set(["rpm", "deb", "apk"]);
+
+/**
+ * The products of a product tree by their ids. A package that is related to a release of a distribution, however, is a
+ * package of that release. What is an external component of anything else is no product of its own. Source: OASIS CSAF
+ * 2.0, 3.2.2, product tree and relationships.
+ */
+export function csafProducts(tree: unknown): ReadonlyMap<string, CsafProduct> {
+  const found = productsIn(tree);
+  const relationships = relationshipsIn(tree);
+  const resolve = (id: string, depth: number): Known | undefined => {
+    const known = found.get(id);
+    const relationship = relationships.get(id);
+    if (known !== undefined || relationship === undefined || depth > MAX_DEPTH) return known;
+    // What is related to itself by others is not followed in a circle.
+    relationships.delete(id);
+    const [part, whole] = [resolve(relationship.part, depth + 1), resolve(relationship.whole, depth + 1)];
+    const product = part && whole && related(part, whole, relationship.isExternal);
+    if (product !== undefined) found.set(id, product);
+    return product;
+  };
+  for (const id of Array.from(relationships.keys())) resolve(id, 0);
+  return found;
+}
+
+function related(part: Known, whole: Known, isExternal: boolean): CsafProduct | undefined {
+  // An image is itself, whatever it runs on.
+  if (part.of === "" && IMAGE_TYPES.has(parsedPurl(part.name)?.type ?? "")) return { name: part.name, of: "" };
+  if (whole.release !== undefined && part.of === "") {
+    const name = inRelease(part.name, whole.release);
+    if (name !== undefined) return { name, of: "", isOfRelease: true };
+  }
+  return isExternal ? undefined : { name: part.name, of: whole.name };
+}
+
+/**
+ * The purl of a package in a release. Undefined for what is no package of the distribution, or of a module of it without
+ * the version: other modules have a package of the same name.
+ */
+function inRelease(name: string, { type, namespace, distro }: PlatformRelease): string | undefined {
+  const purl = parsedPurl(name) ?? (type === "rpm" ? rpmNamed(name, namespace) : undefined);
+  if (purl === undefined || !DISTRIBUTION_TYPES.has(purl.type) || purl.type !== type) return undefined;
+  const qualifiers = (purl.qualifiers ?? {}) as Record<string, string>;
+  if (qualifiers["rpmmod"] !== undefined && !purl.version) return undefined;
+  const all = { ...qualifiers, distro: qualifiers["distro"] || distro };
+  return new PackageURL(type, purl.namespace ?? namespace, purl.name, purl.version, all, purl.subpath).toString();
+}
+
+const RPM_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}$/;
+const ARCHITECTURE = /^(?:noarch|src|nosrc|x86_64|i[3-6]86|aarch64|ppc64le|ppc64|s390x|s390|riscv64|armv7hl|armv6hl)$/;
+
+/** A package of RPM by its name alone, or by name, version, release and architecture, as SUSE writes it. */
+function rpmNamed(text: string, namespace: string): PackageURL | undefined {
+  const dot = text.lastIndexOf(".");
+  const arch = text.slice(dot + 1);
+  if (text.length > 300) return undefined;
+  if (dot <= 0 || !ARCHITECTURE.test(arch))
+    return RPM_NAME.test(text) ? new PackageURL("rpm", namespace, text, undefined, undefined) : undefined;
+  const whole = text.slice(0, dot);
+  const release = whole.lastIndexOf("-");
+  const version = whole.lastIndexOf("-", release - 1);
+  if (version <= 0) return undefined;
+  const [name, rest] = [whole.slice(0, version), whole.slice(version + 1)];
+  const colon = rest.indexOf(":");
+  const epoch = colon < 0 ? "" : rest.slice(0, colon);
+  if (!RPM_NAME.test(name) || !/^\d{0,6}$/.test(epoch)) return undefined;
+  const qualifiers = { arch, ...(epoch !== "" && epoch !== "0" && { epoch }) };
+  return new PackageURL("rpm", namespace, name, rest.slice(colon + 1), qualifiers);
+}
+
+/** The products of branches and those beside them. */
+function productsIn(tree: unknown): Map<string, Known> {
+  const found = new Map<string, Known>();
+  const add = (value: unknown): void => {
+    if (!isObject(value) || typeof value["product_id"] !== "string") return;
+    const { product_identification_helper: helper, name } = value;
+    const { purl, cpe } = isObject(helper) ? helper : {};
+    const called = typeof purl === "string" ? purl : typeof name === "string" ? name : "";
+    const release = typeof purl !== "string" && typeof cpe === "string" ? platformRelease(cpe) : undefined;
+    found.set(value["product_id"], { name: called, of: "", release });
+  };
+  // Branches nest as deep as a document may.
+  const open: unknown[] = [tree];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (!isObject(node)) continue;
+    add(node["product"]);
+    for (const each of objectsOf(node["full_product_names"])) add(each);
+    open.push(...objectsOf(node["branches"]));
+  }
+  return found;
+}
+
+function relationshipsIn(tree: unknown): Map<string, Relationship> {
+  const found = new Map<string, Relationship>();
+  for (const each of objectsOf(isObject(tree) ? tree["relationships"] : undefined)) {
+    const { category, product_reference: part, relates_to_product_reference: whole, full_product_name: full } = each;
+    if (!isObject(full) || typeof full["product_id"] !== "string") continue;
+    const isExternal = category === "external_component_of";
+    found.set(full["product_id"], { part: String(part), whole: String(whole), isExternal });
+  }
+  return found;
+}
+
+/** The ids of products by the group that has them. */
+export function csafGroups(tree: unknown): ReadonlyMap<string, readonly string[]> {
+  const groups = objectsOf(isObject(tree) ? tree["product_groups"] : undefined);
+  return new Map(groups.map(({ group_id: id, product_ids: ids }) => [String(id), textsOf(ids)]));
+}
+
+export function objectsOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
