@@ -597,8 +597,8 @@ export const MIGRATIONS: Migration[] = [
     statements: [
       // A plus stands in their versions alone; everywhere else it was encoded before.
       `update packages set purl = replace(purl, '+', '%2B') where purl like '%+%'`,
-      // Purls have names of npm in lower case, and some old packages do not: these are found by this index, and compared
-      // once more, by the name that they have.
+      // Purls have names of npm in lower case, and some old packages do not: these are found by this index, and
+      // compared once more, by the name that they have.
       `create index packages_with_capitals on packages (lower(name)) where ecosystem = 'npm' and name <> lower(name)`,
       `update packages set matched = null where ecosystem = 'npm' and name <> lower(name)`,
       // Compared once more: what names its release by a code name, and local versions of Python.

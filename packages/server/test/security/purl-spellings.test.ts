@@ -138,7 +138,7 @@ function isBlocked(type: "npm" | "pypi" | "maven", written: string, { name, vers
     const rule = purlRule(type, written);
     return rule.matchesName(packageName(type, name)) && rule.matchesVersion(version);
   } catch (error) {
-    // A policy is about artifacts as a whole: what it cannot tell apart is rejected.
+    // A policy is about artifacts as a whole: what it cannot keep apart is rejected.
     if (error instanceof PurlRuleError) return false;
     throw error;
   }

@@ -180,7 +180,7 @@ describe("images by v1", () => {
       digest: amd64,
       pkgMetadata: [
         {
-          purl: "pkg:deb/debian/libssl3@3.0.11-1+b2?arch=amd64&distro=debian-12",
+          purl: "pkg:deb/debian/libssl3@3.0.11-1%2Bb2?arch=amd64&distro=debian-12",
           originPurl: "pkg:deb/debian/openssl@3.0.11-1?arch=source&distro=debian-12",
         },
         { purl: "pkg:npm/%40acme/engine@1.2.3" },

@@ -1,5 +1,6 @@
 // One reading of package URLs: whoever reads, compares or writes one does it by these.
 
+export { comparableArchitecture } from "./architectures.ts";
 export {
   distributionId,
   namespaceOf,

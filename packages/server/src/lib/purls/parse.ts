@@ -1,6 +1,6 @@
 import { fullName, namedByType } from "./types.ts";
 
-/** A package URL in its parts, decoded; those that it does not have are empty. Its names are as its type writes them. */
+/** A package URL in its parts, decoded, with names as its type writes them. Parts that it does not have are empty. */
 export interface Purl {
   /** In lower case. */
   type: string;

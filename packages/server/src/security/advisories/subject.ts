@@ -1,4 +1,4 @@
-import { parsedPurl, pypiName } from "../../lib/purls/index.ts";
+import { comparableArchitecture, parsedPurl, pypiName } from "../../lib/purls/index.ts";
 import type { Row } from "../../store/index.ts";
 import { PURL_TYPES } from "../exports/products.ts";
 import { isNamed } from "../findings/candidates.ts";
@@ -23,7 +23,6 @@ export interface NamedImage {
 }
 
 const IMAGE = "OCI_IMAGE";
-const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: "amd64", aarch64: "arm64" };
 
 /** Whether the type of an artifact says that it is an image. */
 export const isImageType = (type: string): boolean => type.toUpperCase() === IMAGE;
@@ -48,13 +47,7 @@ export const isOwnComponent = ({ artifact_name: artifact, component_name: compon
   component === "" || component === artifact;
 
 export const isForArchitecture = ({ artifact_architecture: own }: Subject, architecture: string): boolean =>
-  own === "" || ociArchitecture(own) === architecture;
-
-/** The name that OCI has for an architecture. */
-export function ociArchitecture(name: string): string {
-  const lower = name.toLowerCase();
-  return ARCHITECTURES[lower] ?? lower;
-}
+  own === "" || comparableArchitecture(own) === comparableArchitecture(architecture);
 
 /** The type of purls of a kind of packages; undefined for any. An unknown kind is another one. */
 export const purlType = (kind: string): string | undefined =>

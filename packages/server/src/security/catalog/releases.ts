@@ -12,7 +12,7 @@ const ROWS = 200;
 const MAX_LATER = 20_000;
 const MAX_INDEXES = 20;
 
-/** The components, those of a distribution that name no release in that of the image. For what is about to be stored. */
+/** The components as they are to be stored: those of a distribution that name no release in that of the image. */
 export async function withReleases(
   tx: Database,
   digest: string,

@@ -1,11 +1,5 @@
-import {
-  isAboutImage,
-  isImageType,
-  isOwnComponent,
-  ociArchitecture,
-  purlType,
-  type Subject,
-} from "../advisories/subject.ts";
+import { isAboutImage, isImageType, isOwnComponent, purlType, type Subject } from "../advisories/subject.ts";
+import { comparableArchitecture } from "../../lib/purls/index.ts";
 import { isAtLeast } from "../findings/versions.ts";
 import type { Held, HeldImage, HeldPackage } from "./held.ts";
 
@@ -25,7 +19,7 @@ export class Component {
     this.#held = held;
     this.#name = name;
     this.packages = name === "" ? undefined : held.named(purlType(kind), name);
-    this.#architecture = ociArchitecture(subject.artifact_architecture);
+    this.#architecture = comparableArchitecture(subject.artifact_architecture);
     this.#location = subject.component_location.replace(/^\/+/, "");
   }
 
@@ -72,6 +66,6 @@ export class Component {
   }
 
   #isFor({ architecture }: HeldImage): boolean {
-    return this.#architecture === "" || this.#architecture === architecture;
+    return this.#architecture === "" || this.#architecture === comparableArchitecture(architecture);
   }
 }
