@@ -591,6 +591,19 @@ export const MIGRATIONS: Migration[] = [
       `alter table identities add column groups_left_out text not null default ''`,
     ],
   },
+  {
+    version: 52,
+    name: "ecosystems that readers of images and records of feeds did not have",
+    statements: [
+      // By which version of the readers an image was read, and how often it was attempted since to read it by others.
+      `alter table image_catalogs add column readers INT8 not null default 0`,
+      `alter table image_catalogs add column rereads INT8 not null default 0`,
+      `create index image_catalogs_readers on image_catalogs (readers, create_time, digest) where state = 2`,
+      // Packages that attached documents named get their keys, and records of the next update of their feeds.
+      `update packages set matched = null where ecosystem in ('composer', 'gem', 'nuget', 'hex', 'cran', 'pub', 'swift')`,
+      `update feeds set etag = '', last_modified = '', newest = null, full_time = null where format = 'osv'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

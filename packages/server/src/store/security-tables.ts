@@ -95,6 +95,8 @@ export interface SecurityTables {
     unread: string;
     create_time: number;
     finish_time: number | null;
+    readers: Generated<number>;
+    rereads: Generated<number>;
   };
   /**
    * A package that an image holds. `id`: the first half of the SHA-256 of all other columns, in hex, so that each is

@@ -4,7 +4,7 @@ import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "./command-options.ts";
-import { CATALOG_STATE, LAYERS } from "./rows.ts";
+import { CATALOG_STATE, LAYERS, LAYERS_AGAIN } from "./rows.ts";
 
 const PAGE = 100;
 /** Packages of one image that one transaction removes. */
@@ -72,7 +72,7 @@ export const removeCatalog = command(
       .limit(1)
       .executeTakeFirst();
     if (held !== undefined) return { done: true, removed: false };
-    const done = await deletePackages(tx, digest, LAYERS);
+    const done = (await deletePackages(tx, digest, LAYERS)) && (await deletePackages(tx, digest, LAYERS_AGAIN));
     const row = tx.updateTable("image_catalogs").set({ state: CATALOG_STATE.waiting }).where("digest", "=", digest);
     // An image that comes back before the rest is removed is read again.
     await (done ? tx.deleteFrom("image_catalogs").where("digest", "=", digest) : row).execute();
