@@ -28,11 +28,11 @@ const CASES: readonly Case[] = [
   {
     ecosystem: "Packagist",
     name: "symfony/http-kernel",
-    fixed: "5.4.20",
+    fixed: "5.4.20.1",
     at: (version) =>
       json("app/vendor/composer/installed.json", { packages: [{ name: "Symfony/HTTP-Kernel", version }] }),
-    affected: "v5.4.20-RC1",
-    unaffected: "v5.4.20",
+    affected: "v5.4.20.1-RC1",
+    unaffected: "v5.4.20.10",
   },
   {
     ecosystem: "RubyGems",
