@@ -37,7 +37,7 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
   });
   const backlog = new Gauge({
     name: "moorage_vulnerability_backlog",
-    help: "Images of the installation whose packages have not been read yet; 100,000 for more.",
+    help: "Images of the installation whose packages have not been read yet, or by earlier readers; 100,000 for more.",
     registers,
     aggregator: "max",
   });

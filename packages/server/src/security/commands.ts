@@ -9,7 +9,14 @@ import {
   writeAttachedStatements,
 } from "./attached/queue.ts";
 import { removeAttached, reviewAttachments } from "./attached/remove.ts";
-import { claimCatalog, failCatalog, releaseCatalog, renewCatalog, writeCatalogPart } from "./catalog/queue.ts";
+import {
+  claimCatalog,
+  claimOutdated,
+  failCatalog,
+  releaseCatalog,
+  renewCatalog,
+  writeCatalogPart,
+} from "./catalog/queue.ts";
 import { removeCatalog } from "./catalog/remove.ts";
 import { feedCommands } from "./feeds/commands.ts";
 import { findImages } from "./findings/find-images.ts";
@@ -39,6 +46,7 @@ export const securityCommands = [
   checkNextAttachments,
   claimAttached,
   claimCatalog,
+  claimOutdated,
   claimScan,
   emitNotices,
   failAttached,

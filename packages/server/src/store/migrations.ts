@@ -613,9 +613,9 @@ export const MIGRATIONS: Migration[] = [
     version: 53,
     name: "Java archives that are not identified",
     statements: [
-      `create table image_archives (digest KEY not null, n INT8 not null, clues text not null, primary key (digest, n)) WITHOUT_ROWID`,
-      `create table image_archive_names (artifact KEY not null, digest KEY not null, n INT8 not null, primary key (artifact, digest, n)) WITHOUT_ROWID`,
-      `create index image_archive_names_of on image_archive_names (digest, n)`,
+      `create table image_archives (digest KEY not null, source KEY not null, n INT8 not null, clues text not null, primary key (digest, source, n)) WITHOUT_ROWID`,
+      `create table image_archive_names (artifact KEY not null, digest KEY not null, source KEY not null, n INT8 not null, primary key (artifact, digest, source, n)) WITHOUT_ROWID`,
+      `create index image_archive_names_of on image_archive_names (digest, source, n)`,
       // The name of the artifact in a key such as maven/org.dom4j:dom4j.
       `create index feed_keys_artifact on feed_keys (substr(key, instr(key, ':') + 1), key) where kind = 'package' and key >= 'maven/' and key < 'maven0'`,
     ],
@@ -649,6 +649,19 @@ export const MIGRATIONS: Migration[] = [
       // What documents say is looked at again, and the next update of their feeds reads all of them.
       `update feeds set restate = 'version 55' where restate = '' and format in ('openvex', 'csaf-vex', 'cyclonedx-vex')`,
       `update feeds set etag = '', last_modified = '', full_time = null where format in ('openvex', 'csaf-vex', 'cyclonedx-vex')`,
+    ],
+  },
+  {
+    version: 56,
+    name: "ecosystems that readers of images and records of feeds did not have",
+    statements: [
+      // By which version of the readers an image was read, and how often it was attempted since to read it by others.
+      `alter table image_catalogs add column readers INT8 not null default 0`,
+      `alter table image_catalogs add column rereads INT8 not null default 0`,
+      `create index image_catalogs_readers on image_catalogs (readers, create_time, digest) where state = 2`,
+      // Packages that attached documents named get their keys, and records of the next update of their feeds.
+      `update packages set matched = null where ecosystem in ('composer', 'gem', 'nuget', 'hex', 'cran', 'pub', 'swift')`,
+      `update feeds set etag = '', last_modified = '', newest = null, full_time = null where format = 'osv'`,
     ],
   },
 ];

@@ -95,6 +95,8 @@ export interface SecurityTables {
     unread: string;
     create_time: number;
     finish_time: number | null;
+    readers: Generated<number>;
+    rereads: Generated<number>;
   };
   /**
    * A package that an image holds. `id`: the first half of the SHA-256 of all other columns, in hex, so that each is
@@ -181,9 +183,9 @@ export interface SecurityTables {
    * Java archives that are not identified, by the numbers they have in image_packages with the source `layers`.
    * `clues`: what they say of themselves, see ArchiveClues.
    */
-  image_archives: { digest: string; n: number; clues: string };
+  image_archives: { digest: string; source: string; n: number; clues: string };
   /** The names that artifacts such an archive may be have. */
-  image_archive_names: { artifact: string; digest: string; n: number };
+  image_archive_names: { artifact: string; digest: string; source: string; n: number };
   /**
    * What is attached to the digest in the repo is to be looked at, because it may have changed: a row for each reason,
    * so that two pushes never write the same one. `backlog`: 1 for what was there before there were attachments.

@@ -100,6 +100,43 @@ test("what a pushed image holds is stored once for its digest, whichever repos h
   assert.equal(await count(), 2);
 });
 
+test("what earlier readers read is read again, and counts until there is more", async (t) => {
+  const platform = await start(t);
+  const to = await target(platform);
+  const libraries = { "A/1.0.0": { type: "package" } };
+  const app = tarOf([
+    npmFile("app", "lodash", "4.17.20"),
+    { path: "app.deps.json", content: JSON.stringify({ libraries }) },
+  ]);
+  const digest = await pushLayers(to, "v1", [DEBIAN, app]);
+  const isRead = ({ readers }: Row<"image_catalogs">): boolean => Number(readers) > 0;
+  await catalogue(platform.reader, digest, isRead);
+  const all = await packagesOf(platform.reader, digest);
+  assert.equal(all.length, 3);
+  // As an earlier program left it, which did not know packages of NuGet.
+  await platform.transact(async (tx) => {
+    await tx.deleteFrom("packages").where("ecosystem", "=", "nuget").execute();
+    await tx.deleteFrom("image_packages").where("digest", "=", digest).where("path", "=", "app.deps.json").execute();
+    await tx.updateTable("packages").set({ matched: 1 }).execute();
+    await tx.updateTable("image_catalogs").set({ readers: 0, finish_time: 1 }).execute();
+  });
+  await catalogue(platform.reader, digest, isRead);
+  assert.deepEqual(await packagesOf(platform.reader, digest), all);
+  // Packages that were there stay, and with them what was found in them before.
+  const kept = await platform.reader.selectFrom("packages").select("name").where("matched", "=", 1).execute();
+  assert.deepEqual(kept.map(({ name }) => name).toSorted(), ["libssl3", "lodash"]);
+
+  // One that cannot be read again keeps what it has, and is given up.
+  const before = await packagesOf(platform.reader, digest);
+  await platform.transact(async (tx) => {
+    await tx.deleteFrom("blobs").where("digest", "=", digestOf(app)).execute();
+    await tx.updateTable("image_catalogs").set({ readers: 0 }).execute();
+  });
+  const given = await catalogue(platform.reader, digest, ({ rereads, holder }) => Number(rereads) > 0 && holder === "");
+  assert.deepEqual([given.state, Number(given.rereads), Number(given.readers)], [2, 3, 0]);
+  assert.deepEqual(await packagesOf(platform.reader, digest), before);
+});
+
 test("a layer that is larger than the store reads at once is read to its end", async (t) => {
   const platform = await start(t);
   // What unpacks slower than it is read, with what is wanted behind it.

@@ -164,9 +164,9 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     kind: "image-package-without-catalogue",
     meaning: "what an image holds is noted, and its catalogue, or the reading of what is attached to it, is gone",
     find: `select i.digest, i.source, i.n from image_packages as i where
-      (i.source = 'layers' and not exists (select 1 from image_catalogs as c where c.digest = i.digest))
+      (i.source in ('layers', 'layers/again') and not exists (select 1 from image_catalogs as c where c.digest = i.digest))
       or (i.source like 'scan/%' and not exists (select 1 from scans as s where 'scan/' || s.uid = i.source))
-      or (i.source <> 'layers' and i.source not like 'scan/%' and not exists (select 1 from attached_readings as r where r.subject = i.digest and i.source like r.manifest || '/%'))`,
+      or (i.source not in ('layers', 'layers/again') and i.source not like 'scan/%' and not exists (select 1 from attached_readings as r where r.subject = i.digest and i.source like r.manifest || '/%'))`,
     show: ["digest", "source", "n"],
     repair: remove("image_packages", ["digest", "source", "n"]),
   },

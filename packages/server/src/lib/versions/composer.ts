@@ -32,8 +32,8 @@ const MAX_LENGTH = 256;
 
 /**
  * The order of versions of Composer: those that its parser normalizes, as PHP's version_compare has them. What is not
- * such a version stands before all that are, branches such as dev-main among it, which Composer does not compare; of two
- * such, runs of digits compare as numbers. Source: Composer's documentation, "Versions and constraints".
+ * such a version stands before all that are, branches such as dev-main among it, which Composer does not compare; of
+ * two such, runs of digits compare as numbers. Source: Composer's documentation, "Versions and constraints".
  */
 export function compareComposer(a: string, b: string): Sign {
   const [one, two] = [parsed(a), parsed(b)];

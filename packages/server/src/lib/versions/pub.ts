@@ -3,8 +3,8 @@ import { compareDigits, compareLists, compareText, endOfRun, isDigit, type Sign 
 
 /**
  * The order of versions of Dart's pub: that of `compareSemver`, and of versions that are the same by that the one with
- * build metadata is later; metadata compares as pre-releases do. Source: Dart's documentation, "Package versioning", and
- * that of the package pub_semver.
+ * build metadata is later; metadata compares as pre-releases do. Source: Dart's documentation, "Package versioning",
+ * and that of the package pub_semver.
  */
 export function comparePub(a: string, b: string): Sign {
   const difference = compareSemver(a, b);

@@ -3,7 +3,7 @@ import { identify, type KnownGroups } from "./java-groups.ts";
 import { purlOf } from "./purls.ts";
 import type { ArchiveClues } from "./readers/java-clues.ts";
 import type { Coordinates } from "./readers/java-pom.ts";
-import { LAYERS } from "./rows.ts";
+import { LAYERS, LAYERS_AGAIN } from "./rows.ts";
 import type { Component, Unread } from "./types.ts";
 import { MAX_UNREAD, moreArchives, unidentified } from "./unread-files.ts";
 
@@ -76,10 +76,15 @@ export function partsOfKey(key: string): { group: string; name: string } {
 /** Notes those of the components that are not identified. For a command that has locked the catalogues. */
 export async function insertArchives(
   tx: Database,
-  { digest, from, components }: { digest: string; from: number; components: readonly Component[] },
+  {
+    digest,
+    source,
+    from,
+    components,
+  }: { digest: string; source: string; from: number; components: readonly Component[] },
 ): Promise<void> {
   const archives = components.flatMap(({ clues }, at) =>
-    clues === undefined ? [] : [{ digest, n: from + at, clues }],
+    clues === undefined ? [] : [{ digest, source, n: from + at, clues }],
   );
   for (let at = 0; at < archives.length; at += ROWS) {
     const some = archives.slice(at, at + ROWS);
@@ -88,6 +93,7 @@ export async function insertArchives(
       [...new Set(cluesIn(clues).candidates.map(([artifact]) => artifact))].map((artifact) => ({
         artifact,
         digest,
+        source,
         n,
       })),
     );
@@ -99,12 +105,23 @@ export async function insertArchives(
   }
 }
 
-/** Removes what was noted of the archives of an image, or of one of them. */
-export async function deleteArchives(tx: Database, digest: string, n?: number): Promise<void> {
+/** Removes what a reading of an image noted of its archives, or of one of them. `source`: LAYERS or LAYERS_AGAIN. */
+export async function deleteArchives(tx: Database, digest: string, source: string, n?: number): Promise<void> {
   for (const table of ["image_archive_names", "image_archives"] as const) {
-    const query = tx.deleteFrom(table).where("digest", "=", digest);
+    const query = tx.deleteFrom(table).where("digest", "=", digest).where("source", "=", source);
     await (n === undefined ? query : query.where("n", "=", n)).execute();
   }
+}
+
+/** What reading the image again noted counts from now on; of the reading before there must be nothing. */
+export async function countArchivesAgain(tx: Database, digest: string): Promise<void> {
+  for (const table of ["image_archive_names", "image_archives"] as const)
+    await tx
+      .updateTable(table)
+      .set({ source: LAYERS })
+      .where("digest", "=", digest)
+      .where("source", "=", LAYERS_AGAIN)
+      .execute();
 }
 
 /** The notes of an image that has been read, with those of its archives that are not identified now. */
@@ -112,13 +129,13 @@ export async function withArchives(tx: Database, digest: string, unread: readonl
   const rows = await select<{ path: string; layer: string; clues: string }>(
     tx,
     `select i.path, i.layer, a.clues from image_archives as a
-     join image_packages as i on i.digest = a.digest and i.source = '${LAYERS}' and i.n = a.n
-     where a.digest = ? order by a.n limit ${MAX_UNREAD}`,
+     join image_packages as i on i.digest = a.digest and i.source = a.source and i.n = a.n
+     where a.digest = ? and a.source = '${LAYERS}' order by a.n limit ${MAX_UNREAD}`,
     [digest],
   );
   const [row] = await select<{ n: number | string }>(
     tx,
-    "select count(*) as n from image_archives as a where a.digest = ?",
+    `select count(*) as n from image_archives as a where a.digest = ? and a.source = '${LAYERS}'`,
     [digest],
   );
   const more = Number(row?.n ?? 0) - rows.length;

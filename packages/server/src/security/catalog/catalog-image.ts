@@ -31,10 +31,10 @@ export const DEFAULT_LIMITS: CatalogLimits = {
 const MAX_NAME = 256;
 
 /**
- * Reads the layers of one image and answers its packages: those of dpkg, apk and rpm, of languages that lie in files, and
- * what Go and Rust wrote into programs. It takes at most some 256 MiB of memory (128 of them for zstd's window, 64 for a
- * package database), and a kilobyte for each package; it blocks its thread for as long as it parses. Whiteouts are
- * obeyed; links and devices are not followed. Throws CatalogError with what is wrong with the image.
+ * Reads the layers of one image and answers its packages: those of dpkg, apk and rpm, those of languages that lie in
+ * files, and what Go and Rust wrote into programs. It takes at most some 256 MiB of memory (128 of them for zstd's
+ * window, 64 for a package database), and a kilobyte for each package; it blocks its thread for as long as it parses.
+ * Whiteouts are obeyed; links and devices are not followed. Throws CatalogError with what is wrong with the image.
  */
 export async function catalogImage({ layers, tempDir, limits, signal }: CatalogInput): Promise<Catalog> {
   const budget = new ReadingBudget({ ...DEFAULT_LIMITS, ...limits });

@@ -1,13 +1,15 @@
+import { sql } from "kysely";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { noteImageChange } from "../../registry/index.ts";
-import { takeAdvisoryLock } from "../../store/index.ts";
-import { deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";
+import { type Database, takeAdvisoryLock } from "../../store/index.ts";
+import { countArchivesAgain, deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";
 import { CATALOGUING } from "./command-options.ts";
 import type { NotRead } from "./image-reader.ts";
+import { READERS } from "./readers/index.ts";
 import { deletePackages } from "./remove.ts";
 import { giveRelease } from "./releases.ts";
-import { CATALOG_STATE, insertPackages, LAYERS } from "./rows.ts";
+import { CATALOG_STATE, insertPackages, LAYERS, LAYERS_AGAIN } from "./rows.ts";
 import type { Catalog, Component } from "./types.ts";
 
 /** How often an image is attempted, before it is left as failed. */
@@ -71,12 +73,7 @@ export const claimCatalog = command(
       .executeTakeFirst();
     if (row === undefined) return {};
     const { digest, attempts } = row;
-    const manifest = await call.tx
-      .selectFrom("manifests")
-      .select("content")
-      .where("digest", "=", digest)
-      .limit(1)
-      .executeTakeFirst();
+    const manifest = await manifestOf(call, digest);
     if (manifest === undefined) return { again: true, unused: digest };
     // Its last holder may have renewed its hold since, which needs no lock of all catalogues.
     const { numUpdatedRows } = await call.tx
@@ -91,11 +88,67 @@ export const claimCatalog = command(
       await fail(call, digest, row.reason || "the server ended each time while it read the image");
       return { again: true };
     }
-    const parsed = JSON.parse(Buffer.from(manifest.content).toString()) as Manifest;
-    return { claimed: { digest, ...(await layersOf(call, parsed)) } };
+    return { claimed: { digest, ...(await layersOf(call, manifest)) } };
   },
   CATALOGUING,
 );
+
+/**
+ * Takes an image that was read by earlier readers than those of this program, the oldest first, to be read again. What
+ * was read of it stays until there is something in its place. `claimed` is undefined when there is none, and when
+ * `again` says to ask again.
+ */
+export const claimOutdated = command(
+  "security.claimOutdated",
+  async (call: Call, { holder }: { holder: string }): Promise<{ claimed?: Claimed; again?: boolean }> => {
+    await takeAdvisoryLock(call.tx, "catalogs");
+    const row = await outdated(call.tx)
+      .select(["digest", "rereads"])
+      .where("hold_until", "<=", call.agreedMs)
+      .orderBy("readers")
+      .orderBy("create_time")
+      .orderBy("digest")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined) return {};
+    const { digest, rereads } = row;
+    const manifest = await manifestOf(call, digest);
+    const { numUpdatedRows } = await call.tx
+      .updateTable("image_catalogs")
+      // What no repo holds any longer goes by itself.
+      .set(manifest === undefined ? { rereads: MAX_ATTEMPTS } : { holder, rereads: rereads + 1 })
+      .set({ hold_until: call.agreedMs + HOLD_MS })
+      .where("digest", "=", digest)
+      .where("state", "=", CATALOG_STATE.done)
+      .where("hold_until", "<=", call.agreedMs)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n || manifest === undefined) return { again: true };
+    return { claimed: { digest, ...(await layersOf(call, manifest)) } };
+  },
+  CATALOGUING,
+);
+
+/** The images that were read by earlier readers, and not yet in vain by those of this program. */
+export function outdated(db: Database) {
+  return (
+    db
+      .selectFrom("image_catalogs")
+      // As its index has it.
+      .where("state", "=", sql.lit(CATALOG_STATE.done))
+      .where("readers", "<", READERS)
+      .where("rereads", "<", MAX_ATTEMPTS)
+  );
+}
+
+async function manifestOf({ tx }: Call, digest: string): Promise<Manifest | undefined> {
+  const row = await tx
+    .selectFrom("manifests")
+    .select("content")
+    .where("digest", "=", digest)
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : (JSON.parse(Buffer.from(row.content).toString()) as Manifest);
+}
 
 async function layersOf(call: Call, { layers = [] }: Manifest): Promise<Omit<Claimed, "digest">> {
   const other = layers.find(({ mediaType }) => !isFileSystem(mediaType));
@@ -141,16 +194,33 @@ export const writeCatalogPart = command(
   "security.writeCatalogPart",
   async (call: Call, { digest, holder, from, components, end }: CatalogPart): Promise<{ held: boolean }> => {
     await takeAdvisoryLock(call.tx, "catalogs");
-    if ((await hold(call, digest, holder)) === undefined) return { held: false };
-    if (from === 0) await deleteAllPackages(call, digest);
-    const part = { digest, from, components: await identified(call.tx, components) };
-    await insertPackages(call.tx, { ...part, source: LAYERS });
+    const row = await hold(call, digest, holder);
+    if (row === undefined) return { held: false };
+    const source = row.state === CATALOG_STATE.done ? LAYERS_AGAIN : LAYERS;
+    if (from === 0) await deleteAllPackages(call, digest, source);
+    const part = { digest, source, from, components: await identified(call.tx, components) };
+    await insertPackages(call.tx, part);
     await insertArchives(call.tx, part);
-    if (end !== undefined) await finish(call, digest, end);
+    if (end === undefined) return { held: true };
+    if (source === LAYERS_AGAIN) await replacePackages(call, digest);
+    await finish(call, digest, end);
     return { held: true };
   },
   CATALOGUING,
 );
+
+/** What was found again counts from now on. Packages that are in both stay, with all that is known of them. */
+async function replacePackages(call: Call, digest: string): Promise<void> {
+  const { tx } = call;
+  await deleteAllPackages(call, digest, LAYERS);
+  await tx
+    .updateTable("image_packages")
+    .set({ source: LAYERS })
+    .where("digest", "=", digest)
+    .where("source", "=", LAYERS_AGAIN)
+    .execute();
+  await countArchivesAgain(tx, digest);
+}
 
 /** The image has been read. */
 async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, "os" | "unread">): Promise<void> {
@@ -159,6 +229,7 @@ async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, 
     .updateTable("image_catalogs")
     .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
     .set({ ...release, unread: JSON.stringify(await withArchives(call.tx, digest, unread)) })
+    .set({ readers: READERS, rereads: 0 })
     .where("digest", "=", digest)
     .execute();
   if (os !== undefined) await giveRelease(call.tx, digest);
@@ -167,7 +238,7 @@ async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, 
 
 /**
  * The image could not be read. `isFinal`: it would fail again. Otherwise it waits for another attempt, up to
- * MAX_ATTEMPTS.
+ * MAX_ATTEMPTS. What earlier readers found in it stays.
  */
 export const failCatalog = command(
   "security.failCatalog",
@@ -178,6 +249,13 @@ export const failCatalog = command(
     await takeAdvisoryLock(call.tx, "catalogs");
     const row = await hold(call, digest, holder);
     if (row === undefined) return;
+    if (row.state === CATALOG_STATE.done) {
+      await deleteAllPackages(call, digest, LAYERS_AGAIN);
+      const rereads = isFinal ? MAX_ATTEMPTS : row.rereads;
+      const after = { holder: "", rereads, hold_until: call.agreedMs + rereads * retryAfterMs(isSoon) };
+      await call.tx.updateTable("image_catalogs").set(after).where("digest", "=", digest).execute();
+      return;
+    }
     if (isFinal || row.attempts >= MAX_ATTEMPTS) return await fail(call, digest, reason);
     await call.tx
       .updateTable("image_catalogs")
@@ -201,7 +279,8 @@ export const releaseCatalog = command(
     if (row === undefined) return;
     await call.tx
       .updateTable("image_catalogs")
-      .set({ holder: "", hold_until: 0, attempts: row.attempts - 1 })
+      .set({ holder: "", hold_until: 0 })
+      .set(row.state === CATALOG_STATE.done ? { rereads: row.rereads - 1 } : { attempts: row.attempts - 1 })
       .where("digest", "=", digest)
       .execute();
   },
@@ -211,7 +290,7 @@ export const releaseCatalog = command(
 /** For a command that has locked the catalogues, and holds the image. */
 async function fail(call: Call, digest: string, reason: string): Promise<void> {
   // What an attempt has written is of no use.
-  await deleteAllPackages(call, digest);
+  await deleteAllPackages(call, digest, LAYERS);
   await call.tx
     .updateTable("image_catalogs")
     .set({ state: CATALOG_STATE.failed, reason, holder: "", hold_until: 0, finish_time: call.nowMs })
@@ -219,22 +298,26 @@ async function fail(call: Call, digest: string, reason: string): Promise<void> {
     .execute();
 }
 
-async function deleteAllPackages({ tx }: Call, digest: string): Promise<void> {
-  await deleteArchives(tx, digest);
-  while (!(await deletePackages(tx, digest, LAYERS)));
+async function deleteAllPackages({ tx }: Call, digest: string, source: string): Promise<void> {
+  await deleteArchives(tx, digest, source);
+  while (!(await deletePackages(tx, digest, source)));
 }
 
 /**
  * Holds the image for another HOLD_MS, and so locks its row until the transaction ends. Undefined when another process
- * has taken it.
+ * has taken it. One that is done is held to be read again.
  */
-async function hold({ tx, agreedMs }: Call, digest: string, holder: string): Promise<{ attempts: number } | undefined> {
+async function hold(
+  { tx, agreedMs }: Call,
+  digest: string,
+  holder: string,
+): Promise<{ state: number; attempts: number; rereads: number } | undefined> {
   return await tx
     .updateTable("image_catalogs")
     .set({ hold_until: agreedMs + HOLD_MS })
     .where("digest", "=", digest)
     .where("holder", "=", holder)
-    .where("state", "=", CATALOG_STATE.waiting)
-    .returning("attempts")
+    .where("state", "in", [CATALOG_STATE.waiting, CATALOG_STATE.done])
+    .returning(["state", "attempts", "rereads"])
     .executeTakeFirst();
 }

@@ -5,7 +5,7 @@ import type { Transactor } from "../../core/transactor.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { deleteArchives } from "./archives.ts";
 import { CATALOGUING } from "./command-options.ts";
-import { CATALOG_STATE, LAYERS } from "./rows.ts";
+import { CATALOG_STATE, LAYERS, LAYERS_AGAIN } from "./rows.ts";
 
 const PAGE = 100;
 /** Packages of one image that one transaction removes. */
@@ -73,8 +73,8 @@ export const removeCatalog = command(
       .limit(1)
       .executeTakeFirst();
     if (held !== undefined) return { done: true, removed: false };
-    await deleteArchives(tx, digest);
-    const done = await deletePackages(tx, digest, LAYERS);
+    for (const source of [LAYERS, LAYERS_AGAIN]) await deleteArchives(tx, digest, source);
+    const done = (await deletePackages(tx, digest, LAYERS)) && (await deletePackages(tx, digest, LAYERS_AGAIN));
     const row = tx.updateTable("image_catalogs").set({ state: CATALOG_STATE.waiting }).where("digest", "=", digest);
     // An image that comes back before the rest is removed is read again.
     await (done ? tx.deleteFrom("image_catalogs").where("digest", "=", digest) : row).execute();

@@ -9,6 +9,9 @@ export const CATALOG_STATE = { waiting: 1, done: 2, failed: 3 } as const;
 /** The source of packages that were read from the layers of the image. */
 export const LAYERS = "layers";
 
+/** The source of what a later reading of the layers has found so far. Nobody asks for it until it is complete. */
+export const LAYERS_AGAIN = "layers/again";
+
 /** A new package; it waits to be compared with records. */
 export type PackageRow = Omit<Row<"packages">, "matched">;
 

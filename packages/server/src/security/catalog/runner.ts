@@ -12,8 +12,10 @@ import { itemsOf } from "./parts.ts";
 import {
   claimCatalog,
   type Claimed,
+  claimOutdated,
   failCatalog,
   HOLD_MS,
+  outdated,
   releaseCatalog,
   renewCatalog,
   writeCatalogPart,
@@ -99,7 +101,7 @@ interface ReadingDeps extends CatalogRunnerDeps {
 /** Answers a function that reads images and what is attached to them, one after another, until none waits. */
 function readAll(deps: ReadingDeps): () => Promise<void> {
   const { stopping } = deps;
-  const readNextImage = imageRunner(deps);
+  const { readNext: readNextImage, rereadNext } = imageRunner(deps);
   const readNextAttached = attachedRunner({ ...deps, signal: stopping.signal });
   return async () => {
     // In turns: neither many images nor much that is attached keeps the other waiting. Most images have nothing
@@ -110,14 +112,18 @@ function readAll(deps: ReadingDeps): () => Promise<void> {
       const isImage = await readNextImage();
       images += 1;
       const isAttached = (!isImage || images % IMAGES_A_TURN === 0) && (await readNextAttached());
-      isAny = isImage || isAttached;
+      // What was read before has answers, so it comes last, beside the images that are read the first time.
+      isAny = isImage || isAttached || (deps.isAgain && (await rereadNext()));
       if (isAny) await yieldToOthers();
     }
   };
 }
 
-/** Answers a function that reads the image that has waited longest, and answers whether there was any. */
-function imageRunner(deps: ReadingDeps): () => Promise<boolean> {
+/**
+ * `readNext` reads the image that has waited longest, `rereadNext` one that earlier readers read; each answers whether
+ * there was any.
+ */
+function imageRunner(deps: ReadingDeps): { readNext(): Promise<boolean>; rereadNext(): Promise<boolean> } {
   const { transactor, clock, log, metrics, reader, holder, stopping, isAgain } = deps;
   const data = (): CallData => systemCallNow(clock);
   const isAnyWaiting = async (): Promise<boolean> =>
@@ -167,21 +173,36 @@ function imageRunner(deps: ReadingDeps): () => Promise<boolean> {
       from += components.length;
     }
   };
-  return async () => {
-    if (stopping.signal.aborted || !(await isAnyWaiting())) return false;
-    const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder, isAgain });
-    if (unused !== undefined) await transactor.write(removeCatalog, data(), { digest: unused });
-    if (claimed !== undefined) await readOne(claimed);
-    return claimed !== undefined || again === true;
+  const isAnyOutdated = async (): Promise<boolean> =>
+    (await transactor.read(data(), ({ tx }) =>
+      outdated(tx).select("digest").where("hold_until", "<=", clock.agreedMs()).limit(1).executeTakeFirst(),
+    )) !== undefined;
+  return {
+    async readNext() {
+      if (stopping.signal.aborted || !(await isAnyWaiting())) return false;
+      const { claimed, again, unused } = await transactor.write(claimCatalog, data(), { holder, isAgain });
+      if (unused !== undefined) await transactor.write(removeCatalog, data(), { digest: unused });
+      if (claimed !== undefined) await readOne(claimed);
+      return claimed !== undefined || again === true;
+    },
+    async rereadNext() {
+      if (stopping.signal.aborted || !(await isAnyOutdated())) return false;
+      const { claimed, again } = await transactor.write(claimOutdated, data(), { holder });
+      if (claimed !== undefined) await readOne(claimed);
+      return claimed !== undefined || again === true;
+    },
   };
 }
 
 async function countWaiting(tx: Database, most: number): Promise<number> {
-  const row = await tx
-    .selectFrom((from) =>
-      from.selectFrom("image_catalogs").select("digest").where("state", "=", CATALOG_STATE.waiting).limit(most).as("w"),
-    )
-    .select(({ fn }) => fn.countAll<number | string>().as("n"))
-    .executeTakeFirst();
-  return Number(row?.n ?? 0);
+  const waiting = tx.selectFrom("image_catalogs").where("state", "=", CATALOG_STATE.waiting);
+  let count = 0;
+  for (const images of [waiting, outdated(tx)]) {
+    const row = await tx
+      .selectFrom(images.select("digest").limit(most).as("w"))
+      .select(({ fn }) => fn.countAll<number | string>().as("n"))
+      .executeTakeFirst();
+    count += Number(row?.n ?? 0);
+  }
+  return count;
 }

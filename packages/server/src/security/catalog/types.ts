@@ -53,7 +53,10 @@ export type PackageType =
 export interface FoundPackage {
   /** The type of its purl. */
   type: PackageType;
-  /** The npm scope with its @, the group of Maven, or the vendor of Composer. That of distribution packages comes from os-release. */
+  /**
+   * The npm scope with its @, the group of Maven, or the vendor of Composer. That of distribution packages comes from
+   * os-release.
+   */
   namespace?: string;
   name: string;
   version: string;

@@ -13,7 +13,7 @@ import {
 import { CATALOGUING } from "../catalog/command-options.ts";
 import { identify } from "../catalog/java-groups.ts";
 import { removeUnused } from "../catalog/remove.ts";
-import { LAYERS, packageRow } from "../catalog/rows.ts";
+import { packageRow } from "../catalog/rows.ts";
 import type { Unread } from "../catalog/types.ts";
 import type { MatchingStep } from "./match-packages.ts";
 import { readState, writeState } from "./state.ts";
@@ -25,7 +25,7 @@ const BATCH_ARCHIVES = 100;
 const ROWS = 400;
 
 /** The last archive of the changes at hand that was tried, and the change with which they end. */
-type Position = [last: number, artifact: string, digest: string, n: number];
+type Position = [last: number, artifact: string, digest: string, source: string, n: number];
 type Named = Row<"image_archive_names">;
 
 /**
@@ -42,11 +42,15 @@ export const identifyArchives = command(
     const window = begun === undefined ? await nextChanges(tx, value) : { last: begun[0], isAll: false };
     if (window === undefined) return { opened: 0, closed: 0, isDone: true };
     const named = await archivesNamed(tx, value, window.last, begun);
-    for (const [digest, archives] of Map.groupBy(named, (each) => each.digest)) await tryAgain(call, digest, archives);
+    const byReading = Map.groupBy(named, ({ digest, source }) => `${digest} ${source}`);
+    for (const archives of byReading.values()) {
+      const [first] = archives;
+      if (first !== undefined) await tryAgain(call, first, archives);
+    }
     const final = named.at(-1);
     if (final !== undefined && named.length === BATCH_ARCHIVES) {
-      const { artifact, digest, n } = final;
-      await writeState(tx, "archives", { value, position: JSON.stringify([window.last, artifact, digest, n]) });
+      const { artifact, digest, source, n } = final;
+      await writeState(tx, "archives", { value, position: JSON.stringify([window.last, artifact, digest, source, n]) });
       return { opened: 0, closed: 0, isDone: false };
     }
     await writeState(tx, "archives", { value: window.last, position: "" });
@@ -83,29 +87,32 @@ async function archivesNamed(tx: Database, after: number, last: number, begun?: 
     const some = artifacts.slice(at, at + ROWS);
     const rows = await select<Named>(
       tx,
-      `select artifact, digest, n from image_archive_names where artifact in (${some.map(() => "?").join(", ")})
-       and (artifact, digest, n) > (?, ?, ?) order by artifact, digest, n limit ${BATCH_ARCHIVES}`,
-      [...some, from, begun?.[2] ?? "", begun?.[3] ?? 0],
+      `select artifact, digest, source, n from image_archive_names where artifact in (${some.map(() => "?").join(", ")})
+       and (artifact, digest, source, n) > (?, ?, ?, ?) order by artifact, digest, source, n limit ${BATCH_ARCHIVES}`,
+      [...some, from, begun?.[2] ?? "", begun?.[3] ?? "", begun?.[4] ?? 0],
     );
     found.push(...rows);
   }
   const order = (a: Named, b: Named): number =>
-    compare(a.artifact, b.artifact) || compare(a.digest, b.digest) || Number(a.n) - Number(b.n);
+    compare(a.artifact, b.artifact) ||
+    compare(a.digest, b.digest) ||
+    compare(a.source, b.source) ||
+    Number(a.n) - Number(b.n);
   return found.sort(order).slice(0, BATCH_ARCHIVES);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Identifies those of the archives of an image that can be now. */
-async function tryAgain(call: Call, digest: string, archives: readonly Named[]): Promise<void> {
+/** Identifies those of the archives of one reading of an image that can be now. */
+async function tryAgain(call: Call, { digest, source }: Named, archives: readonly Named[]): Promise<void> {
   const { tx } = call;
   const numbers = [...new Set(archives.map(({ n }) => Number(n)))];
   const rows = await select<{ n: number; clues: string; package: string; layer: string; path: string; reader: string }>(
     tx,
     `select a.n, a.clues, i.package, i.layer, i.path, i.reader from image_archives as a
-     join image_packages as i on i.digest = a.digest and i.source = '${LAYERS}' and i.n = a.n
-     where a.digest = ? and a.n in (${numbers.map(() => "?").join(", ")})`,
-    [digest, ...numbers],
+     join image_packages as i on i.digest = a.digest and i.source = a.source and i.n = a.n
+     where a.digest = ? and a.source = ? and a.n in (${numbers.map(() => "?").join(", ")})`,
+    [digest, source, ...numbers],
   );
   const clues = rows.map((row) => cluesIn(row.clues));
   const groupsOf = await knownGroups(
@@ -131,10 +138,10 @@ async function tryAgain(call: Call, digest: string, archives: readonly Named[]):
       .updateTable("image_packages")
       .set({ package: row.id })
       .where("digest", "=", digest)
-      .where("source", "=", LAYERS)
+      .where("source", "=", source)
       .where("n", "=", Number(n))
       .execute();
-    await deleteArchives(tx, digest, Number(n));
+    await deleteArchives(tx, digest, source, Number(n));
     before.push(id);
   }
   if (before.length === 0) return;

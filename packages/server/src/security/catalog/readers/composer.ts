@@ -6,8 +6,8 @@ const NAME = /^([^/\s]+)\/([^/\s]+)$/;
 const MAX_VALUES = 4_000_000;
 
 /**
- * Installed packages of Composer: a list, or since Composer 2 an object that has it. Source: installed.json of Composer,
- * in its vendor directory.
+ * Installed packages of Composer: a list, or since Composer 2 an object that has it. Source: installed.json of
+ * Composer, in its vendor directory.
  */
 export const composerReader: FileReader = {
   name: "composer",

@@ -6,8 +6,10 @@ const METADATA = "EGG-INFO/PKG-INFO";
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 const ZIP = Buffer.from("PK");
 
-/** Python distributions that are installed as one archive. Source: setuptools' documentation, "The internal structure
- * of Python eggs". */
+/**
+ * Python distributions that are installed as one archive. Source: setuptools' documentation, "The internal structure of
+ * Python eggs".
+ */
 export const eggReader: FileReader = {
   name: "python",
   maxBytes: 512 * 1024 * 1024,

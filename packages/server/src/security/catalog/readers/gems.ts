@@ -12,7 +12,8 @@ const DIGIT = /^[0-9]/;
 
 /**
  * Installed gems: the comment that RubyGems writes in front of each specification, else the fields that are plain
- * texts, else the name of the file. The file is a program, of which nothing is run. Source: RubyGems, StubSpecification.
+ * texts, else the name of the file. The file is a program, of which nothing is run. Source: RubyGems,
+ * StubSpecification.
  */
 export const gemReader: FileReader = {
   name: "gem",

@@ -18,8 +18,9 @@ const PATCH = /^(?:virtual:[^#]*#)?patch:/;
 const VERSION = "version=";
 
 /**
- * Packages of npm that Yarn runs from archives: each archive of its cache, and the map by which programs find what is in
- * these. What that has from elsewhere than a registry is in its archive alone. Source: Yarn's documentation, "Plug'n'Play".
+ * Packages of npm that Yarn runs from archives: each archive of its cache, and the map by which programs find what is
+ * in these. What that has from elsewhere than a registry is in its archive alone. Source: Yarn's documentation,
+ * "Plug'n'Play".
  */
 export const yarnReaders: readonly FileReader[] = [
   {
