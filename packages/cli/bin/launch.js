@@ -49,10 +49,10 @@ function cacheCompiledCode() {
 
 /**
  * In the repository: has the server take what runs in threads and processes of its own from a bundle of the sources,
- * which is made when there is none of them as they are.
+ * which is made when there is none of them as they are. Other commands start nothing, and do not look.
  */
 async function useBundle() {
-  if (process.env.MOORAGE_BUNDLE) return;
+  if (process.env.MOORAGE_BUNDLE || !process.argv.includes("serve")) return;
   const { bundleFolder } = await import("../../../scripts/bundle/folder.ts");
   process.env.MOORAGE_BUNDLE = await bundleFolder();
 }
