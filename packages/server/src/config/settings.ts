@@ -371,6 +371,13 @@ export const TABLE = {
     "",
     "YAML or JSON file with the feeds of security data that the server keeps: a list of {name, format, address, licence, interval, products}. Read at the start.",
   ),
+  /** Empty when there is none. */
+  javaIndexFile: setting(
+    text,
+    "MOORAGE_JAVA_INDEX_FILE",
+    "",
+    "File with what Java archives are that state too little of themselves: a line for each, its SHA-1 and group:artifact:version. At most 64 MiB. Read at the start.",
+  ),
   publicAdvisories: setting(
     flag,
     "MOORAGE_PUBLIC_ADVISORIES",
