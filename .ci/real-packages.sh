@@ -74,6 +74,45 @@ XML
   [ -s "$2" ]
 }
 
+# 21 archives that many images hold, as Maven's clients get them; half of them state no coordinates.
+java_archives() {
+  command -v mvn >/dev/null
+  cat >"$2" <<'LIST'
+org.apache.tomcat.embed tomcat-embed-core 9.0.70
+org.springframework.boot spring-boot 2.7.5
+org.springframework spring-core 5.3.20
+org.postgresql postgresql 42.3.1
+com.h2database h2 2.0.204
+com.squareup.okhttp3 okhttp 4.9.1
+com.mysql mysql-connector-j 8.0.31
+xerces xercesImpl 2.11.0
+org.codehaus.groovy groovy 2.4.5
+org.dom4j dom4j 2.1.1
+org.bouncycastle bcprov-jdk18on 1.71
+org.apache.logging.log4j log4j-core 2.14.1
+org.apache.commons commons-text 1.9
+com.fasterxml.jackson.core jackson-databind 2.13.0
+com.google.guava guava 31.1-jre
+io.netty netty-handler 4.1.90.Final
+org.yaml snakeyaml 1.30
+ch.qos.logback logback-classic 1.2.3
+org.apache.struts struts2-core 2.5.22
+commons-collections commons-collections 3.2.1
+com.alibaba fastjson 1.2.80
+LIST
+  {
+    echo '<project><modelVersion>4.0.0</modelVersion><groupId>example</groupId><artifactId>shop</artifactId>'
+    echo '<version>1</version><dependencies>'
+    while read -r group artifact version; do
+      echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version>"
+      echo '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>'
+    done <"$2"
+    echo '</dependencies></project>'
+  } >"$1/pom.xml"
+  (cd "$1" && timeout 280 mvn -B -q dependency:copy-dependencies -DoutputDirectory="$1/app/lib")
+  rm "$1/pom.xml"
+}
+
 go_program() {
   command -v go >/dev/null
   local program
@@ -87,6 +126,7 @@ part debian debian
 part npm npm_packages
 part python python_packages
 part java java_packages
+part archives java_archives
 part go go_program
 [ -s "$WORK/npm.txt" ] || { echo "real packages: not run: npm fetches nothing here"; exit 77; }
 cd "$ROOT"

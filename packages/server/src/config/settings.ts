@@ -378,6 +378,13 @@ export const TABLE = {
     "",
     "URL below which the feeds that are added by name are fetched, in place of the servers that publish them: each file has its path there.",
   ),
+  /** Empty when there is none. */
+  javaIndexFile: setting(
+    text,
+    "MOORAGE_JAVA_INDEX_FILE",
+    "",
+    "File with what Java archives are that state too little of themselves: a line for each, its SHA-1 and group:artifact:version. At most 64 MiB. Read at the start.",
+  ),
   publicAdvisories: setting(
     flag,
     "MOORAGE_PUBLIC_ADVISORIES",

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { readJavaIndex } from "../../src/security/catalog/java-index.ts";
 import type { Unread } from "../../src/security/catalog/types.ts";
 import { tarOf, zipOf } from "../support/catalog/archives.ts";
 import { classesIn, type JarFiles, manifestOf, pomProperties } from "../support/catalog/java.ts";
@@ -11,16 +16,6 @@ import { type Platform, startPlatform } from "../support/platform.ts";
 
 // What becomes of archives that say too little of themselves, by what feeds know before and after an image is pushed.
 
-let platform: Platform;
-let place: Place;
-
-before(async () => {
-  platform = await startPlatform({ MOORAGE_CATALOG_IMAGES: "1" });
-  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
-  place = await newRepoPlace(platform, token);
-});
-after(() => platform.close());
-
 const SPRING: JarFiles = {
   ...manifestOf({ "Implementation-Title": "spring-core", "Implementation-Version": "5.3.20" }),
   ...classesIn("org/springframework/core", 3),
@@ -29,7 +24,28 @@ const TOMCAT: JarFiles = {
   ...manifestOf({ "Bundle-SymbolicName": "org.apache.tomcat-embed-core", "Implementation-Version": "9.0.70" }),
   ...classesIn("org/apache/tomcat/util", 3),
 };
+/** Archives in the operator's index; the second has no name and no version. */
+const OWN = zipOf({ ...manifestOf({ "Implementation-Version": "7" }), ...classesIn("com/example/own", 2) });
+const BARE = zipOf(classesIn("com/example/bare", 2));
 const SECRET = classesIn("com/example/secret", 2);
+
+let platform: Platform;
+let place: Place;
+let folder: string;
+
+before(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), "moorage-index-"));
+  const index = path.join(folder, "index.txt");
+  const lines = [OWN, BARE].map((archive, n) => `${sha1Of(archive)}  com.example:own-${n}:1.0`);
+  writeFileSync(index, `# What our own builds are.\n\n${lines.join("\r\n")}\n`);
+  platform = await startPlatform({ MOORAGE_CATALOG_IMAGES: "1", MOORAGE_JAVA_INDEX_FILE: index });
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  place = await newRepoPlace(platform, token);
+});
+after(async () => {
+  await platform.close();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+});
 
 function affecting(id: string, ...names: string[]): ReturnType<typeof osvOf> {
   const ranges = [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "10" }] }];
@@ -124,3 +140,32 @@ test("archives are identified when they are read by what feeds know already", as
   ]);
   await until(async () => (await findingsIn(digest)).length === 1);
 });
+
+test("archives are what the operator's index says of their sums", async () => {
+  const war = zipOf({ "WEB-INF/lib/own.jar": OWN, "WEB-INF/lib/other-2.0.jar": zipOf(SECRET) });
+  const digest = await pushed("index", { "app.war": war, "lib/bare.jar": BARE });
+  assert.deepEqual(await purlsIn(digest), [
+    "pkg:generic/other@2.0",
+    "pkg:maven/com.example/own-0@1.0",
+    "pkg:maven/com.example/own-1@1.0",
+  ]);
+  assert.deepEqual(await unidentifiedIn(digest), ["app.war!/WEB-INF/lib/other-2.0.jar"]);
+});
+
+test("an index that cannot be read ends the start with its line", () => {
+  const file = path.join(folder, "wrong.txt");
+  for (const [text, problem] of [
+    [`# fine\n${"a".repeat(40)} com.example:one\n`, /line 2 is not a SHA-1/],
+    [`${"g".repeat(40)} com.example:one:1\n`, /line 1/],
+    [`${"a".repeat(40)} com.example:one:1 more\n`, /line 1/],
+  ] as const) {
+    writeFileSync(file, text);
+    assert.throws(() => readJavaIndex({ javaIndexFile: file }), problem);
+  }
+  const none = path.join(folder, "none");
+  assert.throws(() => readJavaIndex({ javaIndexFile: none }), /MOORAGE_JAVA_INDEX_FILE.*cannot be read/);
+});
+
+function sha1Of(content: Uint8Array): string {
+  return createHash("sha1").update(content).digest("hex");
+}

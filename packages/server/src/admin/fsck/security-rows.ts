@@ -247,6 +247,13 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     },
   },
   {
+    kind: "archive-without-package",
+    meaning: "what a Java archive says of itself is kept, and the archive is not among the packages of its image",
+    find: "select a.digest, a.n from image_archives as a where not exists (select 1 from image_packages as i where i.digest = a.digest and i.source = 'layers' and i.n = a.n)",
+    show: ["digest", "n"],
+    repair: remove("image_archives", ["digest", "n"]),
+  },
+  {
     kind: "package-without-image",
     meaning: "a package is kept that no image holds",
     find: "select p.id, p.purl from packages as p where not exists (select 1 from image_packages as i where i.package = p.id)",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import type { Config } from "../../config/index.ts";
 import type { CallData } from "../../core/call.ts";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { Transactor } from "../../core/transactor.ts";
@@ -8,7 +9,8 @@ import type { TaskErrorKind } from "../../lib/process-pool/index.ts";
 import type { Database } from "../../store/index.ts";
 import { attachedBacklog, type AttachedOutcome, attachedRunner } from "../attached/runner.ts";
 import { type ImageReader, imageReader, type ImageReaderDeps, type ReadCatalog } from "./image-reader.ts";
-import { itemsOf } from "./parts.ts";
+import { type JavaIndex, readJavaIndex } from "./java-index.ts";
+import { itemsOf, partsOf } from "./parts.ts";
 import {
   claimCatalog,
   type Claimed,
@@ -38,7 +40,7 @@ export interface CatalogMetrics {
 }
 
 export interface CatalogRunnerDeps {
-  config: ImageReaderDeps["config"];
+  config: ImageReaderDeps["config"] & Pick<Config, "javaIndexFile">;
   transactor: Transactor;
   clock: Clock;
   log: Logger;
@@ -65,7 +67,7 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
       log.warn({ reason, kind }, "a process that reads images ended");
     },
   });
-  const images = { ...deps, reader, holder: randomUUID(), stopping };
+  const images = { ...deps, reader, index: readJavaIndex(config), holder: randomUUID(), stopping };
   let countedMs = -COUNT_EVERY_MS;
   const count = async (): Promise<void> => {
     if (clock.monotonicMs() - countedMs < COUNT_EVERY_MS) return;
@@ -93,6 +95,7 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
 
 interface ReadingDeps extends CatalogRunnerDeps {
   reader: ImageReader;
+  index: JavaIndex;
   holder: string;
   stopping: AbortController;
   isAgain: boolean;
@@ -124,7 +127,7 @@ function readAll(deps: ReadingDeps): () => Promise<void> {
  * there was any.
  */
 function imageRunner(deps: ReadingDeps): { readNext(): Promise<boolean>; rereadNext(): Promise<boolean> } {
-  const { transactor, clock, log, metrics, reader, holder, stopping, isAgain } = deps;
+  const { transactor, clock, log, metrics, reader, index, holder, stopping, isAgain } = deps;
   const data = (): CallData => systemCallNow(clock);
   const isAnyWaiting = async (): Promise<boolean> =>
     (await transactor.read(data(), (call) =>
@@ -163,11 +166,13 @@ function imageRunner(deps: ReadingDeps): { readNext(): Promise<boolean>; rereadN
   };
   const store = async (place: { digest: string; holder: string }, { os, unread, parts }: ReadCatalog) => {
     let from = 0;
+    const notes = index.notes(unread);
+    const all = [...parts, ...partsOf(notes.components)];
     for (let n = 0; ; n++) {
-      const part = parts[n];
-      const components = part === undefined ? [] : itemsOf<Component>(part);
-      const isLast = n + 1 >= parts.length;
-      const written = { ...place, from, components, ...(isLast && { end: { os, unread } }) };
+      const part = all[n];
+      const components = part === undefined ? [] : itemsOf<Component>(part).map((each) => index.component(each));
+      const isLast = n + 1 >= all.length;
+      const written = { ...place, from, components, ...(isLast && { end: { os, unread: notes.unread } }) };
       const { held } = await transactor.write(writeCatalogPart, data(), written);
       if (isLast || !held) return held;
       from += components.length;

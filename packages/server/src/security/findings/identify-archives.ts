@@ -18,18 +18,18 @@ import type { Unread } from "../catalog/types.ts";
 import type { MatchingStep } from "./match-packages.ts";
 import { readState, writeState } from "./state.ts";
 
-// Changes that one transaction looks at, and archives that it tries to identify.
+// Changes and archives that one transaction looks at.
 const BATCH_CHANGES = 500;
 const BATCH_ARCHIVES = 100;
 // Rows per statement, below the parameter limit of every engine.
 const ROWS = 400;
 
-/** The last archive of the changes at hand that was tried, and the change with which they end. */
+/** The last archive of the changes at hand that was looked at, and the change with which they end. */
 type Position = [last: number, artifact: string, digest: string, source: string, n: number];
 type Named = Row<"image_archive_names">;
 
 /**
- * Tries again to identify the Java archives that may be an artifact of which the next changed records speak. What is
+ * Looks again at the Java archives that may be an artifact of which the next changed records speak. What is
  * identified becomes a package that is new, and is compared with all records as such. An image is not read again.
  */
 export const identifyArchives = command(
