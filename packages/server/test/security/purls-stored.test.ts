@@ -17,7 +17,15 @@ import { openMatching, openOnes } from "../support/matching.ts";
 const DIGEST = `sha256:${"a".repeat(64)}`;
 const INDEX = `sha256:${"b".repeat(64)}`;
 const component = (purl: string, name: string, version: string): Component => ({
-  ...{ purl, name, version, sourceName: "", sourceVersion: "", licence: "", layer: "", path: "", reader: "" },
+  purl,
+  name,
+  version,
+  sourceName: "",
+  sourceVersion: "",
+  licence: "",
+  layer: "",
+  path: "",
+  reader: "",
 });
 
 /** What the migration does with rows; its tables and indexes are there. */
@@ -129,8 +137,19 @@ test("a package without its release has that of its image, whichever was read fi
     await db
       .insertInto("image_catalogs")
       .values({
-        ...{ digest, state: CATALOG_STATE.done, backlog: 0, attempts: 1, reason: "", holder: "", hold_until: 0 },
-        ...{ os_id: "debian", os_version: version, os_name: "", unread: "[]", create_time: 1, finish_time: 2 },
+        digest,
+        state: CATALOG_STATE.done,
+        backlog: 0,
+        attempts: 1,
+        reason: "",
+        holder: "",
+        hold_until: 0,
+        os_id: "debian",
+        os_version: version,
+        os_name: "",
+        unread: "[]",
+        create_time: 1,
+        finish_time: 2,
       })
       .execute();
     await giveRelease(db, digest);
