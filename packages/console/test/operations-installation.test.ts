@@ -21,7 +21,7 @@ test("the owner sees jobs and feeds, and what garbage collection would remove", 
   await page.getByText(/^(SQLite|PostgreSQL)$/).waitFor();
   await page.getByText("No feeds yet").waitFor();
   await page.getByText("moorage feeds add osv kev epss", { exact: true }).waitFor();
-  await page.getByText("moorage feeds add kev", { exact: true }).waitFor();
+  await page.getByText("moorage feeds add osv-npm", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Count what it would remove" }).click();
   const removed = page.getByRole("status", { name: "What would be removed" });
   assert.match(await removed.innerText(), /Would be freed\s+\d+ B/);
@@ -44,7 +44,7 @@ test("feeds are shown with what they cover, their age, and what of them finds no
     await tx
       .insertInto("feeds")
       .values({
-        name: "kev",
+        name: "osv-npm",
         format: "osv",
         licence: "CC0-1.0",
         address: "",
@@ -66,16 +66,16 @@ test("feeds are shown with what they cover, their age, and what of them finds no
       .execute();
     await tx
       .insertInto("feed_problems")
-      .values({ feed: "kev", n: 0, record: "A-1", position: "A-1", message: "names no package", kind: "UNMATCHED" })
+      .values({ feed: "osv-npm", n: 0, record: "A-1", position: "A-1", message: "names no package", kind: "UNMATCHED" })
       .execute();
   });
   const page = await signedIn();
   await page.goto("/operations");
-  await page.getByRole("row", { name: /kev.*overdue.*debian:12, not matched: Unheard Of/ }).waitFor();
+  await page.getByRole("row", { name: /osv-npm.*overdue.*debian:12, not matched: Unheard Of/ }).waitFor();
   await page.getByRole("row", { name: /A-1.*matches nothing.*names no package/ }).waitFor();
   // A feed that is there is not offered.
-  await page.getByText("moorage feeds add epss", { exact: true }).waitFor();
-  assert.equal(await page.getByText("moorage feeds add kev", { exact: true }).count(), 0);
+  await page.getByText("moorage feeds add osv-pypi", { exact: true }).waitFor();
+  assert.equal(await page.getByText("moorage feeds add osv-npm", { exact: true }).count(), 0);
   assert.deepEqual(complaints, []);
 });
 
