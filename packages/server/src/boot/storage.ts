@@ -90,6 +90,7 @@ export async function openStorage(
       startMs: Math.trunc(performance.timeOrigin),
       gcGraceMs: config.gcGraceMs,
       uploadTtlMs: config.uploadTtlMs,
+      feedsMirror: config.feedsMirror,
     },
   };
   const providers = accountProviders(config, tokens);

@@ -77,6 +77,8 @@ export interface ServedInstallation {
   gcGraceMs: number;
   /** How long an upload may receive no bytes. */
   uploadTtlMs: number;
+  /** The URL below which presets of feeds are fetched; empty for where they are published. */
+  feedsMirror: string;
 }
 
 /** A document that can be accepted for a group. Source: the setting MOORAGE_TERMS_FILE. */

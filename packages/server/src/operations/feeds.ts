@@ -1,17 +1,27 @@
-import type { FeedSchema, FeedStatementSchema } from "@moorage/api/messages";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  FeedProblem_Kind,
+  type FeedPresetSchema,
+  type FeedProblemSchema,
+  type FeedSchema,
+  type FeedStatementSchema,
+} from "@moorage/api/messages";
 import type { Call } from "../core/call.ts";
+import { notFound } from "../errors.ts";
 import { duration, timestamp } from "../lib/timestamps.ts";
-import { feedDueMs, isFeedOverdue } from "../security/index.ts";
+import { coveredIn, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "../security/index.ts";
 import type { Row } from "../store/index.ts";
 
-/** A feed as the API answers it. `unmatched`: those of its statements that are about nothing here, if they are asked for. */
+const MAX_PROBLEMS = 2_000;
+
+/** A feed as the API answers it. `statements`: those that are about nothing here, if they are asked for. */
 export function feedMessage(
   { nowMs }: Pick<Call, "nowMs">,
   row: Row<"feeds">,
-  unmatched: MessageInitShape<typeof FeedStatementSchema>[] = [],
+  statements: MessageInitShape<typeof FeedStatementSchema>[] = [],
 ): MessageInitShape<typeof FeedSchema> {
   const dueMs = feedDueMs(row);
+  const covered = coveredIn(row.coverage);
   const { name, format, licence, address, error } = row;
   return {
     name,
@@ -24,11 +34,51 @@ export function feedMessage(
     problems: BigInt(row.problems),
     statements: BigInt(row.statements),
     statementsUnmatched: BigInt(row.statements_unmatched),
-    unmatched,
+    unmatchedStatements: statements,
+    unmatched: BigInt(row.unmatched ?? 0),
+    coverage: (covered ?? []).map((each) => ({ ...each, records: BigInt(each.records) })),
+    coverageKnown: covered !== undefined,
     interval: duration(row.interval_ms),
     isOverdue: isFeedOverdue(row, nowMs),
     ...(dueMs !== undefined && { dueTime: timestamp(dueMs === 0 ? row.create_time : dueMs) }),
     ...(row.success_time !== null && { successTime: timestamp(row.success_time) }),
     ...(row.attempt_time !== null && { attemptTime: timestamp(row.attempt_time) }),
   };
+}
+
+/** The stored problems of a feed, or of all with an empty name. Throws NOT_FOUND. */
+export async function feedProblems({ tx }: Call, feed: string): Promise<MessageInitShape<typeof FeedProblemSchema>[]> {
+  if (feed !== "") {
+    const row = await tx.selectFrom("feeds").select("name").where("name", "=", feed).executeTakeFirst();
+    if (row === undefined) throw notFound("moorage.operations.v2.Feed", feed);
+  }
+  const all = tx.selectFrom("feed_problems").selectAll().orderBy("feed").orderBy("n").limit(MAX_PROBLEMS);
+  const rows = await (feed === "" ? all : all.where("feed", "=", feed)).execute();
+  return rows.map(({ kind, feed: of, record, position, message }) => ({
+    feed: of,
+    kind: kind === "UNMATCHED" ? FeedProblem_Kind.UNMATCHED : FeedProblem_Kind.UNREADABLE,
+    record,
+    position,
+    message,
+  }));
+}
+
+/** The presets, with whether they are added. `mirror`: the setting MOORAGE_FEEDS_MIRROR. */
+export async function feedPresets({ tx }: Call, mirror: string): Promise<MessageInitShape<typeof FeedPresetSchema>[]> {
+  const rows = await tx.selectFrom("feeds").select("name").execute();
+  const added = new Set(rows.map(({ name }) => name));
+  return FEED_PRESETS.map((preset) => {
+    const { name, title, format, licence, covers, ecosystems } = preset;
+    return {
+      name,
+      title,
+      format,
+      licence,
+      covers,
+      ecosystems: [...ecosystems],
+      address: presetAddress(preset, mirror),
+      interval: duration(preset.intervalMs),
+      isAdded: added.has(name),
+    };
+  });
 }

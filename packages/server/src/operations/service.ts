@@ -5,7 +5,7 @@ import { permissionDenied } from "../errors.ts";
 import { leasesOf } from "../jobs/leases.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import type { Collected } from "../oci/index.ts";
-import { feedMessage } from "./feeds.ts";
+import { feedMessage, feedPresets, feedProblems } from "./feeds.ts";
 import type { Row } from "../store/index.ts";
 import { createGarbagePreview } from "./garbage.ts";
 
@@ -40,6 +40,14 @@ export function operationsService({ installation }: ServiceContext): Service<typ
       return {
         feeds: rows.map((row) => feedMessage(call, row, unmatched?.get(row.name))),
       };
+    },
+    async listFeedProblems(call, { feed }) {
+      await checkOperator(call);
+      return { problems: await feedProblems(call, feed) };
+    },
+    async listFeedPresets(call) {
+      await checkOperator(call);
+      return { presets: await feedPresets(call, installation?.feedsMirror ?? "") };
     },
     async previewGarbageCollection(call) {
       await checkOperator(call);

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPlatform } from "../support/platform.ts";
 
-const PATHS = ["jobs", "feeds", "garbage", "installation"].map((name) => `/operations/v2/${name}`);
+const PATHS = ["jobs", "feeds", "feedProblems", "feedPresets", "garbage", "installation"].map(
+  (name) => `/operations/v2/${name}`,
+);
 
 test("operators see jobs, feeds and the installation, and nobody else does", async (t) => {
   const platform = await startPlatform();
@@ -96,10 +98,76 @@ test("a feed says how often it is fetched, when it is next, and when it is older
   assert.deepEqual(dueMs, [1, 900_000, 6 * hourMs, null, -3 * hourMs, null]);
 });
 
+test("a feed says what it covers, and what of it is not read or matches nothing is listed", async (t) => {
+  const platform = await startPlatform();
+  t.after(() => platform.close());
+  const coverage = JSON.stringify([
+    { space: "debian:12", records: 3, isMatched: true },
+    { space: "Unheard Of", records: 1, isMatched: false },
+  ]);
+  const problem = { n: 0, record: "A-1", position: "A-1.json", message: "id: is missing" };
+  await platform.transact(async (tx) => {
+    for (const more of [
+      { name: "kev", format: "kev" },
+      { name: "osv", coverage, unmatched: 2, problems: 1 },
+    ])
+      await tx
+        .insertInto("feeds")
+        .values({ ...FEED, create_time: 1, ...more })
+        .execute();
+    await tx
+      .insertInto("feed_problems")
+      .values([
+        { ...problem, feed: "osv", kind: "UNREADABLE" },
+        { ...problem, feed: "osv", n: 1, kind: "UNMATCHED" },
+        { ...problem, feed: "kev", kind: "UNREADABLE" },
+      ])
+      .execute();
+  });
+  const { feeds } = await platform.ok<{ feeds: Record<string, unknown>[] }>("GET", "/operations/v2/feeds");
+  assert.deepEqual(
+    feeds.map((feed) => [feed["name"], feed["coverageKnown"] ?? false, feed["unmatched"], feed["coverage"]]),
+    [
+      ["kev", false, "0", []],
+      [
+        "osv",
+        true,
+        "2",
+        [
+          { space: "debian:12", records: "3", isMatched: true },
+          { space: "Unheard Of", records: "1", isMatched: false },
+        ],
+      ],
+    ],
+  );
+  type Problems = { problems: Record<string, unknown>[] };
+  const kinds = async (query: string) =>
+    (await platform.ok<Problems>("GET", `/operations/v2/feedProblems${query}`)).problems.map((each) => [
+      each["feed"],
+      each["kind"],
+      each["message"],
+    ]);
+  const unreadable = ["KIND_UNREADABLE", "id: is missing"];
+  assert.deepEqual(await kinds("?feed=kev"), [["kev", ...unreadable]]);
+  assert.deepEqual(await kinds(""), [
+    ["kev", ...unreadable],
+    ["osv", ...unreadable],
+    ["osv", "KIND_UNMATCHED", "id: is missing"],
+  ]);
+  const token = await platform.token();
+  assert.equal((await platform.call("GET", "/operations/v2/feedProblems?feed=none", { token })).status, 404);
+  const { presets } = await platform.ok<{ presets: Record<string, unknown>[] }>("GET", "/operations/v2/feedPresets");
+  const kev = presets.find(({ name }) => name === "kev");
+  assert.deepEqual([kev?.["isAdded"], kev?.["interval"], kev?.["licence"]], [true, "43200s", "CC0-1.0"]);
+  assert.equal(presets.find(({ name }) => name === "debian")?.["isAdded"] ?? false, false);
+});
+
 const FEED = {
   format: "osv",
   licence: "CC0-1.0",
   products: "[]",
+  address: "",
+  interval_ms: 3_600_000,
   origin: "command",
   run: "",
   etag: "",

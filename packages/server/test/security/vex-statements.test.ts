@@ -197,17 +197,17 @@ test("an import of statements says how many are about nothing here, and which", 
   const [imported] = await withFeeds(loadConfig(platform.settings), (feeds) =>
     feeds.importFile(file, { feed: "vendor", licence: "CC0-1.0" }),
   );
-  assert.deepEqual([imported?.records, imported?.statements, imported?.unmatched], [1, 5, 3]);
+  assert.deepEqual([imported?.records, imported?.statements, imported?.statementsUnmatched], [1, 5, 3]);
   const feeds = (await platform.ok("GET", "/operations/v2/feeds?unmatched=true"))["feeds"] as {
     name: string;
     statements: string;
     statementsUnmatched: string;
-    unmatched: { product: string; reason: string; record: string }[];
+    unmatchedStatements: { product: string; reason: string; record: string }[];
   }[];
   const feed = feeds.find((each) => each.name === "vendor");
   assert.deepEqual([feed?.statements, feed?.statementsUnmatched], ["5", "3"]);
   assert.deepEqual(
-    feed?.unmatched.map(({ product, reason }) => `${product}: ${reason}`),
+    feed?.unmatchedStatements.map(({ product, reason }) => `${product}: ${reason}`),
     [
       "pkg:npm/absent@1: no image here holds such a package",
       "pkg:oci/nowhere: no repo has the name of the image",

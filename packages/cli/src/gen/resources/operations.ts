@@ -123,6 +123,22 @@ export const METHODS: readonly MethodSpec[] = [
         help: "How many of its records are withdrawn: they hold no more.",
       },
       {
+        name: "coverage",
+        type: "message",
+        repeated: true,
+        help: "What its records are about, as far as packages are matched by them, sorted by name.",
+      },
+      {
+        name: "coverageKnown",
+        type: "bool",
+        help: "Whether `coverage` and `unmatched` are known: from the first import of all its records on.",
+      },
+      {
+        name: "unmatched",
+        type: "int64",
+        help: "How many of its records match nothing, as a whole or in part.",
+      },
+      {
         name: "statements",
         type: "int64",
         help: "Of a feed of VEX documents: how many statements its last import read.",
@@ -133,7 +149,7 @@ export const METHODS: readonly MethodSpec[] = [
         help: "How many of these were about nothing that was stored here then: about no package of an image, and no image.",
       },
       {
-        name: "unmatched",
+        name: "unmatchedStatements",
         type: "message",
         repeated: true,
         help: "With `unmatched` in the request: the first 200 of these.",
@@ -141,6 +157,118 @@ export const METHODS: readonly MethodSpec[] = [
     ],
     items: "feeds",
     aliases: ["feeds"],
+  },
+  {
+    method: "moorage.operations.v2.OperationsService/ListFeedProblems",
+    verb: "list-feed-problems",
+    kind: "list",
+    http: "GET",
+    path: "/operations/v2/feedProblems",
+    reads: true,
+    summary:
+      "show what the last imports of feeds could not read, and what they read and nothing can match, in the order of the feeds' names",
+    help: "Show what the last imports of feeds could not read, and what they read and nothing can match, in the order of the feeds' names. Of each feed the first 1,000 of each kind are stored: its `problems` and `unmatched` count all.",
+    arguments: [],
+    flags: [
+      {
+        name: "feed",
+        type: "string",
+        help: "The name of the feed; of all feeds without it.",
+      },
+    ],
+    response: [
+      {
+        name: "feed",
+        type: "string",
+        help: "The name of the feed.",
+      },
+      {
+        name: "kind",
+        type: "enum",
+        help: "What became of the record.",
+        values: ["KIND_UNREADABLE", "KIND_UNMATCHED"],
+        prefix: "KIND_",
+      },
+      {
+        name: "record",
+        type: "string",
+        help: "The id of the record; empty when it is not known.",
+      },
+      {
+        name: "position",
+        type: "string",
+        help: "Where it is: the name of a file, a path in a document, a line, or its id.",
+      },
+      {
+        name: "message",
+        type: "string",
+        help: "Why, in one line.",
+      },
+    ],
+    items: "problems",
+    aliases: ["feed-problems"],
+  },
+  {
+    method: "moorage.operations.v2.OperationsService/ListFeedPresets",
+    verb: "list-feed-presets",
+    kind: "list",
+    http: "GET",
+    path: "/operations/v2/feedPresets",
+    reads: true,
+    summary: "show the feeds that can be added by their names, as `moorage feeds add` does",
+    help: "Show the feeds that can be added by their names, as `moorage feeds add` does. There are few: they are not paged. Nothing of them is fetched until they are added.",
+    arguments: [],
+    flags: [],
+    response: [
+      {
+        name: "name",
+        type: "string",
+        help: "Its name, which is that of the feed.",
+      },
+      {
+        name: "title",
+        type: "string",
+        help: "What it is.",
+      },
+      {
+        name: "format",
+        type: "string",
+        help: "The format of its records.",
+      },
+      {
+        name: "address",
+        type: "string",
+        help: "Where it would be fetched from.",
+      },
+      {
+        name: "licence",
+        type: "string",
+        help: "The licence of its content.",
+      },
+      {
+        name: "interval",
+        type: "duration",
+        help: "How often it would be fetched.",
+      },
+      {
+        name: "covers",
+        type: "string",
+        help: "What of an image it says something about.",
+      },
+      {
+        name: "ecosystems",
+        type: "string",
+        repeated: true,
+        help: "The ecosystems whose packages its records are about, as OSV names them.",
+      },
+      {
+        name: "isAdded",
+        type: "bool",
+        help: "Whether a feed with its name is there.",
+      },
+    ],
+    items: "presets",
+    aliases: ["feed-presets"],
   },
   {
     method: "moorage.operations.v2.OperationsService/PreviewGarbageCollection",

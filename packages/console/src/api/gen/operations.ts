@@ -31,9 +31,17 @@ export interface Feed {
   dueTime?: string;
   isOverdue: boolean;
   withdrawn: string;
+  coverage: FeedCoverage[];
+  coverageKnown: boolean;
+  unmatched: string;
   statements: string;
   statementsUnmatched: string;
-  unmatched: FeedStatement[];
+  unmatchedStatements: FeedStatement[];
+}
+export interface FeedCoverage {
+  space: string;
+  records: string;
+  isMatched: boolean;
 }
 export interface FeedStatement {
   record: string;
@@ -41,6 +49,35 @@ export interface FeedStatement {
   status: string;
   product: string;
   reason: string;
+}
+export interface ListFeedProblemsRequest {
+  feed?: string;
+}
+export interface ListFeedProblemsResponse {
+  problems: FeedProblem[];
+}
+export interface FeedProblem {
+  feed: string;
+  kind: FeedProblemKind;
+  record: string;
+  position: string;
+  message: string;
+}
+export type FeedProblemKind = "KIND_UNSPECIFIED" | "KIND_UNREADABLE" | "KIND_UNMATCHED";
+export interface ListFeedPresetsRequest {}
+export interface ListFeedPresetsResponse {
+  presets: FeedPreset[];
+}
+export interface FeedPreset {
+  name: string;
+  title: string;
+  format: string;
+  address: string;
+  licence: string;
+  interval?: string;
+  covers: string;
+  ecosystems: string[];
+  isAdded: boolean;
 }
 export interface PreviewGarbageCollectionRequest {}
 export interface GarbagePreview {
@@ -70,6 +107,16 @@ export interface Installation {
 }
 export const listJobs = method<ListJobsRequest, ListJobsResponse>("GET", "/operations/v2/jobs", "");
 export const listFeeds = method<ListFeedsRequest, ListFeedsResponse>("GET", "/operations/v2/feeds", "");
+export const listFeedProblems = method<ListFeedProblemsRequest, ListFeedProblemsResponse>(
+  "GET",
+  "/operations/v2/feedProblems",
+  "",
+);
+export const listFeedPresets = method<ListFeedPresetsRequest, ListFeedPresetsResponse>(
+  "GET",
+  "/operations/v2/feedPresets",
+  "",
+);
 export const previewGarbageCollection = method<PreviewGarbageCollectionRequest, GarbagePreview>(
   "GET",
   "/operations/v2/garbage",

@@ -19,8 +19,8 @@ export function Feeds() {
       <ErrorNote error={error} />
       {data !== undefined &&
         (data.feeds.length === 0 ? (
-          <Empty title="No feeds yet" command="moorage feeds import --help">
-            Vulnerabilities of images are known once the server has a feed. Set some, or import files:
+          <Empty title="No feeds yet" command="moorage feeds add osv kev epss">
+            Vulnerabilities of images are known once the server has feeds. Add some by name, or import files:
           </Empty>
         ) : (
           <DataTable label="Feeds" rows={data.feeds} columns={COLUMNS} idOf={({ name }) => name} />
@@ -31,12 +31,39 @@ export function Feeds() {
 
 const COLUMNS: readonly Column<Feed>[] = [
   { id: "name", header: "Feed", cell: ({ name }) => name },
-  { id: "age", header: "Brought up to date", cell: ({ successTime }) => <Time value={successTime} /> },
+  { id: "age", header: "Brought up to date", cell: (feed) => <Age feed={feed} /> },
+  { id: "covers", header: "Covers", cell: (feed) => coverageOf(feed) },
   { id: "records", header: "Records", align: "end", cell: ({ records }) => count(records) },
   { id: "problems", header: "Not read", align: "end", isMinor: true, cell: ({ problems }) => count(problems) },
+  { id: "unmatched", header: "Match nothing", align: "end", isMinor: true, cell: (feed) => unmatchedOf(feed) },
   { id: "state", header: "Last attempt", cell: (feed) => <State feed={feed} /> },
   { id: "licence", header: "Licence", isMinor: true, cell: ({ licence }) => licence || "not said" },
 ];
+
+function Age({ feed: { successTime, isOverdue } }: { feed: Feed }) {
+  return (
+    <span>
+      {successTime === undefined ? "never" : <Time value={successTime} />}{" "}
+      {isOverdue && <Badge look="warning">overdue</Badge>}
+    </span>
+  );
+}
+
+const unmatchedOf = ({ format, coverageKnown, unmatched }: Feed): string =>
+  coverageKnown || !MATCHED.has(format) ? count(unmatched) : "not known";
+
+function coverageOf({ format, coverage, coverageKnown }: Feed): string {
+  if (!MATCHED.has(format)) return "CVEs, or products";
+  if (!coverageKnown) return "not known";
+  const [matched, others] = [true, false].map((is) =>
+    coverage.filter(({ isMatched }) => isMatched === is).map(({ space }) => space),
+  );
+  const parts = [...(matched ?? []), ...((others ?? []).length > 0 ? [`not matched: ${others?.join(", ")}`] : [])];
+  return parts.length === 0 ? "nothing yet" : parts.join(", ");
+}
+
+// The formats whose records are about packages.
+const MATCHED = new Set(["osv", "alpine-secdb", "debian-tracker"]);
 
 function State({ feed: { error, attemptTime } }: { feed: Feed }) {
   if (attemptTime === undefined) return <span>none yet</span>;

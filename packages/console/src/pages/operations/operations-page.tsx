@@ -7,6 +7,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { FeedPresets } from "./feed-presets.tsx";
+import { FeedProblems } from "./feed-problems.tsx";
 import { Feeds } from "./feeds.tsx";
 import { Garbage } from "./garbage.tsx";
 import { Jobs } from "./jobs.tsx";
@@ -46,6 +48,8 @@ export function OperationsPage() {
           <Garbage />
           <Jobs />
           <Feeds />
+          <FeedProblems />
+          <FeedPresets />
         </>
       )}
     </Page>

@@ -20,7 +20,7 @@ export interface Coverage {
   kept: FeedProblem[];
 }
 
-// The most ecosystems and releases that are told apart: their names come from the records.
+// The most ecosystems and releases that are counted one by one: their names come from the records.
 const MAX_SPACES = 500;
 const OTHERS = "others";
 

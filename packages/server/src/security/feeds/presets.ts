@@ -8,7 +8,7 @@ import { type FeedDefinition, FeedDefinitionError } from "./definition.ts";
 export interface FeedPreset extends Pick<FeedDefinition, "name" | "format" | "address" | "licence" | "intervalMs"> {
   /** What it is, for people. */
   title: string;
-  /** The ecosystems whose packages its records are about, as OSV names them; empty where they are about CVEs or products. */
+  /** The ecosystems whose packages its records are about, as OSV names them; of CVEs or products there are none. */
   ecosystems: readonly string[];
   /** What of an image it says something about, in one line. */
   covers: string;

@@ -2,19 +2,19 @@
 // @generated from file moorage/operations/v2/operations.proto (package moorage.operations.v2, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/operations/v2/operations.proto.
  */
 export const file_moorage_operations_v2_operations: GenFile = /*@__PURE__*/
-  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKEExpc3RGZWVkc1JlcXVlc3QSEgoJdW5tYXRjaGVkGOgHIAEoCCI/ChFMaXN0RmVlZHNSZXNwb25zZRIqCgVmZWVkcxgBIAMoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkIswDCgRGZWVkEgwKBG5hbWUYASABKAkSDgoGZm9ybWF0GAIgASgJEg8KB2xpY2VuY2UYAyABKAkSDwoHcmVjb3JkcxgEIAEoAxIQCghwcm9ibGVtcxgFIAEoAxIwCgxzdWNjZXNzX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGF0dGVtcHRfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXJyb3IYCCABKAkSDwoHYWRkcmVzcxgJIAEoCRIrCghpbnRlcnZhbBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCghkdWVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaXNfb3ZlcmR1ZRgMIAEoCBIRCgl3aXRoZHJhd24YDSABKAMSEwoKc3RhdGVtZW50cxjoByABKAMSHQoUc3RhdGVtZW50c191bm1hdGNoZWQY6QcgASgDEjgKCXVubWF0Y2hlZBjqByADKAsyJC5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZFN0YXRlbWVudCJpCg1GZWVkU3RhdGVtZW50Eg4KBnJlY29yZBgBIAEoCRIXCg92dWxuZXJhYmlsaXRpZXMYAiADKAkSDgoGc3RhdHVzGAMgASgJEg8KB3Byb2R1Y3QYBCABKAkSDgoGcmVhc29uGAUgASgJIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMoYFChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_options]);
+  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKEExpc3RGZWVkc1JlcXVlc3QSEgoJdW5tYXRjaGVkGOgHIAEoCCI/ChFMaXN0RmVlZHNSZXNwb25zZRIqCgVmZWVkcxgBIAMoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkIrkECgRGZWVkEgwKBG5hbWUYASABKAkSDgoGZm9ybWF0GAIgASgJEg8KB2xpY2VuY2UYAyABKAkSDwoHcmVjb3JkcxgEIAEoAxIQCghwcm9ibGVtcxgFIAEoAxIwCgxzdWNjZXNzX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGF0dGVtcHRfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXJyb3IYCCABKAkSDwoHYWRkcmVzcxgJIAEoCRIrCghpbnRlcnZhbBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCghkdWVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaXNfb3ZlcmR1ZRgMIAEoCBIRCgl3aXRoZHJhd24YDSABKAMSNQoIY292ZXJhZ2UYDiADKAsyIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZENvdmVyYWdlEhYKDmNvdmVyYWdlX2tub3duGA8gASgIEhEKCXVubWF0Y2hlZBgQIAEoAxITCgpzdGF0ZW1lbnRzGOgHIAEoAxIdChRzdGF0ZW1lbnRzX3VubWF0Y2hlZBjpByABKAMSQwoUdW5tYXRjaGVkX3N0YXRlbWVudHMY6gcgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRTdGF0ZW1lbnQiaQoNRmVlZFN0YXRlbWVudBIOCgZyZWNvcmQYASABKAkSFwoPdnVsbmVyYWJpbGl0aWVzGAIgAygJEg4KBnN0YXR1cxgDIAEoCRIPCgdwcm9kdWN0GAQgASgJEg4KBnJlYXNvbhgFIAEoCSJCCgxGZWVkQ292ZXJhZ2USDQoFc3BhY2UYASABKAkSDwoHcmVjb3JkcxgCIAEoAxISCgppc19tYXRjaGVkGAMgASgIIi8KF0xpc3RGZWVkUHJvYmxlbXNSZXF1ZXN0EhQKBGZlZWQYASABKAlCBvK7GAIQQCJQChhMaXN0RmVlZFByb2JsZW1zUmVzcG9uc2USNAoIcHJvYmxlbXMYASADKAsyIi5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZFByb2JsZW0izAEKC0ZlZWRQcm9ibGVtEgwKBGZlZWQYASABKAkSNQoEa2luZBgCIAEoDjInLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkUHJvYmxlbS5LaW5kEg4KBnJlY29yZBgDIAEoCRIQCghwb3NpdGlvbhgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIkUKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEhMKD0tJTkRfVU5SRUFEQUJMRRABEhIKDktJTkRfVU5NQVRDSEVEEAIiGAoWTGlzdEZlZWRQcmVzZXRzUmVxdWVzdCJNChdMaXN0RmVlZFByZXNldHNSZXNwb25zZRIyCgdwcmVzZXRzGAEgAygLMiEubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRQcmVzZXQivgEKCkZlZWRQcmVzZXQSDAoEbmFtZRgBIAEoCRINCgV0aXRsZRgCIAEoCRIOCgZmb3JtYXQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIPCgdsaWNlbmNlGAUgASgJEisKCGludGVydmFsGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmNvdmVycxgHIAEoCRISCgplY29zeXN0ZW1zGAggAygJEhAKCGlzX2FkZGVkGAkgASgIIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMtAHChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSpAEKEExpc3RGZWVkUHJvYmxlbXMSLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1JlcXVlc3QaLy5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1Jlc3BvbnNlIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2ZlZWRQcm9ibGVtcxKgAQoPTGlzdEZlZWRQcmVzZXRzEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkUHJlc2V0c1JlcXVlc3QaLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcmVzZXRzUmVzcG9uc2UiLqK7GAQaAqtGqLsYAYLT5JMCHBIaL29wZXJhdGlvbnMvdjIvZmVlZFByZXNldHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_options]);
 
 /**
  * ListJobsRequest asks for the jobs.
@@ -235,6 +235,28 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
   withdrawn: bigint;
 
   /**
+   * What its records are about, as far as packages are matched by them, sorted by name. Empty for feeds about CVEs or
+   * products. See `coverage_known`.
+   *
+   * @generated from field: repeated moorage.operations.v2.FeedCoverage coverage = 14;
+   */
+  coverage: FeedCoverage[];
+
+  /**
+   * Whether `coverage` and `unmatched` are known: from the first import of all its records on.
+   *
+   * @generated from field: bool coverage_known = 15;
+   */
+  coverageKnown: boolean;
+
+  /**
+   * How many of its records match nothing, as a whole or in part.
+   *
+   * @generated from field: int64 unmatched = 16;
+   */
+  unmatched: bigint;
+
+  /**
    * Of a feed of VEX documents: how many statements its last import read.
    *
    * @generated from field: int64 statements = 1000;
@@ -251,9 +273,9 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
   /**
    * With `unmatched` in the request: the first 200 of these.
    *
-   * @generated from field: repeated moorage.operations.v2.FeedStatement unmatched = 1002;
+   * @generated from field: repeated moorage.operations.v2.FeedStatement unmatched_statements = 1002;
    */
-  unmatched: FeedStatement[];
+  unmatchedStatements: FeedStatement[];
 };
 
 /**
@@ -313,6 +335,286 @@ export const FeedStatementSchema: GenMessage<FeedStatement> = /*@__PURE__*/
   messageDesc(file_moorage_operations_v2_operations, 6);
 
 /**
+ * FeedCoverage is an ecosystem, and a release of it, whose packages a feed has records about.
+ *
+ * @generated from message moorage.operations.v2.FeedCoverage
+ */
+export type FeedCoverage = Message<"moorage.operations.v2.FeedCoverage"> & {
+  /**
+   * Such as "npm" or "debian:12". Of an ecosystem that is not matched, its name in the records.
+   *
+   * @generated from field: string space = 1;
+   */
+  space: string;
+
+  /**
+   * How many records.
+   *
+   * @generated from field: int64 records = 2;
+   */
+  records: bigint;
+
+  /**
+   * Whether the packages of images are compared with these records.
+   *
+   * @generated from field: bool is_matched = 3;
+   */
+  isMatched: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.FeedCoverage.
+ * Use `create(FeedCoverageSchema)` to create a new message.
+ */
+export const FeedCoverageSchema: GenMessage<FeedCoverage> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 7);
+
+/**
+ * ListFeedProblemsRequest asks for the problems of feeds.
+ *
+ * @generated from message moorage.operations.v2.ListFeedProblemsRequest
+ */
+export type ListFeedProblemsRequest = Message<"moorage.operations.v2.ListFeedProblemsRequest"> & {
+  /**
+   * The name of the feed; of all feeds without it.
+   *
+   * @generated from field: string feed = 1;
+   */
+  feed: string;
+};
+
+/**
+ * Describes the message moorage.operations.v2.ListFeedProblemsRequest.
+ * Use `create(ListFeedProblemsRequestSchema)` to create a new message.
+ */
+export const ListFeedProblemsRequestSchema: GenMessage<ListFeedProblemsRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 8);
+
+/**
+ * ListFeedProblemsResponse lists problems.
+ *
+ * @generated from message moorage.operations.v2.ListFeedProblemsResponse
+ */
+export type ListFeedProblemsResponse = Message<"moorage.operations.v2.ListFeedProblemsResponse"> & {
+  /**
+   * At most 2,000.
+   *
+   * @generated from field: repeated moorage.operations.v2.FeedProblem problems = 1;
+   */
+  problems: FeedProblem[];
+};
+
+/**
+ * Describes the message moorage.operations.v2.ListFeedProblemsResponse.
+ * Use `create(ListFeedProblemsResponseSchema)` to create a new message.
+ */
+export const ListFeedProblemsResponseSchema: GenMessage<ListFeedProblemsResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 9);
+
+/**
+ * FeedProblem is why a record of a feed finds nothing.
+ *
+ * @generated from message moorage.operations.v2.FeedProblem
+ */
+export type FeedProblem = Message<"moorage.operations.v2.FeedProblem"> & {
+  /**
+   * The name of the feed.
+   *
+   * @generated from field: string feed = 1;
+   */
+  feed: string;
+
+  /**
+   * What became of the record.
+   *
+   * @generated from field: moorage.operations.v2.FeedProblem.Kind kind = 2;
+   */
+  kind: FeedProblem_Kind;
+
+  /**
+   * The id of the record; empty when it is not known.
+   *
+   * @generated from field: string record = 3;
+   */
+  record: string;
+
+  /**
+   * Where it is: the name of a file, a path in a document, a line, or its id.
+   *
+   * @generated from field: string position = 4;
+   */
+  position: string;
+
+  /**
+   * Why, in one line.
+   *
+   * @generated from field: string message = 5;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message moorage.operations.v2.FeedProblem.
+ * Use `create(FeedProblemSchema)` to create a new message.
+ */
+export const FeedProblemSchema: GenMessage<FeedProblem> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 10);
+
+/**
+ * What became of the record.
+ *
+ * @generated from enum moorage.operations.v2.FeedProblem.Kind
+ */
+export const FeedProblem_Kind = {
+  /**
+   * Not said.
+   *
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It could not be read. The version that was stored before stays.
+   *
+   * @generated from enum value: KIND_UNREADABLE = 1;
+   */
+  UNREADABLE: 1,
+
+  /**
+   * It is stored, and matches nothing, as a whole or in part.
+   *
+   * @generated from enum value: KIND_UNMATCHED = 2;
+   */
+  UNMATCHED: 2,
+} as const;
+
+/**
+ * What became of the record.
+ *
+ * @generated from enum moorage.operations.v2.FeedProblem.Kind
+ */
+export type FeedProblem_Kind = (typeof FeedProblem_Kind)[keyof typeof FeedProblem_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.operations.v2.FeedProblem.Kind.
+ */
+export const FeedProblem_KindSchema: GenEnum<FeedProblem_Kind> = /*@__PURE__*/
+  enumDesc(file_moorage_operations_v2_operations, 10, 0);
+
+/**
+ * ListFeedPresetsRequest asks for the presets.
+ *
+ * @generated from message moorage.operations.v2.ListFeedPresetsRequest
+ */
+export type ListFeedPresetsRequest = Message<"moorage.operations.v2.ListFeedPresetsRequest"> & {
+};
+
+/**
+ * Describes the message moorage.operations.v2.ListFeedPresetsRequest.
+ * Use `create(ListFeedPresetsRequestSchema)` to create a new message.
+ */
+export const ListFeedPresetsRequestSchema: GenMessage<ListFeedPresetsRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 11);
+
+/**
+ * ListFeedPresetsResponse lists presets.
+ *
+ * @generated from message moorage.operations.v2.ListFeedPresetsResponse
+ */
+export type ListFeedPresetsResponse = Message<"moorage.operations.v2.ListFeedPresetsResponse"> & {
+  /**
+   * All of them: languages, distributions, and others.
+   *
+   * @generated from field: repeated moorage.operations.v2.FeedPreset presets = 1;
+   */
+  presets: FeedPreset[];
+};
+
+/**
+ * Describes the message moorage.operations.v2.ListFeedPresetsResponse.
+ * Use `create(ListFeedPresetsResponseSchema)` to create a new message.
+ */
+export const ListFeedPresetsResponseSchema: GenMessage<ListFeedPresetsResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 12);
+
+/**
+ * FeedPreset is a feed that can be added by its name.
+ *
+ * @generated from message moorage.operations.v2.FeedPreset
+ */
+export type FeedPreset = Message<"moorage.operations.v2.FeedPreset"> & {
+  /**
+   * Its name, which is that of the feed.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it is.
+   *
+   * @generated from field: string title = 2;
+   */
+  title: string;
+
+  /**
+   * The format of its records.
+   *
+   * @generated from field: string format = 3;
+   */
+  format: string;
+
+  /**
+   * Where it would be fetched from.
+   *
+   * @generated from field: string address = 4;
+   */
+  address: string;
+
+  /**
+   * The licence of its content.
+   *
+   * @generated from field: string licence = 5;
+   */
+  licence: string;
+
+  /**
+   * How often it would be fetched.
+   *
+   * @generated from field: google.protobuf.Duration interval = 6;
+   */
+  interval?: Duration | undefined;
+
+  /**
+   * What of an image it says something about.
+   *
+   * @generated from field: string covers = 7;
+   */
+  covers: string;
+
+  /**
+   * The ecosystems whose packages its records are about, as OSV names them.
+   *
+   * @generated from field: repeated string ecosystems = 8;
+   */
+  ecosystems: string[];
+
+  /**
+   * Whether a feed with its name is there.
+   *
+   * @generated from field: bool is_added = 9;
+   */
+  isAdded: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.FeedPreset.
+ * Use `create(FeedPresetSchema)` to create a new message.
+ */
+export const FeedPresetSchema: GenMessage<FeedPreset> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 13);
+
+/**
  * PreviewGarbageCollectionRequest asks for a dry run.
  *
  * @generated from message moorage.operations.v2.PreviewGarbageCollectionRequest
@@ -325,7 +627,7 @@ export type PreviewGarbageCollectionRequest = Message<"moorage.operations.v2.Pre
  * Use `create(PreviewGarbageCollectionRequestSchema)` to create a new message.
  */
 export const PreviewGarbageCollectionRequestSchema: GenMessage<PreviewGarbageCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 7);
+  messageDesc(file_moorage_operations_v2_operations, 14);
 
 /**
  * GarbagePreview is what a collection would remove.
@@ -381,7 +683,7 @@ export type GarbagePreview = Message<"moorage.operations.v2.GarbagePreview"> & {
  * Use `create(GarbagePreviewSchema)` to create a new message.
  */
 export const GarbagePreviewSchema: GenMessage<GarbagePreview> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 8);
+  messageDesc(file_moorage_operations_v2_operations, 15);
 
 /**
  * GarbageOfRepo is what would be removed from one repo.
@@ -430,7 +732,7 @@ export type GarbageOfRepo = Message<"moorage.operations.v2.GarbageOfRepo"> & {
  * Use `create(GarbageOfRepoSchema)` to create a new message.
  */
 export const GarbageOfRepoSchema: GenMessage<GarbageOfRepo> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 9);
+  messageDesc(file_moorage_operations_v2_operations, 16);
 
 /**
  * GetInstallationRequest asks for the installation.
@@ -445,7 +747,7 @@ export type GetInstallationRequest = Message<"moorage.operations.v2.GetInstallat
  * Use `create(GetInstallationRequestSchema)` to create a new message.
  */
 export const GetInstallationRequestSchema: GenMessage<GetInstallationRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 10);
+  messageDesc(file_moorage_operations_v2_operations, 17);
 
 /**
  * Installation is one database with its blobs, whatever the number of processes.
@@ -508,7 +810,7 @@ export type Installation = Message<"moorage.operations.v2.Installation"> & {
  * Use `create(InstallationSchema)` to create a new message.
  */
 export const InstallationSchema: GenMessage<Installation> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 11);
+  messageDesc(file_moorage_operations_v2_operations, 18);
 
 /**
  * OperationsService says how the installation is doing. Its methods are for who holds the capability on the
@@ -536,6 +838,29 @@ export const OperationsService: GenService<{
     methodKind: "unary";
     input: typeof ListFeedsRequestSchema;
     output: typeof ListFeedsResponseSchema;
+  },
+  /**
+   * ListFeedProblems answers what the last imports of feeds could not read, and what they read and nothing can match,
+   * in the order of the feeds' names. Of each feed the first 1,000 of each kind are stored: its `problems` and
+   * `unmatched` count all.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.ListFeedProblems
+   */
+  listFeedProblems: {
+    methodKind: "unary";
+    input: typeof ListFeedProblemsRequestSchema;
+    output: typeof ListFeedProblemsResponseSchema;
+  },
+  /**
+   * ListFeedPresets answers the feeds that can be added by their names, as `moorage feeds add` does. There are few:
+   * they are not paged. Nothing of them is fetched until they are added.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.ListFeedPresets
+   */
+  listFeedPresets: {
+    methodKind: "unary";
+    input: typeof ListFeedPresetsRequestSchema;
+    output: typeof ListFeedPresetsResponseSchema;
   },
   /**
    * PreviewGarbageCollection answers what garbage collection would remove now, and removes nothing. One count runs at a
