@@ -151,6 +151,23 @@ test(
     const { folder, ok, run, fails, json, push } = await openStage(t);
     await push("acme/app:1.0", 1);
     await push("acme/app:3.0", 3);
+    const unknown = await run(["images", "findings", "acme/app:3.0", "--fail-on", "low", "--wait", "60s"]);
+    assert.equal(unknown.code, 8);
+    assert.match(
+      unknown.stderr,
+      /^moorage: not known: acme\/app:3\.0: linux\/amd64: NO_DATA: no feed covers 1 package of npm \(moorage feeds add osv would\); linux\/arm64: NO_DATA: /,
+    );
+    const open = await run(["images", "findings", "acme/app:3.0"]);
+    assert.equal(open.code, 0);
+    assert.match(open.stderr, /^moorage: not known: acme\/app:3\.0: /);
+    assert.match(
+      await ok("images", "inspect", "acme/app:3.0"),
+      /\nfindings {4}not known: linux\/amd64: NO_DATA: no feed/,
+    );
+    assert.match(
+      await ok("images", "coverage", "acme/app:3.0"),
+      /^acme\/app:3\.0: NO_DATA\n\nlinux\/amd64: NO_DATA\n {2}1 package\n/,
+    );
     mkdirSync(join(folder, "acme-osv"));
     writeFileSync(join(folder, "acme-osv", "ACME-2026-1.json"), JSON.stringify(RECORD));
     await ok("feeds", "import", "acme-osv", "--licence", "CC0-1.0");

@@ -63,6 +63,33 @@ before(async () => {
 });
 after(() => opened?.close());
 
+test("of an image that no feed covers the page and the list of tags say that nothing is known", async (t) => {
+  const { signedIn, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const status = "Package: bash\nStatus: install ok installed\nArchitecture: amd64\nVersion: 5.2-1\n\n";
+  const files = [{ path: "var/lib/dpkg/status", content: status }];
+  const digest = await pushLayers({ url: platform.url, token, name: "acme/bare" }, "1.0", [tarOf(files)]);
+  const [{ uid }] = (await platform.ok<{ repos: [{ uid: string }] }>("GET", "/registry/v2/repos?name=bare")).repos;
+  for (let left = 1_200; ; left--) {
+    const query = `repo=${uid}&digest=${digest}`;
+    const answer: { state: string } = await platform.ok("GET", `/vulnerabilities/v2/findings?${query}`);
+    if (answer.state === "KNOWLEDGE_STATE_NO_DATA") break;
+    assert.ok(left > 0, `the image is ${answer.state}`);
+    await wait(50);
+  }
+  const page = await signedIn();
+  await page.goto("/image?name=acme/bare:1.0");
+  await page.getByRole("navigation", { name: "Parts of the image" }).getByRole("link", { name: "Findings" }).click();
+  await page
+    .getByRole("note")
+    .filter({ hasText: "It is not known which vulnerabilities this image has: no feed covers 1 package of deb" })
+    .waitFor();
+  assert.equal(await page.getByText("No findings").count(), 0);
+  await page.goto("/repo?name=acme/bare");
+  await page.getByRole("link", { name: "no data" }).waitFor();
+});
+
 test("a person looks at an image: platforms, layers, configuration, packages, findings, referrers, manifest", async (t) => {
   const { signedIn, complaints } = needs(t, opened) ?? {};
   if (signedIn === undefined) return;

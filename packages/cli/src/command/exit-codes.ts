@@ -17,6 +17,8 @@ export const EXIT = {
   conflict: 6,
   /** UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, or no connection. */
   unavailable: 7,
+  /** What was asked about is not known: an image that was not read, or that no feed covers. */
+  unknown: 8,
   /** SIGINT: 128 + 2. */
   interrupted: 130,
   /** SIGTERM: 128 + 15. */

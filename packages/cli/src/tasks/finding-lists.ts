@@ -6,13 +6,25 @@ import { SEVERITIES, type Severity } from "./severities.ts";
 
 const MAX_FINDINGS = 50_000;
 
-/** Findings, and for which platforms of the image they are not known, with the reason. */
+/** Findings, and whether they are known. */
 export interface ImageFindings {
   findings: JsonObject[];
-  /** Such as `linux/amd64: waits to be read`. */
-  notRead: string[];
+  /** `READ` when they are all known; otherwise as stateIn has it. */
+  state: string;
+  /** For which platforms of the image they are not known, and why. */
+  unknown: UnknownFindings[];
   /** All platforms of an index; none of an image. */
   platforms: string[];
+  /** The feeds that they rest on and that are older than their own interval. */
+  staleFeeds: JsonObject[];
+}
+
+/** An image of an index, or the image itself, whose findings are not known. */
+export interface UnknownFindings {
+  /** Such as `linux/amd64: NOT_READ: it waits to be read`. */
+  text: string;
+  /** Whether they will be known without anybody doing something. */
+  waits: boolean;
 }
 
 /** All findings of an image or index by its digest. */
@@ -27,17 +39,39 @@ export async function findingsOf(
       found.push(each);
     return found;
   };
-  const [findings, about] = await Promise.all([all(), aboutImages(rest, query)]);
-  return { findings, ...about };
+  // What is known is asked first: what is read meanwhile is not known yet.
+  const known = await knownOf(rest, query);
+  return { findings: await all(), ...known };
 }
 
-/** The images of which it is not known what they hold, and the platforms of all. */
-async function aboutImages(rest: Session["rest"], query: Query): Promise<Omit<ImageFindings, "findings">> {
+/** What is known of the images that a list is about. */
+async function knownOf(rest: Session["rest"], query: Query): Promise<Omit<ImageFindings, "findings">> {
   const page = await rest.call("GET", "/vulnerabilities/v2/findings", { query: { ...query, page_size: 1 } });
-  const notRead = objectsIn(page, "unknownImages").map(
-    (image) => `${textIn(image, "platform") || "the image"}: ${textIn(image, "reason")}`,
-  );
-  return { notRead, platforms: textsIn(page, "platforms") };
+  return {
+    state: stateIn(page),
+    unknown: objectsIn(page, "unknownImages").map((image) => ({
+      text: [textIn(image, "platform") || "the image", stateIn(image), textIn(image, "reason")]
+        .filter((part) => part !== "")
+        .join(": "),
+      waits: image["waits"] === true,
+    })),
+    platforms: textsIn(page, "platforms"),
+    staleFeeds: objectsIn(page, "staleFeeds"),
+  };
+}
+
+/** `READ`, `NO_DATA` or `NOT_READ`; `UNSPECIFIED` where there is none, and empty where the server does not say. */
+export function stateIn(item: JsonObject): string {
+  return textIn(item, "state").replace(/^KNOWLEDGE_STATE_/, "");
+}
+
+/** Says which feeds are older than their own interval; empty when none is. */
+export function staleText(feeds: readonly JsonObject[]): string {
+  const parts = feeds.map((feed) => {
+    const time = textIn(feed, "successTime");
+    return `${textIn(feed, "feed")} (${time === "" ? "never read" : `last read ${time}`})`;
+  });
+  return parts.length === 0 ? "" : `feeds older than their own interval: ${parts.join(", ")}`;
 }
 
 /** A finding for each vulnerability in each package, whichever images of an index hold it; the worst first. */
@@ -63,11 +97,11 @@ function withPlatforms(finding: JsonObject, group: readonly JsonObject[]): JsonO
   return platforms.length === 0 ? finding : { ...finding, platforms };
 }
 
-/** How many findings there are of each severity. */
-export function summaryOf({ findings, notRead }: Pick<ImageFindings, "findings" | "notRead">): JsonObject {
+/** How many findings there are of each severity, and whether they are known. */
+export function summaryOf({ findings, state, unknown, staleFeeds }: ImageFindings): JsonObject {
   const counts: JsonObject = Object.fromEntries(SEVERITIES.map((severity) => [severity, 0]));
   for (const each of merged(findings)) counts[severityOf(each)] = numberIn(counts, severityOf(each)) + 1;
-  return { ...counts, notRead };
+  return { ...counts, state, notRead: unknown.map(({ text }) => text), staleFeeds };
 }
 
 /** How bad a finding is. */

@@ -10,7 +10,7 @@ import { interruption } from "../command/interrupt.ts";
 import type { Listing } from "../output/listing.ts";
 import { printList, printMessage } from "../output/output.ts";
 import { contradictionText, noteDisagreements } from "./disagreements.ts";
-import { findingsOf, type ImageFindings, merged, severityOf } from "./finding-lists.ts";
+import { findingsOf, type ImageFindings, merged, severityOf, staleText } from "./finding-lists.ts";
 import { printsTables } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
 import { SEVERITIES, SEVERITY_COLOURS, type Severity } from "./severities.ts";
@@ -97,7 +97,7 @@ function remediationOf(finding: JsonObject): string {
 
 /**
  * Prints the findings of an image, as they are now or at the time of the reference. With `failOn` it throws a Failure
- * with exit code 6 when one is as bad, and when the image was not read.
+ * with exit code 6 when one is as bad, and with 8 when they are not known.
  */
 export async function printFindings(reference: string, flags: FindingsFlags): Promise<void> {
   const session = await openSession(flags);
@@ -119,16 +119,30 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
   const items = async function* () {
     yield* shown;
   };
+  const { unknown } = found;
   if (shown.length > 0 || !printsTables(flags)) await printList(items(), listing, flags);
-  else if (found.notRead.length === 0) printMessage(`${label} has no ${flags.state} findings`);
+  else if (unknown.length === 0)
+    printMessage(
+      found.state === "UNSPECIFIED"
+        ? `${label} is not an image: no findings are looked for`
+        : `${label} has no ${flags.state} findings`,
+    );
   noteContradictions(found.findings);
-  if (found.notRead.length > 0) {
-    const why = `the findings of ${label} are not all known: ${found.notRead.join("; ")}`;
-    if (flags.failOn !== undefined)
-      throw new Failure(why, { exit: EXIT.conflict, hint: "wait for it with --wait 60s" });
-    printMessage(`moorage: ${why}`);
-  }
-  failOn(label, found.findings, flags);
+  const stale = staleText(found.staleFeeds);
+  if (stale !== "") printMessage(`moorage: ${stale}`);
+  const why = `not known: ${label}: ${unknown.map(({ text }) => text).join("; ")}`;
+  const bad = flags.state === "open" ? countBad(found.findings, flags.failOn) : 0;
+  if (unknown.length > 0 && (flags.failOn === undefined || bad > 0)) printMessage(`moorage: ${why}`);
+  if (bad > 0)
+    throw new Failure(
+      `${label} has ${bad} ${bad === 1 ? "finding" : "findings"} of severity ${flags.failOn} or worse`,
+      { exit: EXIT.conflict },
+    );
+  if (unknown.length > 0 && flags.failOn !== undefined)
+    throw new Failure(why, {
+      exit: EXIT.unknown,
+      hint: unknown.some(({ waits }) => waits) ? "wait for it with --wait 60s" : `see moorage images coverage ${label}`,
+    });
 }
 
 /** Says once for each package that those who say what the image holds do not agree. */
@@ -143,22 +157,18 @@ function noteContradictions(findings: readonly JsonObject[]): void {
   );
 }
 
-function failOn(label: string, findings: readonly JsonObject[], { failOn: limit, state }: FindingsFlags): void {
-  if (limit === undefined || state !== "open") return;
-  const bad = merged(findings).filter((each) => SEVERITIES.indexOf(severityOf(each)) <= SEVERITIES.indexOf(limit));
-  if (bad.length === 0) return;
-  throw new Failure(
-    `${label} has ${bad.length} ${bad.length === 1 ? "finding" : "findings"} of severity ${limit} or worse`,
-    { exit: EXIT.conflict },
-  );
+/** How many findings are at least as bad as the limit. */
+function countBad(findings: readonly JsonObject[], limit: Severity | undefined): number {
+  if (limit === undefined) return 0;
+  return merged(findings).filter((each) => SEVERITIES.indexOf(severityOf(each)) <= SEVERITIES.indexOf(limit)).length;
 }
 
-/** Asks again until the image was read, for so long. */
+/** Asks again for so long, until nothing is left that will be known by itself. */
 async function readWithin(wait: string | undefined, ask: () => Promise<ImageFindings>): Promise<ImageFindings> {
   const endMs = Date.now() + (wait === undefined ? 0 : durationOfFlag("--wait", wait));
   for (;;) {
     const found = await ask();
-    if (found.notRead.length === 0 || Date.now() >= endMs) return found;
+    if (!found.unknown.some(({ waits }) => waits) || Date.now() >= endMs) return found;
     await sleep(ASK_EVERY_MS, undefined, { signal: interruption() });
   }
 }

@@ -11,9 +11,9 @@ import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";
 import { SEVERITIES } from "./severities.ts";
 
-/** `list`, `inspect`, `size`, `referrers`, `sbom` and `findings`. */
+/** `list`, `inspect`, `size`, `referrers`, `sbom`, `findings` and `coverage`. */
 export const IMAGE_TASKS: Tasks = {
-  names: ["list", "ls", "inspect", "size", "get-size", "referrers", "sbom", "findings"],
+  names: ["list", "ls", "inspect", "size", "get-size", "referrers", "sbom", "findings", "coverage"],
   add(noun) {
     addList(noun);
     addInspect(noun);
@@ -21,6 +21,7 @@ export const IMAGE_TASKS: Tasks = {
     addReferrers(noun);
     addSbom(noun);
     addFindings(noun);
+    addCoverage(noun);
   },
 };
 
@@ -96,9 +97,10 @@ function addFindings(noun: Command): void {
   const command = aboutImage(noun, "findings", "list the vulnerabilities in an image, the worst first")
     .addOption(new Option("--min-severity <severity>", "only what is at least as bad").choices(SEVERITIES))
     .addOption(
-      new Option("--fail-on <severity>", "end with exit code 6 when something open is at least as bad").choices(
-        SEVERITIES,
-      ),
+      new Option(
+        "--fail-on <severity>",
+        "end with exit code 6 when something open is at least as bad, and with 8 when that is not known",
+      ).choices(SEVERITIES),
     )
     .addOption(new Option("--state <state>", "which ones").choices(["open", "closed"]).default("open"))
     .option("--fixable", "only those that a version of the package fixes")
@@ -107,5 +109,17 @@ function addFindings(noun: Command): void {
   addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: FindingsFlags) => {
     const { printFindings } = await import("./image-findings.ts");
     await printFindings(reference, flags);
+  });
+}
+
+function addCoverage(noun: Command): void {
+  const command = aboutImage(
+    noun,
+    "coverage",
+    "show what is known of an image: packages that no feed covers, files that could not be read or identified",
+  );
+  addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: TaskFlags) => {
+    const { printCoverage } = await import("./image-coverage.ts");
+    await printCoverage(reference, flags);
   });
 }

@@ -2,6 +2,7 @@
 import { isObject, numberIn, objectIn, objectsIn, textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { sizeText } from "../output/cells.ts";
+import { staleText } from "./finding-lists.ts";
 import { REFERRERS } from "./image-referrers.ts";
 import type { Pen } from "./report.ts";
 import { SEVERITIES, SEVERITY_COLOURS } from "./severities.ts";
@@ -55,8 +56,11 @@ export function findingsText(summary: unknown, pen: Pen): string {
   const parts = found.map((severity) =>
     pen.ink(`${numberIn(counts, severity)} ${severity}`, SEVERITY_COLOURS[severity]),
   );
-  if (unread.length > 0) parts.push(pen.ink(`not known for ${unread.join("; ")}`, "yellow"));
-  return parts.length === 0 ? pen.ink("none", "green") : parts.join(", ");
+  if (unread.length > 0) parts.push(pen.ink(`not known: ${unread.join("; ")}`, "yellow"));
+  if (parts.length === 0)
+    parts.push(counts["state"] === "UNSPECIFIED" ? "not looked for: it is not an image" : pen.ink("none", "green"));
+  const stale = staleText(objectsIn(counts, "staleFeeds"));
+  return [parts.join(", "), ...(stale === "" ? [] : [pen.ink(stale, "yellow")])].join("; ");
 }
 
 async function platformLines(platform: JsonObject, pen: Pen): Promise<string[]> {

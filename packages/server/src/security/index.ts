@@ -13,6 +13,7 @@ export { removeUnusedCatalogs } from "./catalog/remove.ts";
 export { startCatalogs } from "./catalog/runner.ts";
 export { diffsService } from "./diffs/service.ts";
 export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
+export { stateOfImages } from "./coverage/index-knowledge.ts";
 export { findingsService } from "./findings/service.ts";
 export { removeUnusedNotices } from "./findings/remove-notices.ts";
 export { startMatching } from "./findings/runner.ts";

@@ -4,6 +4,8 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { loadConfig, withFeeds } from "../../src/index.ts";
+import { tarOf } from "../support/catalog/archives.ts";
+import { pushLayers } from "../support/catalog/push.ts";
 import { BAD, CLEAN, type GatedRepo, MILD, openGatedRepo, putGateRecords } from "../support/gated-repo.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
@@ -134,6 +136,17 @@ test("image_findings lists what holds now, what held then, and what is bad enoug
     [first?.["severity"], first?.["fix_state"], first?.["fix_versions"], first?.["known_exploited"]],
     ["critical", "fixed", ["2.0.0"], true],
   );
+  assert.equal((await ask("image_findings", { image: `${repo.name}:1.0` }))["state"], "READ");
+  const status = "Package: bash\nStatus: install ok installed\nArchitecture: amd64\nVersion: 5.2-1\n\n";
+  await pushLayers(repo, "bare", [tarOf([{ path: "var/lib/dpkg/status", content: status }])]);
+  let bare = await ask("image_findings", { image: `${repo.name}:bare` });
+  for (let left = 1_200; left > 0 && bare["state"] === "NOT_READ"; left--) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    bare = await ask("image_findings", { image: `${repo.name}:bare` });
+  }
+  assert.deepEqual([bare["state"], bare["findings"]], ["NO_DATA", []]);
+  const [unknown] = bare["unknown"] as Row[];
+  assert.match(String(unknown?.["reason"]), /no feed covers 1 package of deb/);
 });
 
 test("explain_access answers for the caller, for another identity by its name, and for nobody", async () => {

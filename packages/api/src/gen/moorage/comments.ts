@@ -2372,6 +2372,8 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.VulnReport.created_at": "When the report was made: that of the server when it came to say what it says.",
   "moorage.registry.VulnReport.digest": "The digest of the image.",
   "moorage.registry.VulnReport.scanner": "The scanner that made the report.",
+  "moorage.registry.VulnReport.state": "What is known of the image, in a report of the server: NOT_READ when it is not known what all of it holds, NO_DATA when no feed covers some of its packages, or READ. Of a time before, as it is now.",
+  "moorage.registry.VulnReport.state_reason": "Why its vulnerabilities are not known. Empty when they are.",
   "moorage.registry.VulnReport.vulnerabilities": "The vulnerabilities of the image, those of the server in the order of their ids.",
   "moorage.registry.VulnReportFilter": "VulnReportFilter selects reports. All that is set must match.",
   "moorage.registry.VulnReportFilter.created_since": "Only reports made at this time or later.",

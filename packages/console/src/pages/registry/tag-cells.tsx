@@ -14,6 +14,7 @@ import { collection, query } from "../../api/queries.ts";
 import { readRegistry } from "../../api/registry.ts";
 import { bytes } from "../../lib/bytes.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { knowledgeWords } from "../security/knowledge.tsx";
 import { Mover } from "./mover.tsx";
 import { countSeverities, isSignature } from "./tag-facts.ts";
 import type { TagRow } from "./queries.ts";
@@ -32,16 +33,21 @@ export function Findings({ repo, digest }: { repo: string; digest: string }) {
   });
   if (isError) return <span>not readable</span>;
   if (data === undefined) return <span>…</span>;
-  if (data.findings.length === 0) return <span>none known</span>;
+  const unknown = data.unknownImages.map(({ platform, reason }) =>
+    platform === "" ? reason : `${platform}: ${reason}`,
+  );
+  if (data.findings.length === 0 && unknown.length === 0)
+    return <span>{data.state === "KNOWLEDGE_STATE_READ" ? "none" : "not an image"}</span>;
   const more = data.nextPageToken === "" ? "" : "+";
   return (
-    <a href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}`}>
+    <a href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}`} title={unknown.join("; ")}>
       {countSeverities(data.findings).map(([word, number]) => (
         <Badge key={word} look={LOOKS[word as keyof typeof LOOKS] ?? "plain"}>
           {word} {number}
           {more}
         </Badge>
       ))}
+      {unknown.length > 0 && <Badge look="warning">{knowledgeWords(data.state)}</Badge>}
     </a>
   );
 }

@@ -1,4 +1,4 @@
-import { FindingSeverity, FindingsService, FixState } from "@moorage/api/messages";
+import { FindingSeverity, FindingsService, FixState, KnowledgeState } from "@moorage/api/messages";
 import { z } from "zod";
 import { timestamp } from "../../lib/timestamps.ts";
 import { findRepo } from "../find-resources.ts";
@@ -20,6 +20,21 @@ const NUMBERS = {
 /** The name of a severity. */
 export function severityName(severity: FindingSeverity): (typeof SEVERITIES)[number] {
   return SEVERITIES.find((name) => NUMBERS[name] === severity) ?? "unknown";
+}
+
+const STATES = ["READ", "NOT_READ", "NO_DATA", "NOT_STATED"] as const;
+
+function stateName(state: KnowledgeState): (typeof STATES)[number] {
+  switch (state) {
+    case KnowledgeState.READ:
+      return "READ";
+    case KnowledgeState.NOT_READ:
+      return "NOT_READ";
+    case KnowledgeState.NO_DATA:
+      return "NO_DATA";
+    default:
+      return "NOT_STATED";
+  }
 }
 
 export const imageFindings = defineTool({
@@ -58,9 +73,17 @@ export const imageFindings = defineTool({
           .describe("What attached documents say of it on the word of somebody whose word does not close it."),
       }),
     ),
+    state: z
+      .enum(STATES)
+      .describe(
+        "READ: the findings are known. NOT_READ: it is not known what the image holds. NO_DATA: no feed covers some of its packages. NOT_STATED: on other pages than the first, and for a whole repo.",
+      ),
     unknown: z
-      .array(z.object({ digest: z.string(), platform: z.string(), reason: z.string() }))
-      .describe("Images of which it is not known what they hold: that nothing was found in them says nothing."),
+      .array(z.object({ digest: z.string(), platform: z.string(), state: z.enum(STATES), reason: z.string() }))
+      .describe("Images whose findings are not known: that nothing was found in them says nothing."),
+    stale_feeds: z
+      .array(z.object({ feed: z.string(), last_read: z.string() }))
+      .describe("Feeds that the answer rests on and that are older than their own interval."),
     next_page_token: NEXT_PAGE_TOKEN,
   }),
   async run({ call, registryHost }, input) {
@@ -94,20 +117,37 @@ export const imageFindings = defineTool({
       open_since: timeText(finding.openTime),
       claims: [...new Set(finding.claims.map(({ status }) => status))],
     }));
-    const unknown = found.unknownImages.map(({ digest: each, platform, reason }) => ({
+    const state = stateName(found.state);
+    const unknown = found.unknownImages.map(({ digest: each, platform, reason, ...image }) => ({
       digest: each,
       platform,
+      state: stateName(image.state),
       reason,
     }));
+    const stale = found.staleFeeds.map(({ feed, successTime }) => ({ feed, last_read: timeText(successTime) }));
     const lines = findings.map(
       (each) =>
         `${each.vulnerability} ${each.severity} ${each.package} ${each.version}${each.fix_versions.length === 0 ? "" : `, fixed in ${each.fix_versions.join(", ")}`}${each.claims.length === 0 ? "" : `, claimed to be ${each.claims.join(", ")}`}`,
     );
-    if (lines.length === 0 && unknown.length === 0) lines.push("No such finding on this page.");
+    if (lines.length === 0 && unknown.length === 0)
+      lines.push(
+        state === "NO_DATA" ? "Not known (NO_DATA): the server has no feed." : "No such finding on this page.",
+      );
     for (const each of unknown)
-      lines.push(`It is not known what ${each.platform || each.digest} holds: ${each.reason}.`);
+      lines.push(`Not known of ${each.platform || each.digest} (${each.state}): ${each.reason}.`);
+    for (const { feed, last_read: time } of stale)
+      lines.push(
+        `The feed ${feed} is older than its own interval: ${time === "" ? "never read" : `last read ${time}`}.`,
+      );
     return {
-      answer: { image: input.image, findings, unknown, next_page_token: found.nextPageToken },
+      answer: {
+        image: input.image,
+        findings,
+        state,
+        unknown,
+        stale_feeds: stale,
+        next_page_token: found.nextPageToken,
+      },
       text: linesOf(lines, found.nextPageToken),
       resource: repo,
     };

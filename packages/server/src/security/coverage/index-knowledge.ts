@@ -40,3 +40,15 @@ const ORDER = ["NOT_READ", "NO_DATA", "READ"] as const;
 export function leastKnown(images: readonly Pick<ImageKnowledge, "state">[]): ImageKnowledge["state"] | undefined {
   return ORDER.find((state) => images.some((image) => image.state === state));
 }
+
+/** The least that is known of the images that a manifest of the repo stands for, and why; empty of what is no image. */
+export async function stateOfImages(tx: Database, image: GatedImage): Promise<{ state: string; reason: string }> {
+  const images = await knowledgeBehind(tx, image);
+  const state = leastKnown(images);
+  const reasons = images
+    .filter((each) => each.state !== "READ")
+    .map(({ platform, reason }) => (platform === "" ? reason : `${platform}: ${reason}`));
+  return { state: state ?? "", reason: reasons.slice(0, MAX_REASONS).join("; ") };
+}
+
+const MAX_REASONS = 10;

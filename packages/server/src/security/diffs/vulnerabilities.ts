@@ -2,7 +2,9 @@ import { ChangeKind, FindingSeverity, FindingState, FixState } from "@moorage/ap
 import { invalidArgument } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { countingSources } from "../attached/sources.ts";
+import { knowledgeOf } from "../coverage/image-knowledge.ts";
 import { isAnyUnmatched } from "../findings/image-packages.ts";
+import { manifestOf } from "../gate/images.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { weighFindings } from "../weights.ts";
@@ -66,10 +68,11 @@ export async function vulnerabilityChanges(
     // One image as of one time has no difference, whatever is known of it.
     if (from?.digest === to?.digest && times.from === times.to) continue;
     const [ours, theirs] = [await reader.read(from, times.from), await reader.read(to, times.to)];
-    for (const [side, { reason }] of [["from", ours] as const, ["to", theirs] as const]) {
+    for (const [side, { reason, uncovered }] of [["from", ours] as const, ["to", theirs] as const]) {
       const image = platforms[at]?.[side];
-      if (reason === "" || image === undefined) continue;
-      image.vulnerabilitiesReason = reason;
+      const why = reason || uncovered;
+      if (why === "" || image === undefined) continue;
+      image.vulnerabilitiesReason = why;
       complete = false;
     }
     if (ours.reason === "" && theirs.reason === "") addChanges(changes, platform, ours.found, theirs.found);
@@ -85,11 +88,13 @@ export async function vulnerabilityChanges(
 interface SideFindings {
   /** Why nothing is known; empty when it is. */
   reason: string;
+  /** Why not all is known, as no feed covers some of its packages; empty when all is. */
+  uncovered: string;
   /** By package and vulnerability. */
   found: ReadonlyMap<string, readonly ImageFinding[]>;
 }
 
-const NONE: SideFindings = { reason: "", found: new Map() };
+const NONE: SideFindings = { reason: "", uncovered: "", found: new Map() };
 
 /** Reads the findings of images within the bounds of one answer. */
 class FindingsReader {
@@ -130,7 +135,14 @@ class FindingsReader {
     if (this.#left < 0)
       throw invalidArgument({ field: "to", description: `the images have more than ${MAX_FINDINGS} findings in all` });
     const found = Map.groupBy(all, (each) => `${purlWithoutVersion(each.package.purl)} ${each.vulnerability.id}`);
-    return { reason: "", found };
+    return { reason: "", uncovered: await this.#uncovered(digest), found };
+  }
+
+  async #uncovered(digest: string): Promise<string> {
+    const image = { repo: this.#place.repo, digest };
+    const { tx } = this.#place.call;
+    const known = await knowledgeOf(tx, image, await manifestOf(tx, image));
+    return known?.state === "NO_DATA" ? known.reason : "";
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type ReportedVulnerability,
   type ScannedReport,
   scannedVulnerabilities,
+  stateOfImages,
 } from "../../security/index.ts";
 import { OWN_NAME, type ReportMaker, scannerOf } from "./scanners.ts";
 import { SEVERITIES } from "./severities.ts";
@@ -38,8 +39,11 @@ export async function ownReport(call: Call, image: ReportedImage, atMs?: number)
   const { digest, createdMs, findings } = report;
   const maker = { name: OWN_NAME, version: "", builtMs: await feedsReadMs(call.tx, atMs) };
   const vulnerabilities = await describeFindings(call, findings);
+  const { state, reason: stateReason } = await stateOfImages(call.tx, image);
   const message = create(VulnReportSchema, {
     digest,
+    state,
+    stateReason,
     scanner: scannerOf(maker),
     createdAt: timestamp(createdMs),
     vulnerabilities: vulnerabilities.map(ownVulnerability),

@@ -6,6 +6,7 @@ import { ErrorNote } from "../../../ui/error-note.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { FindingTable } from "../finding-table.tsx";
+import { NotKnown, StaleFeeds } from "../knowledge.tsx";
 import { SEVERITIES, severityOf } from "../severity.tsx";
 import styles from "./image.module.css";
 import type { Chosen } from "./platforms.ts";
@@ -36,11 +37,8 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
       <Filters />
       <ErrorNote error={error} />
       {isPending && <p role="status">Reading the findings…</p>}
-      {unknown.map(({ digest: each, platform, reason }) => (
-        <p key={each} role="note">
-          It is not known what {platform === "" ? "this image" : platform} holds: {reason}.
-        </p>
-      ))}
+      <NotKnown images={unknown} />
+      <StaleFeeds feeds={data?.pages.flatMap(({ staleFeeds }) => staleFeeds) ?? []} />
       {data !== undefined && unknown.length === 0 && rows.length === 0 && !hasNextPage ? (
         <Empty title="No findings" command="moorage feeds list">
           No package of this image has a vulnerability that the feeds of this server know and these filters let through.
