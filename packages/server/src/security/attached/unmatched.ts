@@ -34,8 +34,8 @@ const NO_SBOM = "no SBOM that is attached has the component that it links to";
 const NOT_HELD = "the image holds no such package";
 
 /**
- * Which statements of what is attached to a digest are about no package that it holds, by the source of the document; of
- * an index, about none that it or one of its images holds. That they are about vulnerabilities which nobody found in a
+ * Which statements of what is attached to a digest are about no package that it holds, by the source of the document;
+ * of an index, about none that it or one of its images holds. That they are about vulnerabilities which nobody found in a
  * package that is there is no reason. `isListed`: with the first of them.
  */
 export async function unmatchedStatements(
