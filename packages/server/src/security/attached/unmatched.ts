@@ -35,8 +35,8 @@ const NOT_HELD = "the image holds no such package";
 
 /**
  * Which statements of what is attached to a digest are about no package that it holds, by the source of the document;
- * of an index, about none that it or one of its images holds. That they are about vulnerabilities which nobody found in a
- * package that is there is no reason. `isListed`: with the first of them.
+ * of an index, about none that it or one of its images holds. That they are about vulnerabilities which nobody found in
+ * a package that is there is no reason. `isListed`: with the first of them.
  */
 export async function unmatchedStatements(
   { tx, weigh }: Pick<Call, "tx" | "weigh">,
