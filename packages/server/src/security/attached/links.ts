@@ -19,8 +19,8 @@ const ROWS = 200;
 
 /**
  * The purls of the components that BOM-Links mean, by the SBOMs that are attached to the image in the repo. What
- * decides is resolved by documents alone that somebody attached who may write advisories. Undefined for a link to nothing that
- * is attached, or that documents of the same serial number resolve differently.
+ * decides is resolved by documents alone that somebody attached who may write advisories. Undefined for a link to
+ * nothing that is attached, or that documents of the same serial number resolve differently.
  */
 export async function resolveLinks(
   db: Database,
