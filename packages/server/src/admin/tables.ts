@@ -87,6 +87,7 @@ export const EXPORTED_TABLES: readonly ExportedTable[] = [
     key: ["subject", "manifest", "n", "i"],
     weight: "length(ids) + length(impact) + length(product)",
   },
+  { name: "attached_refs", key: ["subject", "manifest", "n", "ref"], weight: "length(purl)" },
   {
     name: "attached_passed_over",
     key: ["subject", "manifest", "n", "i"],

@@ -640,6 +640,7 @@ export const MIGRATIONS: Migration[] = [
       `alter table feed_statements add column remedies text not null default '[]'`,
       `alter table attached_documents add column passed_over INT8 not null default 0`,
       `create table attached_passed_over (subject KEY not null, manifest KEY not null, n INT8 not null, i INT8 not null, ids text not null, status KEY not null, product text not null, reason text not null, primary key (subject, manifest, n, i)) WITHOUT_ROWID`,
+      `create table attached_refs (subject KEY not null, manifest KEY not null, n INT8 not null, ref KEY not null, purl text not null, primary key (subject, manifest, n, ref)) WITHOUT_ROWID`,
       `alter table feeds add column statements INT8 not null default 0`,
       `alter table feeds add column statements_unmatched INT8 not null default 0`,
       `create table feed_unmatched (feed KEY not null, n INT8 not null, record KEY not null, ids text not null, status KEY not null, product text not null, reason text not null, primary key (feed, n)) WITHOUT_ROWID`,

@@ -246,6 +246,11 @@ export interface SecurityTables {
     passed_over: Generated<number>;
   };
   /**
+   * By which references other documents link to the components of an attached CycloneDX document, where these are not
+   * package URLs themselves. The document is that with the serial number `attached_documents.document_id`.
+   */
+  attached_refs: { subject: string; manifest: string; n: number; ref: string; purl: string };
+  /**
    * The first of the statements of an attached document that are not about the subject or a package. `ids`: as those of
    * attached_statements. `product`: as the document names it. `reason`: in words.
    */

@@ -113,6 +113,10 @@ test("a finding says which vulnerability it is, of which package, where, and wha
     repo: repos["team"],
     digest: digests["old"],
     tags: ["v1"],
+    tagsTotal: 1,
+    platform: "",
+    contradictions: [],
+    remediations: [],
     package: {
       purl: "pkg:npm/left-pad@1.0.0",
       name: "left-pad",

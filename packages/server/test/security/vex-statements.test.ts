@@ -166,6 +166,33 @@ test("CycloneDX VEX without metadata, whose links to components are percent-enco
   assert.equal(closed?.closeReason, "VEX_NOT_AFFECTED");
 });
 
+test("a link to a component of the attached SBOM is resolved by it, whichever of the two comes first", async () => {
+  const repo = await openGatedRepo(platform);
+  const digest = await repo.push("v1", BAD);
+  const serial = "3e671687-395b-41f5-a30f-a58921a69b79";
+  const vex = JSON.stringify({
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    vulnerabilities: [
+      { id: "CVE-2026-1", analysis: { state: "not_affected" }, affects: [{ ref: `urn:cdx:${serial}/1#part%207` }] },
+    ],
+  });
+  const [alone] = await attach(repo, digest, "application/vnd.cyclonedx.vex+json", vex);
+  assert.deepEqual(
+    [alone?.state, alone?.statementsUnmatched, alone?.unmatched[0]?.reason],
+    ["STATE_READ", 1, "no SBOM that is attached has the component that it links to"],
+  );
+  await findingsUntil(repo, digest, "OPEN");
+  const components = [{ type: "library", "bom-ref": "part 7", name: "bad", version: "1.0.0", purl: BAD_PURL }];
+  const sbom = cycloneDx([], { serialNumber: `urn:uuid:${serial}`, version: 1, components });
+  const found = await attach(repo, digest, "application/vnd.cyclonedx+json", sbom, 2);
+  assert.deepEqual(
+    found.map(({ statementsUnmatched }) => statementsUnmatched),
+    [0, 0],
+  );
+  await findingsUntil(repo, digest, "CLOSED");
+});
+
 test("several attestations of one file, one a line, are documents of their own", async () => {
   const repo = await openGatedRepo(platform);
   const digest = await repo.push("v1", BAD);

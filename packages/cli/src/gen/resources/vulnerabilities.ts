@@ -57,7 +57,7 @@ export const METHODS: readonly MethodSpec[] = [
     path: "/advisory/v2/images/resolvedVulns",
     reads: true,
     summary: "show which vulnerabilities were resolved in images, a report for each day in UTC",
-    help: "Show which vulnerabilities were resolved in images, a report for each day in UTC: those that a newer version of a package ended, and those of which an advisory says that they were none. Days on which it is not known what the images held are left out; days without a change are not. The caller needs the capabilities on each repo. NOT_FOUND for a repo that you may not see, and for a tag that never was.",
+    help: "Show which vulnerabilities were resolved in images, a report for each day in UTC: those that a newer version of a package ended, and those of which an advisory says that they were none. Days on which it is not known what the images held are left out; days without a change are not. What VEX documents say is in no report, though it closes findings. The caller needs the capabilities on each repo. NOT_FOUND for a repo that you may not see, and for a tag that never was.",
     arguments: [],
     flags: [
       {

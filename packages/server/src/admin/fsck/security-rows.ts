@@ -228,6 +228,13 @@ export const SECURITY_ROW_CHECKS: readonly RowCheck[] = [
     repair: remove("attached_statements", ["subject", "manifest", "n"]),
   },
   {
+    kind: "reference-without-document",
+    meaning: "a reference to a component is noted, and the document that has the component is gone",
+    find: `select distinct s.subject, s.manifest, s.n from attached_refs as s where not exists (select 1 from attached_documents as d where d.subject = s.subject and d.manifest = s.manifest and d.n = s.n)`,
+    show: ["subject", "manifest", "n"],
+    repair: remove("attached_refs", ["subject", "manifest", "n"]),
+  },
+  {
     kind: "passed-over-statement-without-document",
     meaning: "a statement about something else is noted, and the document that made it is gone",
     find: `select distinct s.subject, s.manifest, s.n from attached_passed_over as s where not exists (select 1 from attached_documents as d where d.subject = s.subject and d.manifest = s.manifest and d.n = s.n)`,

@@ -210,7 +210,7 @@ export const finishAttached = command(
       await tx
         .insertInto("attached_documents")
         .values(
-          documents.map(({ mediaType, timeMs, documentId, passedOver, ...document }) => ({
+          documents.map(({ mediaType, timeMs, documentId, passedOver, refs: _refs, ...document }) => ({
             subject,
             manifest,
             media_type: mediaType,
@@ -222,6 +222,7 @@ export const finishAttached = command(
         )
         .execute();
     await keepPassedOver(tx, { subject, manifest }, documents);
+    await keepRefs(tx, { subject, manifest }, documents);
     await tx
       .updateTable("attached_readings")
       .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: nowMs })
@@ -256,6 +257,26 @@ async function keepPassedOver(
       .values(rows.slice(at, at + ROWS))
       .execute();
 }
+
+/** Keeps by what other documents link to the components of a manifest's, in place of what was kept before. */
+async function keepRefs(
+  tx: Database,
+  place: Pick<Reading, "subject" | "manifest">,
+  documents: readonly FinishedDocument[],
+): Promise<void> {
+  const { subject, manifest } = place;
+  await tx.deleteFrom("attached_refs").where("subject", "=", subject).where("manifest", "=", manifest).execute();
+  const rows = documents.flatMap(({ n, refs }) => refs.map((each) => ({ ...place, n, ...each }))).slice(0, MAX_REFS);
+  for (let at = 0; at < rows.length; at += ROWS)
+    await tx
+      .insertInto("attached_refs")
+      .values(rows.slice(at, at + ROWS))
+      .onConflict((on) => on.doNothing())
+      .execute();
+}
+
+/** The most references to components that are kept of one manifest. */
+const MAX_REFS = 20_000;
 
 /** The manifest could not be read. `isFinal`: it would fail again. Otherwise it waits, up to MAX_ATTEMPTS. */
 export const failAttached = command(

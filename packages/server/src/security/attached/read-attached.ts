@@ -6,7 +6,9 @@ import { cycloneDxPackages } from "./cyclonedx.ts";
 import { type Opened, openEnvelopes } from "./envelopes.ts";
 import { textOf, timeOf } from "./fields.ts";
 import { CYCLONEDX_VEX, isReadType, type PredicateKind } from "./media-types.ts";
+import { collectComponents } from "../feeds/vex.ts";
 import { hasAnalyses } from "../vex/cyclonedx.ts";
+import { storable } from "../vex/storable.ts";
 import { spdxPackages } from "./spdx.ts";
 import { vexOf } from "./vex-of.ts";
 import { type AttachedDocument, AttachedError, type AttachedLayer } from "./types.ts";
@@ -114,6 +116,7 @@ const NOTHING = {
   author: "",
   statements: [],
   passedOver: { total: 0, first: [] },
+  refs: [],
 };
 
 function documentOf({ document, kind: stated }: Opened, mediaType: string, subject: string): Content {
@@ -128,11 +131,30 @@ function documentOf({ document, kind: stated }: Opened, mediaType: string, subje
     const vex = isVex ? vexOf(kind, document, subject) : {};
     if (components.length === 0 && !isVex)
       throw new AttachedError(isVexAlone ? "it says nothing of a vulnerability" : "it names no package with a purl");
-    return { ...content, reason: "", components, ...vex };
+    const linked = kind === "cyclonedx" && components.length > 0 ? linkedOf(document) : {};
+    return { ...content, reason: "", components, ...linked, ...vex };
   } catch (error) {
     if (!(error instanceof AttachedError)) throw error;
     return { ...content, reason: reasonOf(error) };
   }
+}
+
+/** The most references of one document that are kept, and the longest. */
+const MAX_REFS = 10_000;
+const MAX_REF = 400;
+
+/** By what other documents link to the components of this one, where that is not their package URLs. */
+function linkedOf(document: Record<string, unknown>): Pick<Content, "documentId" | "refs"> | object {
+  const serialNumber = textOf(document["serialNumber"]);
+  if (!/^urn:uuid:[0-9a-f-]{36}$/i.test(serialNumber)) return {};
+  const purls = new Map<string, string>();
+  collectComponents(document["components"], purls);
+  const refs = [...purls].flatMap(([ref, purl]) =>
+    ref.startsWith("pkg:") || ref.length > MAX_REF || purl.length > MAX_REF
+      ? []
+      : [{ ref: storable(ref), purl: storable(purl) }],
+  );
+  return { documentId: serialNumber.toLowerCase(), refs: refs.slice(0, MAX_REFS) };
 }
 
 function packagesOf(kind: "cyclonedx" | "spdx", document: Record<string, unknown>): Component[] {

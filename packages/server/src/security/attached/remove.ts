@@ -98,6 +98,7 @@ export const removeAttached = command(
     for (const table of [
       "attached_statements",
       "attached_passed_over",
+      "attached_refs",
       "attached_documents",
       "attached_readings",
     ] as const)

@@ -6,6 +6,7 @@ import { CATALOG_STATE } from "../catalog/rows.ts";
 import { isAbout } from "../vex/applies.ts";
 import { remediesIn, type VexRemedy } from "../vex/remedies.ts";
 import type { VexStatus } from "../vex/types.ts";
+import { resolveLinks } from "./links.ts";
 import { sourceOf } from "./sources.ts";
 
 /** What an attached VEX document says of one vulnerability in an image. */
@@ -98,7 +99,13 @@ export async function attachedStatements(
       }
       await turn?.();
     }
-  return (await sortInTurns(found, latestFirst, turn)).map(({ statement }) => statement);
+  const subjects = [...new Set(documents.map(({ subject }) => subject))];
+  const links = found.filter(({ statement }) => statement.target.startsWith("urn:cdx:")).map((each) => each.statement);
+  const targetOf = links.length === 0 ? undefined : await resolveLinks(tx, { repo: asked.repo, subjects }, links);
+  return (await sortInTurns(found, latestFirst, turn)).flatMap(({ statement }) => {
+    const target = targetOf === undefined ? statement.target : targetOf(statement);
+    return target === undefined ? [] : [{ ...statement, target }];
+  });
 }
 
 interface FoundStatement {

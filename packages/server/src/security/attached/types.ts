@@ -30,6 +30,8 @@ export interface AttachedDocument {
   statements: StoredStatement[];
   /** Its statements about something else: how many, and the first of them. */
   passedOver: { total: number; first: PassedOver[] };
+  /** Of a CycloneDX document with a serial number: by which references others link to its components. */
+  refs: { ref: string; purl: string }[];
 }
 
 /** A statement that is not about the image or a package. */

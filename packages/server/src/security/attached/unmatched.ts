@@ -6,6 +6,7 @@ import { CATALOG_STATE } from "../catalog/rows.ts";
 import { namedPackages } from "../findings/named-packages.ts";
 import { imagesBehind } from "../findings/images.ts";
 import { isAbout } from "../vex/applies.ts";
+import { resolveLinks } from "./links.ts";
 import { countingSources, sourceOf } from "./sources.ts";
 
 /** The statements of a document that are about nothing in the image. */
@@ -22,18 +23,20 @@ interface StatementRow {
   ids: string;
   status: string;
   target: string;
+  trusted: number;
 }
 
 const MAX_LISTED = 200;
 const PAGE = 2_000;
 /** The most statements that are looked at. */
 const MAX_STATEMENTS = 100_000;
+const NO_SBOM = "no SBOM that is attached has the component that it links to";
 const NOT_HELD = "the image holds no such package";
 
 /**
- * Which statements of what is attached to a digest are about no package that it holds, by the source of the document; of
- * an index, about none that it or one of its images holds. That they are about vulnerabilities which nobody found in a
- * package that is there is no reason. `isListed`: with the first of them.
+ * Which statements of what is attached to a digest are about no package that it holds, by the source of the document;
+ * of an index, about none that it or one of its images holds. That they are about vulnerabilities which nobody found in
+ * a package that is there is no reason. `isListed`: with the first of them.
  */
 export async function unmatchedStatements(
   { tx, weigh }: Pick<Call, "tx" | "weigh">,
@@ -46,10 +49,16 @@ export async function unmatchedStatements(
     found.set(source, known);
     return known;
   };
-  const statements = await statementsOf({ tx, weigh }, repo, digest);
+  const stored = await statementsOf({ tx, weigh }, repo, digest);
+  const targetOf = await resolveLinks(
+    tx,
+    { repo, subjects: [digest] },
+    stored.map(({ target }) => ({ target, isClaim: true })),
+  );
+  const statements = stored.map((row) => ({ ...row, means: targetOf({ ...row, isClaim: row.trusted !== 1 }) }));
   if (statements.length > 0) {
     const turn = createTurns();
-    const targets = [...new Set(statements.map(({ target }) => target))].filter((target) => target !== "");
+    const targets = [...new Set(statements.flatMap(({ means }) => means ?? []))].filter((target) => target !== "");
     const held = new Set<string>();
     for (const image of await holders(tx, { repo, digest, sources })) {
       const named = await namedPackages(tx, targets, { image, turn });
@@ -58,8 +67,8 @@ export async function unmatchedStatements(
         await turn();
       }
     }
-    for (const { manifest, n, ids, status, target } of statements) {
-      if (target === "" || held.has(target)) continue;
+    for (const { manifest, n, ids, status, target, means } of statements) {
+      if (means === "" || (means !== undefined && held.has(means))) continue;
       const unmatched = of(manifest, n);
       unmatched.count += 1;
       if (isListed && unmatched.first.length < MAX_LISTED)
@@ -67,7 +76,7 @@ export async function unmatchedStatements(
           vulnerabilities: JSON.parse(ids) as string[],
           status,
           product: target,
-          reason: NOT_HELD,
+          reason: means === undefined ? NO_SBOM : NOT_HELD,
         });
     }
   }
@@ -107,9 +116,9 @@ async function statementsOf(
   repo: string,
   digest: string,
 ): Promise<StatementRow[]> {
-  const documents = await select<{ manifest: string; n: number; statements: number }>(
+  const documents = await select<{ manifest: string; n: number; statements: number; trusted: number }>(
     tx,
-    `select d.manifest, d.n, d.statements from attachments as a
+    `select d.manifest, d.n, d.statements, a.trusted from attachments as a
      join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest and r.state = ${CATALOG_STATE.done}
      join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest and d.statements > 0
      where a.repo = ? and a.subject = ? and a.until_time is null order by a.from_time desc, d.manifest, d.n`,
@@ -117,14 +126,16 @@ async function statementsOf(
   );
   weigh(documents.reduce((sum, { statements }) => sum + statements, 0));
   const found: StatementRow[] = [];
-  for (const { manifest, n, statements } of documents)
+  for (const { manifest, n, statements, trusted } of documents)
     for (let from = 0; from < statements && found.length < MAX_STATEMENTS; from += PAGE)
       found.push(
-        ...(await select<StatementRow>(
-          tx,
-          "select manifest, n, ids, status, target from attached_statements where subject = ? and manifest = ? and n = ? and i >= ? and i < ? order by i",
-          [digest, manifest, n, from, from + PAGE],
-        )),
+        ...(
+          await select<Omit<StatementRow, "trusted">>(
+            tx,
+            "select manifest, n, ids, status, target from attached_statements where subject = ? and manifest = ? and n = ? and i >= ? and i < ? order by i",
+            [digest, manifest, n, from, from + PAGE],
+          )
+        ).map((row) => ({ ...row, trusted })),
       );
   return found;
 }

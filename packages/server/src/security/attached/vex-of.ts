@@ -38,7 +38,9 @@ export function vexOf(kind: string, document: unknown, subject: string): StatedV
   const first: PassedOver[] = [];
   let total = 0;
   const about = statements.flatMap((each): StoredStatement[] => {
-    const target = targetOf(each, subject);
+    // What a link means is seen by what is attached in a repo.
+    const isLink = each.product === "" && bomLink(each.component) !== undefined;
+    const target = isLink ? each.component : targetOf(each, subject);
     const ids = storableIds(each.ids);
     const { status, justification, impact, product, component, timeMs, remedies } = each;
     if (target === undefined || ids.length === 0) {
@@ -58,9 +60,7 @@ export function vexOf(kind: string, document: unknown, subject: string): StatedV
 
 /** Why a statement is about nothing in the image. */
 function reasonFor({ product, component }: VexStatement): string {
-  const named = component || product;
-  if (bomLink(named) !== undefined) return "no SBOM that is attached has the component that it links to";
-  return parsedPurl(named) === undefined
+  return parsedPurl(component || product) === undefined
     ? "it names no package by a package URL, and not the image by its digest"
     : "it is about another image, or about a package of another product";
 }

@@ -29,7 +29,7 @@ const NO_IMAGE = "no repo has the name of the image";
 const NO_PACKAGE = "no image here holds such a package";
 const TOO_LARGE = `nothing of a document of more than ${MAX_DOCUMENT_CHARS} characters counts`;
 
-/** Counts the statements of VEX documents that an import reads, and those that are about nothing that is stored here. */
+/** Counts the statements of VEX documents that an import reads, and those about nothing that is stored here. */
 export class StatementCount {
   total = 0;
   unmatched = 0;

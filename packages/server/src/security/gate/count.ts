@@ -76,9 +76,10 @@ export function together(counts: readonly Counted[], platforms: ReadonlyMap<stri
   const marks = new Set<number>();
   for (const each of counts) for (const mark of each.marks ?? []) marks.add(mark);
   return {
-    count: counts.every((each) => each.marks !== undefined)
-      ? marks.size
-      : counts.reduce((sum, { count }) => sum + count, 0),
+    count:
+      counts.length > 1 && counts.every((each) => each.marks !== undefined)
+        ? marks.size
+        : counts.reduce((sum, { count }) => sum + count, 0),
     worst: worstOf(
       once(
         counts.flatMap(({ worst }) => worst),

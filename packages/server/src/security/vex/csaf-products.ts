@@ -61,8 +61,8 @@ function related(part: Known, whole: Known, isExternal: boolean): CsafProduct | 
 }
 
 /**
- * The purl of a package in a release. Undefined for what is no package of the distribution, or of a module of it without
- * the version: other modules have a package of the same name.
+ * The purl of a package in a release. Undefined for what is no package of the distribution, or of a module of it
+ * without the version: other modules have a package of the same name.
  */
 function inRelease(name: string, { type, namespace, distro }: PlatformRelease): string | undefined {
   const purl = parsedPurl(name) ?? (type === "rpm" ? rpmNamed(name, namespace) : undefined);

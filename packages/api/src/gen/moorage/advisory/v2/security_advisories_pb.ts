@@ -1157,8 +1157,9 @@ export const SecurityAdvisoryService: GenService<{
   /**
    * ListResolvedVulnsReports answers which vulnerabilities were resolved in images, a report for each day in UTC: those
    * that a newer version of a package ended, and those of which an advisory says that they were none. Days on which it
-   * is not known what the images held are left out; days without a change are not. The caller needs the capabilities on
-   * each repo. NOT_FOUND for a repo that the caller may not see, and for a tag that never was.
+   * is not known what the images held are left out; days without a change are not. What VEX documents say is in no
+   * report, though it closes findings. The caller needs the capabilities on each repo. NOT_FOUND for a repo that the
+   * caller may not see, and for a tag that never was.
    *
    * @generated from rpc moorage.advisory.v2.SecurityAdvisoryService.ListResolvedVulnsReports
    */
