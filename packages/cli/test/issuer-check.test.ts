@@ -6,7 +6,7 @@ import { openIssuer } from "../../server/test/support/issuer.ts";
 import { temporaryFolder } from "./commands.ts";
 import { openQuick } from "./quick.ts";
 
-test("whoever gives an identity an issuer is told why it cannot be used", async (t) => {
+test("whoever gives an identity an issuer hears why it cannot be used", async (t) => {
   const { as, done } = await openQuick(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "true" });
   const [good, broken] = await Promise.all([openIssuer(), openIssuer()]);
   t.after(() => Promise.all([good.close(), broken.close()]));

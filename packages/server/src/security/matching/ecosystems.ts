@@ -47,8 +47,8 @@ const repositoryName = (name: string): string =>
     .toLowerCase()
     .replace(/^https?:\/\//, "")
     .replace(/\.git$/, "");
-// Of npm, names that differ in case alone are two packages: some old ones have upper-case letters. Purls have Go's paths
-// in lower case. Names of pub have underscores only, which purls write for hyphens.
+// Of npm, names that differ in case alone are two packages: some old ones have upper-case letters. Purls have Go's
+// paths in lower case. Names of pub have underscores only, which purls write for hyphens.
 const REGISTRIES: readonly (readonly [ecosystem: string, purlType: string, registry: Registry])[] = [
   ["npm", "npm", { name: "npm", order: "semver", normalize: asWritten }],
   ["PyPI", "pypi", { name: "pypi", order: "pypi", normalize: pypiName }],
