@@ -1,7 +1,6 @@
-import { PackageURL } from "packageurl-js";
 import { isObject } from "../../lib/json.ts";
 import { platformRelease, type PlatformRelease } from "./platforms.ts";
-import { IMAGE_TYPES, parsedPurl } from "../../lib/purls/index.ts";
+import { IMAGE_TYPES, namedPurl, parsedPurl, type Purl, writePurl } from "../../lib/purls/index.ts";
 
 /** A product of a CSAF document: a purl, or the name of what has none; and the product that it is a component of. */
 export interface CsafProduct {
@@ -67,22 +66,23 @@ function related(part: Known, whole: Known, isExternal: boolean): CsafProduct | 
 function inRelease(name: string, { type, namespace, distro }: PlatformRelease): string | undefined {
   const purl = parsedPurl(name) ?? (type === "rpm" ? rpmNamed(name, namespace) : undefined);
   if (purl === undefined || !DISTRIBUTION_TYPES.has(purl.type) || purl.type !== type) return undefined;
-  const qualifiers = (purl.qualifiers ?? {}) as Record<string, string>;
-  if (qualifiers["rpmmod"] !== undefined && !purl.version) return undefined;
-  const all = { ...qualifiers, distro: qualifiers["distro"] || distro };
-  return new PackageURL(type, purl.namespace ?? namespace, purl.name, purl.version, all, purl.subpath).toString();
+  if (purl.qualifiers.has("rpmmod") && purl.version === "") return undefined;
+  const qualifiers = { distro, ...Object.fromEntries([...purl.qualifiers].filter(([, value]) => value !== "")) };
+  return writePurl({ ...purl, namespace: purl.namespace || namespace, qualifiers });
 }
 
 const RPM_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}$/;
 const ARCHITECTURE = /^(?:noarch|src|nosrc|x86_64|i[3-6]86|aarch64|ppc64le|ppc64|s390x|s390|riscv64|armv7hl|armv6hl)$/;
 
 /** A package of RPM by its name alone, or by name, version, release and architecture, as SUSE writes it. */
-function rpmNamed(text: string, namespace: string): PackageURL | undefined {
+function rpmNamed(text: string, namespace: string): Purl | undefined {
   const dot = text.lastIndexOf(".");
   const arch = text.slice(dot + 1);
   if (text.length > 300) return undefined;
   if (dot <= 0 || !ARCHITECTURE.test(arch))
-    return RPM_NAME.test(text) ? new PackageURL("rpm", namespace, text, undefined, undefined) : undefined;
+    return RPM_NAME.test(text)
+      ? namedPurl({ type: "rpm", namespace, name: text, version: "", qualifiers: new Map() })
+      : undefined;
   const whole = text.slice(0, dot);
   const release = whole.lastIndexOf("-");
   const version = whole.lastIndexOf("-", release - 1);
@@ -91,8 +91,8 @@ function rpmNamed(text: string, namespace: string): PackageURL | undefined {
   const colon = rest.indexOf(":");
   const epoch = colon < 0 ? "" : rest.slice(0, colon);
   if (!RPM_NAME.test(name) || !/^\d{0,6}$/.test(epoch)) return undefined;
-  const qualifiers = { arch, ...(epoch !== "" && epoch !== "0" && { epoch }) };
-  return new PackageURL("rpm", namespace, name, rest.slice(colon + 1), qualifiers);
+  const qualifiers = new Map([["arch", arch], ...(epoch === "" || epoch === "0" ? [] : [["epoch", epoch] as const])]);
+  return namedPurl({ type: "rpm", namespace, name, version: rest.slice(colon + 1), qualifiers });
 }
 
 /** The products of branches and those beside them. */
