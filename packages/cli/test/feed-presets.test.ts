@@ -89,7 +89,6 @@ test("presets are fetched once somebody has said so, and say what they cover", a
       "  next",
     ],
   );
-  // The server, which runs, has not fetched them as well.
   assert.equal(source.asked.length, 3);
   const problems = (await feeds("list", "--problems")).stdout.trimEnd().split("\n");
   assert.match(problems.shift() ?? "", /^osv-npm: A-5\.json: is not JSON/);

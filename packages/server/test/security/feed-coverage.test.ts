@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { dueFeeds } from "../../src/security/index.ts";
 import { OSV_FEED, openFeedInstallation, someRecords } from "../support/feed-installation.ts";
 
 const range = (fixed: string): object[] => [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed }] }];
@@ -76,4 +77,15 @@ test("more problems than are stored stay counted when a part is imported", async
   const feed = await installation.feed("osv");
   assert.deepEqual([feed?.records, feed?.unmatched], [1_004, 1_004]);
   assert.equal((await installation.admin((feeds) => feeds.problems("osv"))).length, 1_000);
+});
+
+test("a server leaves a preset alone that the command fetches, until it is due as after a failure", async (t) => {
+  const installation = await openFeedInstallation(t);
+  const added = await installation.admin(async (feeds) => feeds.addPlanned(await feeds.plan(["kev"])));
+  assert.deepEqual(added, ["kev"]);
+  const row = await installation.feed("kev");
+  const atMs = row?.attempt_time ?? NaN;
+  assert.equal(row?.error, "its first fetch has not ended");
+  const due = async (nowMs: number) => (await dueFeeds(installation.db, nowMs)).map(({ name }) => name);
+  assert.deepEqual([await due(atMs + 60_000), await due(atMs + 15 * 60_000)], [[], ["kev"]]);
 });
