@@ -48,6 +48,8 @@ test("feeds are added, imported and listed while a server runs, as JSON in the A
     records: 1,
     withdrawn: 0,
     problems: 0,
+    statements: 0,
+    statementsUnmatched: 0,
     unmatched: 0,
     coverage: [{ space: "npm", records: 1, isMatched: true }],
     newestRecordTime: "2026-11-01T08:00:00.000Z",

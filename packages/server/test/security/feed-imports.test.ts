@@ -28,7 +28,16 @@ test("an import stores records and what they are found by; the same again change
     { id: "GO-3", severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H" }] },
   ];
   const first = await installation.importOsv("osv", records);
-  assert.deepEqual(first, { feed: "osv", records: 3, changed: 3, removed: 0, problems: 0, unmatched: 2 });
+  assert.deepEqual(first, {
+    feed: "osv",
+    records: 3,
+    changed: 3,
+    removed: 0,
+    problems: 0,
+    statements: 0,
+    statementsUnmatched: 0,
+    unmatched: 2,
+  });
   const stored = await installation.records();
   assert.deepEqual(
     stored.map((row) => [row.id, row.modified, row.withdrawn, row.severity, row.score_tenths, row.removed]),
@@ -49,7 +58,16 @@ test("an import stores records and what they are found by; the same again change
   assert.ok(feed?.success_time !== null);
 
   const again = await installation.importOsv("osv", records.toReversed());
-  assert.deepEqual(again, { feed: "osv", records: 3, changed: 0, removed: 0, problems: 0, unmatched: 2 });
+  assert.deepEqual(again, {
+    feed: "osv",
+    records: 3,
+    changed: 0,
+    removed: 0,
+    problems: 0,
+    statements: 0,
+    statementsUnmatched: 0,
+    unmatched: 2,
+  });
   assert.deepEqual(await installation.records(), stored);
 });
 
@@ -64,7 +82,16 @@ test("what changed and what is gone gets new numbers, in the order of the commit
   ]);
   const last = Math.max(...(await installation.records()).map(({ change }) => change));
   const outcome = await installation.importOsv("osv", [...others, { id: "B-1", aliases: ["CVE-3"] }, { id: "B-3" }]);
-  assert.deepEqual(outcome, { feed: "osv", records: 20, changed: 2, removed: 1, problems: 0, unmatched: 20 });
+  assert.deepEqual(outcome, {
+    feed: "osv",
+    records: 20,
+    changed: 2,
+    removed: 1,
+    problems: 0,
+    statements: 0,
+    statementsUnmatched: 0,
+    unmatched: 20,
+  });
   const rows = await installation.records();
   const since = rows.filter(({ change }) => change > last).toSorted((a, b) => a.change - b.change);
   assert.deepEqual(
@@ -130,7 +157,16 @@ test("of a record that cannot be read the stored version stays, and the problem 
     { name: "x.json", content: "{" },
   ]);
   const outcome = await installation.admin((feeds) => feeds.importData("osv", fileOf(t, "all.zip", zip), {}));
-  assert.deepEqual(outcome, { feed: "osv", records: 1, changed: 0, removed: 0, problems: 3, unmatched: 1 });
+  assert.deepEqual(outcome, {
+    feed: "osv",
+    records: 1,
+    changed: 0,
+    removed: 0,
+    problems: 3,
+    statements: 0,
+    statementsUnmatched: 0,
+    unmatched: 1,
+  });
   assert.deepEqual((await installation.records())[0], before);
   const listed = await installation.admin((feeds) => unreadable(feeds));
   assert.deepEqual(
@@ -160,7 +196,16 @@ test("a single record changes that record alone", TIMEOUT, async (t) => {
   await installation.importOsv("osv", someRecords(3));
   const file = fileOf(t, "one.json", osv("A-0002", { aliases: ["CVE-1"], modified: "2030-01-01T00:00:00Z" }));
   const outcome = await installation.admin((feeds) => feeds.importData("osv", file, {}));
-  assert.deepEqual(outcome, { feed: "osv", records: 1, changed: 1, removed: 0, problems: 0, unmatched: 1 });
+  assert.deepEqual(outcome, {
+    feed: "osv",
+    records: 1,
+    changed: 1,
+    removed: 0,
+    problems: 0,
+    statements: 0,
+    statementsUnmatched: 0,
+    unmatched: 1,
+  });
   const feed = await installation.feed("osv");
   // Up to where the feed is complete has not changed: an update must not leave out what came in between.
   assert.deepEqual([feed?.records, feed?.newest], [3, Date.parse("2026-01-02T03:04:05Z")]);
