@@ -29,8 +29,7 @@ export function importedText(imported: Imported): string {
 
 /** Such as `12 of 40 statements are about nothing here`. */
 export function aboutNothing(unmatched: number, statements: number): string {
-  const of = `${unmatched} of ${statements} ${statements === 1 ? "statement" : "statements"}`;
-  return `${of} ${unmatched === 1 ? "is" : "are"} about nothing here`;
+  return `${unmatched} of ${statements} statements ${unmatched === 1 ? "is" : "are"} about nothing here`;
 }
 
 /** A statement that is about nothing here, in one line. */

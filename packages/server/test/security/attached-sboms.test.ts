@@ -134,6 +134,24 @@ test("an SBOM that is attached is added to what the layers hold, and goes when i
   assert.match((await get(place, subject, "rawSbom")).text, /read from the layers/);
 });
 
+test("a package that the layers and a document name is one, with what either says of it", async () => {
+  const place = await newPlace();
+  const subject = await pushLayers(place, "licensed", [
+    tarOf([
+      { path: "app/node_modules/both/package.json", content: '{"name":"both","version":"1.0.0","license":"MIT"}' },
+    ]),
+  ]);
+  await sbom(place, subject);
+  await pushArtifact(place, oneLayer(CYCLONEDX, cycloneDx(["both"]), { subject }));
+  await attachments(place, subject, 1);
+  const { body } = await get(place, subject, "sbom");
+  const { components } = body["document"] as { components: { name: string; licenses?: unknown }[] };
+  assert.deepEqual(
+    components.map(({ name, licenses }) => [name, JSON.stringify(licenses)]),
+    [["both", '[{"license":{"id":"MIT"}}]']],
+  );
+});
+
 test("every form of envelope is read, and so are both formats", async () => {
   const place = await newPlace();
   const forms: readonly [type: string, content: (subject: string) => string][] = [

@@ -270,8 +270,9 @@ async function addPackages(
   // A package may lie in any number of places, and each is there once for each image that has it.
   const known = new Map<HeldPackage, Set<string>>();
   for (const { layer, path, ...row } of rows) {
-    const held = to.get(row.id) ?? { ...row, places: [], platforms: [], sources: [], contradictions: [] };
-    to.set(row.id, held);
+    const held = to.get(row.purl) ?? { ...row, places: [], platforms: [], sources: [], contradictions: [] };
+    to.set(row.purl, held);
+    complete(held, row);
     const places = known.get(held) ?? new Set(held.places.map(keyOf));
     known.set(held, places);
     if (!places.has(keyOf({ layer, path }))) {
@@ -282,6 +283,17 @@ async function addPackages(
     if (!held.sources.includes(source)) held.sources.push(source);
   }
   return new Set(known.keys());
+}
+
+/** What several sources name is one package: what the first of them does not say, the others do. */
+function complete(
+  held: HeldPackage,
+  { licence, sourceName, sourceVersion }: Pick<HeldPackage, "licence" | "sourceName" | "sourceVersion">,
+): void {
+  if (held.licence === "") held.licence = licence;
+  if (held.sourceName !== held.name || held.sourceVersion !== held.version) return;
+  held.sourceName = sourceName;
+  held.sourceVersion = sourceVersion;
 }
 
 const keyOf = ({ layer, path }: HeldPackage["places"][number]): string => `${layer} ${path}`;
