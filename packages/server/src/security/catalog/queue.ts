@@ -6,7 +6,7 @@ import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { countArchivesAgain, deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";
 import { CATALOGUING } from "./command-options.ts";
 import type { NotRead } from "./image-reader.ts";
-import { READERS } from "./readers/index.ts";
+import { READERS_VERSION } from "./readers-version.ts";
 import { deletePackages } from "./remove.ts";
 import { giveRelease } from "./releases.ts";
 import { CATALOG_STATE, insertPackages, LAYERS, LAYERS_AGAIN } from "./rows.ts";
@@ -135,7 +135,7 @@ export function outdated(db: Database) {
       .selectFrom("image_catalogs")
       // As its index has it.
       .where("state", "=", sql.lit(CATALOG_STATE.done))
-      .where("readers", "<", READERS)
+      .where("readers", "<", READERS_VERSION)
       .where("rereads", "<", MAX_ATTEMPTS)
   );
 }
@@ -229,7 +229,7 @@ async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, 
     .updateTable("image_catalogs")
     .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
     .set({ ...release, unread: JSON.stringify(await withArchives(call.tx, digest, unread)) })
-    .set({ readers: READERS, rereads: 0 })
+    .set({ readers: READERS_VERSION, rereads: 0 })
     .where("digest", "=", digest)
     .execute();
   if (os !== undefined) await giveRelease(call.tx, digest);

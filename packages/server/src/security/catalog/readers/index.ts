@@ -16,12 +16,6 @@ import { rReader } from "./r.ts";
 import { rpmReaders } from "./rpm.ts";
 import { yarnReaders } from "./yarn.ts";
 
-/**
- * The version of the readers. With a larger one all images are read again that were read before, in the background, so
- * it is raised by one in a release whose readers find more.
- */
-export const READERS = 1;
-
 /** All readers; the first that wants a file reads it. */
 export const FILE_READERS: readonly FileReader[] = [
   osReleaseReader,
