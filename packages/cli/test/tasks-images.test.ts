@@ -155,7 +155,7 @@ test(
     assert.equal(unknown.code, 8);
     assert.match(
       unknown.stderr,
-      /^moorage: not known: acme\/app:3\.0: linux\/amd64: NO_DATA: no feed covers 1 package of npm \(moorage feeds add osv would\); linux\/arm64: NO_DATA: /,
+      /^moorage: not known: acme\/app:3\.0: linux\/amd64: NO_DATA: no feed covers 1 package of npm \(moorage feeds add osv-npm would\); linux\/arm64: NO_DATA: /,
     );
     const open = await run(["images", "findings", "acme/app:3.0"]);
     assert.equal(open.code, 0);

@@ -99,6 +99,10 @@ Packages: 0 added, 0 removed, 1 changed
 ~ pkg:npm/hello 1.1.0 → 1.2.0
 
 Findings: 0 new, 0 gone, 0 changed
+! not all known: linux/amd64, from: no feed covers 1 package of npm (moorage feeds add osv-npm would)
+! not all known: linux/amd64, to: no feed covers 1 package of npm (moorage feeds add osv-npm would)
+! not all known: linux/arm64, from: no feed covers 1 package of npm (moorage feeds add osv-npm would)
+! not all known: linux/arm64, to: no feed covers 1 package of npm (moorage feeds add osv-npm would)
 
 ~ linux/amd64
   ~ label org.opencontainers.image.version: 1 → 2

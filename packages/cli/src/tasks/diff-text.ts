@@ -90,7 +90,7 @@ function unknownLines(diff: JsonObject, what: "packages" | "vulnerabilities", pe
       return why === "" ? [] : [`${textIn(platform, "platform")}, ${side}: ${why}`];
     }),
   );
-  return [...new Set(lines)].map((line) => pen.ink(`! not compared: ${line}`, "yellow"));
+  return [...new Set(lines)].map((line) => pen.ink(`! not all known: ${line}`, "yellow"));
 }
 
 function platformLines(platform: JsonObject, pen: Pen): string[] {
