@@ -206,7 +206,7 @@ test("what is wrong with a request is named", async () => {
   assert.deepEqual([wrong.status, blamed(wrong)], [400, ["page_token"]]);
 });
 
-test("an attached SBOM says what an image holds, in the repo where it is attached", async () => {
+test("an attached SBOM adds what an image holds, in the repo where it is attached", async () => {
   const place = await target("team/app");
   const subject = digests["old"] ?? "";
   const document = cycloneDx(["left-pad"]).replaceAll("1.0.0", "9.9.9");
@@ -216,6 +216,10 @@ test("an attached SBOM says what an image holds, in the repo where it is attache
     layers: [{ mediaType: "application/vnd.cyclonedx+json", content: document }],
   });
   await until(pad, (found) => found.some(({ version }) => version === "9.9.9"));
-  assert.deepEqual(shorts(await list(pad, "version=1.0.0")), ["other/app:latest 1.0.0 amd64"]);
+  // What the layers hold stays: a document takes nothing away.
+  assert.deepEqual(shorts(await list(pad, "version=1.0.0")), [
+    "other/app:latest 1.0.0 amd64",
+    "team/app:v1 1.0.0 amd64",
+  ]);
   assert.deepEqual(shorts(await list(pad, "version=9.9.9")), ["team/app:v1 9.9.9 amd64"]);
 });
