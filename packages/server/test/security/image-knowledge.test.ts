@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { type TarEntry, tarOf } from "../support/catalog/archives.ts";
+import { type TarEntry, tarOf, zipOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
+import { classesIn, manifestOf } from "../support/catalog/java.ts";
 import { newRepoPlace, type Place } from "../support/catalog/place.ts";
 import { pushIndex, pushLayers } from "../support/catalog/push.ts";
 import { openedImport, osvOf, plainRecord, putRecords } from "../support/feed-records.ts";
@@ -251,4 +252,22 @@ test("a gate holds an image that no feed covers, and says so; with PASS it passe
   await repo.pulledAs("v1", 403);
   await putNpm();
   await repo.pulledAs("v1", 200);
+});
+
+test("what is of no ecosystem, such as the image's own program, is listed and leaves the rest known", async () => {
+  const app = await place();
+  await putNpm();
+  const shop = zipOf({
+    ...manifestOf({ "Implementation-Title": "shop", "Implementation-Version": "1.0" }),
+    ...classesIn("com/example/shop", 2),
+  });
+  const digest = await push(app, "v1", [NPM, { path: "app/shop-1.0.jar", content: shop }]);
+  const { state, unknownImages } = await settled(app, digest);
+  assert.deepEqual([state, unknownImages], ["KNOWLEDGE_STATE_READ", []]);
+  const { images: seen } = await coverage(app, digest);
+  assert.deepEqual(seen[0]?.uncovered, [{ ecosystem: "generic", packages: 1, preset: "" }]);
+  assert.deepEqual(
+    seen[0].files.map(({ path }) => path),
+    ["app/shop-1.0.jar"],
+  );
 });

@@ -29,6 +29,8 @@ export interface ImageKnowledge extends Omit<UnknownImage, "state"> {
 }
 
 const MAX_REASON = 300;
+/** The type of purls of what is of no ecosystem. Source: the types of purl-spec. */
+const NO_ECOSYSTEM = "generic";
 const NOTHING: PackageCoverage = { packages: 0, uncovered: [], waiting: 0, spaces: [] };
 
 /**
@@ -80,7 +82,9 @@ export async function knowledgeOf(
   if (await isAnyUnmatched(tx, digest, names))
     return unknown("its packages wait to be compared with the records of the feeds", true);
   if (waiting > 0) return unknown("the records of the feeds wait to be compared with its packages", true);
-  return uncovered.length === 0 ? known : unknown(describeUncovered(uncovered), false, "NO_DATA");
+  // What is of no ecosystem, such as the program of the image itself, is listed: no feed could ever cover it.
+  const missing = uncovered.filter(({ ecosystem }) => ecosystem !== NO_ECOSYSTEM);
+  return missing.length === 0 ? known : unknown(describeUncovered(missing), false, "NO_DATA");
 }
 
 /** Why the findings of an image of a repo are not known; undefined when they are, and for what is no image. */

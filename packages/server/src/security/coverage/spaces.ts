@@ -36,8 +36,8 @@ export async function stateOfSpace(tx: Database, space: string): Promise<SpaceSt
 export async function isAnyFeed(tx: Database): Promise<boolean> {
   const rows = await select(
     tx,
-    `select f.name from feeds as f where f.format in (${COMPARED}) and f.success_time is not null
-     and exists (select 1 from feed_records as r where r.feed = f.name and r.removed = 0) limit 1`,
+    `select name from feeds where format in (${COMPARED}) and success_time is not null
+     and exists (select 1 from feed_records as r where r.feed = feeds.name and r.removed = 0) limit 1`,
     [],
   );
   return rows.length > 0;
