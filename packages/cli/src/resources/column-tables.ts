@@ -503,6 +503,19 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("LAST ATTEMPT", "attemptTime", WIDE),
     text("LICENCE", "licence", WIDE),
   ],
+  presets: [
+    text("NAME", "name"),
+    text("COVERS", "covers", FLEXIBLE),
+    text("FORMAT", "format", WIDE),
+    text("ADDRESS", "address", WIDE),
+    text("LICENCE", "licence", WIDE),
+  ],
+  problems: [
+    text("FEED", "feed"),
+    text("RECORD", "record"),
+    text("WHY", "message", FLEXIBLE),
+    text("WHERE", "position", WIDE),
+  ],
   jobs: [
     text("NAME", "name"),
     time("DUE", "dueTime"),
