@@ -10,7 +10,7 @@ import { openIssuer } from "../support/issuer.ts";
 const skip = process.env["MOORAGE_TEST_POSTGRES_URL"] ? false : "only PostgreSQL can be made to say that it is full";
 
 test("without any space an identity that is there gets a token, without a refresh token", { skip }, async (t) => {
-  const house = await openAccess();
+  const house = await openAccess({ expected: ["the database is full"] });
   t.after(() => house.close());
   const issuer = await openIssuer();
   t.after(() => issuer.close());

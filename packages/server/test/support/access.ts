@@ -32,17 +32,18 @@ export interface AccessHouse extends Omit<Access, "authenticate"> {
   close(): Promise<void>;
 }
 
-/** `env`: settings beside those of every test. */
+/** `env`: settings beside those of every test. `expected`: messages of errors that the test has the server log. */
 export async function openAccess({
   allowPrivateNetwork = true,
   env = {} as Record<string, string>,
+  expected = [] as readonly string[],
 } = {}): Promise<AccessHouse> {
   const folder = mkdtempSync(join(tmpdir(), "moorage-access-"));
   const clock = { nowMs: Date.now() };
   const composition = await openComposition(
     folder,
     { MOORAGE_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork ? "1" : "0", ...env },
-    { clock: { nowMs: () => clock.nowMs } },
+    { clock: { nowMs: () => clock.nowMs }, expected },
   );
   const { access, auditor, config, db, secrets, store } = composition;
   const noted: AuditEvent[] = [];

@@ -13,14 +13,18 @@ export interface TestComposition extends Composition {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** `env`: settings beside those of every test. */
+/** `env`: settings beside those of every test. `expected`: messages of errors that the test has the server log. */
 export async function openComposition(
   dataDir: string,
   env: Record<string, string> = {},
-  options: Pick<CompositionOptions, "clock" | "prepared"> = {},
+  { expected = [], ...options }: Pick<CompositionOptions, "clock" | "prepared"> & { expected?: readonly string[] } = {},
 ): Promise<TestComposition> {
   const errors: unknown[] = [];
-  const log = pino({ level: "error" }, { write: (line: string) => void errors.push(JSON.parse(line)) });
+  const write = (line: string): void => {
+    const entry = JSON.parse(line) as { msg?: string };
+    if (!expected.includes(entry.msg ?? "")) errors.push(entry);
+  };
+  const log = pino({ level: "error" }, { write });
   const config = loadConfig({
     MOORAGE_PORT: "0",
     ...UNLIMITED,
