@@ -35,8 +35,9 @@ export async function copyTags(
   let tagsSeen: number | undefined;
   try {
     const listed = await listFollowed(job, follows);
-    const { followed, companions, error } = listed;
-    tagsSeen = followed.length;
+    const { followed, companions, unstorable, error } = listed;
+    tagsSeen = followed.length + unstorable.length;
+    for (const { tag, reason } of unstorable) log.failed(tag, "wrong", reason);
     const found = await copyAll(copying, followed, pause);
     const wanted = companions.filter(({ digest }) => found?.has(digest)).map(({ tag }) => tag);
     if (found === undefined || (await copyAll(copying, wanted, pause)) === undefined) return undefined;
@@ -49,8 +50,8 @@ export async function copyTags(
 }
 
 /** That there is nothing to follow, which is neither a success nor a failure. */
-function emptiness({ followed, count }: FollowedTags): { isEmpty?: boolean; note?: string } {
-  if (followed.length > 0) return {};
+function emptiness({ followed, unstorable, count }: FollowedTags): { isEmpty?: boolean; note?: string } {
+  if (followed.length + unstorable.length > 0) return {};
   const note = count === 0 ? "the source lists no tags" : `none of the source's ${count} tags matches the tag pattern`;
   return { isEmpty: true, note };
 }

@@ -1,5 +1,5 @@
 import { createTurns } from "../lib/turns.ts";
-import { isDigest } from "../oci/index.ts";
+import { isDigest, isTag } from "../oci/index.ts";
 import { isReservedTag, type SyncSettings } from "../registry/index.ts";
 import type { CopyJob } from "./context.ts";
 import { UpstreamError } from "./errors.ts";
@@ -10,7 +10,9 @@ export interface FollowedTags {
   followed: string[];
   /** Tags that are not to be followed by their names, and belong to the digest in it. */
   companions: { tag: string; digest: string }[];
-  /** How many tags the source lists, without reserved names. */
+  /** Tags that would be followed, and cannot be here, by their names; with why. */
+  unstorable: { tag: string; reason: string }[];
+  /** How many tags the source lists. */
   count: number;
   /** Why there may be more of them. Undefined when these are all. */
   error: UpstreamError | undefined;
@@ -43,6 +45,7 @@ export async function listFollowed(
 ): Promise<FollowedTags> {
   const followed = new Set<string>();
   const companions = new Map<string, string>();
+  const unstorable = new Map<string, string>();
   const others = { count: 0 };
   const turn = createTurns();
   let error: UpstreamError | undefined;
@@ -50,14 +53,15 @@ export async function listFollowed(
     for await (const names of upstream.tags(signal)) {
       for (const tag of names) {
         const companion = companionOf(tag);
-        // A reserved name reads as a tag as of a time, so it could not be pulled.
-        if (isReservedTag(tag)) continue;
-        if (follows(tag)) followed.add(tag);
+        const reason = unstorableReason(tag);
+        if (reason !== undefined && follows(tag)) unstorable.set(printed(tag), reason);
+        else if (reason !== undefined) others.count += 1;
+        else if (follows(tag)) followed.add(tag);
         else if (companion !== undefined) companions.set(tag, companion);
         else others.count += 1;
         await turn();
       }
-      if (Math.max(followed.size, companions.size) <= MAX_FOLLOWED) continue;
+      if (Math.max(followed.size, companions.size, unstorable.size) <= MAX_FOLLOWED) continue;
       throw new TooMany("wrong", `more than ${MAX_FOLLOWED} tags are to be followed: narrow the tag pattern`);
     }
   } catch (thrown) {
@@ -69,12 +73,25 @@ export async function listFollowed(
   return {
     followed: [...followed],
     companions: [...companions].map(([tag, digest]) => ({ tag, digest })),
-    count: followed.size + companions.size + others.count,
+    unstorable: [...unstorable].map(([tag, reason]) => ({ tag, reason })),
+    count: followed.size + companions.size + unstorable.size + others.count,
     error,
   };
 }
 
 class TooMany extends UpstreamError {}
+
+/** Why a tag of the source cannot be here, by its name. Undefined for other names. */
+function unstorableReason(tag: string): string | undefined {
+  if (!isTag(tag)) return "no tag may have such a name";
+  // It could not be pulled.
+  return isReservedTag(tag) ? "the name reads as a tag as of a time" : undefined;
+}
+
+/** A name that others made up, for messages. */
+function printed(tag: string): string {
+  return tag.replace(/[^\x20-\x7e]/g, "?");
+}
 
 /** Those of the tags that the source lists. */
 export async function listedStill(

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../lib/json.ts";
-import { isDigest, isTag } from "../oci/index.ts";
+import { isDigest } from "../oci/index.ts";
 import { UpstreamError } from "./errors.ts";
 import { readManifest } from "./source-manifests.ts";
 import { pagesOf } from "./source-pages.ts";
@@ -16,6 +16,10 @@ export interface Referrers {
 
 const PAGE = 1_000;
 const MAX_TAGS = 1_000_000;
+/** Longer than that of any tag. */
+const MAX_NAME = 200;
+/** The name of a tag that is not text. */
+const NO_TEXT = "(not text)";
 // Some registries filter a page after it was cut, so a few may bring nothing although others follow.
 const MAX_IDLE_PAGES = 8;
 const MAX_REFERRERS = 1_000;
@@ -25,8 +29,8 @@ const NO_REFERRERS_API: ReadonlySet<number> = new Set([404, 405, 501]);
 const IMPATIENT = { retries: 1, maxWaitMs: 2_000 };
 
 /**
- * The names of the repository's tags, a page at a time; invalid names are left out. It ends when nothing new comes, and
- * throws an UpstreamError when there should be more by then.
+ * The names of the repository's tags, a page at a time, those included that no tag may have. It ends when nothing new
+ * comes, and throws an UpstreamError when there should be more by then.
  */
 export async function* listTags(repository: SourceRepository, signal: AbortSignal): AsyncGenerator<string[]> {
   const pages = createPageMemory();
@@ -58,7 +62,10 @@ export async function* listTags(repository: SourceRepository, signal: AbortSigna
 function tagsOf({ tags }: Record<string, unknown>): string[] {
   if (tags === null) return [];
   if (!Array.isArray(tags)) throw new UpstreamError("wrong", "the source answers without a list of tags");
-  return (tags as unknown[]).filter((tag): tag is string => typeof tag === "string" && isTag(tag));
+  return (tags as unknown[]).map((tag) =>
+    // A name that is too long stays too long.
+    typeof tag === "string" ? tag.slice(0, MAX_NAME).toWellFormed() : NO_TEXT,
+  );
 }
 
 /** Remembers what pages brought. */

@@ -85,6 +85,24 @@ cases["SUCCEEDED means that every followed tag is here"] = async (t, { here, ima
         ["SYNC_STATE_SUCCEEDED", digest],
       );
     },
+    "names that no tag may have, or that cannot be pulled": async () => {
+      const one = image("odd-names");
+      const good = one.push("good", { tags: ["v1"] });
+      const tags = ["v1", "v 2", "../x", 3, "x".repeat(129), "a\u202eb", "v1--at--20260101T000000Z"];
+      one.misbehave = ({ path, res }) => {
+        if (!path.startsWith("tags/list")) return false;
+        sendJson(res, { name: "odd-names", tags });
+        return true;
+      };
+      const { state, message, tagsSeen } = await mirrored("odd-names");
+      assert.deepEqual([state, tagsSeen, await tag("odd-names", "v1")], ["SYNC_STATE_FAILED", 7, good.digest]);
+      assert.match(message, /^6 tags could not be copied: v 2 \(no tag may have such a name\), \.\.\/x \(/);
+      const some = image("odd-names-left-out");
+      some.push("good", { tags: ["v1"] });
+      some.misbehave = one.misbehave;
+      const narrowed = await mirrored("odd-names-left-out", { tagPattern: "v[0-9]" });
+      assert.deepEqual([narrowed.state, narrowed.tagsSeen], ["SYNC_STATE_SUCCEEDED", 1]);
+    },
     "404 to everything but the list": async () => {
       const one = image("list-only");
       one.push("one", { tags: ["v1", "v2"] });
