@@ -118,6 +118,17 @@ test("statements about nothing in an image are counted and listed, with the reas
   assert.deepEqual((short["attachments"] as Attachment[])[0]?.unmatched, []);
 });
 
+test("a statement about an old package of npm, whose name has capitals, is about it", async () => {
+  const repo = await openGatedRepo(platform);
+  const digest = await repo.push("v1", ["JSONStream", "1.0.0"]);
+  const [found] = await attach(repo, digest, OPENVEX, openVex(not("pkg:npm/jsonstream@1.0.0"), not("pkg:npm/json@1")));
+  assert.deepEqual([found?.statementsTotal, found?.statementsUnmatched], [2, 1]);
+  assert.deepEqual(
+    found?.unmatched.map(({ product }) => product),
+    ["pkg:npm/json@1"],
+  );
+});
+
 test("what CSAF says can be done stands with the finding, whether it is open or closed", async () => {
   const repo = await openGatedRepo(platform);
   const digest = await repo.push("v1", BAD);

@@ -3,7 +3,7 @@ import { createTurns } from "../../lib/turns.ts";
 import { isIndexType } from "../../core/media-types.ts";
 import { type Database, select } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
-import { namedPackages } from "../findings/named-packages.ts";
+import { namedPackages } from "../findings/packages-by-name.ts";
 import { imagesBehind } from "../findings/images.ts";
 import { isAbout } from "../vex/applies.ts";
 import { resolveLinks } from "./links.ts";

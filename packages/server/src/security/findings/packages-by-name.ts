@@ -28,7 +28,7 @@ export async function namedPackages(
   { image, turn }: NamedOptions = {},
 ): Promise<(purl: string) => readonly PurlOfPackage[]> {
   if (image?.sources.length === 0) return () => [];
-  const { names, keys } = namesIn(purls);
+  const { names, npm, keys } = namesIn(purls);
   const within =
     image === undefined
       ? ""
@@ -49,6 +49,8 @@ export async function namedPackages(
   };
   await look(names, "packages as p", "p.name");
   await look(names, "packages as p", "p.source_name");
+  // Old packages of npm, whose purls have their names in lower case.
+  await look(npm, "packages as p", "p.ecosystem = 'npm' and p.name <> lower(p.name) and lower(p.name)");
   await look(keys, "package_keys as k join packages as p on p.id = k.package", "k.key");
   return (purl) => {
     const read = parsedPurl(purl);
@@ -56,17 +58,20 @@ export async function namedPackages(
   };
 }
 
-function namesIn(purls: readonly string[]): { names: string[]; keys: string[] } {
+function namesIn(purls: readonly string[]): { names: string[]; npm: string[]; keys: string[] } {
   const names = new Set<string>();
+  const npm = new Set<string>();
   const keys = new Set<string>();
   for (const text of purls) {
     const purl = parsedPurl(text);
     if (purl === undefined) continue;
-    names.add(fullName(purl));
+    const name = fullName(purl);
+    names.add(name);
+    if (purl.type === "npm") npm.add(name);
     const key = isOfDistribution(purl.type) ? undefined : lookupsOf({ ...purl, version: "" })[0]?.key;
     if (key !== undefined) keys.add(key);
   }
-  return { names: [...names], keys: [...keys] };
+  return { names: [...names], npm: [...npm], keys: [...keys] };
 }
 
 /** A package is found by its own name and by that of its source. */
