@@ -77,7 +77,7 @@ function addAdd(feeds: Command): void {
     )
     .option("-y, --yes", "add and fetch presets without asking")
     .option("--format <format>", "of a feed of your own; the documentation lists them")
-    .option("--licence <text>", "of a feed of your own: under which its data may be used, such as CC-BY-4.0")
+    .option("--licence <text>", "of a feed of your own: the license of its data, such as CC-BY-4.0")
     .option("--address <url>", "where it is fetched from; a feed of your own without one is only imported")
     .option("--interval <duration>", "how often it is fetched, 6h by default")
     .addOption(

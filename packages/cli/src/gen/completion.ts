@@ -594,7 +594,7 @@ export const OPTIONS: readonly string[] = [
   "{\"names\":[\"--secret-key\"],\"help\":\"32 bytes in base64 or hex that encrypt secrets in the database\",\"value\":{\"name\":\"value\",\"source\":\"none\"}}",
   "{\"names\":[\"-y\",\"--yes\"],\"help\":\"add and fetch presets without asking\"}",
   "{\"names\":[\"--format\"],\"help\":\"of a feed of your own\",\"value\":{\"name\":\"format\"}}",
-  "{\"names\":[\"--licence\"],\"help\":\"of a feed of your own: under which its data may be used, such as CC-BY-4.0\",\"value\":{\"name\":\"text\"}}",
+  "{\"names\":[\"--licence\"],\"help\":\"of a feed of your own: the license of its data, such as CC-BY-4.0\",\"value\":{\"name\":\"text\"}}",
   "{\"names\":[\"--address\"],\"help\":\"where it is fetched from\",\"value\":{\"name\":\"url\"}}",
   "{\"names\":[\"--interval\"],\"help\":\"how often it is fetched, 6h by default\",\"value\":{\"name\":\"duration\"}}",
   "{\"names\":[\"--product\"],\"help\":\"of a feed of VEX documents: beginnings of the purls that it may decide about\",\"value\":{\"name\":\"purl\"},\"repeats\":true}",

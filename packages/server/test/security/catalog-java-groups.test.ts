@@ -5,7 +5,7 @@ import type { ArchiveClues } from "../../src/security/catalog/readers/java-clues
 import { zipOf } from "../support/catalog/archives.ts";
 import { catalogOf } from "../support/catalog/catalog.ts";
 import { classesIn, type JarFiles, manifestOf } from "../support/catalog/java.ts";
-import { PUBLIC_ARTIFACTS } from "../support/catalog/known-groups.ts";
+import { PUBLIC_ARTIFACTS } from "../support/catalog/public-artifacts.ts";
 
 /** `group:artifact:version` of an archive when feeds know these artifacts; empty when it is not identified. */
 async function identified(path: string, files: JarFiles, known: readonly string[]): Promise<string> {

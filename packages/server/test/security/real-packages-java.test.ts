@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { fromBufferPromise } from "yauzl";
 import { manifestOf } from "../../src/security/catalog/readers/java-manifest.ts";
 import { tarOf } from "../support/catalog/archives.ts";
-import { PUBLIC_ARTIFACTS } from "../support/catalog/known-groups.ts";
+import { PUBLIC_ARTIFACTS } from "../support/catalog/public-artifacts.ts";
 import { newRepoPlace } from "../support/catalog/place.ts";
 import { pushLayers } from "../support/catalog/push.ts";
 import { osvOf, putRecords } from "../support/feed-records.ts";
