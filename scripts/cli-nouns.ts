@@ -16,21 +16,21 @@ export interface Noun {
 }
 
 export const NOUN_TABLE: readonly Noun[] = [
-  noun("repos", "Registry", "repositories: what one image name holds", "ReposService", ["Repo"], ["repo"]),
+  noun("repos", "Registry", "repositories: the tags and manifests of one image name", "ReposService", ["Repo"], ["repo"]),
   noun("tags", "Registry", "tags of images, their history and promotion", "TagsService", ["Tag"], ["tag"]),
-  noun("images", "Registry", "images by tag or digest: what they hold", "ImagesService", [], ["image"]),
-  noun("sboms", "Registry", "what packages an image holds", "SbomsService", ["Sbom"], ["sbom"]),
+  noun("images", "Registry", "images by tag or digest, and what they contain", "ImagesService", [], ["image"]),
+  noun("sboms", "Registry", "the packages of an image", "SbomsService", ["Sbom"], ["sbom"]),
   noun("diffs", "Registry", "what differs between two images", "DiffsService", ["Diff"], ["diff"]),
   noun("search", "Registry", "find repos, tags, groups and more by words", "SearchService", []),
   noun("eol", "Registry", "tags whose software is no longer maintained", "EolTagsService", ["EolTag"]),
-  noun("versions", "Registry", "versions of a package and until when they live", "VersionsService", [
+  noun("versions", "Registry", "release cycles of a product, and when they end", "VersionsService", [
     "PackageVersionMetadata",
   ]),
   noun("storage", "Registry", "what is stored, by group", "StorageService", ["Storage"]),
   noun(
     "libraries",
     "Registry",
-    "packages of Java, Python and JavaScript",
+    "npm, PyPI and Maven packages",
     ["ArtifactsService", "LibraryFindingsService"],
     ["Library", "Artifact"],
     ["library"],
@@ -38,7 +38,7 @@ export const NOUN_TABLE: readonly Noun[] = [
   noun(
     "upstreams",
     "Registry",
-    "registries that groups get libraries of others from",
+    "outside registries that groups get packages from",
     "UpstreamsService",
     ["Upstream"],
     ["upstream"],
@@ -46,12 +46,12 @@ export const NOUN_TABLE: readonly Noun[] = [
   noun(
     "policies",
     "Registry",
-    "which versions of libraries clients get",
+    "rules for the package versions that clients get",
     "ArtifactPoliciesService",
     ["ArtifactPolicies", "ArtifactPolicy"],
     ["policy"],
   ),
-  noun("blocks", "Registry", "versions of libraries that policies kept from clients", "BlocksService", ["Block"]),
+  noun("blocks", "Registry", "package versions that a policy blocked", "BlocksService", ["Block"]),
   noun("groups", "Access", "organizations and the groups in them", "GroupsService", ["Group"], ["group"]),
   noun("identities", "Access", "people, machines and CI jobs", "IdentitiesService", ["Identity"], ["identity"]),
   noun("roles", "Access", "sets of rights", "RolesService", ["Role"], ["role"]),
@@ -94,14 +94,14 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["Advisory"],
     ["advisory"],
   ),
-  noun("findings", "Security", "vulnerabilities in images, as records of feeds say", "FindingsService", ["Finding"]),
+  noun("findings", "Security", "vulnerabilities found in images", "FindingsService", ["Finding"]),
   noun("vulnerabilities", "Security", "public advisories, records and reports", "SecurityAdvisoryService", [
     "Vulnerability",
   ]),
   noun(
     "scanners",
     "Security",
-    "scanners of others, by Harbor's adapter API",
+    "external scanners, through Harbor's scanner API",
     "ScannersService",
     ["Scanner"],
     ["scanner"],
@@ -143,6 +143,8 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   "PingService.Ping": "ask whether the server answers; needs no sign-in",
   "SearchService.Search": "find repos, tags, images by digest, and annotations and labels",
   "TagsService.CreateTag": "make a tag, or point it to another digest",
+  "IdentitiesService.CheckIdentity": "ask the issuer of an identity's tokens for its keys, and say whether they can be used",
+  "ScannersService.CheckScanner": "ask the adapter for its metadata, and store it",
 };
 
 /** Methods that REST does not offer, with the command made by hand that does what they do. */

@@ -32,7 +32,7 @@ const HAND_MADE: readonly CommandSpec[] = [
   {
     name: "apply",
     section: "Registry",
-    summary: "make the resources of files so on the server, with a diff",
+    summary: "make the server match resource files, with a diff first",
     load: async () => (await import("./apply/options.ts")).addApply,
   },
   {
@@ -50,13 +50,13 @@ const HAND_MADE: readonly CommandSpec[] = [
   {
     name: "hints",
     section: OPERATIONS,
-    summary: "print again what to try with the server of a data folder",
+    summary: "print what to try next with the server of a data folder",
     load: async () => (await import("./hints.ts")).addHints,
   },
   {
     name: "migrate",
     section: OPERATIONS,
-    summary: "bring the database to the form of this version",
+    summary: "update the database's schema to this version",
     load: async () => (await import("./migrate.ts")).addMigrate,
   },
   {
@@ -80,13 +80,13 @@ const HAND_MADE: readonly CommandSpec[] = [
   {
     name: "import",
     section: OPERATIONS,
-    summary: "fill an empty installation from such a file",
+    summary: "load an export into an empty installation",
     load: async () => (await import("./import.ts")).addImport,
   },
   {
     name: "fsck",
     section: OPERATIONS,
-    summary: "check that all content is there and whole",
+    summary: "check the database and all content for damage",
     load: async () => (await import("./fsck.ts")).addFsck,
   },
   {
@@ -98,7 +98,7 @@ const HAND_MADE: readonly CommandSpec[] = [
   {
     name: "feeds",
     section: "Security",
-    summary: "sources of security data of an installation",
+    summary: "sources of vulnerability data of an installation",
     load: async () => (await import("./feeds.ts")).addFeeds,
   },
   {
@@ -158,7 +158,7 @@ const HAND_MADE: readonly CommandSpec[] = [
   {
     name: "auth",
     section: "This command",
-    summary: "have docker, the kubelet, pip, npm and others log in by themselves",
+    summary: "have docker, pip, npm, the kubelet and others log in by themselves",
     load: async () => (await import("./auth/auth.ts")).addAuth,
   },
   {

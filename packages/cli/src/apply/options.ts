@@ -21,7 +21,7 @@ export function addApply(program: Command): void {
   const collect = (value: string, all: string[] = []): string[] => [...all, value];
   const command = program
     .command("apply")
-    .description("make the resources of files so on the server: create what is not there, change what differs")
+    .description("make the server match resource files: create what is missing, change what differs")
     .option(
       "-f, --file <file>",
       "a file of YAML or JSON, a folder of such files, or - for standard input; may repeat",

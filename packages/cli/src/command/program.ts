@@ -4,6 +4,7 @@ import { type CommandSpec, commandNamed, COMMANDS } from "../commands.ts";
 import { SECTIONS } from "../resources/spec.ts";
 import { commandTerm } from "../settings.ts";
 import { ownVersion } from "../version.ts";
+import { helpLayout } from "./help-layout.ts";
 import { usageLine } from "./usage.ts";
 
 const GLOBAL_FLAGS = `
@@ -21,7 +22,7 @@ function bareProgram(): Command {
     .usage("<command> [arguments]")
     .addHelpText("after", GLOBAL_FLAGS)
     .configureOutput({ outputError: (text, write) => write(usageLine(text)) })
-    .configureHelp({ subcommandTerm: termOf, showGlobalOptions: false })
+    .configureHelp({ subcommandTerm: termOf, showGlobalOptions: false, ...helpLayout })
     .exitOverride();
 }
 

@@ -18,7 +18,8 @@ To have it in every new shell:
   zsh         echo 'source <(moorage completion zsh)' >> ~/.zshrc
               (after the line with compinit)
   fish        moorage completion fish > ~/.config/fish/completions/moorage.fish
-  powershell  Add-Content $PROFILE 'moorage completion powershell | Out-String | Invoke-Expression'
+  powershell  Add-Content $PROFILE \`
+                'moorage completion powershell | Out-String | Invoke-Expression'
 
 Repos, tags, groups, roles and others are completed from the server, as whoever
 the command line is for; what it answered is kept for seconds below

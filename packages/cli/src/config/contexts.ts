@@ -31,7 +31,7 @@ export const CONTEXT_KEYS: Readonly<Record<keyof Context, string>> = {
   url: "URL of the server",
   dataDir: "data folder of a server of this machine: act as its owner",
   tokenFile: "file with an access token, read at each use",
-  group: "group that lists are about unless another is named, such as acme/team",
+  group: "group of lists that name no other, such as acme/team",
   output: "output format, such as json",
 };
 

@@ -6,7 +6,7 @@ export const NOUNS: readonly NounSpec[] = [
   {
     name: "repos",
     section: "Registry",
-    summary: "repositories: what one image name holds",
+    summary: "repositories: the tags and manifests of one image name",
     aliases: ["repo"],
     load: () => import("./resources/repos.ts"),
   },
@@ -20,14 +20,14 @@ export const NOUNS: readonly NounSpec[] = [
   {
     name: "images",
     section: "Registry",
-    summary: "images by tag or digest: what they hold",
+    summary: "images by tag or digest, and what they contain",
     aliases: ["image"],
     load: () => import("./resources/images.ts"),
   },
   {
     name: "sboms",
     section: "Registry",
-    summary: "what packages an image holds",
+    summary: "the packages of an image",
     aliases: ["sbom"],
     load: () => import("./resources/sboms.ts"),
   },
@@ -53,7 +53,7 @@ export const NOUNS: readonly NounSpec[] = [
   {
     name: "versions",
     section: "Registry",
-    summary: "versions of a package and until when they live",
+    summary: "release cycles of a product, and when they end",
     load: () => import("./resources/versions.ts"),
   },
   {
@@ -65,28 +65,28 @@ export const NOUNS: readonly NounSpec[] = [
   {
     name: "libraries",
     section: "Registry",
-    summary: "packages of Java, Python and JavaScript",
+    summary: "npm, PyPI and Maven packages",
     aliases: ["library"],
     load: () => import("./resources/libraries.ts"),
   },
   {
     name: "upstreams",
     section: "Registry",
-    summary: "registries that groups get libraries of others from",
+    summary: "outside registries that groups get packages from",
     aliases: ["upstream"],
     load: () => import("./resources/upstreams.ts"),
   },
   {
     name: "policies",
     section: "Registry",
-    summary: "which versions of libraries clients get",
+    summary: "rules for the package versions that clients get",
     aliases: ["policy"],
     load: () => import("./resources/policies.ts"),
   },
   {
     name: "blocks",
     section: "Registry",
-    summary: "versions of libraries that policies kept from clients",
+    summary: "package versions that a policy blocked",
     load: () => import("./resources/blocks.ts"),
   },
   {
@@ -186,7 +186,7 @@ export const NOUNS: readonly NounSpec[] = [
   {
     name: "findings",
     section: "Security",
-    summary: "vulnerabilities in images, as records of feeds say",
+    summary: "vulnerabilities found in images",
     load: () => import("./resources/findings.ts"),
   },
   {
@@ -198,7 +198,7 @@ export const NOUNS: readonly NounSpec[] = [
   {
     name: "scanners",
     section: "Security",
-    summary: "scanners of others, by Harbor's adapter API",
+    summary: "external scanners, through Harbor's scanner API",
     aliases: ["scanner"],
     load: () => import("./resources/scanners.ts"),
   },

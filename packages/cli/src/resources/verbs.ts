@@ -3,6 +3,7 @@ import { Argument, type Command, InvalidArgumentError } from "commander";
 import { KINDS } from "../api/name-kinds.ts";
 import { completes, type Source } from "../completion/sources.ts";
 import { addServerOptions } from "../command/global-options.ts";
+import { foldedExample } from "../command/help-layout.ts";
 import { addOutputOptions } from "../output/output.ts";
 import { addWatchOptions } from "../terminal/watch-options.ts";
 import { addFieldFlags, type FieldFlag, kebab, shortValue } from "./flags.ts";
@@ -27,7 +28,7 @@ export function addVerb(command: Command, noun: string, method: MethodSpec): voi
     method.flags,
     kebab(method.body && method.body !== "*" ? method.body : noun.replace(/s$/, "")),
   );
-  command.addHelpText("after", `\nExample:\n  ${exampleOf(noun, method, fields)}`);
+  command.addHelpText("after", `\nExample:\n${foldedExample(exampleOf(noun, method, fields))}`);
   command.action(async (...received: unknown[]) => {
     const flags = command.opts<VerbFlags>();
     const words = received.slice(0, -2) as (string | string[] | undefined)[];

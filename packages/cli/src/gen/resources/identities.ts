@@ -857,8 +857,7 @@ export const METHODS: readonly MethodSpec[] = [
     path: "/iam/v2/identities/{uid=**}:checkIdentity",
     body: "*",
     reads: false,
-    summary:
-      "ask the issuer of an identity's tokens for its keys, as an exchange does, and says whether they can be used, or why not",
+    summary: "ask the issuer of an identity's tokens for its keys, and say whether they can be used",
     help: "Ask the issuer of an identity's tokens for its keys, as an exchange does, and says whether they can be used, or why not. An identity with keys of its own is checked without asking anybody. Whatever goes wrong at the issuer is STATUS_NOT_READY, with the reason.",
     arguments: [
       {

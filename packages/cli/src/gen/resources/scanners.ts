@@ -446,7 +446,7 @@ export const METHODS: readonly MethodSpec[] = [
     path: "/vulnerabilities/v2/scanners/{uid=**}:check",
     body: "*",
     reads: false,
-    summary: "ask the adapter for its metadata and stores it",
+    summary: "ask the adapter for its metadata, and store it",
     help: "Ask the adapter for its metadata and stores it. FAILED_PRECONDITION with the reason when it does not answer as an adapter.",
     arguments: [
       {
