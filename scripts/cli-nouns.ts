@@ -16,7 +16,14 @@ export interface Noun {
 }
 
 export const NOUN_TABLE: readonly Noun[] = [
-  noun("repos", "Registry", "repositories: the tags and manifests of one image name", "ReposService", ["Repo"], ["repo"]),
+  noun(
+    "repos",
+    "Registry",
+    "repositories: the tags and manifests of one image name",
+    "ReposService",
+    ["Repo"],
+    ["repo"],
+  ),
   noun("tags", "Registry", "tags of images, their history and promotion", "TagsService", ["Tag"], ["tag"]),
   noun("images", "Registry", "images by tag or digest, and what they contain", "ImagesService", [], ["image"]),
   noun("sboms", "Registry", "the packages of an image", "SbomsService", ["Sbom"], ["sbom"]),
@@ -143,7 +150,8 @@ export const SUMMARIES: Readonly<Record<string, string>> = {
   "PingService.Ping": "ask whether the server answers; needs no sign-in",
   "SearchService.Search": "find repos, tags, images by digest, and annotations and labels",
   "TagsService.CreateTag": "make a tag, or point it to another digest",
-  "IdentitiesService.CheckIdentity": "ask the issuer of an identity's tokens for its keys, and say whether they can be used",
+  "IdentitiesService.CheckIdentity":
+    "ask the issuer of an identity's tokens for its keys, and say whether they can be used",
   "ScannersService.CheckScanner": "ask the adapter for its metadata, and store it",
 };
 
