@@ -1,5 +1,5 @@
 // npm run bench [-- --quick --only manifest --engine sqlite]: the speed of Moorage on this machine, compared with the
-// limits of the runtime, the database engines alone, Debian's docker-registry and zot. docs/performance.md says how it
+// limits of the runtime, the database engines alone, Debian's docker-registry and zot. bench/README.md says how it
 // is measured.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,7 +3,7 @@ import { invalidArgument } from "../errors.ts";
 import type { AppendOptions, ByteRange, ByteSink, ByteSource } from "./blob-store.ts";
 import type { HashState } from "./digesting.ts";
 
-// Measured (docs/performance.md): batches of 256 KiB are written 1.3 times as fast as each chunk of a socket by itself,
+// Measured (bench/results): batches of 256 KiB are written 1.3 times as fast as each chunk of a socket by itself,
 // and two reused buffers read twice as fast as a read stream.
 const BATCH_BYTES = 256 * 1024;
 const READ_BYTES = 512 * 1024;
