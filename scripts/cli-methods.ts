@@ -46,6 +46,7 @@ export function methodSpec(noun: Noun, method: DescMethod): MethodSpec {
     help,
     arguments: args,
     flags,
+    ...(getOption(method, accessOption).public && { isPublic: true as const }),
     ...(has("uidp") && { uidp: true as const }),
     ...(has("page_token")
       ? { paged: "token" as const }

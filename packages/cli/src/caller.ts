@@ -10,21 +10,34 @@ import { namedBy, severalSignIns } from "./sign-ins.ts";
 
 /**
  * Where a command's token comes from: one that was given, a sign-in on this machine, or the signing key in a data
- * folder. `url`: the server; undefined for a data folder whose server is meant.
+ * folder; nobody where none is needed. `url`: the server; undefined for a data folder whose server is meant.
  */
 export type Origin =
   | { kind: "given"; url: string; token: string }
   | { kind: "sign-in"; url: string }
+  | { kind: "nobody"; url: string }
   | { kind: "data folder"; url: string | undefined; dataDir: string };
 
 const OWN_TOKEN_TTL_MS = 300_000;
+
+/** As `originOf`, for methods that anybody may call: nobody where there is no sign-in to the server that was named. */
+export async function publicOriginOf(flags: ServerFlags): Promise<Origin> {
+  try {
+    return await originOf(flags);
+  } catch (error) {
+    const { url } = namedBy(flags);
+    if (url !== undefined && error instanceof Failure && error.exit === EXIT.notSignedIn)
+      return { kind: "nobody", url };
+    throw error;
+  }
+}
 
 /**
  * In this order: the token of the flag, of MOORAGE_TOKEN or of the context's file; a data folder that was named; the
  * sign-in to the server that was named; ./data, unless another server was named; the only sign-in. Throws a Failure
  * that says what to do.
  */
-export async function originOf(flags: ServerFlags): Promise<Origin> {
+export async function originOf(flags: ServerFlags): Promise<Exclude<Origin, { kind: "nobody" }>> {
   const { url, token: given, dataDir: named, context } = namedBy(flags);
   const dataDir = resolve(named ?? "./data");
   const token = given ?? (context?.tokenFile === undefined ? undefined : tokenIn(context.tokenFile));
@@ -58,13 +71,15 @@ function tokenIn(file: string): string {
 }
 
 /**
- * An access token of the platform and the URL of its server. The token is good for `spareMs` more, by default some
+ * An access token of the platform, empty for nobody, and the URL of its server. The token is good for `spareMs` more, by default some
  * minutes, as far as it can be; an hour at most.
  */
 export async function platformToken(origin: Origin, spareMs?: number): Promise<{ url: string; token: string }> {
   switch (origin.kind) {
     case "given":
       return origin;
+    case "nobody":
+      return { url: origin.url, token: "" };
     case "sign-in":
       return { url: origin.url, token: await accessTokenFor(origin.url, spareMs) };
     case "data folder": {

@@ -1,3 +1,13 @@
+/** When the token ended, if that is past by this machine's clock; undefined for a good one, and for other text. */
+export function endOf(token: string): string | undefined {
+  try {
+    const endMs = Number(claimsOf(token)["exp"]) * 1000;
+    return endMs <= Date.now() ? new Date(endMs).toISOString() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The claims of a Moorage token, without verification: only the server verifies it. Throws an Error for other text. */
 export function claimsOf(token: string): Record<string, unknown> {
   try {

@@ -146,7 +146,7 @@ const HAND_MADE: readonly CommandSpec[] = [
   {
     name: "whoami",
     section: "This command",
-    summary: "show the identity that you are signed in as",
+    summary: "show the identity that commands act as",
     load: async () => (await import("./whoami.ts")).addWhoami,
   },
   {

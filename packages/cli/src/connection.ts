@@ -11,6 +11,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { debug, showRequests } from "./api/debug.ts";
 import { exitOfRpcCode } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
+import { endOf } from "./claims.ts";
 import { durationOfFlag } from "./command/duration.ts";
 import { originOf, platformToken } from "./caller.ts";
 import type { ServerFlags } from "./command/global-options.ts";
@@ -52,7 +53,7 @@ export async function connect(flags: ServerFlags, spareMs?: number): Promise<Con
         debug(`gRPC ${url} ${method}: OK${requestIn(header)}`);
         return message;
       } catch (error) {
-        const failure = callError(error);
+        const failure = callError(error, token);
         debug(`gRPC ${url} ${method}: ${failure.message}${requestIn(ConnectError.from(error).metadata)}`);
         throw failure;
       }
@@ -61,7 +62,7 @@ export async function connect(flags: ServerFlags, spareMs?: number): Promise<Con
       try {
         yield* (await transport.stream(method, signal, undefined, headers, once(request))).message;
       } catch (error) {
-        if (!signal.aborted) throw callError(error);
+        if (!signal.aborted) throw callError(error, token);
       }
     },
   };
@@ -76,8 +77,10 @@ async function* once<T>(message: T): AsyncGenerator<T> {
   yield message;
 }
 
-function callError(cause: unknown): CallError {
+function callError(cause: unknown, token: string): CallError {
   const { code, rawMessage } = ConnectError.from(cause);
   const name = Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
-  return new CallError(`${name}: ${rawMessage}`, { exit: exitOfRpcCode(code), cause });
+  const end = code === Code.Unauthenticated ? endOf(token) : undefined;
+  const said = end === undefined ? rawMessage : `the access token expired at ${end}`;
+  return new CallError(`${name}: ${said}`, { exit: exitOfRpcCode(code), cause });
 }

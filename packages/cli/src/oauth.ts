@@ -88,7 +88,7 @@ async function asked(url: string, init: RequestInit): Promise<Record<string, unk
     const response = await send(url, { ...init, redirect: "error", timeoutMs: TIMEOUT_MS });
     return (await response.json()) as Record<string, unknown>;
   } catch (cause) {
-    const exit = cause instanceof Unreachable ? EXIT.unavailable : EXIT.error;
-    throw new Failure(`${host} does not answer as a Moorage server does`, { exit, cause });
+    if (cause instanceof Unreachable) throw cause;
+    throw new Failure(`${host} does not answer as a Moorage server does`, { exit: EXIT.error, cause });
   }
 }

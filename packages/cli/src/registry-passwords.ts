@@ -3,18 +3,18 @@ import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protob
 import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
 import { parseDuration } from "@moorage/server/config";
 import { isUid } from "./api/name-kinds.ts";
+import { textIn } from "./api/json-fields.ts";
 import { type Names, namesOf } from "./api/names.ts";
 import { type JsonObject, openRest } from "./api/rest.ts";
+import type { PathOf } from "./api/uid-paths.ts";
 import { exitOf, Failure, UsageFailure } from "./command/failure.ts";
 import type { ServerFlags } from "./command/global-options.ts";
 import { type Connection, connect } from "./connection.ts";
 import { makePassword, type Password } from "./password-key.ts";
 import { formatOf } from "./output/format.ts";
-import { type OutputFlags, printList } from "./output/output.ts";
-import { plain, printable } from "./printable.ts";
+import { type Listing, type OutputFlags, printList, printMessage } from "./output/output.ts";
+import { printable } from "./printable.ts";
 import { registryHost } from "./registry-host.ts";
-import { listingOf } from "./resources/columns.ts";
-import type { FieldSpec } from "./resources/spec.ts";
 import { quote } from "./shell.ts";
 
 const DAY_MS = 86_400_000;
@@ -138,7 +138,7 @@ async function makeIdentity(
   }
 }
 
-/** Prints each password of the kind: a line, or in the format of `-o`. */
+/** Prints the passwords of the kind as a table, or in the format of `-o`. */
 export async function listTokens(
   { noun, issuer }: Kind,
   { group: place, ...flags }: ServerFlags & OutputFlags & { group: string },
@@ -159,20 +159,8 @@ export async function listTokens(
     found.push(...identities.filter((identity) => isOf(issuer, identity)));
     pageToken = nextPageToken;
   }
-  if (formatOf(flags).kind !== "table") await printPasswords(found, flags);
-  else for (const identity of found) console.log(lineOf(noun, identity));
+  await printPasswords(noun, found, flags);
   if (pageToken !== "") throw new Error("there are more: name a group");
-}
-
-function lineOf(noun: string, identity: Identity): string {
-  const { uid, name, description, createTime } = identity;
-  const times = [
-    `made ${timeText(createTime)}`,
-    `ends ${timeText(endOf(identity))}`,
-    `last seen ${timeText(seenTime(identity))}`,
-  ];
-  // The description names the repo of one that is narrowed.
-  return [uid, printable(name), ...times, ...(description === noun ? [] : [plain(description)])].join("  ");
 }
 
 /** When it was last used; undefined for never: until the first use the API has the time it was made. */
@@ -184,8 +172,8 @@ function endOf({ relationship }: Identity): Timestamp | undefined {
   return relationship.case === "staticKeys" ? relationship.value.expirationTime : undefined;
 }
 
-/** Prints them as identities with `expirationTime`. */
-async function printPasswords(found: readonly Identity[], flags: OutputFlags): Promise<void> {
+/** Prints them as identities with `expirationTime`; the description names the repo of one that is narrowed. */
+async function printPasswords(noun: string, found: readonly Identity[], flags: OutputFlags): Promise<void> {
   async function* items(): AsyncGenerator<JsonObject> {
     for (const identity of found) {
       const { uid, name, description, createTime } = identity;
@@ -194,13 +182,31 @@ async function printPasswords(found: readonly Identity[], flags: OutputFlags): P
       yield { uid, name, description, ...times, ...(seen && { lastSeenTime: seen }) };
     }
   }
-  const fields = ["name", "description"].map((name): FieldSpec => ({ name, type: "string", help: "" }));
-  const times = ["createTime", "expirationTime", "lastSeenTime"].map((name): FieldSpec => ({
-    name,
-    type: "timestamp",
-    help: "",
-  }));
-  await printList(items(), listingOf("identities", "passwords", [...fields, ...times]), flags);
+  const listing: Listing = {
+    field: "identities",
+    columns: [
+      { header: "NAME", value: (item) => textIn(item, "name") },
+      { header: "FOR", value: (item, pathOf) => placeOfPassword(noun, item, pathOf) },
+      { header: "ENDS", kind: "time", value: (item) => textIn(item, "expirationTime") },
+      { header: "LAST USED", kind: "time", value: (item) => textIn(item, "lastSeenTime") || "never" },
+      { header: "USER NAME", value: (item) => textIn(item, "uid") },
+    ],
+    nameOf: (item) => textIn(item, "name"),
+    idOf: (item) => textIn(item, "uid"),
+  };
+  const { kind } = formatOf(flags);
+  if (found.length === 0 && (kind === "table" || kind === "wide")) return printMessage(`no ${noun}s`);
+  const { pathOf } = namesOf(await openRest(flags));
+  await printList(items(), listing, flags, { pathOf });
+}
+
+/** The repo that a password is narrowed to, which its description names, or its group. */
+async function placeOfPassword(noun: string, { uid, description }: JsonObject, pathOf: PathOf): Promise<string> {
+  const start = `${noun} for `;
+  const end = " alone";
+  if (typeof description === "string" && description.startsWith(start) && description.endsWith(end))
+    return description.slice(start.length, -end.length);
+  return pathOf(String(uid).slice(0, String(uid).lastIndexOf("/")), "group");
 }
 
 /** Revokes a password of the kind, by the uid of its identity. */

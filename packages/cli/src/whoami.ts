@@ -3,34 +3,43 @@ import type { Command } from "commander";
 import type { JsonObject } from "./api/rest.ts";
 import { claimsOf } from "./claims.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
-import { accessTokenFor, type Login, notSignedIn, readLogins } from "./credentials.ts";
+import { originOf, platformToken } from "./caller.ts";
+import { type Login, readLogins } from "./credentials.ts";
 import { formatOf } from "./output/format.ts";
 import { addOutputOptions, type OutputFlags, printItem } from "./output/output.ts";
 import { plain } from "./printable.ts";
 import { listingOf } from "./resources/columns.ts";
-import { namedBy, signedInTo } from "./sign-ins.ts";
+import { namedBy } from "./sign-ins.ts";
 
 /** Adds `moorage whoami`. */
 export function addWhoami(program: Command): void {
-  const command = program.command("whoami").description("show the identity that you are signed in as");
+  const command = program.command("whoami").description("show the identity that commands act as");
   addOutputOptions(command);
-  addServerOptions(command, ["context", "url", "token", "debug"]).action(async (flags: ServerFlags & OutputFlags) => {
-    const { url, token } = namedBy(flags);
-    const { server, bearer, login } = token === undefined ? await signedIn(flags) : given(token, url);
-    const claims = claimsOf(bearer);
-    if (formatOf(flags).kind !== "table") return printItem(shownOf(server, claims, login), LISTING, flags);
-    const lines: [string, string][] = [
-      ["server", server],
-      ["identity", String(claims["sub"])],
-    ];
-    if (login?.identityProvider) lines.push(["identity provider", login.identityProvider]);
-    const { act, groups, groups_exp: groupsEnd } = claims;
-    if (isRecord(act) && typeof act["email"] === "string") lines.push(["e-mail at the provider", act["email"]]);
-    if (Array.isArray(groups))
-      lines.push(["groups at the provider", `${groups.join(", ")} (their roles end at ${timeOf(groupsEnd)})`]);
-    lines.push(["token ends", `${timeOf(claims["exp"])}${login ? "; it is replaced when it is needed" : ""}`]);
-    for (const [name, value] of lines) console.log(`${name}: ${plain(value)}`);
-  });
+  addServerOptions(command, ["context", "url", "token", "dataDir", "debug"]).action(
+    async (flags: ServerFlags & OutputFlags) => {
+      const { url, token } = namedBy(flags);
+      const { server, bearer, login, dataDir } = token === undefined ? await callerOf(flags) : given(token, url);
+      const claims = claimsOf(bearer);
+      if (formatOf(flags).kind !== "table") return printItem(shownOf(server, claims, login), LISTING, flags);
+      const lines: [string, string][] = [
+        ["server", server],
+        ["identity", String(claims["sub"])],
+      ];
+      if (dataDir !== undefined) lines.push(["signed by", `the key in ${dataDir}, as its owner`]);
+      if (login?.identityProvider) lines.push(["identity provider", login.identityProvider]);
+      const { act, groups, groups_exp: groupsEnd } = claims;
+      if (isRecord(act) && typeof act["email"] === "string") lines.push(["e-mail at the provider", act["email"]]);
+      if (Array.isArray(groups))
+        lines.push(["groups at the provider", `${groups.join(", ")} (their roles end at ${timeOf(groupsEnd)})`]);
+      const hasEnded = Number(claims["exp"]) * 1000 <= Date.now();
+      const isReplaced = login !== undefined || dataDir !== undefined;
+      lines.push([
+        hasEnded ? "token ended" : "token ends",
+        `${timeOf(claims["exp"])}${isReplaced ? "; it is replaced when it is needed" : ""}`,
+      ]);
+      for (const [name, value] of lines) console.log(`${name}: ${plain(value)}`);
+    },
+  );
 }
 
 const LISTING = listingOf("whoami", "identities", [
@@ -56,15 +65,22 @@ function shownOf(server: string, claims: Record<string, unknown>, login: Login |
 interface Shown {
   server: string;
   bearer: string;
-  /** Undefined for a token that was given. */
+  /** The sign-in that the token is of. */
   login?: Login | undefined;
+  /** The data folder whose key signed the token. */
+  dataDir?: string;
 }
 
-async function signedIn(flags: ServerFlags): Promise<Shown> {
-  const server = signedInTo(flags);
-  if (readLogins()[server] === undefined) throw notSignedIn(server);
-  const bearer = await accessTokenFor(server);
-  return { server, bearer, login: readLogins()[server] };
+/** The caller that every other command would be with these flags. */
+async function callerOf(flags: ServerFlags): Promise<Shown> {
+  const origin = await originOf(flags);
+  const { url: server, token: bearer } = await platformToken(origin);
+  return {
+    server,
+    bearer,
+    ...(origin.kind === "sign-in" && { login: readLogins()[server] }),
+    ...(origin.kind === "data folder" && { dataDir: origin.dataDir }),
+  };
 }
 
 /** The server is the one named, or else the one that the token says it is of. */

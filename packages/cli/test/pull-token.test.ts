@@ -129,7 +129,7 @@ test("a pull token is listed as never seen until it logged in, and then with tha
   const lastSeen = async (): Promise<string | undefined> => {
     const { code, stdout, stderr } = await server.pullToken(["list", "--group", server.team]);
     assert.equal(code, 0, stderr);
-    return / last seen (\S+)$/m.exec(stdout)?.[1];
+    return /^cluster +acme\/team +\S+ +(\S+)/m.exec(stdout)?.[1];
   };
   assert.equal(await lastSeen(), "never");
   const beforeMs = Date.now();
@@ -173,20 +173,20 @@ test("a pull token can be listed and revoked: then the password and the tokens i
     (await server.pullToken(["list", ...args])).stdout
       .trimEnd()
       .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => line.split("  "));
+      .slice(1)
+      .map((line) => line.split(/ {2,}/));
   const all = await listed();
   const [, second] = all;
   assert.deepEqual(
-    all.map(([uid, name]) => [uid, name]),
+    all.map(([name, place, , , uid]) => [name, place, uid]),
     [
-      [one.username, "one"],
-      [two.username, "two"],
+      ["one", "acme/team", one.username],
+      ["two", "acme", two.username],
     ],
   );
-  assert.equal(second?.[3], `ends ${two.expirationTime}`);
+  assert.equal(second?.[2], two.expirationTime);
   assert.deepEqual(
-    (await listed("--group", server.team)).map(([, name]) => name),
+    (await listed("--group", server.team)).map(([name]) => name),
     ["one"],
   );
 

@@ -1,6 +1,7 @@
 // A call that the server answered with an error (AIP-193), as people read it.
 import { EXIT, exitOfRpcCode, exitOfStatus } from "../command/exit-codes.ts";
 import { Failure } from "../command/failure.ts";
+import { endOf } from "../claims.ts";
 import { plain } from "../printable.ts";
 
 /** Any JSON value. */
@@ -54,12 +55,13 @@ export class ApiFailure extends Failure {
   readonly retryDelayMs: number | undefined;
   readonly requestId: string | undefined;
 
-  constructor(response: Response, body: JsonObject | undefined, url: string) {
+  /** `token`: what the request carried. */
+  constructor(response: Response, body: JsonObject | undefined, url: string, token?: string) {
     const details = (Array.isArray(body?.["details"]) ? body["details"] : []).filter(isObject);
     const code = typeof body?.["code"] === "number" ? body["code"] : 2;
     const isNamed = body !== undefined && typeof body["code"] === "number";
     const violations = violationsOf(details);
-    const answered = { response, body, url, code, isNamed, details, violations };
+    const answered = { response, body, url, token, code, isNamed, details, violations };
     const { message, hint } = wordsOf(answered);
     super(message, {
       exit: exitFor(answered),
@@ -79,13 +81,14 @@ interface Answered {
   response: Response;
   body: JsonObject | undefined;
   url: string;
+  token: string | undefined;
   code: number;
   isNamed: boolean;
   details: readonly JsonObject[];
   violations: readonly FieldViolation[];
 }
 
-function wordsOf({ response, body, url, code, isNamed, details, violations }: Answered): {
+function wordsOf({ response, body, url, token, code, isNamed, details, violations }: Answered): {
   message: string;
   hint?: string;
 } {
@@ -99,7 +102,11 @@ function wordsOf({ response, body, url, code, isNamed, details, violations }: An
       message: `UNIMPLEMENTED: ${origin} does not know ${pathname}`,
       hint: "the server may be of an older version than this command",
     };
-  const said = plain(text(body?.["message"])).replace(CODE_IN_WORDS, "");
+  const end = response.status === 401 && token !== undefined ? endOf(token) : undefined;
+  const said =
+    end === undefined
+      ? plain(text(body?.["message"])).replace(CODE_IN_WORDS, "")
+      : `the access token expired at ${end}`;
   const more = violations.filter(({ description }) => !said.includes(plain(description)));
   const extra = more.map(({ field, description }) => `; ${plain(field)}: ${plain(description)}`).join("");
   const hint = hintFor(exitOfRpcCode(code), origin);
@@ -107,7 +114,12 @@ function wordsOf({ response, body, url, code, isNamed, details, violations }: An
 }
 
 /** Whether the answer is about a path that the server does not have, and so about no resource. */
-function isUnknownPath({ response, code, details, violations }: Omit<Answered, "body" | "url" | "isNamed">): boolean {
+function isUnknownPath({
+  response,
+  code,
+  details,
+  violations,
+}: Omit<Answered, "body" | "url" | "token" | "isNamed">): boolean {
   const isUnknown =
     (code === NOT_FOUND && detail(details, "ResourceInfo") === undefined && violations.length === 0) ||
     code === UNIMPLEMENTED;

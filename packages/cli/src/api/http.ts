@@ -15,8 +15,8 @@ export interface SendInit extends RequestInit {
 /** The server cannot be reached. `sent`: whether the request may have reached it. */
 export class Unreachable extends Failure {
   readonly sent: boolean;
-  constructor(message: string, { sent, cause }: { sent: boolean; cause: unknown }) {
-    super(message, { exit: EXIT.unavailable, cause });
+  constructor(message: string, { sent, cause, hint }: { sent: boolean; cause: unknown; hint?: string }) {
+    super(message, { exit: EXIT.unavailable, cause, ...(hint && { hint }) });
     this.sent = sent;
   }
 }
@@ -75,12 +75,27 @@ const NOT_SENT = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+// Certificates that no authority known to this machine has signed. Source: Node's documentation of tls, X509 errors.
+const UNKNOWN_CERTIFICATE = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
 function unreachable(url: string, cause: unknown, timeoutMs: number): Unreachable {
   const { host, origin } = new URL(url);
   if (cause instanceof DOMException && cause.name === "TimeoutError")
     return new Unreachable(`${host} did not answer within ${timeoutMs / 1000} s (--timeout)`, { sent: true, cause });
   const inner = cause instanceof Error ? (cause.cause as NodeJS.ErrnoException | undefined) : undefined;
   const code = inner?.code ?? "";
+  if (UNKNOWN_CERTIFICATE.has(code))
+    return new Unreachable(`UNAVAILABLE: cannot verify the certificate of ${origin}: ${inner?.message ?? code}`, {
+      sent: false,
+      cause,
+      hint: "for one of your own authority, name its certificate: NODE_EXTRA_CA_CERTS=<file>",
+    });
   const why =
     code === "ECONNREFUSED"
       ? "nothing listens there"

@@ -1,5 +1,5 @@
 // How commands call a server: REST with JSON, as the caller of caller.ts. Nothing of protobuf is needed for it.
-import { type Origin, originOf, platformToken } from "../caller.ts";
+import { type Origin, originOf, platformToken, publicOriginOf } from "../caller.ts";
 import { durationOfFlag } from "../command/duration.ts";
 import { Failure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
@@ -44,17 +44,18 @@ export interface RestClient {
 
 /**
  * The server and the caller of the flags. `remembers`: what was asked for before is asked for again only if it changed,
- * for commands that watch. Throws a Failure that says what is missing.
+ * for commands that watch. `isPublic`: anybody may ask, so that no sign-in is needed. Throws a Failure that says what is
+ * missing.
  */
 export async function openRest(
   flags: ServerFlags,
-  { remembers = false }: { remembers?: boolean } = {},
+  { remembers = false, isPublic = false }: { remembers?: boolean; isPublic?: boolean } = {},
 ): Promise<RestClient> {
   if (flags.debug === true) showRequests();
   const timeoutMs = flags.timeout === undefined ? undefined : durationOfFlag("--timeout", flags.timeout);
   const stopped = interruption();
   const remembered = remembers ? new Remembered() : undefined;
-  const origin = await originOf(flags);
+  const origin = isPublic ? await publicOriginOf(flags) : await originOf(flags);
   const first = await platformToken(origin);
   const { url } = first;
   let { token } = first;
@@ -65,7 +66,7 @@ export async function openRest(
     const signals = signal ? AbortSignal.any([signal, stopped]) : stopped;
     const place = audience === "platform" ? { url, token } : await registry();
     const headers = new Headers(rest.headers);
-    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${place.token}`);
+    if (!headers.has("authorization") && place.token !== "") headers.set("authorization", `Bearer ${place.token}`);
     return send(`${place.url}${path}`, { ...rest, headers, signal: signals, timeoutMs });
   };
 
@@ -90,7 +91,7 @@ export async function openRest(
       known?.add(full, response.headers.get("etag"), content ?? {});
       return content ?? {};
     }
-    throw new ApiFailure(response, content, `${url}${path}`);
+    throw new ApiFailure(response, content, `${url}${path}`, token);
   };
 
   const call = (verb: Verb, path: string, options: CallOptions = {}): Promise<JsonObject> =>

@@ -43,7 +43,7 @@ export interface Run {
 /** Calls the method and prints what it answers. */
 export async function runVerb(run: Run): Promise<void> {
   const { noun, method, flags } = run;
-  const rest = await openRest(flags, { remembers: flags.watch === true });
+  const rest = await openRest(flags, { remembers: flags.watch === true, isPublic: method.isPublic === true });
   const names = namesOf(rest);
   if (method.kind === "list") return runList(run, rest, names);
   const { path, options } = await preparedBy(run, rest, names);

@@ -100,6 +100,8 @@ export interface MethodSpec {
   readonly uidp?: true;
   /** How the pages of a list follow one another: by page tokens (AIP-158), or by cursors. */
   readonly paged?: "token" | "cursor";
+  /** Whether anybody may call it, signed in or not. */
+  readonly isPublic?: true;
   /** Whether it can be asked what it would do (AIP-163). */
   readonly dryRun?: true;
   /** Whether the request has a mask of the fields to change. */

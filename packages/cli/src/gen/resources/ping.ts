@@ -14,6 +14,7 @@ export const METHODS: readonly MethodSpec[] = [
     help: "Show without a token.",
     arguments: [],
     flags: [],
+    isPublic: true,
     response: [
       {
         name: "response",
