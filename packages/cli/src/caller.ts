@@ -71,8 +71,8 @@ function tokenIn(file: string): string {
 }
 
 /**
- * An access token of the platform, empty for nobody, and the URL of its server. The token is good for `spareMs` more, by default some
- * minutes, as far as it can be; an hour at most.
+ * An access token of the platform, empty for nobody, and the URL of its server. The token is good for `spareMs` more,
+ * by default some minutes, as far as it can be; an hour at most.
  */
 export async function platformToken(origin: Origin, spareMs?: number): Promise<{ url: string; token: string }> {
   switch (origin.kind) {

@@ -43,9 +43,9 @@ export interface RestClient {
 }
 
 /**
- * The server and the caller of the flags. `remembers`: what was asked for before is asked for again only if it changed,
- * for commands that watch. `isPublic`: anybody may ask, so that no sign-in is needed. Throws a Failure that says what is
- * missing.
+ * The server and the caller of the flags. `remembers`: what was asked for before is asked for again only if it
+ * changed, for commands that watch. `isPublic`: anybody may ask, so that no sign-in is needed. Throws a Failure that
+ * says what is missing.
  */
 export async function openRest(
   flags: ServerFlags,
