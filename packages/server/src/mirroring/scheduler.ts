@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createLru } from "../lib/lru.ts";
 import { organizationOf } from "../lib/uid.ts";
+import { startWorker, type Wakes, type Worker } from "../work/index.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { nextDue, type WaitingMirror } from "./next-mirror.ts";
 import { claimDue, type ClaimedMirror, type RunDeps, runMirror } from "./run.ts";
@@ -24,8 +25,8 @@ interface Run {
   ended: Promise<void>;
 }
 
-// How often a process looks for repos that are due.
-const POLL_EVERY_MS = 1_000;
+// How often it looks whether a run has had its slice, while a repo waits for a worker.
+const LOOK_AGAIN_MS = 1_000;
 const MAX_REMEMBERED = 10_000;
 const LONGEST_SLICE_MS = 12 * 3_600_000;
 
@@ -35,10 +36,8 @@ const LONGEST_SLICE_MS = 12 * 3_600_000;
  * that has had its slice ends after its tag, or one slice later as it is, and goes on when its turn comes again. Each
  * time its slice is twice as long, so that large content comes through too.
  */
-export function startScheduler(deps: RunDeps): MirrorScheduler {
-  const scheduler = new Scheduler(deps);
-  scheduler.start();
-  return scheduler;
+export function startScheduler(deps: RunDeps, wakes: Wakes): MirrorScheduler {
+  return new Scheduler(deps, wakes);
 }
 
 class Scheduler implements MirrorScheduler {
@@ -47,45 +46,40 @@ class Scheduler implements MirrorScheduler {
   readonly #running = new Set<Run>();
   /** The slices of repos whose last run did not come to its end, in milliseconds. */
   readonly #slices = createLru<string, number>(MAX_REMEMBERED);
-  #timer: NodeJS.Timeout | undefined;
-  #isPolling = false;
+  readonly #worker: Worker;
 
-  constructor(deps: RunDeps) {
+  constructor(deps: RunDeps, wakes: Wakes) {
     this.#runDeps = deps;
-  }
-
-  start(): void {
-    this.#timer = setInterval(() => void this.#poll(), POLL_EVERY_MS);
-    void this.#poll();
+    const { log, config } = deps.deps;
+    this.#worker = startWorker({
+      run: () => this.#startDue(),
+      what: "looking for mirrors that are due",
+      pollMs: config.workPollMs,
+      firstMs: 0,
+      stopping: this.#stopping,
+      log,
+    });
+    wakes.on("mirrors", this.#worker.wake);
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#stopping.abort();
+    await this.#worker.stop();
     await Promise.allSettled([...this.#running].map(({ ended }) => ended));
   }
 
   /** Claims and starts runs until none is due or the limit is reached. */
-  async #poll(): Promise<void> {
-    if (this.#isPolling) return;
-    this.#isPolling = true;
+  async #startDue(): Promise<number | void> {
     const { deps } = this.#runDeps;
-    try {
-      for (;;) {
-        const waiting = await firstWaiting(deps);
-        if (waiting === undefined || this.#stopping.signal.aborted) break;
-        if (!this.#hasCapacity()) {
-          this.#freeWorker(waiting);
-          break;
-        }
-        const claimed = await claimDue(deps, randomUUID());
-        if (claimed === undefined) break;
-        this.#start(claimed);
+    for (;;) {
+      const waiting = await firstWaiting(deps);
+      if (waiting === undefined || this.#stopping.signal.aborted) return;
+      if (!this.#hasCapacity()) {
+        this.#freeWorker(waiting);
+        return LOOK_AGAIN_MS;
       }
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) deps.log.warn({ err: error }, "looking for mirrors that are due failed");
-    } finally {
-      this.#isPolling = false;
+      const claimed = await claimDue(deps, randomUUID());
+      if (claimed === undefined) return;
+      this.#start(claimed);
     }
   }
 
@@ -134,7 +128,7 @@ class Scheduler implements MirrorScheduler {
       )
       .finally(() => {
         this.#running.delete(run);
-        void this.#poll();
+        this.#worker.wake();
       });
     const organization = organizationOf(repo);
     const run: Run = { organization, beganMs: performance.now(), sliceMs, pausedMs: undefined, pause, stop, ended };

@@ -3,29 +3,6 @@ import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 
 /**
- * Calls `poll` at an interval, never twice at a time. Failures are logged as those of `what`, unless the work was
- * stopped. Returns what stops it: aborts `stopping` and waits for the call under way.
- */
-export function startPolling(
-  poll: () => Promise<void>,
-  { everyMs, stopping, log, what }: { everyMs: number; stopping: AbortController; log: Logger; what: string },
-): () => Promise<void> {
-  let polling: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    polling ??= poll()
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.warn({ err: error }, `${what} failed`);
-      })
-      .finally(() => (polling = undefined));
-  }, everyMs).unref();
-  return async () => {
-    clearInterval(timer);
-    stopping.abort();
-    await polling;
-  };
-}
-
-/**
  * Runs work on something that this process holds for `holdMs` at a time, and renews the hold meanwhile. The signal is
  * aborted when another process has taken it. A renewal that fails is logged, and tried again.
  */

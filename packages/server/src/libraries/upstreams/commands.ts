@@ -17,7 +17,7 @@ import { DIVIDED, LIKE_A_PIECE, piecesOf } from "./row-names.ts";
 import { upstreamFor } from "./settings.ts";
 
 /** What is found out anew when it is lost. */
-const AGAIN = { isolation: "read committed", durability: "deferred", wakesDelivery: false } as const;
+const AGAIN = { isolation: "read committed", durability: "deferred" } as const;
 
 /** A document of an upstream: see the table `upstream_documents`. */
 export interface KeptDocument {

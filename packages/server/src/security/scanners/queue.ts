@@ -9,7 +9,7 @@ import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
 import { emitEnded } from "./ended.ts";
 import type { Counts } from "./report.ts";
-import { deleteScanned, ENDING, OPEN_STATES, SCANNING, scanSource } from "./rows.ts";
+import { deleteScanned, OPEN_STATES, SCANNING, scanSource } from "./rows.ts";
 
 // The queue of scans that are to be done, as catalog/queue.ts is that of images that are to be read.
 
@@ -58,14 +58,15 @@ export interface ClaimInput {
 
 /**
  * Takes the scan of the scanner that is due longest, for HOLD_MS of the agreed time. `claimed` is undefined when none
- * is due or enough are under way, and when `again` says to ask again.
+ * is due or enough are under way, and when `again` says to ask again. `laterMs`: one waits for the reading of its
+ * layers, and is due again in so many milliseconds.
  */
 export const claimScan = command(
   "security.claimScan",
   async (
     call: Call,
     { holder, scanner, concurrency, maxAttempts }: ClaimInput,
-  ): Promise<{ claimed?: ClaimedScan; again?: boolean }> => {
+  ): Promise<{ claimed?: ClaimedScan; again?: boolean; laterMs?: number }> => {
     const { tx, agreedMs } = call;
     await takeAdvisoryLock(tx, "scans");
     const by = await tx
@@ -93,7 +94,7 @@ export const claimScan = command(
         .set({ hold_until: agreedMs + READ_PAUSE_MS })
         .where("uid", "=", uid)
         .execute();
-      return { again: true };
+      return { again: true, laterMs: READ_PAUSE_MS };
     }
     const image = await tx
       .selectFrom("manifests")
@@ -137,7 +138,7 @@ export const claimScan = command(
     };
     return { claimed };
   },
-  ENDING,
+  SCANNING,
 );
 
 /**
@@ -273,13 +274,14 @@ export const finishScan = command(
       .set({ report_mime_type: mimeType, report_size: size, report_time: call.nowMs })
       .where("uid", "=", scan.uid)
       .execute();
+    if (packages > 0) call.wake("matching");
     await emitEnded(call, scan.uid, {
       reason: "",
       counts: counts === null ? {} : (JSON.parse(counts) as Counts),
     });
     return { held: true };
   },
-  ENDING,
+  SCANNING,
 );
 
 /**
@@ -311,7 +313,7 @@ export const failScan = command(
       .execute();
     return "again";
   },
-  ENDING,
+  SCANNING,
 );
 
 /** Nobody has the scan done any longer, since the process shuts down; the attempt does not count. */

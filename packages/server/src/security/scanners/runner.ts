@@ -14,7 +14,8 @@ import { TaskError } from "../../lib/process-pool/index.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
 import { itemsOf } from "../catalog/parts.ts";
 import type { Component } from "../catalog/types.ts";
-import { startPolling, whileHeld } from "../work.ts";
+import { startWorker, type Wakes } from "../../work/index.ts";
+import { whileHeld } from "../work.ts";
 import { AdapterError } from "./adapter.ts";
 import { isAnyMoved, requestAutomaticScans } from "./automatic.ts";
 import { credentialPlace } from "./credentials.ts";
@@ -38,6 +39,7 @@ import { type Scanned, scanWith } from "./scan-with.ts";
 
 export interface ScanRunnerDeps {
   transactor: Transactor;
+  wakes: Wakes;
   /** Mints the tokens with which adapters pull. */
   tokens: Pick<Tokens, "mint">;
   secrets: Secrets;
@@ -52,6 +54,7 @@ export interface ScanRunnerDeps {
     | "scanConcurrency"
     | "scanTimeoutMs"
     | "scanRetryMs"
+    | "workPollMs"
   >;
   metrics: ScanMetrics;
   /** Reads a large report in another process. Throws a TaskError. */
@@ -68,7 +71,6 @@ export interface ScanMetrics {
 /** How an attempt ended: with a report, for good, for a while, or for this process alone. */
 type Outcome = "done" | "failed" | "again" | "interrupted";
 
-const POLL_EVERY_MS = 1_000;
 /** The most scans that one process has under way; each may hold a report in memory. */
 const MAX_UNDER_WAY = 8;
 /** The largest report that is read between requests, in bytes. */
@@ -163,29 +165,38 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
         return "interrupted";
       })
       .then((outcome) => metrics.ended(type, outcome, clock.monotonicMs() - startedMs))
-      .finally(() => void underWay.delete(running));
+      .finally(() => {
+        underWay.delete(running);
+        // Others may have waited for its place, or be due at the same scanner.
+        worker.wake();
+      });
     underWay.add(running);
   };
   const lookAtTags = async (): Promise<void> => {
     if (!(await transactor.read(data(), (call) => isAnyMoved(call.tx)))) return;
     while (!stopping.signal.aborted && (await transactor.write(requestAutomaticScans, data(), {})).more);
   };
-  const poll = async (): Promise<void> => {
+  const poll = async (): Promise<number | void> => {
+    let againMs: number | undefined;
     await lookAtTags();
     if (underWay.size >= MAX_UNDER_WAY) return;
     const due = await transactor.read(data(), (call) => dueScanners(call.tx, clock.agreedMs()));
     const input = { holder, concurrency: config.scanConcurrency, maxAttempts: config.scanRetryMs.length + 1 };
     for (const scanner of due)
       for (let isMore = true; isMore && underWay.size < MAX_UNDER_WAY && !stopping.signal.aborted;) {
-        const { claimed, again = false } = await transactor.write(claimScan, data(), { ...input, scanner });
+        const { claimed, again = false, laterMs } = await transactor.write(claimScan, data(), { ...input, scanner });
         if (claimed !== undefined) begin(claimed);
+        againMs ??= laterMs;
         isMore = claimed !== undefined || again;
       }
+    return againMs;
   };
-  const stop = startPolling(poll, { everyMs: POLL_EVERY_MS, stopping, log, what: "looking for scans that are due" });
+  const { workPollMs: pollMs } = config;
+  const worker = startWorker({ run: poll, pollMs, stopping, log, what: "looking for scans that are due" });
+  deps.wakes.on("scans", worker.wake);
   return {
     async stop() {
-      await stop();
+      await worker.stop();
       await Promise.all(underWay);
     },
   };
