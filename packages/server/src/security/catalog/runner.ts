@@ -22,8 +22,7 @@ import {
   renewCatalog,
   writeCatalogPart,
 } from "./queue.ts";
-import { startWorker, type Wakes } from "../../work/index.ts";
-import { whileHeld, yieldToRequests } from "../work.ts";
+import { startWorker, type Wakes, whileHeld, yieldToRequests } from "../../work/index.ts";
 import { removeCatalog } from "./remove.ts";
 import { CATALOG_STATE } from "./rows.ts";
 import type { Component } from "./types.ts";

@@ -14,8 +14,7 @@ import { TaskError } from "../../lib/process-pool/index.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
 import { itemsOf } from "../catalog/parts.ts";
 import type { Component } from "../catalog/types.ts";
-import { startWorker, type Wakes } from "../../work/index.ts";
-import { whileHeld } from "../work.ts";
+import { createTasks, startWorker, type Wakes, whileHeld } from "../../work/index.ts";
 import { AdapterError } from "./adapter.ts";
 import { isAnyMoved, requestAutomaticScans } from "./automatic.ts";
 import { credentialPlace } from "./credentials.ts";
@@ -85,7 +84,7 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   const { transactor, tokens, secrets, clock, log, config, metrics } = deps;
   const holder = randomUUID();
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = createTasks<string>({ most: MAX_UNDER_WAY, ended: () => worker.wake() });
   const data = (): CallData => systemCallNow(clock);
 
   const tokenFor = async ({ uid, repo, path, digest, identity }: ClaimedScan): Promise<string> => {
@@ -159,18 +158,13 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
     const type = claimed.type === ScanType.SBOM ? "sbom" : "vulnerability";
     const startedMs = clock.monotonicMs();
     metrics.started(type);
-    const running = scanOne(claimed)
+    const task = scanOne(claimed)
       .catch((error: unknown): Outcome => {
         log.warn({ err: error, scan: claimed.uid }, "a scan ended without a result");
         return "interrupted";
       })
-      .then((outcome) => metrics.ended(type, outcome, clock.monotonicMs() - startedMs))
-      .finally(() => {
-        underWay.delete(running);
-        // Others may have waited for its place, or be due at the same scanner.
-        worker.wake();
-      });
-    underWay.add(running);
+      .then((outcome) => metrics.ended(type, outcome, clock.monotonicMs() - startedMs));
+    underWay.start(claimed.uid, task);
   };
   const lookAtTags = async (): Promise<void> => {
     if (!(await transactor.read(data(), (call) => isAnyMoved(call.tx)))) return;
@@ -179,11 +173,11 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   const poll = async (): Promise<number | void> => {
     let againMs: number | undefined;
     await lookAtTags();
-    if (underWay.size >= MAX_UNDER_WAY) return;
+    if (!underWay.hasPlace()) return;
     const due = await transactor.read(data(), (call) => dueScanners(call.tx, clock.agreedMs()));
     const input = { holder, concurrency: config.scanConcurrency, maxAttempts: config.scanRetryMs.length + 1 };
     for (const scanner of due)
-      for (let isMore = true; isMore && underWay.size < MAX_UNDER_WAY && !stopping.signal.aborted;) {
+      for (let isMore = true; isMore && underWay.hasPlace() && !stopping.signal.aborted;) {
         const { claimed, again = false, laterMs } = await transactor.write(claimScan, data(), { ...input, scanner });
         if (claimed !== undefined) begin(claimed);
         againMs ??= laterMs;
@@ -197,7 +191,7 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   return {
     async stop() {
       await worker.stop();
-      await Promise.all(underWay);
+      await underWay.settled();
     },
   };
 }
