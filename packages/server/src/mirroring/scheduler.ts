@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createLru } from "../lib/lru.ts";
 import { organizationOf } from "../lib/uid.ts";
-import { startWorker, type Wakes, type Worker } from "../work/index.ts";
+import { createTasks, startWorker, type Tasks, type Wakes, type Worker } from "../work/index.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { nextDue, type WaitingMirror } from "./next-mirror.ts";
 import { claimDue, type ClaimedMirror, type RunDeps, runMirror } from "./run.ts";
@@ -22,7 +22,6 @@ interface Run {
   pausedMs: number | undefined;
   pause: AbortController;
   stop: AbortController;
-  ended: Promise<void>;
 }
 
 // How often it looks whether a run has had its slice, while a repo waits for a worker.
@@ -43,7 +42,7 @@ export function startScheduler(deps: RunDeps, wakes: Wakes): MirrorScheduler {
 class Scheduler implements MirrorScheduler {
   readonly #runDeps: RunDeps;
   readonly #stopping = new AbortController();
-  readonly #running = new Set<Run>();
+  readonly #running: Tasks<Run>;
   /** The slices of repos whose last run did not come to its end, in milliseconds. */
   readonly #slices = createLru<string, number>(MAX_REMEMBERED);
   readonly #worker: Worker;
@@ -51,6 +50,7 @@ class Scheduler implements MirrorScheduler {
   constructor(deps: RunDeps, wakes: Wakes) {
     this.#runDeps = deps;
     const { log, config } = deps.deps;
+    this.#running = createTasks({ most: config.mirrorWorkers, ended: () => this.#worker.wake() });
     this.#worker = startWorker({
       run: () => this.#startDue(),
       what: "looking for mirrors that are due",
@@ -64,7 +64,7 @@ class Scheduler implements MirrorScheduler {
 
   async stop(): Promise<void> {
     await this.#worker.stop();
-    await Promise.allSettled([...this.#running].map(({ ended }) => ended));
+    await this.#running.settled();
   }
 
   /** Claims and starts runs until none is due or the limit is reached. */
@@ -73,7 +73,7 @@ class Scheduler implements MirrorScheduler {
     for (;;) {
       const waiting = await firstWaiting(deps);
       if (waiting === undefined || this.#stopping.signal.aborted) return;
-      if (!this.#hasCapacity()) {
+      if (!this.#running.hasPlace()) {
         this.#freeWorker(waiting);
         return LOOK_AGAIN_MS;
       }
@@ -83,17 +83,13 @@ class Scheduler implements MirrorScheduler {
     }
   }
 
-  #hasCapacity(): boolean {
-    return this.#running.size < this.#runDeps.deps.config.mirrorWorkers;
-  }
-
   /**
    * Has one run end for a repo that waits: of the organization with the most runs, the one that began first. None when
    * all are within their slice, or their organization has no more runs than that of the repo.
    */
   #freeWorker({ repo }: WaitingMirror): void {
     const nowMs = performance.now();
-    const runs = [...this.#running];
+    const runs = [...this.#running.underWay];
     const paused = runs.find(({ pausedMs }) => pausedMs !== undefined);
     if (paused !== undefined) {
       if (nowMs - (paused.pausedMs ?? nowMs) >= paused.sliceMs) paused.stop.abort();
@@ -118,21 +114,22 @@ class Scheduler implements MirrorScheduler {
     const [pause, stop] = [new AbortController(), new AbortController()];
     const sliceMs = this.#slices.get(repo) ?? deps.config.mirrorSliceMs;
     const signal = AbortSignal.any([this.#stopping.signal, stop.signal]);
-    const ended = runMirror(this.#runDeps, claimed, { pause: pause.signal, stop: signal })
-      .then(
-        (isWhole) => {
-          if (isWhole) this.#slices.delete(repo);
-          else this.#slices.set(repo, Math.min(2 * sliceMs, LONGEST_SLICE_MS));
-        },
-        (error: unknown) => deps.log.warn({ err: error, repo }, "the end of a mirror run could not be recorded"),
-      )
-      .finally(() => {
-        this.#running.delete(run);
-        this.#worker.wake();
-      });
-    const organization = organizationOf(repo);
-    const run: Run = { organization, beganMs: performance.now(), sliceMs, pausedMs: undefined, pause, stop, ended };
-    this.#running.add(run);
+    const run = {
+      organization: organizationOf(repo),
+      beganMs: performance.now(),
+      sliceMs,
+      pausedMs: undefined,
+      pause,
+      stop,
+    };
+    const task = runMirror(this.#runDeps, claimed, { pause: pause.signal, stop: signal }).then(
+      (isWhole) => {
+        if (isWhole) this.#slices.delete(repo);
+        else this.#slices.set(repo, Math.min(2 * sliceMs, LONGEST_SLICE_MS));
+      },
+      (error: unknown) => deps.log.warn({ err: error, repo }, "the end of a mirror run could not be recorded"),
+    );
+    this.#running.start(run, task);
   }
 }
 
