@@ -4,7 +4,7 @@ import type { Transactor } from "../core/transactor.ts";
 import type { Work } from "../core/work.ts";
 import type { Clock } from "../lib/clock.ts";
 import { systemCallNow } from "../core/system-call.ts";
-import { startWorker, type Wakes } from "../work/index.ts";
+import { startWorker, type Wakes, whileHeld } from "../work/index.ts";
 import { endLease, takeLease } from "./leases.ts";
 
 /** Periodic work that one process does for the whole installation. */
@@ -72,19 +72,15 @@ export function periodicJob(
   };
   const runIfDue = async (): Promise<void> => {
     if (!(await isDue()) || !(await take()).taken || stopping.signal.aborted) return;
-    const held = setInterval(
-      () => void take().catch((error: unknown) => log.warn({ err: error }, "renewing the lease failed")),
-      HOLD_MS / 3,
-    ).unref();
-    try {
+    const renew = async (): Promise<{ held: boolean }> => ({ held: (await take()).taken });
+    // One that has lost its lease goes on: two concurrent runs would do no harm.
+    await whileHeld({ renew, holdMs: HOLD_MS, log, what: `the job ${name}` }, async () => {
       const startedMs = clock.monotonicMs();
       await runOnce();
       const tookMs = clock.monotonicMs() - startedMs;
       const dueInMs = work === undefined ? Math.max(0, everyMs - tookMs) : 0;
       await transactor.write(endLease, data(), { work: name, holder, dueInMs });
-    } finally {
-      clearInterval(held);
-    }
+    });
   };
   const pollMs = Math.min(CHECK_EVERY_MS, everyMs);
   const worker = startWorker({
