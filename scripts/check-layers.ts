@@ -12,7 +12,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["lib"],
   ["config", "blobs", "store", "signing"],
   ["core"],
-  ["aip", "audit", "observe"],
+  ["aip", "audit", "observe", "work"],
   ["ping", "iam", "processes"],
   ["registry", "events", "auth"],
   ["oci", "security", "webhooks"],

@@ -9,15 +9,16 @@ import { startPullPublisher } from "../oci/index.ts";
 import type { Presence } from "../processes/index.ts";
 import { feedStates, startCatalogs, startMatching, startScans } from "../security/index.ts";
 import { startDispatcher } from "../webhooks/index.ts";
+import type { Wakes } from "../work/index.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
 
-/** Wakes the background work. Before that is started, both do nothing. */
+/** Wakes the background work. Before that is started, nothing is woken. */
 export interface Wakers {
-  /** There may be events to deliver. */
-  written(): void;
+  /** By what was committed. */
+  wakes: Wakes;
   /** There are pulls that no event has reported yet. */
   pulled(): void;
 }
@@ -40,6 +41,7 @@ export async function startBackground(
   shutdown: Shutdown,
 ): Promise<void> {
   const { reader } = store;
+  const { wakes } = wakers;
   observation.events.watch(async () => ({
     nowMs: clock.nowMs(),
     backlogs: await backlogs(reader, { limit: MAX_BACKLOGS }),
@@ -64,6 +66,7 @@ export async function startBackground(
   shutdown.at("jobs", () => history.stop());
   const jobs = await startJobs({
     transactor,
+    wakes,
     reader,
     blobs,
     vexElsewhere: large.vexElsewhere,
@@ -76,14 +79,15 @@ export async function startBackground(
   });
   shutdown.at("jobs", () => jobs.stop());
   if (config.catalogImages) {
-    const catalogs = startCatalogs({ transactor, clock, log, config, metrics: observation.catalogs });
+    const catalogs = startCatalogs({ transactor, wakes, clock, log, config, metrics: observation.catalogs });
     shutdown.at("jobs", () => catalogs.stop());
   }
-  const matching = startMatching({ transactor, reader, clock, log, metrics: observation.matching });
+  const matching = startMatching({ transactor, wakes, reader, clock, log, config, metrics: observation.matching });
   shutdown.at("jobs", () => matching.stop());
   if (config.scanConcurrency > 0) {
     const scans = startScans({
       transactor,
+      wakes,
       tokens: access.tokens,
       secrets,
       clock,
@@ -94,7 +98,7 @@ export async function startBackground(
     });
     shutdown.at("jobs", () => scans.stop());
   }
-  mirroring.start();
+  mirroring.start(wakes);
   const dispatcher = startDispatcher({
     transactor,
     reader,
@@ -106,6 +110,6 @@ export async function startBackground(
     bodyTypes: bodyTypes([...allMethods.values()].map(({ desc }) => desc)),
     config,
   });
-  wakers.written = () => dispatcher.wake();
+  wakes.on("deliveries", dispatcher.wake);
   shutdown.at("requests", () => dispatcher.close());
 }

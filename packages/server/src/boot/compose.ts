@@ -8,6 +8,7 @@ import { createLog, type Snapshot } from "../observe/index.ts";
 import type { RegistryDeps } from "../oci/index.ts";
 import { startPresence } from "../processes/index.ts";
 import type { ConnectionSource } from "../transport/http/listen.ts";
+import { createWakes, type Wakes } from "../work/index.ts";
 import { type Api, openApi } from "./api.ts";
 import { startBackground, type Wakers } from "./background.ts";
 import { type Base, openBase } from "./base.ts";
@@ -46,6 +47,8 @@ export interface Composition extends AsyncDisposable, Base, Storage, Api {
   /** The address it listens on. */
   address: string;
   registry: RegistryDeps;
+  /** Wakes the background work, once that is started. */
+  wakes: Wakes;
   /** The metrics of this process. */
   snapshot(): Promise<Snapshot>;
   /** Starts the background work: jobs, mirrors, events of pulls, deliveries. Until then only requests are answered. */
@@ -76,7 +79,7 @@ export async function compose(
   const health = createHealth(log);
   const ownClock = given === undefined ? systemClock : clockOf(() => given.nowMs());
   try {
-    const wakers: Wakers = { written: () => {}, pulled: () => {} };
+    const wakers: Wakers = { wakes: createWakes(), pulled: () => {} };
     const base = await openBase(settings, { clock: ownClock, log, health, prepared }, shutdown);
     const { observation, installation } = base;
     const { router, port, config, draining } = await openPort(
@@ -96,7 +99,7 @@ export async function compose(
         terms: checked.terms,
         tokens: () => api.access.tokens,
         issuers: () => api.access.issuers,
-        written: () => wakers.written(),
+        woken: wakers.wakes.wake,
       },
       shutdown,
     );
@@ -141,6 +144,7 @@ export async function compose(
       log,
       address: port.address,
       registry,
+      wakes: wakers.wakes,
       snapshot: () => observation.snapshot(),
       start: () => startBackground(config, base, storage, api, mirroring, wakers, { clock, log, presence }, shutdown),
       leave: () => health.closing(),

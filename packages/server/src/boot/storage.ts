@@ -4,6 +4,7 @@ import type { BlobStore } from "../blobs/index.ts";
 import { type Config, settingError } from "../config/index.ts";
 import type { IssuerKeys, TermsDocument } from "../core/service.ts";
 import type { Transactor } from "../core/transactor.ts";
+import type { Work } from "../core/work.ts";
 import type { Clock } from "../lib/clock.ts";
 import { openBlobsOf } from "../installation/stores.ts";
 import { probeFolder } from "../lib/probe-folder.ts";
@@ -13,7 +14,6 @@ import { accountProviders } from "../runtime/cloud-providers.ts";
 import { type Method, methodsOf } from "../runtime/methods.ts";
 import { blobReader } from "../runtime/read-blob.ts";
 import { openTransactor } from "../runtime/transactor.ts";
-import { wakingTransactor } from "../webhooks/index.ts";
 import type { Base } from "./base.ts";
 import type { Health } from "./health.ts";
 import type { LargeProcessData } from "./large-process.ts";
@@ -42,14 +42,14 @@ export interface StorageOptions {
   tokens(): Tokens;
   /** Called when the first issuer is checked. */
   issuers(): IssuerKeys;
-  /** Called after a write that may have emitted events. */
-  written(): void;
+  /** Called after commits that leave something to do for this background work. */
+  woken(works: ReadonlySet<Work>): void;
 }
 
 export async function openStorage(
   config: Config,
   { observation, store, installation, secretKeys, secrets }: Base,
-  { health, clock, log, terms, tokens, issuers, written }: StorageOptions,
+  { health, clock, log, terms, tokens, issuers, woken }: StorageOptions,
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
@@ -112,13 +112,14 @@ export async function openStorage(
     onSettled: health.writer.settled,
     onReserve: health.writer.reserve,
     onDamage: health.damaged,
+    onWake: woken,
   });
   health.storage.watch("database", () => writer.probe());
   health.storage.watch("disk", async () => probeData(config.dataDir));
   if (blobs.probe !== undefined) health.storage.watch("blobs", () => blobs.probe?.() ?? Promise.resolve());
   shutdown.at("writer", () => writer.close());
   observation.database.watch(() => ({ pool: store.use?.(), writes: writer.waiting() }));
-  const transactor = wakingTransactor(observation.transactor(writer, health.storage.noted), written);
+  const transactor = observation.transactor(writer, health.storage.noted);
   late.transactor = transactor;
   return { blobs, methods, context: served, admins, transactor };
 }

@@ -268,6 +268,12 @@ export const TABLE = {
     "1",
     "1 serves MCP for assistants at `/mcp`, to which people may sign in programs of others. 0 leaves it out.",
   ),
+  workPollMs: setting(
+    duration({ min: "20ms", maxMs: HOUR_MS }),
+    "MOORAGE_WORK_POLL",
+    "1s",
+    "How often a process looks for background work that it was not woken for: what other processes left to do, what is due at a time, and what a crash left.",
+  ),
   catalogImages: setting(
     flag,
     "MOORAGE_CATALOG_IMAGES",

@@ -2,6 +2,7 @@ import type { DescMessage, Message, MessageInitShape } from "@bufbuild/protobuf"
 import type { Capability } from "@moorage/api/messages";
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { Database } from "../store/index.ts";
+import type { Work } from "./work.ts";
 import type { Written } from "./written.ts";
 
 /**
@@ -108,6 +109,11 @@ export interface Call extends CallData {
    * call that only reads emits nothing. Returns the event's id. Source: docs/contract.md, "Events".
    */
   emit<D extends DescMessage>(schema: D, event: NewEvent<D>): string;
+  /**
+   * Says that this transaction leaves something to do for background work: this process begins with it after the
+   * commit, once for however many transactions, instead of at its next look. Other processes find it by looking.
+   */
+  wake(work: Work): void;
   /**
    * Throws ABORTED when the client has left: for reads of many steps, between two of them. A transaction never depends
    * on it.

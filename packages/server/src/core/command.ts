@@ -18,8 +18,6 @@ export interface Command<Input, Output, Context = unknown> {
   readonly name: string;
   readonly isolation: Isolation;
   readonly durability: Durability;
-  /** Whether its commit may include events to deliver. */
-  readonly wakesDelivery: boolean;
   /** See CommandOptions. */
   keyOf(input: Input): string | undefined;
   /** See CommandOptions. */
@@ -43,8 +41,6 @@ export interface CommandOptions<Input = never> {
   isolation?: Isolation;
   /** Defaults to durable. Deferred only for what the server would do again by itself. */
   durability?: Durability;
-  /** Defaults to true. */
-  wakesDelivery?: boolean;
   /**
    * What a command of this input changes, where it may share a transaction on PostgreSQL: of two inputs with different
    * keys, whatever their commands, neither may read what the other one writes. Both run concurrently there, statement
@@ -62,10 +58,9 @@ export function command<Input, Output, Context = unknown>(
   {
     isolation = "serializable",
     durability = "durable",
-    wakesDelivery = true,
     keyOf = () => undefined,
     isDryRun = () => false,
   }: CommandOptions<Input> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, durability, wakesDelivery, keyOf, isDryRun, run };
+  return { name, isolation, durability, keyOf, isDryRun, run };
 }

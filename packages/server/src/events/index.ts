@@ -1,7 +1,7 @@
 // The services, commands and functions of events that other features use.
 export { apiEvents, type Emit } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
-export { bodyTypes } from "./types.ts";
+export { bodyTypes, TAG_MOVES } from "./types.ts";
 export { eventCommands, releaseLeases } from "./commands.ts";
 export { claimDeliveries } from "./deliveries/claim.ts";
 export type {

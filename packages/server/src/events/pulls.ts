@@ -68,7 +68,7 @@ export interface PublishedPulls {
 /** Writes the oldest row of pulls as events, one per pull, in the order of their times. */
 export const notePulls = command(
   "events.notePulls",
-  async ({ tx }: Call, _request: Record<string, never>): Promise<PublishedPulls> => {
+  async ({ tx, wake }: Call, _request: Record<string, never>): Promise<PublishedPulls> => {
     await takeAdvisoryLock(tx, "pulls");
     const [oldest] = await selectOldest(tx);
     if (oldest === undefined) return { count: 0, isMany: false };
@@ -80,10 +80,11 @@ export const notePulls = command(
       tx,
       rows.sort((one, other) => one.timeMs - other.timeMs),
     );
+    wake("deliveries");
     await removeBuffered(tx, oldest.id);
     return { count: rows.length, isMany: (await selectNth(tx, MANY_BUFFERED)).length > 0 };
   },
-  { ...QUEUE, wakesDelivery: true },
+  QUEUE,
 );
 
 /** Whether there are pulls that have no event yet. */

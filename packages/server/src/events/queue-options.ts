@@ -7,4 +7,4 @@ import type { CommandOptions } from "../core/command.ts";
  * columns of subscriptions. Serializable transactions would conflict with each other, and with every push that appends
  * to the outbox. Source: docs/adr/0012.
  */
-export const QUEUE = { isolation: "read committed", wakesDelivery: false } as const satisfies CommandOptions;
+export const QUEUE = { isolation: "read committed" } as const satisfies CommandOptions;

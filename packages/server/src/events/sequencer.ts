@@ -3,6 +3,7 @@ import { type Database, statement, takeAdvisoryLock } from "../store/index.ts";
 import { keysOf, openFanOut } from "./fan-out.ts";
 import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
+import { TAG_MOVES } from "./types.ts";
 import { IS_UNTAGGED } from "./untagged.ts";
 
 export interface SequenceRequest {
@@ -98,6 +99,8 @@ export const sequenceEvents = command(
     await putCounts(tx, counter.changed());
     if (sent > 0) await insertDeliveries(tx, agreedMs, nowMs, nowMs, JSON.stringify(deliveries));
     await removeWaiting(tx, keysOf(Object.keys(events)));
+    // By these events scanners learn of new images.
+    if (waiting.some(({ type }) => TAG_MOVES.includes(type))) call.wake("scans");
     return { count };
   },
   QUEUE,

@@ -21,6 +21,12 @@ export interface EventType {
   hasOwnBody: boolean;
 }
 
+/** The events of tags that came to point to something. */
+export const TAG_MOVES: readonly string[] = [
+  "api.platform.registry.tag.created.v1",
+  "api.platform.registry.tag.updated.v1",
+];
+
 /**
  * Every type of events, from the options of the methods and of the messages that are only event bodies. The body of a
  * method's event is the method's response (of several methods, the first one's); for an empty response it is

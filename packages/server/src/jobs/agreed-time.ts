@@ -51,7 +51,6 @@ export const correctTime = command(
       .execute();
     return { correctionMs: to };
   },
-  { wakesDelivery: false },
 );
 
 /**

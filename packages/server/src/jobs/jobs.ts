@@ -129,6 +129,7 @@ function jobsOf(deps: JobsDeps): Job[] {
     {
       name: "feeds",
       everyMs: FEEDS_EVERY_MS,
+      work: "feeds",
       done: "feeds updated",
       isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0,
       run: (signal) => updateDueFeeds({ transactor, reader, clock, log }, config, signal),

@@ -47,7 +47,6 @@ export const takeLease = command(
     await put(call, work, { holder, untilMs: call.agreedMs + holdMs, dueMs: 0 });
     return { taken: true };
   },
-  { wakesDelivery: false },
 );
 
 /**
@@ -65,7 +64,6 @@ export const endLease = command(
     if (row === undefined || (parseJson(row.value, 4) as Lease).holder !== holder) return;
     await put(call, work, { holder, untilMs: 0, dueMs: call.agreedMs + dueInMs });
   },
-  { wakesDelivery: false },
 );
 
 async function put(call: Call, work: string, lease: Lease): Promise<void> {

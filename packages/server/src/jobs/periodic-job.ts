@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
 import type { CallData } from "../core/call.ts";
 import type { Transactor } from "../core/transactor.ts";
+import type { Work } from "../core/work.ts";
 import type { Clock } from "../lib/clock.ts";
 import { systemCallNow } from "../core/system-call.ts";
+import { startWorker, type Wakes, whileHeld } from "../work/index.ts";
 import { endLease, takeLease } from "./leases.ts";
 
 /** Periodic work that one process does for the whole installation. */
@@ -11,6 +13,8 @@ export interface Job {
   name: string;
   /** The time from the beginning of a run until the job is due again, in milliseconds. */
   everyMs: number;
+  /** What wakes it. It then runs whenever `isDue` says so, also sooner than after that time. Defaults to nothing. */
+  work?: Work;
   /** The log message of a completed run. */
   done: string;
   /** Whether there is something to do; asked before the lease. Defaults to yes. */
@@ -24,6 +28,7 @@ export interface Job {
 
 export interface PeriodicJobDeps {
   transactor: Transactor;
+  wakes: Wakes;
   clock: Clock;
   log: Logger;
   /** This process's name in leases. */
@@ -53,58 +58,48 @@ export function longestIntervalMs(everyMs: number): number {
  * do no harm.
  */
 export function periodicJob(
-  { name, everyMs, done, isDue = async () => true, run }: Job,
+  { name, everyMs, work, done, isDue = async () => true, run }: Job,
   deps: PeriodicJobDeps,
 ): PeriodicJob {
-  const { transactor, clock, log, holder, mayWrite } = deps;
+  const { transactor, wakes, clock, log, holder, mayWrite } = deps;
   const stopping = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
   const data = (): CallData => systemCallNow(clock);
   const take = (): Promise<{ taken: boolean }> =>
     transactor.write(takeLease, data(), { work: name, holder, holdMs: HOLD_MS });
   const runOnce = async (): Promise<void> => {
-    const result = run(stopping.signal);
-    running = result.catch(() => {});
-    const fields = await result;
+    const fields = await run(stopping.signal);
     if (fields !== undefined) log.info(fields, done);
   };
   const runIfDue = async (): Promise<void> => {
-    if (!mayWrite() || !(await isDue()) || !(await take()).taken || stopping.signal.aborted) return;
-    const held = setInterval(
-      () => void take().catch((error: unknown) => log.warn({ err: error }, "renewing the lease failed")),
-      HOLD_MS / 3,
-    ).unref();
-    try {
+    if (!(await isDue()) || !(await take()).taken || stopping.signal.aborted) return;
+    const renew = async (): Promise<{ held: boolean }> => ({ held: (await take()).taken });
+    // One that has lost its lease goes on: two concurrent runs would do no harm.
+    await whileHeld({ renew, holdMs: HOLD_MS, log, what: `the job ${name}` }, async () => {
       const startedMs = clock.monotonicMs();
       await runOnce();
       const tookMs = clock.monotonicMs() - startedMs;
-      await transactor.write(endLease, data(), { work: name, holder, dueInMs: Math.max(0, everyMs - tookMs) });
-    } finally {
-      clearInterval(held);
-    }
+      const dueInMs = work === undefined ? Math.max(0, everyMs - tookMs) : 0;
+      await transactor.write(endLease, data(), { work: name, holder, dueInMs });
+    });
   };
-  let working = false;
-  const timer = setInterval(
-    () => {
-      if (working) return;
-      working = true;
-      runIfDue()
-        .catch((error: unknown) => {
-          // A run that shutdown interrupted keeps its lease, so that another process takes the job when the lease
-          // expires, which is soon.
-          if (!stopping.signal.aborted) log.error({ err: error, work: name }, "job failed");
-        })
-        .finally(() => {
-          working = false;
-        });
+  const pollMs = Math.min(CHECK_EVERY_MS, everyMs);
+  const worker = startWorker({
+    async run() {
+      try {
+        await runIfDue();
+      } catch (error) {
+        // A run that shutdown interrupted keeps its lease, so that another process takes the job when the lease
+        // expires, which is soon.
+        if (!stopping.signal.aborted) log.error({ err: error, work: name }, "job failed");
+      }
     },
-    Math.min(CHECK_EVERY_MS, everyMs),
-  ).unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await running;
-    },
-  };
+    what: `the job ${name}`,
+    pollMs,
+    firstMs: pollMs,
+    stopping,
+    log,
+    isPaused: () => !mayWrite(),
+  });
+  if (work !== undefined) wakes.on(work, worker.wake);
+  return { stop: worker.stop };
 }

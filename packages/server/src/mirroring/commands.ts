@@ -14,11 +14,16 @@ import {
   emitCopy,
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
+import { leaseOn } from "../work/index.ts";
 import type { FailedTag } from "./copy-result.ts";
 import { nextDue } from "./next-mirror.ts";
 import { emitTurn } from "./turn-events.ts";
 
 // The commands by which mirroring writes. The server itself acts, so no capabilities are checked.
+
+/** How long the repos of a process that died stay held, in milliseconds. */
+export const HOLD_MS = 60_000;
+const MIRRORS = leaseOn({ table: "mirrors", key: ["repo"], holdMs: HOLD_MS });
 
 /**
  * The repo that content is copied to. A command with it throws ABORTED when the repo's source has changed since it was
@@ -66,7 +71,10 @@ export interface RunEnd {
 /** Claims the repo that is to be copied next, and holds it for `holdMs`. Undefined when none is due. */
 export const claimMirror = command(
   "mirroring.claimMirror",
-  async (call: Call, { holder, holdMs }: { holder: string; holdMs: number }): Promise<DueMirror | undefined> => {
+  async (
+    call: Call,
+    { holder, holdMs = HOLD_MS }: { holder: string; holdMs?: number },
+  ): Promise<DueMirror | undefined> => {
     const next = await nextDue(call);
     if (next === undefined) return undefined;
     const due = await call.tx
@@ -76,8 +84,8 @@ export const claimMirror = command(
       .where("m.repo", "=", next.repo)
       .executeTakeFirst();
     if (due === undefined) return undefined;
-    const values = { holder, hold_until: call.agreedMs + holdMs, state: SyncState.RUNNING, attempt_time: call.nowMs };
-    await call.tx.updateTable("mirrors").set(values).where("repo", "=", due.repo).execute();
+    const set = { state: SyncState.RUNNING, attempt_time: call.nowMs };
+    if (!(await MIRRORS.take(call, { repo: due.repo, holder }, set, holdMs))) return undefined;
     return {
       repo: due.repo,
       sync: due.sync_config ?? "",
@@ -94,16 +102,10 @@ export const holdMirror = command(
   "mirroring.holdMirror",
   async (
     call: Call,
-    { repo, holder, holdMs }: { repo: string; holder: string; holdMs: number },
-  ): Promise<{ held: boolean }> => {
-    const { numUpdatedRows } = await call.tx
-      .updateTable("mirrors")
-      .set({ hold_until: call.agreedMs + holdMs })
-      .where("repo", "=", repo)
-      .where("holder", "=", holder)
-      .executeTakeFirst();
-    return { held: numUpdatedRows > 0n };
-  },
+    { repo, holder, holdMs = HOLD_MS }: { repo: string; holder: string; holdMs?: number },
+  ): Promise<{ held: boolean }> => ({
+    held: (await MIRRORS.renew(call, { repo, holder }, ["repo"], holdMs)) !== undefined,
+  }),
 );
 
 /**
@@ -112,31 +114,24 @@ export const holdMirror = command(
  */
 export const endRun = command("mirroring.endRun", async (call: Call, end: RunEnd): Promise<void> => {
   const { repo, holder, dueMs, state, message, nextInMs, tagsSeen } = end;
-  const row = await call.tx
-    .selectFrom("mirrors")
-    .select(["next_time", "success_time", "failures", "tags_seen"])
-    .where("repo", "=", repo)
-    .where("holder", "=", holder)
-    .executeTakeFirst();
+  const row = await MIRRORS.renew(call, { repo, holder }, ["next_time", "success_time", "failures", "tags_seen"]);
   if (row === undefined) return;
   const succeeded = state === SyncState.SUCCEEDED;
   const failed = state === SyncState.FAILED || state === SyncState.RATE_LIMITED;
   // Another time than that of the claim means that a run was requested since then.
   const isRequested = row.next_time !== dueMs;
-  await call.tx
-    .updateTable("mirrors")
-    .set({
-      holder: "",
-      hold_until: 0,
+  await MIRRORS.end(
+    call,
+    { repo },
+    {
       state,
       message,
       tags_seen: tagsSeen ?? row.tags_seen,
       next_time: isRequested ? row.next_time : call.agreedMs + nextInMs,
       success_time: succeeded ? call.nowMs : row.success_time,
       failures: failed ? row.failures + 1 : succeeded ? 0 : row.failures,
-    })
-    .where("repo", "=", repo)
-    .execute();
+    },
+  );
   if (failed || (succeeded && row.failures > 0))
     await emitTurn(call, end, { tags: tagsSeen ?? row.tags_seen, failures: row.failures + (failed ? 1 : 0) });
 });

@@ -19,7 +19,10 @@ export interface MirrorDeps {
   clock: Clock;
   metrics: MirrorMetrics;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
-  config: Pick<Config, "allowPrivateNetwork" | "dnsServers" | "maxManifestBytes" | "mirrorSliceMs" | "mirrorWorkers">;
+  config: Pick<
+    Config,
+    "allowPrivateNetwork" | "dnsServers" | "maxManifestBytes" | "mirrorSliceMs" | "mirrorWorkers" | "workPollMs"
+  >;
 }
 
 /** A copy job: the source repository and the repo it goes to. */

@@ -1,5 +1,6 @@
 import { openStreamClient } from "../lib/stream-client.ts";
 import type { Upstream } from "../oci/index.ts";
+import type { Wakes } from "../work/index.ts";
 import type { MirrorDeps } from "./context.ts";
 import { createDownloads } from "./downloads.ts";
 import { createPullThrough } from "./pull-through.ts";
@@ -13,7 +14,7 @@ export interface Mirroring {
   /** Serves pulls of content that a repo lacks. */
   upstream: Upstream;
   /** Starts to copy repos when they are due, if the settings give this process workers. */
-  start(): void;
+  start(wakes: Wakes): void;
   /** Interrupts all copying. Copied content stays, and another process continues. */
   close(): Promise<void>;
 }
@@ -45,9 +46,9 @@ export function openMirroring(deps: MirrorDeps): Mirroring {
       signal: closing.signal,
       sources: createSources(deps, client, FOR_PULLS),
     }),
-    start() {
+    start(wakes) {
       if (deps.config.mirrorWorkers > 0)
-        scheduler = startScheduler({ deps, downloads, sources: createSources(deps, client, FOR_RUNS) });
+        scheduler = startScheduler({ deps, downloads, sources: createSources(deps, client, FOR_RUNS) }, wakes);
     },
     async close() {
       closing.abort();

@@ -1,5 +1,6 @@
 import { SyncState } from "@moorage/api/messages";
-import { claimMirror, type DueMirror, endRun, holdMirror } from "./commands.ts";
+import { whileHeld } from "../work/index.ts";
+import { claimMirror, type DueMirror, endRun, HOLD_MS, holdMirror } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { copyTags } from "./copy-tags.ts";
@@ -33,8 +34,6 @@ export interface RunEnds {
 /** How a run ended; `intervalMs`: the repo's sync interval, after which the next run is due when this one succeeded. */
 type RunResult = CopyResult & { intervalMs?: number };
 
-// How long the repos of a process that died stay held. A process that lives extends its holds in time.
-const HOLD_MS = 60_000;
 // Ends the run of a source that sends almost nothing. What was copied stays.
 const LONGEST_RUN_MS = 12 * 3_600_000;
 const FIRST_BACK_OFF_MS = 30_000;
@@ -48,7 +47,7 @@ const OUTCOMES = {
 
 /** Claims the repo that is to be copied next. Undefined when none is due. */
 export async function claimDue(deps: MirrorDeps, holder: string): Promise<ClaimedMirror | undefined> {
-  const due = await deps.transactor.write(claimMirror, mirrorCall(deps), { holder, holdMs: HOLD_MS });
+  const due = await deps.transactor.write(claimMirror, mirrorCall(deps), { holder });
   return due && { due, holder };
 }
 
@@ -58,17 +57,22 @@ export async function claimDue(deps: MirrorDeps, holder: string): Promise<Claime
  */
 export async function runMirror(runDeps: RunDeps, claimed: ClaimedMirror, ends: RunEnds): Promise<boolean> {
   const { deps } = runDeps;
-  const lost = new AbortController();
-  const givenUp = AbortSignal.any([ends.stop, lost.signal]);
-  const signal = AbortSignal.any([givenUp, AbortSignal.timeout(LONGEST_RUN_MS)]);
-  const holding = setInterval(() => extendHold(deps, claimed, () => lost.abort()), HOLD_MS / 3);
+  const { due, holder } = claimed;
+  const renew = (): Promise<{ held: boolean }> =>
+    deps.transactor.write(holdMirror, mirrorCall(deps), { repo: due.repo, holder });
   const startedMs = performance.now();
   deps.metrics.begin();
   let outcome = "stopped";
   try {
-    const result = await copyRepo(runDeps, claimed, { signal, pause: ends.pause }).catch((error: unknown) =>
-      givenUp.aborted ? undefined : failureOf(deps, error, signal),
-    );
+    const result = await whileHeld({ renew, holdMs: HOLD_MS, log: deps.log, what: "a mirror" }, async (lost) => {
+      const givenUp = AbortSignal.any([ends.stop, lost]);
+      const signal = AbortSignal.any([givenUp, AbortSignal.timeout(LONGEST_RUN_MS)]);
+      try {
+        return await copyRepo(runDeps, claimed, { signal, pause: ends.pause });
+      } catch (error) {
+        return givenUp.aborted ? undefined : failureOf(deps, error, signal);
+      }
+    });
     if (result === undefined) await recordStopped(deps, claimed);
     else {
       outcome = outcomeOf(result);
@@ -76,19 +80,8 @@ export async function runMirror(runDeps: RunDeps, claimed: ClaimedMirror, ends: 
     }
     return result !== undefined;
   } finally {
-    clearInterval(holding);
     deps.metrics.end(outcome);
   }
-}
-
-/** Holds the repo for longer. Calls `lost` when another process holds it by now, or the repo is gone. */
-function extendHold(deps: MirrorDeps, { due: { repo }, holder }: ClaimedMirror, lost: () => void): void {
-  deps.transactor.write(holdMirror, mirrorCall(deps), { repo, holder, holdMs: HOLD_MS }).then(
-    ({ held }) => {
-      if (!held) lost();
-    },
-    (error: unknown) => deps.log.warn({ err: error, repo }, "extending the hold on a mirror failed"),
-  );
 }
 
 async function copyRepo(

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createLru } from "../lib/lru.ts";
 import { organizationOf } from "../lib/uid.ts";
+import { createTasks, startWorker, type Tasks, type Wakes, type Worker } from "../work/index.ts";
 import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { nextDue, type WaitingMirror } from "./next-mirror.ts";
 import { claimDue, type ClaimedMirror, type RunDeps, runMirror } from "./run.ts";
@@ -21,11 +22,10 @@ interface Run {
   pausedMs: number | undefined;
   pause: AbortController;
   stop: AbortController;
-  ended: Promise<void>;
 }
 
-// How often a process looks for repos that are due.
-const POLL_EVERY_MS = 1_000;
+// How often it looks whether a run has had its slice, while a repo waits for a worker.
+const LOOK_AGAIN_MS = 1_000;
 const MAX_REMEMBERED = 10_000;
 const LONGEST_SLICE_MS = 12 * 3_600_000;
 
@@ -35,62 +35,52 @@ const LONGEST_SLICE_MS = 12 * 3_600_000;
  * that has had its slice ends after its tag, or one slice later as it is, and goes on when its turn comes again. Each
  * time its slice is twice as long, so that large content comes through too.
  */
-export function startScheduler(deps: RunDeps): MirrorScheduler {
-  const scheduler = new Scheduler(deps);
-  scheduler.start();
-  return scheduler;
+export function startScheduler(deps: RunDeps, wakes: Wakes): MirrorScheduler {
+  return new Scheduler(deps, wakes);
 }
 
 class Scheduler implements MirrorScheduler {
   readonly #runDeps: RunDeps;
   readonly #stopping = new AbortController();
-  readonly #running = new Set<Run>();
+  readonly #running: Tasks<Run>;
   /** The slices of repos whose last run did not come to its end, in milliseconds. */
   readonly #slices = createLru<string, number>(MAX_REMEMBERED);
-  #timer: NodeJS.Timeout | undefined;
-  #isPolling = false;
+  readonly #worker: Worker;
 
-  constructor(deps: RunDeps) {
+  constructor(deps: RunDeps, wakes: Wakes) {
     this.#runDeps = deps;
-  }
-
-  start(): void {
-    this.#timer = setInterval(() => void this.#poll(), POLL_EVERY_MS);
-    void this.#poll();
+    const { log, config } = deps.deps;
+    this.#running = createTasks({ most: config.mirrorWorkers, ended: () => this.#worker.wake() });
+    this.#worker = startWorker({
+      run: () => this.#startDue(),
+      what: "looking for mirrors that are due",
+      pollMs: config.workPollMs,
+      firstMs: 0,
+      stopping: this.#stopping,
+      log,
+    });
+    wakes.on("mirrors", this.#worker.wake);
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#stopping.abort();
-    await Promise.allSettled([...this.#running].map(({ ended }) => ended));
+    await this.#worker.stop();
+    await this.#running.settled();
   }
 
   /** Claims and starts runs until none is due or the limit is reached. */
-  async #poll(): Promise<void> {
-    if (this.#isPolling) return;
-    this.#isPolling = true;
+  async #startDue(): Promise<number | void> {
     const { deps } = this.#runDeps;
-    try {
-      for (;;) {
-        const waiting = await firstWaiting(deps);
-        if (waiting === undefined || this.#stopping.signal.aborted) break;
-        if (!this.#hasCapacity()) {
-          this.#freeWorker(waiting);
-          break;
-        }
-        const claimed = await claimDue(deps, randomUUID());
-        if (claimed === undefined) break;
-        this.#start(claimed);
+    for (;;) {
+      const waiting = await firstWaiting(deps);
+      if (waiting === undefined || this.#stopping.signal.aborted) return;
+      if (!this.#running.hasPlace()) {
+        this.#freeWorker(waiting);
+        return LOOK_AGAIN_MS;
       }
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) deps.log.warn({ err: error }, "looking for mirrors that are due failed");
-    } finally {
-      this.#isPolling = false;
+      const claimed = await claimDue(deps, randomUUID());
+      if (claimed === undefined) return;
+      this.#start(claimed);
     }
-  }
-
-  #hasCapacity(): boolean {
-    return this.#running.size < this.#runDeps.deps.config.mirrorWorkers;
   }
 
   /**
@@ -99,7 +89,7 @@ class Scheduler implements MirrorScheduler {
    */
   #freeWorker({ repo }: WaitingMirror): void {
     const nowMs = performance.now();
-    const runs = [...this.#running];
+    const runs = [...this.#running.underWay];
     const paused = runs.find(({ pausedMs }) => pausedMs !== undefined);
     if (paused !== undefined) {
       if (nowMs - (paused.pausedMs ?? nowMs) >= paused.sliceMs) paused.stop.abort();
@@ -124,21 +114,22 @@ class Scheduler implements MirrorScheduler {
     const [pause, stop] = [new AbortController(), new AbortController()];
     const sliceMs = this.#slices.get(repo) ?? deps.config.mirrorSliceMs;
     const signal = AbortSignal.any([this.#stopping.signal, stop.signal]);
-    const ended = runMirror(this.#runDeps, claimed, { pause: pause.signal, stop: signal })
-      .then(
-        (isWhole) => {
-          if (isWhole) this.#slices.delete(repo);
-          else this.#slices.set(repo, Math.min(2 * sliceMs, LONGEST_SLICE_MS));
-        },
-        (error: unknown) => deps.log.warn({ err: error, repo }, "the end of a mirror run could not be recorded"),
-      )
-      .finally(() => {
-        this.#running.delete(run);
-        void this.#poll();
-      });
-    const organization = organizationOf(repo);
-    const run: Run = { organization, beganMs: performance.now(), sliceMs, pausedMs: undefined, pause, stop, ended };
-    this.#running.add(run);
+    const run = {
+      organization: organizationOf(repo),
+      beganMs: performance.now(),
+      sliceMs,
+      pausedMs: undefined,
+      pause,
+      stop,
+    };
+    const task = runMirror(this.#runDeps, claimed, { pause: pause.signal, stop: signal }).then(
+      (isWhole) => {
+        if (isWhole) this.#slices.delete(repo);
+        else this.#slices.set(repo, Math.min(2 * sliceMs, LONGEST_SLICE_MS));
+      },
+      (error: unknown) => deps.log.warn({ err: error, repo }, "the end of a mirror run could not be recorded"),
+    );
+    this.#running.start(run, task);
   }
 }
 

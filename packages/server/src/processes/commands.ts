@@ -15,7 +15,6 @@ export interface ServingProcess {
 const OPTIONS = {
   isolation: "read committed",
   durability: "deferred",
-  wakesDelivery: false,
 } as const satisfies CommandOptions;
 // Rows of processes that ended without a farewell are kept for a while, for whoever looks for them.
 const FORGET_MS = 3_600_000;

@@ -36,8 +36,9 @@ const COSIGN_TAG = /^sha256-([0-9a-f]{64})\.(?:sbom|att)$/;
  * Notes that what is attached to the digest in the repo may have changed. What is attached is looked up after the
  * commit, by security/attached: this is one row, which no other transaction writes.
  */
-export async function checkAttachments({ tx, nowMs }: Call, repo: string, digest: string): Promise<void> {
+export async function checkAttachments({ tx, nowMs, wake }: Call, repo: string, digest: string): Promise<void> {
   await addCheck(tx, newUid(repo), repo, digest, nowMs);
+  wake("images");
 }
 
 /** The digest to which cosign attaches what the tag points to; undefined for other tags. */
@@ -73,7 +74,8 @@ export async function noteTagAttacher(
 }
 
 /** The same for the digests to which the manifest is attached, or which it names as an index: it is removed. */
-export async function checkAttachmentsBy({ tx, nowMs }: Call, repo: string, manifest: string): Promise<void> {
+export async function checkAttachmentsBy({ tx, nowMs, wake }: Call, repo: string, manifest: string): Promise<void> {
   const id = newUid(repo);
   await addChecksOf(tx, id, nowMs, repo, manifest, id, nowMs, repo, manifest);
+  wake("images");
 }

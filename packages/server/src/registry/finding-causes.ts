@@ -12,9 +12,10 @@ const addCause = statement(
  * transaction writes.
  */
 export async function noteImageChange(
-  { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
+  { tx, nowMs, wake }: Pick<Call, "tx" | "nowMs" | "wake">,
   digest: string,
   repo = "",
 ): Promise<void> {
   await addCause(tx, newUid(""), digest, repo, nowMs);
+  wake("matching");
 }

@@ -168,6 +168,7 @@ export async function updateMirror(
     .values(values)
     .onConflict((on) => on.column("repo").doUpdateSet(values))
     .execute();
+  call.wake("mirrors");
 }
 
 const NOTHING_YET = { attempt_time: null, success_time: null, tags_seen: 0, manifests_copied: 0, bytes_copied: 0 };
@@ -231,6 +232,7 @@ export async function requestSync(call: Call, repo: string): Promise<MessageInit
     throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
   const state = row.state === SyncState.RUNNING ? row.state : SyncState.PENDING;
   await call.tx.updateTable("mirrors").set({ next_time: call.agreedMs, state }).where("repo", "=", repo).execute();
+  call.wake("mirrors");
   return await readSync(call, repo);
 }
 

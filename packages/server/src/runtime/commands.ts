@@ -5,6 +5,7 @@ import type { Call, CallData } from "../core/call.ts";
 import { type Command, command } from "../core/command.ts";
 import { clearSecrets } from "../core/dry-run.ts";
 import type { TermsDocument } from "../core/service.ts";
+import type { Work } from "../core/work.ts";
 import { messageOf } from "../core/stored.ts";
 import { isStreamed } from "../core/streamed.ts";
 import { apiEvents, appendEvents, eventCommands, type Emit } from "../events/index.ts";
@@ -122,15 +123,23 @@ export function commandNamed(name: string): AnyCommand {
   return found;
 }
 
+/** What a command came to: its output, and the background work to wake once its transaction is committed. */
+export interface Ran {
+  output: unknown;
+  wakes: readonly Work[];
+}
+
 /** Runs a command in the transaction, and appends the events that it emitted, but those of a dry run. */
 export async function runCommand(
   { run, isDryRun }: AnyCommand,
   { data, input, tx, context }: { data: CallData; input: unknown; tx: Database; context: CommandContext },
-): Promise<unknown> {
+): Promise<Ran> {
   const call = openCall(data, tx);
   // The signature of Transactor.write says that the input is this command's.
   const output = await run(call, input as never, context);
   // Their numbers would not be rolled back on PostgreSQL.
-  if (!isDryRun(input as never)) await appendEvents(tx, data, call.pendingEvents);
-  return output;
+  if (isDryRun(input as never)) return { output, wakes: [] };
+  await appendEvents(tx, data, call.pendingEvents);
+  if (call.pendingEvents.length > 0) call.wake("deliveries");
+  return { output, wakes: [...call.wakes] };
 }

@@ -1,15 +1,17 @@
 import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
+import type { Work } from "../core/work.ts";
 import { TooHeavyHere } from "../core/written.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import { uuidOf } from "../lib/uuid.ts";
 import type { Database } from "../store/index.ts";
 
-/** A call, with the events that it has emitted so far. */
+/** A call, with the events that it has emitted so far, and the work that it wakes. */
 export interface OpenCall extends Call {
   pendingEvents: PendingEvent[];
+  wakes: Set<Work>;
 }
 
 /** How a call is open. */
@@ -32,6 +34,7 @@ export function openCall(
   { hasLeft = () => false, maxRows = Infinity, elsewhere = nowhere }: OpenCallOptions = {},
 ): OpenCall {
   const pendingEvents: PendingEvent[] = [];
+  const wakes = new Set<Work>();
   let rights: Rights | undefined;
   const held = <T>(ask: (rights: Rights) => T): Awaitable<T> =>
     rights !== undefined
@@ -42,6 +45,8 @@ export function openCall(
     agreedMs: data.agreedMs ?? data.nowMs,
     tx,
     pendingEvents,
+    wakes,
+    wake: (work) => void wakes.add(work),
     emit(schema, { body, ...event }) {
       const id = uuidOf(data.nowMs);
       pendingEvents.push({ ...event, id, schema, body: create(schema, body) });

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { openCall } from "./open-call.ts";
-import { commandContext, commandNamed, type CommandSettings, runCommand } from "./commands.ts";
+import { commandContext, commandNamed, type CommandSettings, type Ran, runCommand } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Database, Store } from "../store/index.ts";
 import { sharedCommits } from "./shared-commits.ts";
-import type { Writer } from "./sqlite-transactor.ts";
+import type { Writer, WriterEvents } from "./sqlite-transactor.ts";
 
 /** How many commands may be running or wait for a connection. Further ones are rejected with UNAVAILABLE. */
 const MAX_WAITING = 10_000;
@@ -13,7 +13,10 @@ const MAX_WAITING = 10_000;
  * The transactor over PostgreSQL: each command is its own transaction, or shares one with others that are known not to
  * meet it. It is done again when it collides with another.
  */
-export function postgresTransactor(store: Store, settings: CommandSettings): Writer {
+export function postgresTransactor(
+  store: Store,
+  { onWake = () => {}, ...settings }: CommandSettings & Pick<WriterEvents, "onWake">,
+): Writer {
   const context = commandContext(settings);
   const share = sharedCommits(store);
   let waiting = 0;
@@ -33,11 +36,13 @@ export function postgresTransactor(store: Store, settings: CommandSettings): Wri
         const isDryRun = command.isDryRun(input as never);
         // Others must not wait for a transaction that is rolled back, nor be run again because of it.
         const key = isDryRun ? undefined : command.keyOf(input as never);
-        const work = (tx: Database): Promise<unknown> => runCommand(command, { data, input, tx, context });
+        const work = (tx: Database): Promise<Ran> => runCommand(command, { data, input, tx, context });
         // The signature of Transactor.write says that the output is this command's.
-        return (await (key === undefined
+        const { output, wakes } = (await (key === undefined
           ? store.transact(work, { isolation, durability, isDryRun })
-          : share(key, work))) as never;
+          : share(key, work))) as Ran;
+        if (wakes.length > 0) onWake(new Set(wakes));
+        return output as never;
       } finally {
         waiting -= 1;
         if (waiting === 0) idle?.();

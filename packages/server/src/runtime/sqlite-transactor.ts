@@ -3,6 +3,7 @@ import { Code, fromPlain, MoorageError } from "../errors.ts";
 import { storageFault } from "../lib/storage-fault.ts";
 import { type Database, identityOf, StoreError } from "../store/index.ts";
 import type { Transactor } from "../core/transactor.ts";
+import type { Work } from "../core/work.ts";
 import type { ProbeRequest, WriteAnswer, WriteRequest, WriterThreadData } from "./sqlite-writer-thread.ts";
 import { keepRunning } from "./writer-supervisor.ts";
 
@@ -32,6 +33,8 @@ export interface WriterEvents {
   onSettled?(): void;
   /** The file was found damaged. */
   onDamage?(error: Error): void;
+  /** Transactions were committed that leave something to do for this background work. */
+  onWake?(works: ReadonlySet<Work>): void;
   /** Why the disk reserve cannot be kept; undefined when it can again. */
   onReserve?(fault: string | undefined): void;
 }
@@ -70,7 +73,11 @@ export async function startWriter(
   const thread = await keepRunning(
     { ...data, identity, isRestarted: false },
     {
-      answered: (answers) => answers.forEach(settle),
+      answered(answers) {
+        answers.forEach(settle);
+        const works = new Set(answers.flatMap((answer) => ("wakes" in answer && answer.wakes) || []));
+        if (works.size > 0) events.onWake?.(works);
+      },
       isAwaited: () => waiting.size > 0,
       reserve: (fault) => events.onReserve?.(fault),
       died(error, failures) {

@@ -1,7 +1,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createSecrets } from "../lib/secrets.ts";
 import type { CallData } from "../core/call.ts";
-import { type CommandContext, commandContext, commandNamed, runCommand } from "./commands.ts";
+import type { Work as Waking } from "../core/work.ts";
+import { type CommandContext, commandContext, commandNamed, type Ran, runCommand } from "./commands.ts";
 import { MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { methodsOf } from "./methods.ts";
 import {
@@ -47,8 +48,13 @@ export interface ProbeRequest {
 }
 /** To the thread. */
 export type ToWriter = (WriteRequest | ProbeRequest)[] | "close";
-/** A command's result. `fault` describes an unexpected error, for the log; `isDamage`: the file is damaged. */
-export type WriteAnswer = { id: number } & ({ value: unknown } | { error: PlainError } | Fault);
+/**
+ * A command's result. `wakes`: the background work to wake, where there is any. `fault` describes an unexpected error,
+ * for the log; `isDamage`: the file is damaged.
+ */
+export type WriteAnswer = { id: number } & (
+  { value: unknown; wakes?: readonly Waking[] } | { error: PlainError } | Fault
+);
 interface Fault {
   fault: string;
   isDamage: boolean;
@@ -106,7 +112,7 @@ function serve(
             isDryRun: "name" in request && commandNamed(request.name).isDryRun(request.input as never),
             settle: (result) =>
               "value" in result
-                ? void answers.push({ id: request.id, value: result.value })
+                ? void answers.push({ id: request.id, ...answerOf(result.value as Ran | undefined) })
                 : fail(request, result.error),
           },
         ];
@@ -170,8 +176,14 @@ function serve(
 
 type Requests = readonly (WriteRequest | ProbeRequest)[];
 
-async function runNamed(context: CommandContext, tx: Database, { name, data, input }: WriteRequest): Promise<unknown> {
+async function runNamed(context: CommandContext, tx: Database, { name, data, input }: WriteRequest): Promise<Ran> {
   return await runCommand(commandNamed(name), { data, input, tx, context });
+}
+
+/** Most commands wake nothing, and then nothing is sent of it. A probe has no result. */
+function answerOf(ran: Ran | undefined): { value: unknown; wakes?: readonly Waking[] } {
+  const { output, wakes = [] } = ran ?? { output: undefined };
+  return { value: output, ...(wakes.length > 0 && { wakes }) };
 }
 
 /** Writes what is there already, which the disk has to take all the same. */

@@ -21,6 +21,7 @@ export async function openTransactor(
     onSettled = () => {},
     onDamage = () => {},
     onReserve = () => {},
+    onWake = () => {},
     ...data
   }: TransactorSettings,
 ): Promise<Writer> {
@@ -30,6 +31,7 @@ export async function openTransactor(
       admins: data.admins,
       terms: data.terms,
       secrets: createSecrets(data.secretKeys),
+      onWake,
     });
   return startWriter({ ...data, path: databasePath(dataDir) }, store.reader, {
     onFault,
@@ -37,5 +39,6 @@ export async function openTransactor(
     onSettled,
     onDamage,
     onReserve,
+    onWake,
   });
 }

@@ -1,3 +1,2 @@
 // Event delivery.
 export { type Dispatcher, startDispatcher } from "./dispatcher.ts";
-export { wakingTransactor } from "./wake.ts";

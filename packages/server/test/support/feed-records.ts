@@ -16,12 +16,15 @@ import { type FeedRecord, recordOf } from "../../src/security/feeds/record.ts";
 import { storedRecord } from "../../src/security/feeds/stored.ts";
 import type { Platform } from "./platform.ts";
 
+/** A server, or a store alone. */
+type Writable = Pick<Platform, "transact"> & Partial<Pick<Platform, "wake">>;
+
 /**
  * Puts records into a feed of a running server, by the commands of an import; the feed is made if it is not there.
  * `products`: what it may decide about.
  */
 export async function putRecords(
-  { transact }: Pick<Platform, "transact">,
+  { transact, wake = () => {} }: Writable,
   feed: string,
   format: FeedFormat,
   records: readonly FeedRecord[],
@@ -30,19 +33,21 @@ export async function putRecords(
 ): Promise<void> {
   const place = { feed, run: randomUUID() };
   const definition = { name: feed, format, address: "", licence: "CC-BY-4.0", intervalMs: 0, products };
-  await transact(async (tx) => {
+  const wakes = await transact(async (tx) => {
     const call = openCall(systemCall(Date.now()), tx);
     await putFeeds.run(call, { feeds: [definition], origin: "command", mustBeNew: false }, undefined);
     await beginImport.run(call, place, undefined);
     if (records.length > 0) await putFeedRecords.run(call, { place, records: records.map(storedRecord) }, undefined);
     if (removed.length > 0) await removeFeedRecords.run(call, { place, ids: removed }, undefined);
     await endImport.run(call, { place, error: "" }, undefined);
+    return call.wakes;
   });
+  wake(wakes);
 }
 
 /** Begins an import of records of OSV into a new feed, which goes on until `end`. */
 export async function openedImport(
-  { transact }: Pick<Platform, "transact">,
+  { transact, wake = () => {} }: Writable,
   feed: string,
 ): Promise<{ add(records: readonly FeedRecord[]): Promise<void>; end(): Promise<void> }> {
   const place = { feed, run: randomUUID() };
@@ -55,7 +60,13 @@ export async function openedImport(
     products: [],
   };
   const run = async (work: (call: Call) => Promise<unknown>): Promise<void> =>
-    await transact(async (tx) => void (await work(openCall(systemCall(Date.now()), tx))));
+    wake(
+      await transact(async (tx) => {
+        const call = openCall(systemCall(Date.now()), tx);
+        await work(call);
+        return call.wakes;
+      }),
+    );
   await run((call) => putFeeds.run(call, { feeds: [definition], origin: "command", mustBeNew: true }, undefined));
   await run((call) => beginImport.run(call, place, undefined));
   return {

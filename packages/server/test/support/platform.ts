@@ -3,6 +3,7 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compose } from "../../src/boot/compose.ts";
+import type { Work } from "../../src/core/work.ts";
 import { type Bootstrap, loadConfig, readBootstrap } from "../../src/index.ts";
 import type { Database } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
@@ -90,6 +91,8 @@ export interface Platform {
   verifyEmail(identity: string, email: string, provider: string): Promise<void>;
   /** What is committed, past the API. */
   reader: Database;
+  /** Wakes background work, for what a test wrote past the API. */
+  wake(works: Iterable<Work>): void;
   /** Changes what is there, past the API. */
   transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -191,6 +194,7 @@ export async function startPlatform(env: Record<string, string> = {}, terms: unk
     repo: made("/registry/v2/repos"),
     reader: store.reader,
     transact: (work) => store.transact(work),
+    wake: server.wakes.wake,
     verifyEmail: (uid, email, provider) =>
       store.transact(async (tx) => {
         const { issuer } = await tx

@@ -41,7 +41,6 @@ export const noteAllSeen = command(
   async (call: Call, { times }: { times: [identity: string, timeMs: number][] }): Promise<void> => {
     for (const [identity, timeMs] of times) await updateSeen(call.tx, timeMs, identity, timeMs);
   },
-  { wakesDelivery: false },
 );
 
 /**

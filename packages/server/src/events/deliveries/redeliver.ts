@@ -59,6 +59,7 @@ export async function redeliver(
     .set(sentAgain(call))
     .where(where(Math.min(endMs, nextMs - 1)))
     .executeTakeFirstOrThrow();
+  call.wake("deliveries");
   return { count: Number(numUpdatedRows), ...(nextMs <= endMs && { nextStartTime: timestamp(nextMs) }) };
 }
 

@@ -68,6 +68,7 @@ export function deliveriesService({ pageTokenKey, eventsPrefix }: ServiceContext
       if (!REDELIVERABLE.has(row.state)) return toMessage(call, row);
       const changes = sentAgain(call);
       await call.tx.updateTable("deliveries").set(changes).where("uid", "=", uid).execute();
+      call.wake("deliveries");
       return toMessage(call, { ...row, ...changes });
     },
   };

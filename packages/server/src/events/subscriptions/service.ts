@@ -136,6 +136,7 @@ async function change(
 ): Promise<Subscription> {
   const changed = { ...changes, update_time: call.nowMs };
   await call.tx.updateTable("subscriptions").set(changed).where("uid", "=", row.uid).execute();
+  call.wake("deliveries");
   return subscriptions.toMessage({ ...row, ...changed });
 }
 

@@ -1,5 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
+import { leaseOn } from "../../work/index.ts";
 import { libraryError } from "../http/errors.ts";
 import { noteChange } from "../artifacts/events.ts";
 import { type ArtifactName, ORIGIN } from "../artifacts/names.ts";
@@ -17,7 +18,7 @@ import { DIVIDED, LIKE_A_PIECE, piecesOf } from "./row-names.ts";
 import { upstreamFor } from "./settings.ts";
 
 /** What is found out anew when it is lost. */
-const AGAIN = { isolation: "read committed", durability: "deferred", wakesDelivery: false } as const;
+const AGAIN = { isolation: "read committed", durability: "deferred" } as const;
 
 /** A document of an upstream: see the table `upstream_documents`. */
 export interface KeptDocument {
@@ -146,6 +147,9 @@ export const noteUpstream = command(
   AGAIN,
 );
 
+/** What is fetched at present. Each fetch says how long it may take. */
+const FETCHES = leaseOn({ table: "upstream_fetches", key: ["id"], holdMs: 0 });
+
 /** Takes the right to fetch something, for the whole installation; false while another process has it. */
 export const claimFetch = command(
   "libraries.claimFetch",
@@ -153,15 +157,7 @@ export const claimFetch = command(
     call: Call,
     { id, holder, holdMs }: { id: string; holder: string; holdMs: number },
   ): Promise<{ claimed: boolean }> => {
-    const row = { holder, hold_until: call.agreedMs + holdMs };
-    const { numInsertedOrUpdatedRows: written } = await call.tx
-      .insertInto("upstream_fetches")
-      .values({ id, ...row })
-      .onConflict((conflict) =>
-        conflict.column("id").doUpdateSet(row).where("upstream_fetches.hold_until", "<=", call.agreedMs),
-      )
-      .executeTakeFirst();
-    return { claimed: (written ?? 0n) > 0n };
+    return { claimed: await FETCHES.add(call, { id, holder }, holdMs) };
   },
   AGAIN,
 );
@@ -170,7 +166,7 @@ export const claimFetch = command(
 export const releaseFetch = command(
   "libraries.releaseFetch",
   async (call: Call, { id, holder }: { id: string; holder: string }): Promise<void> => {
-    await call.tx.deleteFrom("upstream_fetches").where("id", "=", id).where("holder", "=", holder).execute();
+    await FETCHES.remove(call, { id, holder });
   },
   AGAIN,
 );

@@ -222,7 +222,8 @@ const WAITING = 1;
 /** Notes that the image's packages are to be read, unless they have been: then its findings are new in this repo. */
 async function awaitCatalog(call: Call, repo: string, digest: string): Promise<void> {
   const [written] = await addCatalog(call.tx, digest, call.nowMs);
-  if (written?.state !== WAITING) await noteImageChange(call, digest, repo);
+  if (written?.state === WAITING) call.wake("images");
+  else await noteImageChange(call, digest, repo);
 }
 
 /**

@@ -16,7 +16,8 @@ const MAX_ENDED = 200;
  * Notes what the advisory says now by its latest approved event, if that is something else than before. What it said
  * before stays with its times, so that findings can be read as of a time. A deleted advisory says nothing.
  */
-export async function noteDecision({ tx, nowMs }: Pick<Call, "tx" | "nowMs">, advisory: string): Promise<void> {
+export async function noteDecision(call: Pick<Call, "tx" | "nowMs" | "wake">, advisory: string): Promise<void> {
+  const { tx, nowMs } = call;
   const known = await tx
     .selectFrom("advisory_decisions")
     .selectAll()
@@ -29,7 +30,7 @@ export async function noteDecision({ tx, nowMs }: Pick<Call, "tx" | "nowMs">, ad
   const ids = open === undefined ? [] : await idsOf(tx, open);
   if (open !== undefined && next !== undefined && isSame(open, ids, next)) return;
   if (open === undefined && next === undefined) return;
-  await noteAdvisoryChange({ tx, nowMs }, parentOf(advisory), [...new Set([...ids, ...(next?.ids ?? [])])]);
+  await noteAdvisoryChange(call, parentOf(advisory), [...new Set([...ids, ...(next?.ids ?? [])])]);
   // The times of one advisory never overlap, whatever the clock does.
   const fromMs = Math.max(nowMs, (last?.from_time ?? 0) + 1, last?.until_time ?? 0);
   if (open !== undefined)

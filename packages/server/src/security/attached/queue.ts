@@ -3,9 +3,10 @@ import { command } from "../../core/command.ts";
 import { isObject } from "../../lib/json.ts";
 import { noteImageChange } from "../../registry/index.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
+import { queueOn } from "../../work/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
 import type { NotRead } from "../catalog/image-reader.ts";
-import { HOLD_MS, MAX_ATTEMPTS, retryAfterMs, type StoredLayer } from "../catalog/queue.ts";
+import { HOLD_MS, MAX_ATTEMPTS, retryDelay, type StoredLayer } from "../catalog/queue.ts";
 import { deletePackages } from "../catalog/remove.ts";
 import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
@@ -14,7 +15,16 @@ import { hasOtherPredicate, isDocumentType } from "./media-types.ts";
 import { sourceOf } from "./sources.ts";
 import type { AttachedDocument, AttachedLayer, StoredStatement } from "./types.ts";
 
-// The queue of attached manifests that wait to be read, as catalog/queue.ts is that of images.
+// The queue of attached manifests that wait to be read. What an attempt that failed has written is not seen, and goes
+// with the next attempt or with the attachment.
+const READINGS = queueOn({
+  table: "attached_readings",
+  key: ["subject", "manifest"],
+  holdMs: HOLD_MS,
+  open: `state = ${CATALOG_STATE.waiting}`,
+  states: CATALOG_STATE,
+  ended: ({ nowMs }) => ({ finish_time: nowMs }),
+});
 
 /** The most documents of one manifest that are read: cosign adds a layer for each attestation. */
 const MAX_DOCUMENTS = 50;
@@ -68,20 +78,10 @@ export const claimAttached = command(
       .limit(1)
       .executeTakeFirst();
     if (row === undefined) return {};
-    const { subject, manifest, attempts } = row;
-    const { numUpdatedRows } = await tx
-      .updateTable("attached_readings")
-      .set({ holder, hold_until: agreedMs + HOLD_MS, attempts: attempts + 1 })
-      .where("subject", "=", subject)
-      .where("manifest", "=", manifest)
-      .where("state", "=", CATALOG_STATE.waiting)
-      .where("hold_until", "<=", agreedMs)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) return { again: true };
-    if (attempts >= MAX_ATTEMPTS) {
-      await fail(call, row, row.reason || "the server ended each time while it read the documents");
-      return { again: true };
-    }
+    const { subject, manifest } = row;
+    const reason = "the server ended each time while it read the documents";
+    const outcome = await READINGS.claim(call, row, { holder, maxAttempts: MAX_ATTEMPTS, reason });
+    if (outcome !== "held") return { again: true };
     const content = await tx
       .selectFrom("manifests")
       .select(["content", "artifact_type"])
@@ -89,7 +89,7 @@ export const claimAttached = command(
       .limit(1)
       .executeTakeFirst();
     if (content === undefined) {
-      await fail(call, row, "it is not stored here any longer");
+      await READINGS.fail(call, { subject, manifest }, "it is not stored here any longer");
       return { again: true };
     }
     return { claimed: { subject, manifest, layers: await layersOf(tx, content) } };
@@ -136,9 +136,7 @@ async function layersOf(
 /** Goes on holding the manifest. Answers false when another process has taken it. */
 export const renewAttached = command(
   "security.renewAttached",
-  async (call: Call, reading: Reading): Promise<{ held: boolean }> => ({
-    held: (await hold(call, reading)) !== undefined,
-  }),
+  (call: Call, reading: Reading): Promise<{ held: boolean }> => READINGS.isHeld(call, reading),
   CATALOGUING,
 );
 
@@ -153,7 +151,7 @@ export const writeAttachedPart = command(
     { n, from, components, ...reading }: Reading & { n: number; from: number; components: Component[] },
   ): Promise<{ held: boolean }> => {
     await takeAdvisoryLock(call.tx, "catalogs");
-    if ((await hold(call, reading)) === undefined) return { held: false };
+    if (!(await READINGS.isHeld(call, reading)).held) return { held: false };
     const { subject: digest, manifest } = reading;
     const source = sourceOf(manifest, n);
     if (from === 0) while (!(await deletePackages(call.tx, digest, source)));
@@ -172,7 +170,7 @@ export const writeAttachedStatements = command(
     { n, from, statements, ...reading }: Reading & { n: number; from: number; statements: StoredStatement[] },
   ): Promise<{ held: boolean }> => {
     const { tx } = call;
-    if ((await hold(call, reading)) === undefined) return { held: false };
+    if (!(await READINGS.isHeld(call, reading)).held) return { held: false };
     const place = { subject: reading.subject, manifest: reading.manifest, n };
     if (from === 0)
       await tx
@@ -202,8 +200,8 @@ export const finishAttached = command(
     call: Call,
     { documents, ...reading }: Reading & { documents: FinishedDocument[] },
   ): Promise<{ held: boolean }> => {
-    const { tx, nowMs } = call;
-    if ((await hold(call, reading)) === undefined) return { held: false };
+    const { tx } = call;
+    if (!(await READINGS.isHeld(call, reading)).held) return { held: false };
     const { subject, manifest } = reading;
     await tx.deleteFrom("attached_documents").where("subject", "=", subject).where("manifest", "=", manifest).execute();
     if (documents.length > 0)
@@ -223,12 +221,7 @@ export const finishAttached = command(
         .execute();
     await keepPassedOver(tx, { subject, manifest }, documents);
     await keepRefs(tx, { subject, manifest }, documents);
-    await tx
-      .updateTable("attached_readings")
-      .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: nowMs })
-      .where("subject", "=", subject)
-      .where("manifest", "=", manifest)
-      .execute();
+    await READINGS.finish(call, reading);
     await noteImageChange(call, subject);
     return { held: true };
   },
@@ -283,15 +276,8 @@ export const failAttached = command(
   "security.failAttached",
   async (call: Call, { reason, isFinal, isSoon = false, ...reading }: Reading & NotRead): Promise<void> => {
     await takeAdvisoryLock(call.tx, "catalogs");
-    const row = await hold(call, reading);
-    if (row === undefined) return;
-    if (isFinal || row.attempts >= MAX_ATTEMPTS) return await fail(call, reading, reason);
-    await call.tx
-      .updateTable("attached_readings")
-      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * retryAfterMs(isSoon) })
-      .where("subject", "=", reading.subject)
-      .where("manifest", "=", reading.manifest)
-      .execute();
+    const delayOf = retryDelay({ isFinal, isSoon });
+    await READINGS.failAttempt(call, reading, { reason, delayOf });
   },
   CATALOGUING,
 );
@@ -299,45 +285,6 @@ export const failAttached = command(
 /** Nobody reads the manifest any longer, since the process shuts down; the attempt does not count. */
 export const releaseAttached = command(
   "security.releaseAttached",
-  async (call: Call, reading: Reading): Promise<void> => {
-    const row = await hold(call, reading);
-    if (row === undefined) return;
-    await call.tx
-      .updateTable("attached_readings")
-      .set({ holder: "", hold_until: 0, attempts: row.attempts - 1 })
-      .where("subject", "=", reading.subject)
-      .where("manifest", "=", reading.manifest)
-      .execute();
-  },
+  (call: Call, reading: Reading): Promise<void> => READINGS.release(call, reading),
   CATALOGUING,
 );
-
-/** What an attempt has written is not seen, and goes with the next attempt or with the attachment. */
-async function fail(
-  { tx, nowMs }: Call,
-  { subject, manifest }: { subject: string; manifest: string },
-  reason: string,
-): Promise<void> {
-  await tx
-    .updateTable("attached_readings")
-    .set({ state: CATALOG_STATE.failed, reason, holder: "", hold_until: 0, finish_time: nowMs })
-    .where("subject", "=", subject)
-    .where("manifest", "=", manifest)
-    .execute();
-}
-
-/** Holds the manifest for another HOLD_MS. Undefined when another process has taken it. */
-async function hold(
-  { tx, agreedMs }: Call,
-  { subject, manifest, holder }: Reading,
-): Promise<{ attempts: number } | undefined> {
-  return await tx
-    .updateTable("attached_readings")
-    .set({ hold_until: agreedMs + HOLD_MS })
-    .where("subject", "=", subject)
-    .where("manifest", "=", manifest)
-    .where("holder", "=", holder)
-    .where("state", "=", CATALOG_STATE.waiting)
-    .returning("attempts")
-    .executeTakeFirst();
-}

@@ -9,7 +9,7 @@ import { itemsOf } from "../catalog/parts.ts";
 import { HOLD_MS } from "../catalog/queue.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
-import { whileHeld } from "../work.ts";
+import { whileHeld } from "../../work/index.ts";
 import { checkNextAttachments } from "./check.ts";
 import {
   claimAttached,

@@ -11,5 +11,4 @@ import type { CommandOptions } from "../../core/command.ts";
 export const CATALOGUING = {
   isolation: "read committed",
   durability: "deferred",
-  wakesDelivery: false,
 } as const satisfies CommandOptions;

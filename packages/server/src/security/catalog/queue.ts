@@ -3,6 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { noteImageChange } from "../../registry/index.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
+import { leaseOn, queueOn } from "../../work/index.ts";
 import { countArchivesAgain, deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";
 import { CATALOGUING } from "./command-options.ts";
 import type { NotRead } from "./image-reader.ts";
@@ -20,6 +21,21 @@ export const HOLD_MS = 30_000;
 const RETRY_AFTER_MS = 60_000;
 const RETRY_SOON_MS = 10_000;
 const CHUNK = 500;
+
+const IMAGES = { table: "image_catalogs", key: ["digest"], holdMs: HOLD_MS } as const;
+/** The images that wait to be read the first time. */
+const WAITING = queueOn({
+  ...IMAGES,
+  open: `state = ${CATALOG_STATE.waiting}`,
+  states: CATALOG_STATE,
+  ended: ({ nowMs }) => ({ finish_time: nowMs }),
+  // What an attempt has written is of no use. For commands that have locked the catalogues.
+  failed: (call, { digest }) => deleteAllPackages(call, digest, LAYERS),
+});
+/** Those that are read again, of which what was read stays. */
+const DONE = leaseOn({ ...IMAGES, open: `state = ${CATALOG_STATE.done}` });
+/** Both. */
+const READ = leaseOn({ ...IMAGES, open: `state in (${CATALOG_STATE.waiting}, ${CATALOG_STATE.done})` });
 
 /** The bytes of a layer in the blob store. */
 export interface StoredLayer {
@@ -72,22 +88,13 @@ export const claimCatalog = command(
       .limit(1)
       .executeTakeFirst();
     if (row === undefined) return {};
-    const { digest, attempts } = row;
+    const { digest } = row;
     const manifest = await manifestOf(call, digest);
     if (manifest === undefined) return { again: true, unused: digest };
-    // Its last holder may have renewed its hold since, which needs no lock of all catalogues.
-    const { numUpdatedRows } = await call.tx
-      .updateTable("image_catalogs")
-      .set({ holder, hold_until: call.agreedMs + HOLD_MS, attempts: attempts + 1 })
-      .where("digest", "=", digest)
-      .where("state", "=", CATALOG_STATE.waiting)
-      .where("hold_until", "<=", call.agreedMs)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) return { again: true };
-    if (attempts >= MAX_ATTEMPTS) {
-      await fail(call, digest, row.reason || "the server ended each time while it read the image");
-      return { again: true };
-    }
+    const reason = "the server ended each time while it read the image";
+    // Its last holder may have renewed its lease since, which needs no lock of all catalogues.
+    const outcome = await WAITING.claim(call, row, { holder, maxAttempts: MAX_ATTEMPTS, reason });
+    if (outcome !== "held") return { again: true };
     return { claimed: { digest, ...(await layersOf(call, manifest)) } };
   },
   CATALOGUING,
@@ -113,16 +120,9 @@ export const claimOutdated = command(
     if (row === undefined) return {};
     const { digest, rereads } = row;
     const manifest = await manifestOf(call, digest);
-    const { numUpdatedRows } = await call.tx
-      .updateTable("image_catalogs")
-      // What no repo holds any longer goes by itself.
-      .set(manifest === undefined ? { rereads: MAX_ATTEMPTS } : { holder, rereads: rereads + 1 })
-      .set({ hold_until: call.agreedMs + HOLD_MS })
-      .where("digest", "=", digest)
-      .where("state", "=", CATALOG_STATE.done)
-      .where("hold_until", "<=", call.agreedMs)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n || manifest === undefined) return { again: true };
+    // What no repo holds any longer goes by itself.
+    const set = { rereads: manifest === undefined ? MAX_ATTEMPTS : rereads + 1 };
+    if (!(await DONE.take(call, { digest, holder }, set)) || manifest === undefined) return { again: true };
     return { claimed: { digest, ...(await layersOf(call, manifest)) } };
   },
   CATALOGUING,
@@ -170,7 +170,7 @@ async function layersOf(call: Call, { layers = [] }: Manifest): Promise<Omit<Cla
 export const renewCatalog = command(
   "security.renewCatalog",
   async (call: Call, { digest, holder }: { digest: string; holder: string }): Promise<{ held: boolean }> => ({
-    held: (await hold(call, digest, holder)) !== undefined,
+    held: (await READ.renew(call, { digest, holder }, ["state"])) !== undefined,
   }),
   CATALOGUING,
 );
@@ -194,7 +194,7 @@ export const writeCatalogPart = command(
   "security.writeCatalogPart",
   async (call: Call, { digest, holder, from, components, end }: CatalogPart): Promise<{ held: boolean }> => {
     await takeAdvisoryLock(call.tx, "catalogs");
-    const row = await hold(call, digest, holder);
+    const row = await READ.renew(call, { digest, holder }, ["state"]);
     if (row === undefined) return { held: false };
     const source = row.state === CATALOG_STATE.done ? LAYERS_AGAIN : LAYERS;
     if (from === 0) await deleteAllPackages(call, digest, source);
@@ -224,14 +224,18 @@ async function replacePackages(call: Call, digest: string): Promise<void> {
 
 /** The image has been read. */
 async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, "os" | "unread">): Promise<void> {
-  const release = { os_id: os?.id ?? "", os_version: os?.versionId ?? "", os_name: os?.prettyName ?? "" };
-  await call.tx
-    .updateTable("image_catalogs")
-    .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
-    .set({ ...release, unread: JSON.stringify(await withArchives(call.tx, digest, unread)) })
-    .set({ readers: READERS_VERSION, rereads: 0 })
-    .where("digest", "=", digest)
-    .execute();
+  await WAITING.finish(
+    call,
+    { digest },
+    {
+      os_id: os?.id ?? "",
+      os_version: os?.versionId ?? "",
+      os_name: os?.prettyName ?? "",
+      unread: JSON.stringify(await withArchives(call.tx, digest, unread)),
+      readers: READERS_VERSION,
+      rereads: 0,
+    },
+  );
   if (os !== undefined) await giveRelease(call.tx, digest);
   await noteImageChange(call, digest);
 }
@@ -247,77 +251,42 @@ export const failCatalog = command(
     { digest, holder, reason, isFinal, isSoon = false }: { digest: string; holder: string } & NotRead,
   ): Promise<void> => {
     await takeAdvisoryLock(call.tx, "catalogs");
-    const row = await hold(call, digest, holder);
-    if (row === undefined) return;
-    if (row.state === CATALOG_STATE.done) {
-      await deleteAllPackages(call, digest, LAYERS_AGAIN);
-      const rereads = isFinal ? MAX_ATTEMPTS : row.rereads;
-      const after = { holder: "", rereads, hold_until: call.agreedMs + rereads * retryAfterMs(isSoon) };
-      await call.tx.updateTable("image_catalogs").set(after).where("digest", "=", digest).execute();
+    const row = await DONE.renew(call, { digest, holder }, ["rereads"]);
+    if (row === undefined) {
+      const delayOf = retryDelay({ isFinal, isSoon });
+      await WAITING.failAttempt(call, { digest, holder }, { reason, delayOf });
       return;
     }
-    if (isFinal || row.attempts >= MAX_ATTEMPTS) return await fail(call, digest, reason);
-    await call.tx
-      .updateTable("image_catalogs")
-      .set({ reason, holder: "", hold_until: call.agreedMs + row.attempts * retryAfterMs(isSoon) })
-      .where("digest", "=", digest)
-      .execute();
+    await deleteAllPackages(call, digest, LAYERS_AGAIN);
+    const rereads = isFinal ? MAX_ATTEMPTS : row.rereads;
+    await DONE.end(call, { digest }, { rereads, hold_until: call.agreedMs + rereads * retryAfterMs(isSoon) });
   },
   CATALOGUING,
 );
 
 /** How long the next attempt waits, for each attempt so far. */
-export function retryAfterMs(isSoon: boolean): number {
+function retryAfterMs(isSoon: boolean): number {
   return isSoon ? RETRY_SOON_MS : RETRY_AFTER_MS;
+}
+
+/** How long the next attempt waits after so many, in milliseconds; undefined when there is none. */
+export function retryDelay({ isFinal, isSoon }: { isFinal: boolean; isSoon: boolean }) {
+  return (attempts: number): number | undefined =>
+    isFinal || attempts >= MAX_ATTEMPTS ? undefined : attempts * retryAfterMs(isSoon);
 }
 
 /** Nobody reads the image any longer, since the process shuts down; the attempt does not count. */
 export const releaseCatalog = command(
   "security.releaseCatalog",
   async (call: Call, { digest, holder }: { digest: string; holder: string }): Promise<void> => {
-    const row = await hold(call, digest, holder);
-    if (row === undefined) return;
-    await call.tx
-      .updateTable("image_catalogs")
-      .set({ holder: "", hold_until: 0 })
-      .set(row.state === CATALOG_STATE.done ? { rereads: row.rereads - 1 } : { attempts: row.attempts - 1 })
-      .where("digest", "=", digest)
-      .execute();
+    const row = await DONE.renew(call, { digest, holder }, ["rereads"]);
+    if (row === undefined) await WAITING.release(call, { digest, holder });
+    else await DONE.end(call, { digest }, { rereads: row.rereads - 1 });
   },
   CATALOGUING,
 );
 
-/** For a command that has locked the catalogues, and holds the image. */
-async function fail(call: Call, digest: string, reason: string): Promise<void> {
-  // What an attempt has written is of no use.
-  await deleteAllPackages(call, digest, LAYERS);
-  await call.tx
-    .updateTable("image_catalogs")
-    .set({ state: CATALOG_STATE.failed, reason, holder: "", hold_until: 0, finish_time: call.nowMs })
-    .where("digest", "=", digest)
-    .execute();
-}
-
 async function deleteAllPackages({ tx }: Call, digest: string, source: string): Promise<void> {
   await deleteArchives(tx, digest, source);
   while (!(await deletePackages(tx, digest, source)));
-}
-
-/**
- * Holds the image for another HOLD_MS, and so locks its row until the transaction ends. Undefined when another process
- * has taken it. One that is done is held to be read again.
- */
-async function hold(
-  { tx, agreedMs }: Call,
-  digest: string,
-  holder: string,
-): Promise<{ state: number; attempts: number; rereads: number } | undefined> {
-  return await tx
-    .updateTable("image_catalogs")
-    .set({ hold_until: agreedMs + HOLD_MS })
-    .where("digest", "=", digest)
-    .where("holder", "=", holder)
-    .where("state", "in", [CATALOG_STATE.waiting, CATALOG_STATE.done])
-    .returning(["state", "attempts", "rereads"])
-    .executeTakeFirst();
 }

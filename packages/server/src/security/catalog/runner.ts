@@ -22,7 +22,7 @@ import {
   renewCatalog,
   writeCatalogPart,
 } from "./queue.ts";
-import { startPolling, whileHeld, yieldToRequests } from "../work.ts";
+import { startWorker, type Wakes, whileHeld, yieldToRequests } from "../../work/index.ts";
 import { removeCatalog } from "./remove.ts";
 import { CATALOG_STATE } from "./rows.ts";
 import type { Component } from "./types.ts";
@@ -40,14 +40,14 @@ export interface CatalogMetrics {
 }
 
 export interface CatalogRunnerDeps {
-  config: ImageReaderDeps["config"] & Pick<Config, "javaIndexFile">;
+  config: ImageReaderDeps["config"] & Pick<Config, "javaIndexFile" | "workPollMs">;
   transactor: Transactor;
+  wakes: Wakes;
   clock: Clock;
   log: Logger;
   metrics: CatalogMetrics;
 }
 
-const POLL_EVERY_MS = 1_000;
 const COUNT_EVERY_MS = 15_000;
 const IMAGES_A_TURN = 8;
 /** More are not counted. */
@@ -58,7 +58,7 @@ const MAX_COUNTED = 100_000;
  * processes share the work. `stop` ends the readings under way, which another process or the next start does again.
  */
 export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> } {
-  const { transactor, clock, log, metrics, config } = deps;
+  const { transactor, clock, log, metrics, config, wakes } = deps;
   const stopping = new AbortController();
   const reader = imageReader({
     config,
@@ -81,13 +81,16 @@ export function startCatalogs(deps: CatalogRunnerDeps): { stop(): Promise<void> 
   };
   const first = readAll({ ...images, isAgain: false });
   const again = readAll({ ...images, isAgain: true });
-  const polling = { everyMs: POLL_EVERY_MS, stopping, log, what: "reading the packages of images" };
-  const stops = [startPolling(async () => void (await count(), await first()), polling), startPolling(again, polling)];
+  const work = { pollMs: config.workPollMs, stopping, log, what: "reading the packages of images" };
+  const fresh = startWorker({ ...work, run: async () => void (await count(), await first()) });
+  // What was attempted before waits for its time.
+  const attempted = startWorker({ ...work, run: again });
+  wakes.on("images", fresh.wake);
   return {
     async stop() {
       stopping.abort();
       // The readings under way are given up, not waited for.
-      await Promise.all(stops.map((stop) => stop()));
+      await Promise.all([fresh.stop(), attempted.stop()]);
       await reader.stop();
     },
   };

@@ -6,4 +6,4 @@ import type { CommandOptions } from "../../core/command.ts";
  * for others of that feed; and those that define feeds wait for each other. Serializable transactions of two feeds
  * would conflict at every batch, in the row of the change numbers. Source: docs/adr/0016.
  */
-export const FEEDING = { isolation: "read committed", wakesDelivery: false } as const satisfies CommandOptions;
+export const FEEDING = { isolation: "read committed" } as const satisfies CommandOptions;

@@ -83,6 +83,8 @@ async function putFeed(
     // What it said about other products counts from now on, or counts no more.
     ...(before !== undefined && before !== products && { restate: randomUUID() }),
   };
+  call.wake("feeds");
+  call.wake("matching");
   await call.tx
     .insertInto("feeds")
     .values({
@@ -164,6 +166,7 @@ export const putFeedRecords = command(
       call.tx,
       changed.flatMap(({ id, keys }) => keys.map(([kind, key]) => ({ kind, key, feed, record: id }))),
     );
+    call.wake("matching");
     return { changed: changed.length };
   },
   FEEDING,
@@ -175,6 +178,7 @@ export const removeFeedRecords = command(
   async (call: Call, { place, ids }: { place: FeedRun; ids: string[] }): Promise<void> => {
     await holdFeed(call, place);
     await markRemoved(call.tx, place.feed, ids);
+    call.wake("matching");
   },
   FEEDING,
 );
@@ -265,6 +269,8 @@ export const endImport = command(
       })
       .where("name", "=", feed)
       .execute();
+    // What its changes did to images is emitted now.
+    call.wake("matching");
     if (unmatchedKept !== undefined) await keepUnmatched(call.tx, feed, unmatchedKept);
     if (kept === undefined) return;
     await call.tx.deleteFrom("feed_problems").where("feed", "=", feed).execute();

@@ -40,7 +40,7 @@ export async function notePackageChanges(
 
 /** Notes that an advisory of the group says something else of the vulnerabilities with these ids. */
 export async function noteAdvisoryChange(
-  { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
+  { tx, nowMs, wake }: Pick<Call, "tx" | "nowMs" | "wake">,
   group: string,
   ids: readonly string[],
 ): Promise<void> {
@@ -49,4 +49,5 @@ export async function noteAdvisoryChange(
     .insertInto("finding_causes")
     .values({ ...row, create_time: nowMs })
     .execute();
+  wake("matching");
 }

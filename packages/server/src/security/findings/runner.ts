@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Config } from "../../config/index.ts";
 import { systemCallNow } from "../../core/system-call.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -11,7 +12,7 @@ import { matchChanges } from "./match-changes.ts";
 import { matchPackages, type MatchingStep } from "./match-packages.ts";
 import { emitNotices } from "./notices.ts";
 import { restateFeeds } from "../trusted/restate-feeds.ts";
-import { startPolling } from "../work.ts";
+import { startWorker, type Wakes } from "../../work/index.ts";
 import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "./state.ts";
 
 /** What is counted. */
@@ -29,19 +30,22 @@ export interface MatchingDeps {
   clock: Clock;
   log: Logger;
   metrics: MatchingMetrics;
+  wakes: Wakes;
+  config: Pick<Config, "workPollMs">;
 }
 
-const POLL_EVERY_MS = 500;
 const COUNT_EVERY_MS = 15_000;
 // Between two steps requests go first, also where one thread does both.
 const PAUSE_MS = 2;
 
 /**
- * Compares new packages and changed records with each other, within a second of their commit, and emits the events of
+ * Compares new packages and changed records with each other, as soon as they are committed, and emits the events of
  * the images whose findings have changed. Processes share the work: each step goes on from where the last one ended,
  * whoever did it, and is a transaction of its own.
  */
-export function startMatching({ transactor, reader, clock, log, metrics }: MatchingDeps): { stop(): Promise<void> } {
+export function startMatching({ transactor, reader, clock, log, metrics, wakes, config }: MatchingDeps): {
+  stop(): Promise<void>;
+} {
   const stopping = new AbortController();
   let countedMs = -COUNT_EVERY_MS;
   const count = async (): Promise<void> => {
@@ -63,7 +67,7 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
   };
   const poll = async (): Promise<void> => {
     await count();
-    // What comes while all else was compared waits for the next poll: beside pushes it would come one by one.
+    // What comes while all else was compared waits for the next run: beside pushes it would come one by one.
     for (let isDone = false; !isDone && !isStopped() && (await isAnyWaiting(reader));) {
       isDone = true;
       for (const command of [restateFeeds, identifyArchives, matchPackages, matchChanges]) {
@@ -89,6 +93,8 @@ export function startMatching({ transactor, reader, clock, log, metrics }: Match
       await pause();
     }
   };
-  const stop = startPolling(poll, { everyMs: POLL_EVERY_MS, stopping, log, what: "matching packages with records" });
-  return { stop };
+  const { workPollMs: pollMs } = config;
+  const worker = startWorker({ run: poll, pollMs, stopping, log, what: "matching packages with records" });
+  wakes.on("matching", worker.wake);
+  return { stop: worker.stop };
 }

@@ -20,7 +20,7 @@ const ROWS = 200;
  * commands that have locked the catalogues, since it begins again with images that wait to be found.
  */
 export async function noteStatementChange(
-  call: Pick<Call, "tx" | "nowMs">,
+  call: Pick<Call, "tx" | "nowMs" | "wake">,
   changed: readonly Pick<Row<"feed_statements">, "key" | "ids" | "product">[],
 ): Promise<void> {
   const digests = new Set<string>();

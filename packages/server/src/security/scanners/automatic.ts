@@ -2,6 +2,7 @@ import { fromJsonString } from "@bufbuild/protobuf";
 import { ScannerAdapterSchema } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
+import { TAG_MOVES } from "../../events/index.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { imagesBehind, marks } from "../findings/images.ts";
@@ -15,7 +16,6 @@ const NAME = "scans";
 const MAX_MOVES = 50;
 const MAX_EVENTS = 10_000;
 const MAX_IMAGES = 200;
-const TAG_MOVES = ["api.platform.registry.tag.created.v1", "api.platform.registry.tag.updated.v1"];
 
 interface Scanner extends UsableScanner {
   parent: string;

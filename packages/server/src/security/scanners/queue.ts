@@ -4,14 +4,13 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { pathOf } from "../../core/image-path.ts";
 import { type Row, takeAdvisoryLock } from "../../store/index.ts";
+import { queueOn } from "../../work/index.ts";
 import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
 import { emitEnded } from "./ended.ts";
 import type { Counts } from "./report.ts";
-import { deleteScanned, ENDING, OPEN_STATES, SCANNING, scanSource } from "./rows.ts";
-
-// The queue of scans that are to be done, as catalog/queue.ts is that of images that are to be read.
+import { deleteScanned, OPEN_STATES, SCANNING, scanSource } from "./rows.ts";
 
 /** How long a process that died keeps a scan; a live one renews its hold in time. In milliseconds. */
 export const HOLD_MS = 30_000;
@@ -24,6 +23,15 @@ const READ_PATIENCE_MS = 60_000;
 const READ_PAUSE_MS = 1_000;
 
 const isOpen = sql<boolean>`${sql.raw(OPEN_STATES)}`;
+
+const SCANS = queueOn({
+  table: "scans",
+  key: ["uid"],
+  holdMs: HOLD_MS,
+  open: OPEN_STATES,
+  states: { waiting: ScanState.WAITING, done: ScanState.DONE, failed: ScanState.FAILED },
+  failed: (call, { uid }, reason) => emitEnded(call, uid, { reason }),
+});
 
 /** A scan, and which process has it done. */
 export interface HeldScan {
@@ -58,14 +66,15 @@ export interface ClaimInput {
 
 /**
  * Takes the scan of the scanner that is due longest, for HOLD_MS of the agreed time. `claimed` is undefined when none
- * is due or enough are under way, and when `again` says to ask again.
+ * is due or enough are under way, and when `again` says to ask again. `laterMs`: one waits for the reading of its
+ * layers, and is due again in so many milliseconds.
  */
 export const claimScan = command(
   "security.claimScan",
   async (
     call: Call,
     { holder, scanner, concurrency, maxAttempts }: ClaimInput,
-  ): Promise<{ claimed?: ClaimedScan; again?: boolean }> => {
+  ): Promise<{ claimed?: ClaimedScan; again?: boolean; laterMs?: number }> => {
     const { tx, agreedMs } = call;
     await takeAdvisoryLock(tx, "scans");
     const by = await tx
@@ -93,7 +102,7 @@ export const claimScan = command(
         .set({ hold_until: agreedMs + READ_PAUSE_MS })
         .where("uid", "=", uid)
         .execute();
-      return { again: true };
+      return { again: true, laterMs: READ_PAUSE_MS };
     }
     const image = await tx
       .selectFrom("manifests")
@@ -101,27 +110,25 @@ export const claimScan = command(
       .where("repo", "=", repo)
       .where("digest", "=", digest)
       .executeTakeFirst();
-    // Its last holder may have renewed its hold since, which needs no lock of all claims.
-    const { numUpdatedRows } = await tx
-      .updateTable("scans")
-      .set({ holder, hold_until: agreedMs + HOLD_MS, attempts: attempts + 1, state: ScanState.WAITING })
-      .set({ scanner_name: by.name, start_time: call.nowMs })
-      .where("uid", "=", uid)
-      .where("hold_until", "<=", agreedMs)
-      .where(isOpen)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) return { again: true };
+    const outcome = await SCANS.claim(
+      call,
+      { uid, attempts, reason: row.reason },
+      {
+        holder,
+        maxAttempts,
+        reason: "the server ended each time while the image was scanned",
+        set: { state: ScanState.WAITING, scanner_name: by.name, start_time: call.nowMs },
+      },
+    );
+    if (outcome !== "held") return { again: true };
     if (image === undefined) {
       // A job removes it.
-      await end(call, uid, "the image is gone");
-      return { again: true };
-    }
-    if (attempts >= maxAttempts) {
-      await end(call, uid, row.reason || "the server ended each time while the image was scanned");
+      await SCANS.fail(call, { uid }, "the image is gone");
       return { again: true };
     }
     if (!(await mayPull(call, by.identity, repo))) {
-      await end(call, uid, "the identity that registered the scanner may not pull from the repo: update the scanner");
+      const reason = "the identity that registered the scanner may not pull from the repo: update the scanner";
+      await SCANS.fail(call, { uid }, reason);
       return { again: true };
     }
     const claimed = {
@@ -137,7 +144,7 @@ export const claimScan = command(
     };
     return { claimed };
   },
-  ENDING,
+  SCANNING,
 );
 
 /**
@@ -193,7 +200,7 @@ async function tagOf({ tx }: Call, repo: string, digest: string): Promise<string
 /** Goes on holding the scan. Answers false when another process has taken it, or it is not to be done any more. */
 export const renewScan = command(
   "security.renewScan",
-  async (call: Call, scan: HeldScan): Promise<{ held: boolean }> => ({ held: (await hold(call, scan)) !== undefined }),
+  (call: Call, scan: HeldScan): Promise<{ held: boolean }> => SCANS.isHeld(call, scan),
   SCANNING,
 );
 
@@ -204,7 +211,7 @@ export const acceptScan = command(
     call: Call,
     { adapter, scanner, ...scan }: HeldScan & { adapter: string; scanner: string },
   ): Promise<{ held: boolean }> => {
-    if ((await hold(call, scan)) === undefined) return { held: false };
+    if (!(await SCANS.isHeld(call, scan)).held) return { held: false };
     await call.tx.updateTable("scans").set({ state: ScanState.RUNNING }).where("uid", "=", scan.uid).execute();
     // Only where it changed: this invalidates cached answers.
     const known = await call.tx.selectFrom("scanners").select("adapter").where("uid", "=", scanner).executeTakeFirst();
@@ -231,9 +238,10 @@ export const writeScannedPart = command(
   ): Promise<{ held: boolean }> => {
     const { tx } = call;
     await takeAdvisoryLock(tx, "catalogs");
-    if ((await hold(call, scan)) === undefined) return { held: false };
+    const row = await SCANS.renew(call, scan, ["digest"]);
+    if (row === undefined) return { held: false };
     const { uid } = scan;
-    const { digest } = await tx.selectFrom("scans").select("digest").where("uid", "=", uid).executeTakeFirstOrThrow();
+    const { digest } = row;
     if (from === 0) {
       await tx.updateTable("scans").set({ packages: 0 }).where("uid", "=", uid).execute();
       await deleteScanned(tx, { uid, digest });
@@ -260,26 +268,26 @@ export interface StoredReport {
 export const finishScan = command(
   "security.finishScan",
   async (call: Call, { report, ...scan }: HeldScan & { report: StoredReport }): Promise<{ held: boolean }> => {
-    if ((await hold(call, scan)) === undefined) return { held: false };
+    if (!(await SCANS.isHeld(call, scan)).held) return { held: false };
     const { content, size, mimeType, software, counts, packages } = report;
     await call.tx
       .insertInto("scan_reports")
       .values({ scan: scan.uid, content: Buffer.from(content) })
       .onConflict((on) => on.column("scan").doUpdateSet({ content: Buffer.from(content) }))
       .execute();
-    await call.tx
-      .updateTable("scans")
-      .set({ state: ScanState.DONE, reason: "", holder: "", hold_until: 0, software, counts, packages })
-      .set({ report_mime_type: mimeType, report_size: size, report_time: call.nowMs })
-      .where("uid", "=", scan.uid)
-      .execute();
-    await emitEnded(call, scan.uid, {
-      reason: "",
-      counts: counts === null ? {} : (JSON.parse(counts) as Counts),
+    await SCANS.finish(call, scan, {
+      software,
+      counts,
+      packages,
+      report_mime_type: mimeType,
+      report_size: size,
+      report_time: call.nowMs,
     });
+    if (packages > 0) call.wake("matching");
+    await emitEnded(call, scan.uid, { reason: "", counts: counts === null ? {} : (JSON.parse(counts) as Counts) });
     return { held: true };
   },
-  ENDING,
+  SCANNING,
 );
 
 /**
@@ -288,7 +296,7 @@ export const finishScan = command(
  */
 export const failScan = command(
   "security.failScan",
-  async (
+  (
     call: Call,
     {
       reason,
@@ -296,59 +304,17 @@ export const failScan = command(
       delaysMs,
       ...scan
     }: HeldScan & { reason: string; isFinal: boolean; delaysMs: readonly number[] },
-  ): Promise<"failed" | "again" | undefined> => {
-    const row = await hold(call, scan);
-    if (row === undefined) return undefined;
-    const delayMs = isFinal ? undefined : delaysMs[row.attempts - 1];
-    if (delayMs === undefined) {
-      await end(call, scan.uid, reason);
-      return "failed";
-    }
-    await call.tx
-      .updateTable("scans")
-      .set({ state: ScanState.WAITING, reason, holder: "", hold_until: call.agreedMs + delayMs })
-      .where("uid", "=", scan.uid)
-      .execute();
-    return "again";
-  },
-  ENDING,
+  ): Promise<"failed" | "again" | undefined> =>
+    SCANS.failAttempt(call, scan, {
+      reason,
+      delayOf: (attempts) => (isFinal ? undefined : delaysMs[attempts - 1]),
+    }),
+  SCANNING,
 );
 
 /** Nobody has the scan done any longer, since the process shuts down; the attempt does not count. */
 export const releaseScan = command(
   "security.releaseScan",
-  async (call: Call, scan: HeldScan): Promise<void> => {
-    const row = await hold(call, scan);
-    if (row === undefined) return;
-    await call.tx
-      .updateTable("scans")
-      .set({ state: ScanState.WAITING, holder: "", hold_until: call.agreedMs, attempts: row.attempts - 1 })
-      .where("uid", "=", scan.uid)
-      .execute();
-  },
+  (call: Call, scan: HeldScan): Promise<void> => SCANS.release(call, scan),
   SCANNING,
 );
-
-async function end(call: Call, uid: string, reason: string): Promise<void> {
-  await call.tx
-    .updateTable("scans")
-    .set({ state: ScanState.FAILED, reason, holder: "", hold_until: 0 })
-    .where("uid", "=", uid)
-    .execute();
-  await emitEnded(call, uid, { reason });
-}
-
-/**
- * Holds the scan for another HOLD_MS, and so locks its row until the transaction ends. Undefined when another process
- * has taken it.
- */
-async function hold({ tx, agreedMs }: Call, { uid, holder }: HeldScan): Promise<{ attempts: number } | undefined> {
-  return await tx
-    .updateTable("scans")
-    .set({ hold_until: agreedMs + HOLD_MS })
-    .where("uid", "=", uid)
-    .where("holder", "=", holder)
-    .where(isOpen)
-    .returning("attempts")
-    .executeTakeFirst();
-}

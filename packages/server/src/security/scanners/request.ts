@@ -55,6 +55,7 @@ export async function requestScan(call: Call, wish: ScanWish): Promise<Row<"scan
         .where("scans.holder", "=", ""),
     )
     .execute();
+  call.wake("scans");
   return await tx
     .selectFrom("scans")
     .selectAll()
@@ -72,6 +73,7 @@ export async function addScan(call: Call, wish: ScanWish): Promise<void> {
     .values(rowOf(call, wish, call.agreedMs))
     .onConflict((on) => on.columns(KEY).doNothing())
     .execute();
+  call.wake("scans");
 }
 
 const KEY = ["parent", "digest", "scanner", "type"] as const;

@@ -14,9 +14,7 @@ export const WAITING = { state: ScanState.WAITING, attempts: 0, reason: "" } as 
  * command that goes on with a scan first changes its row, on condition that it still holds it, and claims wait for each
  * other. Serializable transactions could conflict with requests for scans, which insert into the range of what is due.
  */
-export const SCANNING = { isolation: "read committed", wakesDelivery: false } as const satisfies CommandOptions;
-/** The same for those that may end a scan, which emit that. */
-export const ENDING = { isolation: "read committed" } as const satisfies CommandOptions;
+export const SCANNING = { isolation: "read committed" } as const satisfies CommandOptions;
 
 /** The source of the packages of a bill of materials, by the uid of its scan. */
 export function scanSource(uid: string): string {

@@ -14,7 +14,7 @@ import { TaskError } from "../../lib/process-pool/index.ts";
 import { SecretError, type Secrets } from "../../lib/secrets.ts";
 import { itemsOf } from "../catalog/parts.ts";
 import type { Component } from "../catalog/types.ts";
-import { startPolling, whileHeld } from "../work.ts";
+import { createTasks, startWorker, type Wakes, whileHeld } from "../../work/index.ts";
 import { AdapterError } from "./adapter.ts";
 import { isAnyMoved, requestAutomaticScans } from "./automatic.ts";
 import { credentialPlace } from "./credentials.ts";
@@ -38,6 +38,7 @@ import { type Scanned, scanWith } from "./scan-with.ts";
 
 export interface ScanRunnerDeps {
   transactor: Transactor;
+  wakes: Wakes;
   /** Mints the tokens with which adapters pull. */
   tokens: Pick<Tokens, "mint">;
   secrets: Secrets;
@@ -52,6 +53,7 @@ export interface ScanRunnerDeps {
     | "scanConcurrency"
     | "scanTimeoutMs"
     | "scanRetryMs"
+    | "workPollMs"
   >;
   metrics: ScanMetrics;
   /** Reads a large report in another process. Throws a TaskError. */
@@ -68,7 +70,6 @@ export interface ScanMetrics {
 /** How an attempt ended: with a report, for good, for a while, or for this process alone. */
 type Outcome = "done" | "failed" | "again" | "interrupted";
 
-const POLL_EVERY_MS = 1_000;
 /** The most scans that one process has under way; each may hold a report in memory. */
 const MAX_UNDER_WAY = 8;
 /** The largest report that is read between requests, in bytes. */
@@ -83,7 +84,7 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
   const { transactor, tokens, secrets, clock, log, config, metrics } = deps;
   const holder = randomUUID();
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = createTasks<string>({ most: MAX_UNDER_WAY, ended: () => worker.wake() });
   const data = (): CallData => systemCallNow(clock);
 
   const tokenFor = async ({ uid, repo, path, digest, identity }: ClaimedScan): Promise<string> => {
@@ -157,36 +158,40 @@ export function startScans(deps: ScanRunnerDeps): { stop(): Promise<void> } {
     const type = claimed.type === ScanType.SBOM ? "sbom" : "vulnerability";
     const startedMs = clock.monotonicMs();
     metrics.started(type);
-    const running = scanOne(claimed)
+    const task = scanOne(claimed)
       .catch((error: unknown): Outcome => {
         log.warn({ err: error, scan: claimed.uid }, "a scan ended without a result");
         return "interrupted";
       })
-      .then((outcome) => metrics.ended(type, outcome, clock.monotonicMs() - startedMs))
-      .finally(() => void underWay.delete(running));
-    underWay.add(running);
+      .then((outcome) => metrics.ended(type, outcome, clock.monotonicMs() - startedMs));
+    underWay.start(claimed.uid, task);
   };
   const lookAtTags = async (): Promise<void> => {
     if (!(await transactor.read(data(), (call) => isAnyMoved(call.tx)))) return;
     while (!stopping.signal.aborted && (await transactor.write(requestAutomaticScans, data(), {})).more);
   };
-  const poll = async (): Promise<void> => {
+  const poll = async (): Promise<number | void> => {
+    let againMs: number | undefined;
     await lookAtTags();
-    if (underWay.size >= MAX_UNDER_WAY) return;
+    if (!underWay.hasPlace()) return;
     const due = await transactor.read(data(), (call) => dueScanners(call.tx, clock.agreedMs()));
     const input = { holder, concurrency: config.scanConcurrency, maxAttempts: config.scanRetryMs.length + 1 };
     for (const scanner of due)
-      for (let isMore = true; isMore && underWay.size < MAX_UNDER_WAY && !stopping.signal.aborted;) {
-        const { claimed, again = false } = await transactor.write(claimScan, data(), { ...input, scanner });
+      for (let isMore = true; isMore && underWay.hasPlace() && !stopping.signal.aborted;) {
+        const { claimed, again = false, laterMs } = await transactor.write(claimScan, data(), { ...input, scanner });
         if (claimed !== undefined) begin(claimed);
+        againMs ??= laterMs;
         isMore = claimed !== undefined || again;
       }
+    return againMs;
   };
-  const stop = startPolling(poll, { everyMs: POLL_EVERY_MS, stopping, log, what: "looking for scans that are due" });
+  const { workPollMs: pollMs } = config;
+  const worker = startWorker({ run: poll, pollMs, stopping, log, what: "looking for scans that are due" });
+  deps.wakes.on("scans", worker.wake);
   return {
     async stop() {
-      await stop();
-      await Promise.all(underWay);
+      await worker.stop();
+      await underWay.settled();
     },
   };
 }

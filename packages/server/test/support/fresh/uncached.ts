@@ -52,7 +52,7 @@ export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
       terms: checked.terms,
       tokens: () => accessOf(current).tokens,
       issuers: () => accessOf(current).issuers,
-      written: () => {},
+      woken: () => {},
     },
     shutdown,
   );

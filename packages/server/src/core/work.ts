@@ -1,0 +1,11 @@
+/**
+ * The background work that a committed transaction may have left something to do for; see `Call.wake`.
+ *
+ * - `deliveries`: events to be numbered and sent
+ * - `feeds`: a feed that is to be fetched now
+ * - `images`: images and attached documents to be read
+ * - `matching`: packages and records to be compared, images whose findings may have changed
+ * - `mirrors`: repos to be copied
+ * - `scans`: images that adapters are to scan, tags that moved
+ */
+export type Work = "deliveries" | "feeds" | "images" | "matching" | "mirrors" | "scans";

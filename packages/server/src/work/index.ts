@@ -1,0 +1,8 @@
+// Background work: what wakes it, what does it, and how processes share it.
+export { whileHeld } from "./hold.ts";
+export { type HeldRow, type Lease, leaseOn } from "./lease.ts";
+export { type Queue, queueOn } from "./queue.ts";
+export { createTasks, type Tasks } from "./tasks.ts";
+export { createWakes, type Wakes } from "./wakes.ts";
+export { startWorker, type Worker } from "./worker.ts";
+export { yieldToRequests } from "./yield-to-requests.ts";
