@@ -1,6 +1,6 @@
 import { blockCommands } from "./blocks/commands.ts";
 import { mavenCommands } from "./maven/commands.ts";
-import { npmCommands } from "./npm/commands.ts";
+import { npmCommands } from "./npm/changes.ts";
 import { pypiCommands } from "./pypi/commands.ts";
 import { upstreamCommands } from "./upstreams/commands.ts";
 

@@ -1,8 +1,8 @@
 import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
 import { ecosystemOf, type EcosystemKey } from "../ecosystems.ts";
-import { settledArtifact } from "../maven/latest.ts";
-import { settledPackage } from "../npm/latest.ts";
+import { settledArtifact } from "../maven/versions.ts";
+import { settledPackage } from "../npm/versions.ts";
 import { settledProject } from "../pypi/versions.ts";
 import { noteChange } from "./events.ts";
 import { versionsOf } from "./visible.ts";

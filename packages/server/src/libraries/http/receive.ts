@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type BlobStore, type ByteSource, SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { settleCopy } from "../../oci/index.ts";
-import type { LibraryDeps } from "./exchange.ts";
+import type { LibraryDeps } from "../requests/exchange.ts";
 import { libraryError } from "./errors.ts";
 
 /** A file that has arrived and is not a blob yet. The sums are in hex. */

@@ -1,6 +1,6 @@
 import type { StoredBlob } from "../../blobs/index.ts";
 import { type Database, type Row, statement } from "../../store/index.ts";
-import type { LibraryDeps } from "../http/exchange.ts";
+import type { LibraryDeps } from "../requests/exchange.ts";
 import { rangesOf } from "../http/ranges.ts";
 import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";

@@ -1,4 +1,4 @@
-import { type LibraryExchange, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, upstreamsOf } from "../requests/exchange.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import type { Coordinates } from "./paths.ts";

@@ -1,6 +1,6 @@
 import { artifactNamed } from "../artifacts/names.ts";
 import { versionNamed } from "../artifacts/visible.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { nameOf } from "./paths.ts";
 import type { KeptMetadata, PomFacts, Release, UpstreamPom } from "./pom-facts.ts";

@@ -1,17 +1,17 @@
 import { filesOfVersion, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { sendJson } from "../http/send.ts";
-import { requireOpen } from "../policies/check.ts";
+import { sendJson } from "../requests/send.ts";
+import { requireOpen } from "../requests/check.ts";
 import { upstreamOf } from "../upstreams/settings.ts";
 import { type Attestation, attestationsIn } from "./attestations.ts";
-import { findPackage, type FoundPackage } from "./found.ts";
+import { findPackage, type FoundPackage } from "./resolve.ts";
 import type { Manifest } from "./manifest.ts";
-import { factsOf, offerFacts } from "./offered.ts";
+import { factsOf, offerFacts } from "./offer.ts";
 import { offeredAttestations, offeredKeys } from "./upstream-attestations.ts";
 import { tarballName } from "./names.ts";
-import { offeredFile } from "./upstream-tarball.ts";
+import { offeredFile } from "./fetch.ts";
 
 /** What the path of attestations begins with; `<name>@<version>` follows. */
 export const ATTESTATIONS = "npm/v1/attestations/";

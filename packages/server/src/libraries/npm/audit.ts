@@ -3,8 +3,8 @@ import { createGunzip } from "node:zlib";
 import { announcedLength, wholeBodyOf } from "../../oci/index.ts";
 import { type AskedLibrary, libraryVulnerabilities, type LibraryVulnerability } from "../../security/index.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
-import { sendJson } from "../http/send.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import { sendJson } from "../requests/send.ts";
 import { type Holding, holding } from "../reading/holding.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;

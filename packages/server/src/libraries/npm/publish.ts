@@ -1,13 +1,13 @@
 import { bodyOf } from "../../oci/index.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
-import { sendJson } from "../http/send.ts";
+import { sendJson } from "../requests/send.ts";
 import { REMOVE } from "../ecosystems.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
-import { deprecateNpm, publishNpm, unpublishNpm } from "./commands.ts";
+import { deprecateNpm, publishNpm, unpublishNpm } from "./changes.ts";
 import { splitDocument } from "./document-stream.ts";
 import type { HandedOver } from "../reading/handed.ts";
 import { holding } from "../reading/holding.ts";

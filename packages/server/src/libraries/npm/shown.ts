@@ -1,12 +1,12 @@
-import { smallRows, packedRows } from "../artifacts/kept-rows.ts";
-import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
+import { smallRows, packedRows } from "../requests/rows.ts";
+import { type Rendered, renderedAs } from "../requests/rendering.ts";
 import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
-import { requireSome } from "../policies/check.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import { requireSome } from "../requests/check.ts";
 import { INLINE_BYTES } from "../reading/limits.ts";
-import type { FoundPackage } from "./found.ts";
-import { type Form, packumentKey } from "./packument.ts";
+import type { FoundPackage } from "./resolve.ts";
+import { type Form, packumentKey } from "./render.ts";
 
 /**
  * What a client gets of a package, rendered: from memory, or made here, and of a large package in a task. Throws 404

@@ -1,13 +1,13 @@
 import { wholeBodyOf } from "../../oci/index.ts";
-import { wholeText } from "../artifacts/rendered.ts";
+import { wholeText } from "../requests/rendering.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
+import { type LibraryExchange, read, urlOf } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { send, sendJson } from "../http/send.ts";
-import { noteBlocked } from "../policies/check.ts";
-import { tagNpm } from "./commands.ts";
+import { send, sendJson } from "../requests/send.ts";
+import { noteBlocked } from "../requests/check.ts";
+import { tagNpm } from "./changes.ts";
 import { requireTag } from "./document.ts";
-import { findPackage } from "./found.ts";
+import { findPackage } from "./resolve.ts";
 import { renderedPackage } from "./shown.ts";
 
 interface OfTags {

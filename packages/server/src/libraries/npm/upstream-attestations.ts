@@ -1,4 +1,4 @@
-import { type LibraryExchange, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, upstreamsOf } from "../requests/exchange.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { type Attestation, MAX_BUNDLES_BYTES } from "./attestations.ts";
 

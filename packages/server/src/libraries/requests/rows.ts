@@ -1,10 +1,10 @@
 import { createTurns } from "../../lib/turns.ts";
 import type { Database, Row } from "../../store/index.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read } from "./exchange.ts";
 import { INLINE_BYTES, LARGE_BYTES_UNDER_WAY } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
-import { type ArtifactName, artifactNamed } from "./names.ts";
-import { filesAfter, PAGE_ROWS, versionsAfter } from "./visible.ts";
+import { type ArtifactName, artifactNamed } from "../artifacts/names.ts";
+import { filesAfter, PAGE_ROWS, versionsAfter } from "../artifacts/visible.ts";
 
 /** What is here of an artifact: its versions, the earliest first, and its files, by their names. */
 export interface KeptRows {

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { matchesEtag } from "../../lib/etags.ts";
 import { responseSink } from "../../oci/index.ts";
-import type { Rendered } from "../artifacts/rendered.ts";
+import type { Rendered } from "./rendering.ts";
 import type { LibraryExchange } from "./exchange.ts";
 import { send } from "./send.ts";
 

@@ -2,14 +2,14 @@ import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
 import { artifactNamed, ORIGIN } from "../artifacts/names.ts";
 import { fileNamed, removedOf, versionNamed } from "../artifacts/visible.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { requireOpen } from "../policies/check.ts";
+import { requireOpen } from "../requests/check.ts";
 import { type Gate, gateFor } from "../policies/gate.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { keptFacts, upstreamFacts } from "./facts.ts";
 import { isSnapshot, type MavenPath, nameOf } from "./paths.ts";
-import { fetchFile } from "./upstream-files.ts";
+import { fetchFile } from "./fetch.ts";
 import { upstreamListing } from "./upstream-listing.ts";
 
 type FilePath = MavenPath & { kind: "file" };

@@ -1,17 +1,17 @@
 import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
 import type { Row } from "../../store/index.ts";
-import { filePages } from "../artifacts/kept-rows.ts";
+import { filePages } from "../requests/rows.ts";
 import { artifactNamed } from "../artifacts/names.ts";
-import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
+import { type Rendered, renderedAs } from "../requests/rendering.ts";
 import { versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { sendRendered, sumOfRendered } from "../http/send-rendered.ts";
-import { send, sendFile } from "../http/send.ts";
+import { sendRendered, sumOfRendered } from "../requests/send-document.ts";
+import { send, sendFile } from "../requests/send.ts";
 import { snapshotMetadata } from "./metadata.ts";
-import { offeredFile } from "./offered-file.ts";
+import { offeredFile } from "./resolve.ts";
 import { type Coordinates, type MavenPath, nameOf, type Sum } from "./paths.ts";
 import { type SnapshotFile, snapshotFileOf } from "./snapshots.ts";
 

@@ -1,20 +1,20 @@
 import { valid } from "semver";
 import type { Row } from "../../store/index.ts";
 import { ORIGIN } from "../artifacts/names.ts";
-import { wholeText } from "../artifacts/rendered.ts";
+import { wholeText } from "../requests/rendering.ts";
 import { fileNamed, filesOfVersion, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
-import { sendRendered } from "../http/send-rendered.ts";
-import { sendFile, sendJson } from "../http/send.ts";
-import { noteBlocked, requireOpen } from "../policies/check.ts";
+import { type LibraryExchange, read, urlOf } from "../requests/exchange.ts";
+import { sendRendered } from "../requests/send-document.ts";
+import { sendFile, sendJson } from "../requests/send.ts";
+import { noteBlocked, requireOpen } from "../requests/check.ts";
 import { goodUntilMs } from "../upstreams/known.ts";
-import { findPackage, type FoundPackage, isRemoved, knownPackage, type Named, notServed } from "./found.ts";
+import { findPackage, type FoundPackage, isRemoved, knownPackage, type Named, notServed } from "./resolve.ts";
 import type { Manifest } from "./manifest.ts";
-import { factsOf, manifestAt, offerFacts, withDeprecation } from "./offered.ts";
+import { factsOf, manifestAt, offerFacts, withDeprecation } from "./offer.ts";
 import { manifestsOf } from "./rows.ts";
 import { renderedPackage } from "./shown.ts";
-import { fetchTarball } from "./upstream-tarball.ts";
+import { fetchTarball } from "./fetch.ts";
 
 const ABBREVIATED_TYPE = "application/vnd.npm.install-v1+json";
 

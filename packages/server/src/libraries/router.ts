@@ -1,15 +1,15 @@
-import { rejectionOf } from "../../audit/index.ts";
-import { rejectedCaller } from "../../auth/index.ts";
-import type { RequestHandler } from "../../core/http.ts";
-import { Code, MoorageError, unconflicted } from "../../errors.ts";
-import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
-import { mavenProtocol } from "../maven/router.ts";
-import { npmProtocol } from "../npm/router.ts";
-import { pypiProtocol } from "../pypi/router.ts";
-import { cachedAnswer } from "./cached.ts";
-import { libraryAnswer, libraryError } from "./errors.ts";
-import { type LibraryDeps, type LibraryExchange, openExchange } from "./exchange.ts";
-import { send, sendCached } from "./send.ts";
+import { rejectionOf } from "../audit/index.ts";
+import { rejectedCaller } from "../auth/index.ts";
+import type { RequestHandler } from "../core/http.ts";
+import { Code, MoorageError, unconflicted } from "../errors.ts";
+import { type EcosystemKey, ECOSYSTEMS } from "./ecosystems.ts";
+import { mavenProtocol } from "./maven/protocol.ts";
+import { npmProtocol } from "./npm/protocol.ts";
+import { pypiProtocol } from "./pypi/protocol.ts";
+import { cachedAnswer } from "./requests/cache.ts";
+import { libraryAnswer, libraryError } from "./http/errors.ts";
+import { type LibraryDeps, type LibraryExchange, openExchange } from "./requests/exchange.ts";
+import { send, sendCached } from "./requests/send.ts";
 
 /** What an ecosystem's part of the server answers. */
 export interface Protocol {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderedAs } from "./rendered.ts";
+import { renderedAs } from "./rendering.ts";
 
 test("concurrent requests for one document make it once", async () => {
   let made = 0;

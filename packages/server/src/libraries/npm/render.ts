@@ -1,12 +1,12 @@
 import { isoTime } from "../../lib/timestamps.ts";
 import type { Row } from "../../store/index.ts";
-import { type RowsInput, unpackedRows } from "../artifacts/kept-rows.ts";
-import { packed, type Rendered } from "../artifacts/rendered.ts";
+import { type RowsInput, unpackedRows } from "../requests/rows.ts";
+import { packed, type Rendered } from "../requests/rendering.ts";
 import { type JudgeData, judgeOf, type WholeBlock } from "../policies/judge.ts";
 import { type DocumentInput, wholeOf } from "../upstreams/pieces.ts";
-import type { FoundPackage } from "./found.ts";
+import type { FoundPackage } from "./resolve.ts";
 import { abbreviated } from "./manifest.ts";
-import { type Offered, offeredOf } from "./offered.ts";
+import { type Offered, offeredOf } from "./offer.ts";
 
 /** The forms of a packument: with all that there is, with what an installation needs, and its tags alone. */
 export type Form = "full" | "abbreviated" | "tags";

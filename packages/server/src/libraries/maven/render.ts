@@ -1,8 +1,8 @@
 import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
-import { type RowsInput, unpackedRows } from "../artifacts/kept-rows.ts";
+import { type RowsInput, unpackedRows } from "../requests/rows.ts";
 import { ORIGIN } from "../artifacts/names.ts";
-import { packed, type Rendered } from "../artifacts/rendered.ts";
+import { packed, type Rendered } from "../requests/rendering.ts";
 import {
   type Judge,
   type JudgeData,

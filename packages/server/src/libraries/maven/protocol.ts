@@ -1,10 +1,10 @@
-import { authenticate } from "../http/authenticate.ts";
+import { authenticate } from "../requests/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
-import type { Protocol } from "../http/router.ts";
-import { deploy } from "./deploy.ts";
-import { sendMetadata } from "./folder.ts";
+import type { Protocol } from "../router.ts";
+import { deploy } from "./publish.ts";
+import { sendMetadata } from "./offer.ts";
 import { mavenPathOf } from "./paths.ts";
-import { sendContent, sendSnapshotMetadata } from "./read.ts";
+import { sendContent, sendSnapshotMetadata } from "./snapshot-metadata.ts";
 
 /** Maven repositories below `/maven/<group path>/-/`. Source: Maven, "repository layout" and "repository metadata". */
 export const mavenProtocol: Protocol = {

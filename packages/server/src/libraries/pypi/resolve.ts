@@ -2,18 +2,18 @@ import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { pypiKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
-import { filePages, type KeptRows, smallRows, versionPages } from "../artifacts/kept-rows.ts";
+import { filePages, type KeptRows, smallRows, versionPages } from "../requests/rows.ts";
 import { type ArtifactName, artifactNamed } from "../artifacts/names.ts";
 import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import type { UpstreamDocument, WantedDocument } from "../upstreams/documents.ts";
 import { unlessKept } from "../upstreams/errors.ts";
 import { knownName, type KnownName } from "../upstreams/known.ts";
 import { upstreamFor, type UpstreamSettings } from "../upstreams/settings.ts";
 import { isProjectName, normalizedName } from "./names.ts";
-import { BESIDE, type FileMetadata, type OfferedFile, offeredFiles } from "./offered.ts";
+import { BESIDE, type FileMetadata, type OfferedFile, offeredFiles } from "./offer.ts";
 import { ACCEPTED, type ListedFile } from "./upstream-page.ts";
 
 /** A project that a path names. */

@@ -1,7 +1,7 @@
-import type { LibraryExchange } from "../http/exchange.ts";
-import { blockedError, wholeBlockedError } from "./errors.ts";
-import type { Gate } from "./gate.ts";
-import type { BlockedVersion, VersionFacts, WholeBlock } from "./judge.ts";
+import type { LibraryExchange } from "./exchange.ts";
+import { blockedError, wholeBlockedError } from "../policies/errors.ts";
+import type { Gate } from "../policies/gate.ts";
+import type { BlockedVersion, VersionFacts, WholeBlock } from "../policies/judge.ts";
 
 /**
  * For a file or a version that a client asks for by its URL: notes what is against the version, and in `enforce` throws

@@ -4,7 +4,7 @@ import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { fileNamed } from "../artifacts/visible.ts";
 import { MoorageError } from "../../errors.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
 import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { ReceivedFile } from "../http/receive.ts";

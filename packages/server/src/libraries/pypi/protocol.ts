@@ -1,11 +1,11 @@
-import { authenticate } from "../http/authenticate.ts";
+import { authenticate } from "../requests/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
-import { pathOf } from "../http/exchange.ts";
-import type { Protocol } from "../http/router.ts";
+import { pathOf } from "../requests/exchange.ts";
+import type { Protocol } from "../router.ts";
 import { isProjectName, normalizedName } from "./names.ts";
 import { pypiPathOf } from "./paths.ts";
-import { redirect, sendDistribution, sendIndex, sendProject } from "./read.ts";
-import { upload } from "./upload.ts";
+import { redirect, sendDistribution, sendIndex, sendProject } from "./index-page.ts";
+import { upload } from "./publish.ts";
 
 /**
  * The index of Python projects below `/pypi/<group path>/`: the simple repository API in HTML and JSON, and the upload

@@ -4,9 +4,9 @@ import { Code, MoorageError } from "../../errors.ts";
 import { parseRange, redirectUrl, responseSink } from "../../oci/index.ts";
 import { SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
 import type { Row } from "../../store/index.ts";
-import { isKnown, cacheAnswer, type CachedAnswer } from "./cached.ts";
+import { isKnown, cacheAnswer, type CachedAnswer } from "./cache.ts";
 import type { LibraryExchange } from "./exchange.ts";
-import { libraryError } from "./errors.ts";
+import { libraryError } from "../http/errors.ts";
 
 /**
  * Answers with a body in memory; a text has one character for each byte. A HEAD request gets its length alone, 304 no

@@ -1,11 +1,11 @@
 import { findGroup } from "../http/groups.ts";
-import { authenticate } from "../http/authenticate.ts";
+import { authenticate } from "../requests/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
-import type { Protocol } from "../http/router.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import type { Protocol } from "../router.ts";
 import { type NpmPath, npmPathOf } from "./paths.ts";
 import { publish, remove, removeTarball, replace } from "./publish.ts";
-import { sendPackument, sendTarball, sendVersion } from "./read.ts";
+import { sendPackument, sendTarball, sendVersion } from "./read-version.ts";
 import { answerRegistry, isLogin, noLogin } from "./registry.ts";
 import { changeTag, sendTags } from "./tags.ts";
 

@@ -12,9 +12,9 @@ import { addFile, addVersion, type NewFile, settleArtifact, takeArtifact } from 
 import { libraryError } from "../http/errors.ts";
 import { requireOn } from "../http/groups.ts";
 import { publishCommand, type PublishTarget } from "../http/publish-command.ts";
-import { settledPackage } from "./latest.ts";
+import { settledPackage } from "./versions.ts";
 import { stateOf } from "./manifest.ts";
-import { revOf } from "./packument.ts";
+import { revOf } from "./render.ts";
 
 /** A package of a group. */
 export interface Target extends PublishTarget {

@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { removedOf } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
 import type { UpstreamDocument } from "../upstreams/documents.ts";
 import { failureAnswer, unlessKept, UpstreamFailure } from "../upstreams/errors.ts";

@@ -14,7 +14,7 @@ import type { Reading } from "../reading/open.ts";
 import type { BlockRecorder } from "../blocks/recorder.ts";
 import type { Upstreams } from "../upstreams/open.ts";
 import type { EcosystemRules } from "../ecosystems.ts";
-import type { CachedAnswer } from "./cached.ts";
+import type { CachedAnswer } from "./cache.ts";
 
 /** The settings of the protocols of libraries. */
 export interface LibraryConfig

@@ -1,5 +1,5 @@
-import { type RowsInput, unpackedRows } from "../artifacts/kept-rows.ts";
-import { packed, type Rendered } from "../artifacts/rendered.ts";
+import { type RowsInput, unpackedRows } from "../requests/rows.ts";
+import { packed, type Rendered } from "../requests/rendering.ts";
 import {
   type BlockedVersion,
   type Judge,
@@ -11,7 +11,7 @@ import {
   wholeBlockOf,
 } from "../policies/judge.ts";
 import { type DocumentInput, wholeOf } from "../upstreams/pieces.ts";
-import { isChanged, type OfferedFile, offeredFiles } from "./offered.ts";
+import { isChanged, type OfferedFile, offeredFiles } from "./offer.ts";
 import { type SimpleForm, simpleProject } from "./simple-pages.ts";
 import { newestOf } from "./versions.ts";
 

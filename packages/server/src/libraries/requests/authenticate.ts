@@ -5,7 +5,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { createLru } from "../../lib/lru.ts";
 import { callerOf, headerCredential } from "../../oci/index.ts";
 import type { LibraryDeps, LibraryExchange } from "./exchange.ts";
-import { libraryError } from "./errors.ts";
+import { libraryError } from "../http/errors.ts";
 
 /**
  * Authenticates the caller and sets it in the exchange. Clients send the password in Basic, with any user name, or as
