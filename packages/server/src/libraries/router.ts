@@ -2,75 +2,72 @@ import { rejectionOf } from "../audit/index.ts";
 import { rejectedCaller } from "../auth/index.ts";
 import type { RequestHandler } from "../core/http.ts";
 import { Code, MoorageError, unconflicted } from "../errors.ts";
-import { type EcosystemKey, ECOSYSTEMS } from "./ecosystems.ts";
-import { mavenProtocol } from "./maven/protocol.ts";
-import { npmProtocol } from "./npm/protocol.ts";
-import { pypiProtocol } from "./pypi/protocol.ts";
-import { cachedAnswer } from "./requests/cache.ts";
 import { libraryAnswer, libraryError } from "./http/errors.ts";
+import { authenticate } from "./requests/authenticate.ts";
+import { cachedAnswer } from "./requests/cache.ts";
 import { type LibraryDeps, type LibraryExchange, openExchange } from "./requests/exchange.ts";
+import type { Protocol, ServedEcosystem } from "./requests/protocol.ts";
 import { send, sendCached } from "./requests/send.ts";
 
-/** What an ecosystem's part of the server answers. */
-export interface Protocol {
-  /** Answers a request, or throws. `verb`: names what is asked for, in metrics: from a bounded set. */
-  answer(exchange: LibraryExchange, verb: (name: string) => void): Promise<void>;
-  /** The body of an error, in the form that the ecosystem's clients print. */
-  errorBody(message: string): { contentType: string; text: string };
-}
-
-const PROTOCOLS: Readonly<Partial<Record<EcosystemKey, Protocol>>> = {
-  npm: npmProtocol,
-  pypi: pypiProtocol,
-  maven: mavenProtocol,
-};
-
-/** The handler of the paths below `/npm/`, `/pypi/` and `/maven/`. `matches` takes the path without the query. */
+/** The handler of the paths of ecosystems, such as `/npm/`. `matches` takes the path without the query. */
 export interface LibraryHandler {
   matches(path: string): boolean;
   handle: RequestHandler;
 }
 
+/** What the handler works with. */
+export interface LibraryHandlerDeps extends LibraryDeps {
+  /** Those that are served. */
+  ecosystems: readonly ServedEcosystem[];
+}
+
 /** The handler of the protocols of libraries. `handle` answers every request itself and never throws. */
-export function libraryHandler(deps: LibraryDeps): LibraryHandler {
+export function libraryHandler({ ecosystems, ...deps }: LibraryHandlerDeps): LibraryHandler {
+  const byKey = new Map(ecosystems.map((each) => [each.key, each]));
+  const protocols = new Map<ServedEcosystem, Protocol>();
+  const served = (path: string): ServedEcosystem | undefined =>
+    byKey.get(path.slice(1, Math.max(1, path.indexOf("/", 1))));
+  const protocolOf = async (ecosystem: ServedEcosystem): Promise<Protocol> => {
+    const found = protocols.get(ecosystem) ?? (await ecosystem.protocol());
+    protocols.set(ecosystem, found);
+    return found;
+  };
   return {
-    matches: (path) => protocolOf(path) !== undefined,
+    matches: (path) => served(path) !== undefined,
     async handle(req, res, data) {
       const url = req.url ?? "/";
       const cut = url.indexOf("?");
       const path = cut < 0 ? url : url.slice(0, cut);
-      const key = protocolOf(path) ?? "npm";
-      const texts = path.slice(key.length + 2).split("/");
-      const exchange = openExchange(req, res, data, deps, {
-        ecosystem: ECOSYSTEMS[key],
-        segments: texts,
-        query: new URLSearchParams(cut < 0 ? "" : url.slice(cut + 1)),
-      });
-      const verb = (name: string): void => {
-        exchange.verb = name;
-        data.observed?.beginVerb(`${key}_${name}`);
+      const ecosystem = served(path);
+      if (ecosystem === undefined) throw new Error(`no ecosystem has the path ${path}`);
+      const texts = path.slice(ecosystem.key.length + 2).split("/");
+      const query = new URLSearchParams(cut < 0 ? "" : url.slice(cut + 1));
+      const exchange = openExchange(req, res, data, deps, { ecosystem, segments: texts, query });
+      const begin = (verb: string): void => {
+        exchange.verb = verb;
+        data.observed?.beginVerb(`${ecosystem.key}_${verb}`);
       };
       try {
         exchange.steps.admit();
         const cached = await cachedAnswer(exchange);
         if (cached !== undefined) {
-          verb(cached.verb);
+          begin(cached.verb);
           return sendCached(exchange, cached);
         }
         exchange.segments = texts.map(decoded);
-        await PROTOCOLS[key]?.answer(exchange, verb);
+        const protocol = await protocolOf(ecosystem);
+        const asked = protocol.paths(exchange);
+        await authenticate(exchange, asked.group[0] ?? "");
+        const { verb, answer } = await protocol.answerTo(exchange, asked);
+        begin(verb);
+        await answer();
       } catch (error) {
-        verb("other");
+        begin("other");
         noteRejection(exchange, error);
-        answerError(exchange, error);
+        answerError(exchange, error, ecosystem);
       }
     },
   };
-}
-
-function protocolOf(path: string): EcosystemKey | undefined {
-  const key = path.slice(1, Math.max(1, path.indexOf("/", 1)));
-  return Object.hasOwn(PROTOCOLS, key) ? (key as EcosystemKey) : undefined;
 }
 
 function decoded(segment: string): string {
@@ -101,8 +98,8 @@ const REASON = /[^\x20-\x7e]+/g;
 const MAX_REASON_CHARS = 300;
 
 /** Answers an error in the form of the ecosystem's clients. */
-function answerError(exchange: LibraryExchange, thrown: unknown): void {
-  const { req, res, data, deps, ecosystem } = exchange;
+function answerError(exchange: LibraryExchange, thrown: unknown, { errorBody }: ServedEcosystem): void {
+  const { req, res, data, deps } = exchange;
   const { status, message, headers, error } = libraryAnswer(unconflicted(thrown, req.method), data.requestId);
   const aborted = req.destroyed && !req.complete;
   const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);
@@ -111,7 +108,7 @@ function answerError(exchange: LibraryExchange, thrown: unknown): void {
   if (res.headersSent || res.destroyed || aborted) return void res.destroy();
   for (const name of ["etag", "cache-control", "accept-ranges"]) res.removeHeader(name);
   if (!("stream" in res)) res.statusMessage = message.replaceAll(REASON, " ").slice(0, MAX_REASON_CHARS);
-  const { contentType, text } = PROTOCOLS[ecosystem.key]?.errorBody(message) ?? { contentType: "", text: "" };
+  const { contentType, text } = errorBody(message);
   send(exchange, status, { ...headers, "content-type": contentType, "cache-control": "no-store" }, Buffer.from(text));
   // The rest of the request body is discarded, so that the connection can be reused.
   if (!req.complete) req.resume();

@@ -1,5 +1,5 @@
 import { MoorageError } from "../../errors.ts";
-import { ORIGIN } from "../artifacts/names.ts";
+import { ORIGIN } from "../ecosystem/origin.ts";
 import type { LibraryExchange } from "../requests/exchange.ts";
 import type { VersionFacts } from "../policies/judge.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";

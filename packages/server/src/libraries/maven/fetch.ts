@@ -1,25 +1,23 @@
-import type { StoredBlob } from "../../blobs/index.ts";
-import { createLru } from "../../lib/lru.ts";
-import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
-import { artifactNamed } from "../artifacts/names.ts";
-import { fileNamed } from "../artifacts/visible.ts";
 import { MoorageError } from "../../errors.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
+import { versionNamed } from "../artifacts/visible.ts";
+import { ORIGIN } from "../ecosystem/origin.ts";
 import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
-import type { ReceivedFile } from "../http/receive.ts";
-import { type FetchedFile, keepFetchedFile } from "../upstreams/commands.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
+import type { ArrivedFile, Asked, KeptFile, OfferedFile } from "../requests/file.ts";
+import { removedIn } from "../requests/resolve.ts";
 import { failureAnswer, UpstreamFailure } from "../upstreams/errors.ts";
 import type { ExpectedSums } from "../upstreams/files.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
-import { endingOf, type MavenPath, nameOf, type Sum } from "./paths.ts";
+import { keptFacts, upstreamFacts } from "./facts.ts";
+import { upstreamListing } from "./offer.ts";
+import { endingOf, type MavenPath, type Sum } from "./paths.ts";
 import type { KeptMetadata, PomFacts, UpstreamPom } from "./pom-facts.ts";
+import { pomFacts } from "./tasks.ts";
 import { folderOf, lastModifiedMs, urlOf } from "./upstream-paths.ts";
 import { MAX_POM_BYTES } from "./upstream-poms.ts";
 
 const MAX_SUM_BYTES = 1024;
-const MISSING_MS = 60_000;
-const MAX_MISSING = 20_000;
 const LENGTHS: Readonly<Record<Sum, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 };
 /** Most repositories have SHA-1 beside each file, newer files SHA-256, too. The others are asked for without these. */
 const ASKED: readonly (readonly Sum[])[] = [
@@ -27,108 +25,73 @@ const ASKED: readonly (readonly Sum[])[] = [
   ["sha512", "md5"],
 ];
 
-/** A file of a release of an upstream that is wanted. */
-export interface WantedRelease {
-  group: string;
-  settings: UpstreamSettings;
-  path: MavenPath & { kind: "file" };
-  /** What is known of the POM of its release; undefined when nobody has read it. */
-  pom: UpstreamPom | undefined;
-}
-
-const underWay = new Map<string, Promise<boolean>>();
-const missing = createLru<string, number>(MAX_MISSING);
+type FilePath = MavenPath & { kind: "file" };
 
 /**
- * Fetches a file and keeps it, with its release. False when the upstream does not have it. Throws 502 when it has
- * other sums than the upstream says, or is no POM of this release though it is called one, and 503. Concurrent calls
- * for one file are one.
+ * A file of a release that the upstream may have: only a request for it says whether it does. Undefined for a release
+ * that is the group's own, or was.
  */
-export async function fetchFile(exchange: LibraryExchange, wanted: WantedRelease): Promise<boolean> {
-  const { uid, url } = wanted.settings;
-  const { clock } = exchange.deps;
-  const id = `${uid} ${url} ${placeOf(wanted.path)}`;
-  if ((missing.get(id) ?? 0) > clock.monotonicMs()) return false;
-  const running = underWay.get(id);
-  if (running !== undefined) return await running;
-  const started = fetchAlone(exchange, wanted).finally(() => underWay.delete(id));
-  underWay.set(id, started);
-  const isThere = await started;
-  // Clients ask for signatures and sources of which there are none: the sums beside them are not asked for each time.
-  if (!isThere) missing.set(id, clock.monotonicMs() + MISSING_MS);
-  return isThere;
-}
-
-function placeOf(path: WantedRelease["path"]): string {
-  return `${folderOf(path)}/${path.version}/${path.file}`;
-}
-
-async function fetchAlone(exchange: LibraryExchange, wanted: WantedRelease): Promise<boolean> {
-  const { deps, ecosystem } = exchange;
-  const { group, settings, path } = wanted;
-  const place = placeOf(path);
-  const name = nameOf(path);
+export async function offeredFile(
+  exchange: LibraryExchange,
+  asked: Asked,
+  path: FilePath,
+  missing: string,
+): Promise<OfferedFile | undefined> {
+  const { artifact, settings } = asked;
+  const version = artifact && (await read(exchange, ({ tx }) => versionNamed(tx, artifact.uid, path.version)));
+  if (version?.origin === ORIGIN.published || (await removedIn(exchange, asked)).has(path.version)) return undefined;
+  const place = `${folderOf(path)}/${path.version}/${path.file}`;
   const isPom = endingOf(path.artifactId, path.version, path.file) === ".pom";
-  return await upstreamsOf(exchange).files.fetch(settings, {
-    key: place,
-    url: urlOf(settings, place),
-    expected: await sumsOf(exchange, settings, place),
-    ...(isPom && { maxBytes: MAX_POM_BYTES }),
-    isKept: () =>
-      read(exchange, async ({ tx }) => {
-        const artifact = await artifactNamed(tx, { group, ecosystem, normalized: name });
-        return (
-          artifact !== undefined && (await fileNamed(tx, artifact.uid, `${path.version}/${path.file}`)) !== undefined
-        );
-      }),
-    async keep(blob, received, headers) {
-      const { callData } = exchange;
-      const nowMs = deps.clock.nowMs();
-      const pom = isPom
-        ? await readPom(exchange, Buffer.from(await deps.blobs.readWhole(blob.digest, blob.generation)), path)
-        : wanted.pom;
-      const publishMs = wanted.pom?.publishMs ?? lastModifiedMs(headers, nowMs) ?? nowMs;
-      const input = fetchedFile(wanted, { blob, received, pom, publishMs, ecosystem: ecosystem.number });
-      return await deps.transactor.write(keepFetchedFile, { ...callData, nowMs }, input);
-    },
-  });
-}
-
-/** What is kept of a file, and of its release when it is the first one of it. */
-function fetchedFile(
-  { group, path }: WantedRelease,
-  {
-    blob,
-    received: { md5, sha1, sha512 },
-    pom,
-    publishMs,
-    ecosystem,
-  }: { blob: StoredBlob; received: ReceivedFile; pom: PomFacts | undefined; publishMs: number; ecosystem: number },
-): FetchedFile {
-  const { version, file } = path;
-  const metadata: KeptMetadata = pom === undefined ? {} : { license: pom.license, parent: pom.parent };
+  // What is known of the POM of a release that is not here: nothing where nobody has judged it.
+  let pom: UpstreamPom | undefined;
   return {
-    group,
-    ecosystem,
-    normalized: nameOf(path),
-    name: nameOf(path),
-    version: {
-      version,
-      sortKey: mavenKey(version),
-      description: pom?.description ?? "",
-      metadata: JSON.stringify(metadata),
-      publishMs,
+    async facts() {
+      if (version !== undefined) return await keptFacts(exchange, asked, path, version);
+      const found = await upstreamFacts(exchange, asked, path, async () => {
+        const listing = await (await upstreamListing(exchange, settings, path))?.value();
+        return listing?.versions.find(([listed]) => listed === path.version)?.[1];
+      });
+      ({ pom } = found);
+      return found.facts;
     },
-    isPrerelease: isMavenPrerelease(version),
-    file: { ...blob, name: `${version}/${file}`, md5, sha1, sha512 },
+    wanted: {
+      key: place,
+      url: urlOf(settings, place),
+      expected: () => sumsOf(exchange, settings, place),
+      ...(isPom && { maxBytes: MAX_POM_BYTES }),
+    },
+    kept: (arrived) => keptFile(exchange, arrived, { path, pom, isPom }),
+    gone: missing,
   };
 }
 
-async function readPom({ deps }: LibraryExchange, bytes: Buffer, path: WantedRelease["path"]): Promise<PomFacts> {
+/** What is kept of a file, and of its release when it is the first one of it. Throws 502 for what is called a POM. */
+async function keptFile(
+  exchange: LibraryExchange,
+  { stored, headers, nowMs }: ArrivedFile,
+  { path, pom: judged, isPom }: { path: FilePath; pom: UpstreamPom | undefined; isPom: boolean },
+): Promise<KeptFile> {
+  const { blobs } = exchange.deps;
+  const pom = isPom
+    ? await readPom(exchange, Buffer.from(await blobs.readWhole(stored.digest, stored.generation)), path)
+    : judged;
+  const metadata: KeptMetadata = pom === undefined ? {} : { license: pom.license, parent: pom.parent };
+  return {
+    of: path.version,
+    version: {
+      version: path.version,
+      description: pom?.description ?? "",
+      metadata: JSON.stringify(metadata),
+      publishMs: judged?.publishMs ?? lastModifiedMs(headers, nowMs) ?? nowMs,
+    },
+  };
+}
+
+async function readPom({ deps }: LibraryExchange, bytes: Buffer, path: FilePath): Promise<PomFacts> {
   const { groupId, artifactId, version } = path;
   try {
     return await deps.reading.run(
-      "maven.pomFacts",
+      pomFacts,
       { bytes, release: { groupId, artifactId, version } },
       bytes.length * XML_COST,
     );

@@ -4,17 +4,17 @@ import { fileNamed } from "../artifacts/visible.ts";
 import { artifactNamed } from "../artifacts/names.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../requests/exchange.ts";
-import { groupFor } from "../http/groups.ts";
-import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
+import { dropFile, receiveFile, type ReceivedFile } from "../http/receive.ts";
+import { answerPublish, type TakenFile } from "../requests/publish.ts";
 import { send } from "../requests/send.ts";
 import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
-import { deployMaven } from "./commands.ts";
 import { type MavenPath, nameOf } from "./paths.ts";
 import { type MavenState, pluginOfJar, pluginOfPom } from "./plugins.ts";
 import type { Pom } from "./pom.ts";
-import { sumOf } from "./snapshot-metadata.ts";
+import { sumOf } from "./send.ts";
 import { snapshotFileOf } from "./snapshots.ts";
+import { pom as pomTask } from "./tasks.ts";
 
 const MAX_SUM_BYTES = 1024;
 const MAX_POM_BYTES = 4 * 1024 * 1024;
@@ -22,15 +22,18 @@ const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 
 /** PUT of a file, of a sum of one, or of metadata. */
 export async function deploy(exchange: LibraryExchange, path: MavenPath): Promise<void> {
-  const { ecosystem } = exchange;
-  const group = await read(exchange, (call) => groupFor(call, path.group, ecosystem.publish));
-  if (path.kind !== "file") return await passMetadata(exchange);
-  if (path.sum !== undefined) return await checkSum(exchange, group, path);
-  await storeFile(exchange, group, path);
+  await answerPublish(exchange, path.group, {
+    async take({ group }) {
+      if (path.kind !== "file") return await passMetadata(exchange);
+      if (path.sum !== undefined) return await checkSum(exchange, group, path);
+      return await takeFile(exchange, path);
+    },
+    done: () => created(exchange),
+  });
 }
 
 /** Metadata is made of the files that are there: what a client sends of it is read, and not kept. */
-async function passMetadata(exchange: LibraryExchange): Promise<void> {
+async function passMetadata(exchange: LibraryExchange): Promise<undefined> {
   let bytes = 0;
   for await (const chunk of bodyOf(exchange)) {
     bytes += chunk.byteLength;
@@ -40,7 +43,11 @@ async function passMetadata(exchange: LibraryExchange): Promise<void> {
 }
 
 /** A sum that a client sends after a file must be the file's. */
-async function checkSum(exchange: LibraryExchange, group: string, path: MavenPath & { kind: "file" }): Promise<void> {
+async function checkSum(
+  exchange: LibraryExchange,
+  group: string,
+  path: MavenPath & { kind: "file" },
+): Promise<undefined> {
   const { version, file, sum = "sha1" } = path;
   const body = await wholeBodyOf(exchange, MAX_SUM_BYTES, () => tooLarge(MAX_SUM_BYTES));
   const [given = ""] = body.toString("latin1").trim().toLowerCase().split(/\s/);
@@ -55,31 +62,27 @@ async function checkSum(exchange: LibraryExchange, group: string, path: MavenPat
   created(exchange);
 }
 
-async function storeFile(exchange: LibraryExchange, group: string, path: MavenPath & { kind: "file" }): Promise<void> {
-  const { deps, callData } = exchange;
+async function takeFile(exchange: LibraryExchange, path: MavenPath & { kind: "file" }): Promise<TakenFile> {
+  const { blobs, config } = exchange.deps;
   const { version, file } = path;
   const isPom = file.endsWith(".pom");
   const kept: Buffer[] = [];
-  const maxBytes = isPom ? Math.min(MAX_POM_BYTES, deps.config.maxLibraryFileBytes) : deps.config.maxLibraryFileBytes;
-  const received = await receiveFile(deps.blobs, isPom ? keeping(bodyOf(exchange), kept) : bodyOf(exchange), {
-    maxBytes,
-  });
-  const pom = isPom ? await readPom(exchange, received, Buffer.concat(kept)) : undefined;
-  await keepFiles(deps, [received], async ([blob]) => {
-    if (blob === undefined) throw new Error("the file did not become a blob");
-    const { md5, sha1, sha512 } = received;
-    const input = {
-      group,
-      path: path.group.join("/"),
+  const maxBytes = isPom ? Math.min(MAX_POM_BYTES, config.maxLibraryFileBytes) : config.maxLibraryFileBytes;
+  const received = await receiveFile(blobs, isPom ? keeping(bodyOf(exchange), kept) : bodyOf(exchange), { maxBytes });
+  const said = isPom ? await readPom(exchange, received, Buffer.concat(kept)) : undefined;
+  return {
+    received,
+    describe: async (blob) => ({
       name: nameOf(path),
+      normalized: nameOf(path),
       version,
-      file: { ...blob, name: `${version}/${file}`, md5, sha1, sha512 },
-      description: pom?.summary,
-      plugin: await pluginOf(exchange, path, pom, blob),
-    };
-    return await deps.transactor.write(deployMaven, { ...callData, nowMs: deps.clock.nowMs() }, input);
-  });
-  created(exchange);
+      description: said?.summary,
+      // A POM may come after other files of its version.
+      redescribes: true,
+      about: await pluginOf(exchange, path, said, blob),
+      file: { name: `${version}/${file}` },
+    }),
+  };
 }
 
 /** Passes the chunks on, and keeps a copy of each. */
@@ -93,7 +96,7 @@ async function* keeping(source: AsyncIterable<Uint8Array>, kept: Buffer[]): Asyn
 /** What a POM says. Throws 400 for what is no POM, and forgets the file. */
 async function readPom({ deps }: LibraryExchange, received: ReceivedFile, bytes: Buffer): Promise<Pom> {
   try {
-    const pom = await deps.reading.run("maven.pom", { bytes }, bytes.length * XML_COST);
+    const pom = await deps.reading.run(pomTask, { bytes }, bytes.length * XML_COST);
     if (pom !== undefined) return pom;
   } catch (error) {
     await dropFile(deps.blobs, received);

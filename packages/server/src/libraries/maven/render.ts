@@ -1,49 +1,33 @@
 import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
-import { type RowsInput, unpackedRows } from "../requests/rows.ts";
-import { ORIGIN } from "../artifacts/names.ts";
-import { packed, type Rendered } from "../requests/rendering.ts";
-import {
-  type Judge,
-  type JudgeData,
-  judgeOf,
-  shown,
-  type VersionFacts,
-  type WholeBlock,
-  wholeBlockOf,
-} from "../policies/judge.ts";
-import { type DocumentInput, wholeOf } from "../upstreams/pieces.ts";
+import { ORIGIN } from "../ecosystem/origin.ts";
+import { type Judge, judgeOf, shown, type VersionFacts, wholeBlockOf } from "../policies/judge.ts";
+import type { RenderInput, RenderOutput } from "../requests/document.ts";
+import { packed } from "../requests/rendering.ts";
+import { unpackedRows } from "../requests/rows.ts";
+import { wholeOf } from "../upstreams/pieces.ts";
 import { listedFacts } from "./listed-facts.ts";
 import { folderMetadata } from "./metadata.ts";
 import { type Coordinates, isSnapshot } from "./paths.ts";
 import type { Plugin } from "./plugins.ts";
-import type { UpstreamMetadata } from "./upstream-metadata.ts";
+import type { MetadataKind, UpstreamMetadata } from "./upstream-metadata.ts";
 
 /** What the POM of a release has said. */
 export type SaidFacts = Pick<VersionFacts, "publishMs" | "license">;
 
 /** What the metadata in a folder are rendered from, as plain data. */
-export interface MetadataInput {
+export interface MetadataInput extends RenderInput<MetadataKind> {
   coordinates: Coordinates;
-  rows: RowsInput;
-  /** What the upstream lists, and when it said so, in milliseconds since 1970. */
-  document: DocumentInput<"maven.metadata"> | undefined;
-  fetchedMs: number | undefined;
-  /** Versions that the group has removed: nobody has them any more. */
-  removed: readonly string[];
   plugins: readonly Plugin[];
   /** What POMs have said of releases that are not kept. */
   said: ReadonlyMap<string, SaidFacts>;
-  judge: JudgeData;
 }
 
 /**
- * Metadata; `whole` where every version is blocked and there are no plugins, `empty` where there is nothing. `young`:
- * the newest of the releases that are too young for the policy as far as is known, whose POMs nobody has read.
+ * Metadata. `young`: the newest of the releases that are too young for the policy as far as is known, whose POMs nobody
+ * has read.
  */
-export type MetadataOutput = { young: string[]; hasMore: boolean } & (
-  { rendered: Rendered } | { whole: WholeBlock } | { empty: true }
-);
+export type MetadataOutput = RenderOutput & { young: string[]; hasMore: boolean };
 
 /** How many POMs are asked for at most for one document. */
 const MAX_ASKED = 100;

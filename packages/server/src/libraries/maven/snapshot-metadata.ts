@@ -3,28 +3,15 @@ import { createTurns } from "../../lib/turns.ts";
 import type { Row } from "../../store/index.ts";
 import { filePages } from "../requests/rows.ts";
 import { artifactNamed } from "../artifacts/names.ts";
-import { type Rendered, renderedAs } from "../requests/rendering.ts";
+import { renderedAs } from "../requests/rendering.ts";
 import { versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { sendRendered, sumOfRendered } from "../requests/send-document.ts";
-import { send, sendFile } from "../requests/send.ts";
 import { snapshotMetadata } from "./metadata.ts";
-import { offeredFile } from "./resolve.ts";
-import { type Coordinates, type MavenPath, nameOf, type Sum } from "./paths.ts";
+import { type Coordinates, type MavenPath, nameOf } from "./paths.ts";
+import { sendDocument } from "./send.ts";
 import { type SnapshotFile, snapshotFileOf } from "./snapshots.ts";
-
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  jar: "application/java-archive",
-  pom: "application/xml",
-  xml: "application/xml",
-  module: "application/vnd.org.gradle.module+json",
-  asc: "text/plain",
-};
-const XML = "application/xml; charset=utf-8";
-const TEXT = "text/plain; charset=utf-8";
-const CACHING = { "cache-control": "private, no-cache", vary: "authorization" };
 
 /** The artifact that a path names. Throws 403 and 404. */
 async function artifactFor(
@@ -37,28 +24,6 @@ async function artifactFor(
   const artifact = await artifactNamed(call.tx, { group, ecosystem, normalized: name });
   if (artifact === undefined) throw libraryError(404, `Not found: ${name}`);
   return artifact;
-}
-
-/**
- * GET and HEAD of a file, whole or a range of it, or of one of its sums. What an upstream has of it is fetched first.
- */
-export async function sendContent(exchange: LibraryExchange, path: MavenPath & { kind: "file" }): Promise<void> {
-  const { version, file, sum } = path;
-  const found = await offeredFile(exchange, path);
-  if (found === undefined) throw libraryError(404, `Not found: ${file} of ${nameOf(path)}:${version}`);
-  if (sum !== undefined) return sendText(exchange, sumOf(found, sum), TEXT);
-  const { md5, sha1 } = found;
-  await sendFile(exchange, {
-    file: found,
-    contentType: CONTENT_TYPES[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream",
-    // Resolvers that know these need not ask for the sums.
-    headers: { "x-checksum-md5": md5, "x-checksum-sha1": sha1 },
-  });
-}
-
-/** The sum of a stored file, in hex. */
-export function sumOf(file: Row<"artifact_files">, sum: Sum): string {
-  return sum === "sha256" ? file.digest.slice(file.digest.indexOf(":") + 1) : file[sum];
 }
 
 /** GET and HEAD of the metadata of a snapshot, or of one of its sums. */
@@ -75,12 +40,6 @@ export async function sendSnapshotMetadata(
     snapshotText(exchange, path, artifact.uid, version),
   );
   await sendDocument(exchange, document, path.sum);
-}
-
-/** Answers with a document that was rendered, or one of its sums. */
-export async function sendDocument(exchange: LibraryExchange, document: Rendered, sum: Sum | undefined): Promise<void> {
-  if (sum !== undefined) return sendText(exchange, await sumOfRendered(document, sum), TEXT);
-  await sendRendered(exchange, document, { ...CACHING, "content-type": XML }, { isCompressed: false });
 }
 
 /** Of the files of an artifact, which may have thousands of builds, those of one version count. */
@@ -101,8 +60,4 @@ async function snapshotText(
     await turn();
   }
   return snapshotMetadata(coordinates, { version, files: stamped, updateMs });
-}
-
-function sendText(exchange: LibraryExchange, text: string, contentType: string): void {
-  send(exchange, 200, { ...CACHING, "content-type": contentType }, Buffer.from(text));
 }

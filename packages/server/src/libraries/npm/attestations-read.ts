@@ -11,7 +11,7 @@ import type { Manifest } from "./manifest.ts";
 import { factsOf, offerFacts } from "./offer.ts";
 import { offeredAttestations, offeredKeys } from "./upstream-attestations.ts";
 import { tarballName } from "./names.ts";
-import { offeredFile } from "./fetch.ts";
+import { versionOfTarball } from "./fetch.ts";
 
 /** What the path of attestations begins with; `<name>@<version>` follows. */
 export const ATTESTATIONS = "npm/v1/attestations/";
@@ -49,9 +49,13 @@ async function keptOf(
 
 /** Those of a version that the upstream offers. */
 async function offeredBy(exchange: LibraryExchange, found: FoundPackage, version: string): Promise<Attestation[]> {
-  const { name, settings, gate } = found;
+  const {
+    named: { name },
+    settings,
+    gate,
+  } = found;
   if (settings === undefined) return [];
-  const { offered } = await offeredFile(exchange, found, tarballName(name, version));
+  const { offered } = await versionOfTarball(exchange, found, tarballName(name, version));
   requireOpen(exchange, gate, offerFacts(version, offered));
   return await offeredAttestations(exchange, settings, `${name}@${version}`);
 }

@@ -1,84 +1,66 @@
-import { prerelease } from "semver";
-import { semverKey } from "../../lib/versions/index.ts";
-import { artifactNamed } from "../artifacts/names.ts";
-import { fileNamed } from "../artifacts/visible.ts";
-import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
-import { requireOpen } from "../requests/check.ts";
-import { keepFetchedFile } from "../upstreams/commands.ts";
+import { withDocument } from "../requests/document.ts";
+import type { LibraryExchange } from "../requests/exchange.ts";
+import type { ArrivedFile, Asked, KeptFile, OfferedFile } from "../requests/file.ts";
 import { unlessKept } from "../upstreams/errors.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
-import { offeredAttestations } from "./upstream-attestations.ts";
-import { type FoundPackage, isRemoved, notServed } from "./resolve.ts";
 import { isRecord } from "./manifest.ts";
 import { baseName, tarballName } from "./names.ts";
 import { offerFacts } from "./offer.ts";
+import { type FoundPackage, isRemoved, noFile, notServed, offeredPackage } from "./resolve.ts";
+import { offeredAttestations } from "./upstream-attestations.ts";
 import { type OfferedVersion, sumsOf } from "./upstream-document.ts";
 
 const MAX_DESCRIPTION_CHARS = 4_096;
 
 /** The version that an upstream offers, by the name of its tarball here. Throws 404, also for one that was removed. */
-export async function offeredFile(
+export async function versionOfTarball(
   exchange: LibraryExchange,
   found: FoundPackage,
   file: string,
 ): Promise<{ version: string; offered: OfferedVersion }> {
-  const { name, document } = found;
-  const version = file.slice(baseName(name).length + 1, -".tgz".length);
-  const offered = file === tarballName(name, version) ? await document?.entry(version) : undefined;
+  const { named, document } = found;
+  const version = file.slice(baseName(named.name).length + 1, -".tgz".length);
+  const offered = file === tarballName(named.name, version) ? await document?.entry(version) : undefined;
   if (offered === undefined) await notServed(found, version);
-  if (offered === undefined || (await isRemoved(exchange, found, version)))
-    throw libraryError(404, `Not found: ${file}`);
+  if (offered === undefined || (await isRemoved(exchange, found, version))) throw noFile(file);
   return { version, offered };
 }
 
-/**
- * Gets the tarball of a version from the upstream, checks it and keeps it, once. Throws 403 for a version that is
- * blocked, 404 for one that is not there, and 502 and 503 when the upstream fails.
- */
-export async function fetchTarball(exchange: LibraryExchange, found: FoundPackage, file: string): Promise<void> {
-  const { group, name, settings, gate } = found;
-  if (settings === undefined) throw libraryError(404, `Not found: ${file}`);
-  const { version, offered } = await offeredFile(exchange, found, file);
-  requireOpen(exchange, gate, offerFacts(version, offered));
-  const { deps, ecosystem, callData } = exchange;
+/** The tarball of a version that the upstream offers. Throws 404 for one that it does not, 502 and 503. */
+export async function offeredTarball(exchange: LibraryExchange, asked: Asked, file: string): Promise<OfferedFile> {
+  const { name } = asked.named;
+  const found = await withDocument(exchange, asked, offeredPackage(name));
+  const { version, offered } = await versionOfTarball(exchange, found, file);
+  const dist = isRecord(offered.manifest["dist"]) ? offered.manifest["dist"] : {};
+  return {
+    facts: () => offerFacts(version, offered),
+    wanted: { key: `${name}/${file}`, url: String(dist["tarball"]), expected: sumsOf(dist) },
+    kept: (arrived) => keptTarball(exchange, asked.settings, { version, offered, arrived, name }),
+    gone: `Not found: ${file}: the upstream names it and does not have it`,
+  };
+}
+
+async function keptTarball(
+  exchange: LibraryExchange,
+  settings: UpstreamSettings,
+  { version, offered, arrived, name }: { version: string; offered: OfferedVersion; arrived: ArrivedFile; name: string },
+): Promise<KeptFile> {
   const { manifest, publishMs } = offered;
-  const { tarball, attestations, ...dist } = isRecord(manifest["dist"]) ? manifest["dist"] : {};
-  const isThere = await upstreamsOf(exchange).files.fetch(settings, {
-    key: `${name}/${file}`,
-    url: String(tarball),
-    expected: sumsOf(dist),
-    isKept: () =>
-      read(exchange, async ({ tx }) => {
-        const artifact = await artifactNamed(tx, { group, ecosystem, normalized: name });
-        return artifact !== undefined && (await fileNamed(tx, artifact.uid, file)) !== undefined;
-      }),
-    keep: async (stored, { md5, sha1, sha512 }) => {
-      const integrity = `sha512-${Buffer.from(sha512, "hex").toString("base64")}`;
-      const { description } = manifest;
-      const attested = isRecord(attestations) ? await attestationsOf(exchange, settings, `${name}@${version}`) : [];
-      return await deps.transactor.write(
-        keepFetchedFile,
-        { ...callData, nowMs: deps.clock.nowMs() },
-        {
-          group,
-          ecosystem: ecosystem.number,
-          normalized: name,
-          name,
-          isPrerelease: prerelease(version) !== null,
-          version: {
-            version,
-            sortKey: semverKey(version),
-            description: typeof description === "string" ? description.slice(0, MAX_DESCRIPTION_CHARS) : "",
-            metadata: JSON.stringify({ ...manifest, dist: { ...dist, integrity, shasum: sha1 } }),
-            publishMs,
-          },
-          file: { ...stored, name: file, md5, sha1, sha512, metadata: JSON.stringify({ attestations: attested }) },
-        },
-      );
+  const { sha1, sha512 } = arrived.received;
+  const { tarball: _, attestations, ...dist } = isRecord(manifest["dist"]) ? manifest["dist"] : {};
+  const integrity = `sha512-${Buffer.from(sha512, "hex").toString("base64")}`;
+  const { description } = manifest;
+  const attested = isRecord(attestations) ? await attestationsOf(exchange, settings, `${name}@${version}`) : [];
+  return {
+    of: version,
+    version: {
+      version,
+      description: typeof description === "string" ? description.slice(0, MAX_DESCRIPTION_CHARS) : "",
+      metadata: JSON.stringify({ ...manifest, dist: { ...dist, integrity, shasum: sha1 } }),
+      publishMs,
     },
-  });
-  if (!isThere) throw libraryError(404, `Not found: ${file}: the upstream names it and does not have it`);
+    metadata: JSON.stringify({ attestations: attested }),
+  };
 }
 
 /** What attests the version; nothing when the upstream fails there: the tarball is what was asked for. */

@@ -2,7 +2,7 @@ import { compareBuild, prerelease } from "semver";
 import { semverKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 import type { ArtifactRows } from "../requests/rows.ts";
-import { ORIGIN } from "../artifacts/names.ts";
+import { ORIGIN } from "../ecosystem/origin.ts";
 import {
   type BlockedVersion,
   type Judge,

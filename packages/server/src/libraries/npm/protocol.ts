@@ -1,24 +1,25 @@
 import { findGroup } from "../http/groups.ts";
-import { authenticate } from "../requests/authenticate.ts";
 import { libraryError } from "../http/errors.ts";
 import { type LibraryExchange, read } from "../requests/exchange.ts";
-import type { Protocol } from "../router.ts";
+import type { Answer, Protocol } from "../requests/protocol.ts";
 import { type NpmPath, npmPathOf } from "./paths.ts";
 import { publish, remove, removeTarball, replace } from "./publish.ts";
-import { sendPackument, sendTarball, sendVersion } from "./read-version.ts";
+import { sendPackument, sendTarball, sendVersion } from "./read.ts";
 import { answerRegistry, isLogin, noLogin } from "./registry.ts";
 import { changeTag, sendTags } from "./tags.ts";
 
+type EitherPath = ReturnType<typeof npmPathOf>;
+
 /** npm's registry API below `/npm/<group path>/`. Source: npm/registry, REGISTRY-API.md; what npm 11 sends. */
-export const npmProtocol: Protocol = {
-  async answer(exchange, verb) {
-    const { otherwise, ...first } = npmPathOf(exchange.segments);
-    if (first.kind === "registry" && isLogin(first)) throw noLogin();
-    await authenticate(exchange, first.group[0] ?? "");
-    const path = otherwise === undefined ? first : await chosen(exchange, first, otherwise);
-    await dispatch(exchange, path, verb);
+export const npmProtocol: Protocol<EitherPath> = {
+  paths(exchange) {
+    const path = npmPathOf(exchange.segments);
+    if (path.kind === "registry" && isLogin(path)) throw noLogin();
+    return path;
   },
-  errorBody: (message) => ({ contentType: "application/json", text: JSON.stringify({ error: message }) }),
+  async answerTo(exchange, { otherwise, ...first }) {
+    return answerTo(exchange, otherwise === undefined ? first : await chosen(exchange, first, otherwise));
+  },
 };
 
 /** The reading of the path whose group is there and may be read; the first one where neither is. */
@@ -33,31 +34,29 @@ async function chosen(exchange: LibraryExchange, first: NpmPath, otherwise: NpmP
   });
 }
 
-async function dispatch(exchange: LibraryExchange, path: NpmPath, verb: (name: string) => void): Promise<void> {
+function answerTo(exchange: LibraryExchange, path: NpmPath): Answer {
   const method = exchange.req.method === "HEAD" ? "GET" : (exchange.req.method ?? "");
-  const of = (name: string, ...methods: string[]): void => {
+  const of = (verb: string, methods: readonly string[], answer: Answer["answer"]): Answer => {
     if (!methods.includes(method)) throw libraryError(405, "The method is not supported here");
-    verb(name);
+    return { verb, answer };
   };
   switch (path.kind) {
     case "package":
-      of(method === "PUT" ? "version_put" : "packument_get", "GET", "PUT");
-      return await (method === "PUT" ? publish : sendPackument)(exchange, path);
+      if (method === "PUT") return of("version_put", ["PUT"], () => publish(exchange, path));
+      return of("packument_get", ["GET"], () => sendPackument(exchange, path));
     case "version":
-      of("version_get", "GET");
-      return await sendVersion(exchange, path);
+      return of("version_get", ["GET"], () => sendVersion(exchange, path));
     case "tarball":
-      of("tarball_get", "GET");
-      return await sendTarball(exchange, path);
+      return of("tarball_get", ["GET"], () => sendTarball(exchange, path));
     case "tags":
-      of("tags", "GET", "PUT", "POST", "DELETE");
-      return await (method === "GET" ? sendTags : changeTag)(exchange, path);
+      if (method === "GET") return of("tags", ["GET"], () => sendTags(exchange, path));
+      return of("tags", ["PUT", "POST", "DELETE"], () => changeTag(exchange, path));
     case "revision":
-      of("unpublish", "PUT", "DELETE");
-      if (method === "PUT") return await replace(exchange, path);
-      return await (path.file === undefined ? remove : removeTarball)(exchange, path);
+      return of("unpublish", ["PUT", "DELETE"], () => {
+        if (method === "PUT") return replace(exchange, path);
+        return (path.file === undefined ? remove : removeTarball)(exchange, path);
+      });
     case "registry":
-      verb("registry");
-      return await answerRegistry(exchange, path);
+      return { verb: "registry", answer: () => answerRegistry(exchange, path) };
   }
 }

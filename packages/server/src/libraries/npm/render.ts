@@ -1,33 +1,23 @@
 import { isoTime } from "../../lib/timestamps.ts";
-import type { Row } from "../../store/index.ts";
-import { type RowsInput, unpackedRows } from "../requests/rows.ts";
-import { packed, type Rendered } from "../requests/rendering.ts";
-import { type JudgeData, judgeOf, type WholeBlock } from "../policies/judge.ts";
-import { type DocumentInput, wholeOf } from "../upstreams/pieces.ts";
-import type { FoundPackage } from "./resolve.ts";
+import { judgeOf } from "../policies/judge.ts";
+import type { RenderInput, RenderOutput } from "../requests/document.ts";
+import { packed } from "../requests/rendering.ts";
+import { unpackedRows } from "../requests/rows.ts";
+import { wholeOf } from "../upstreams/pieces.ts";
+import { revOf } from "./changes.ts";
 import { abbreviated } from "./manifest.ts";
 import { type Offered, offeredOf } from "./offer.ts";
+import type { PackageKind } from "./upstream-document.ts";
 
 /** The forms of a packument: with all that there is, with what an installation needs, and its tags alone. */
 export type Form = "full" | "abbreviated" | "tags";
 
 /** What a packument is rendered from, as plain data. */
-export interface PackumentInput {
-  name: string;
+export interface PackumentInput extends RenderInput<PackageKind> {
   form: Form;
   /** The URL of the group's packages. */
   url: string;
-  rows: RowsInput;
-  removed: readonly string[];
-  document: DocumentInput<"npm.package"> | undefined;
-  fetchedMs: number | undefined;
-  judge: JudgeData;
 }
-
-/** A packument; `empty` for one without versions, and `whole` where every version is blocked. */
-export type PackumentOutput = { changed: string[] } & (
-  { rendered: Rendered } | { whole: WholeBlock } | { empty: true }
-);
 
 /** Renders a packument. */
 export async function renderPackument({
@@ -36,7 +26,7 @@ export async function renderPackument({
   judge,
   form,
   ...about
-}: PackumentInput): Promise<PackumentOutput> {
+}: PackumentInput): Promise<RenderOutput & { changed: string[] }> {
   const sources = {
     ...about,
     ...unpackedRows(rows),
@@ -48,22 +38,6 @@ export async function renderPackument({
   const { changed, whole, nextMs: untilMs, blocked } = offered;
   if (whole !== undefined) return { changed, whole };
   return { changed, rendered: await packed({ text: JSON.stringify(packumentOf(offered, form)), untilMs, blocked }) };
-}
-
-/** By what a packument is kept in memory. `url`: that of the group's packages. */
-export function packumentKey(
-  { group, name, artifact, document, removed, gate }: FoundPackage,
-  form: Form,
-  url: string,
-): string {
-  const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
-  // Without an artifact no revision says what was removed with it.
-  return `npm ${group} ${name} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${url} ${gate.key}`;
-}
-
-/** The revision of a package, which clients send back to change it. */
-export function revOf({ uid, revision }: Row<"artifacts">): string {
-  return `${revision}-${uid.slice(uid.lastIndexOf("/") + 1)}`;
 }
 
 const OF_THE_LATEST = [

@@ -1,66 +1,53 @@
 import type { StoredBlob } from "../../blobs/index.ts";
 import { pypiKey } from "../../lib/versions/index.ts";
-import { artifactNamed } from "../artifacts/names.ts";
-import { fileNamed } from "../artifacts/visible.ts";
-import type { NewVersion } from "../artifacts/write.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
 import { rangesOf } from "../http/ranges.ts";
-import type { ReceivedFile } from "../http/receive.ts";
-import { requireOpen } from "../requests/check.ts";
-import { keepFetchedFile } from "../upstreams/commands.ts";
-import type { WantedFile } from "../upstreams/files.ts";
+import { withDocument } from "../requests/document.ts";
+import type { LibraryExchange } from "../requests/exchange.ts";
+import type { Asked, KeptFile, OfferedFile } from "../requests/file.ts";
 import type { CoreMetadata } from "./core-metadata.ts";
 import { normalizedVersion } from "./filenames.ts";
-import { type KnownProject, listedIn, offeredIn } from "./resolve.ts";
 import { normalizedName } from "./names.ts";
 import { BESIDE, type FileMetadata, type VersionMetadata } from "./offer.ts";
+import { offeredIn, offeredProject } from "./resolve.ts";
+import { coreMetadata } from "./tasks.ts";
 import type { ListedFile } from "./upstream-page.ts";
-import { cudaOf, isPreRelease } from "./versions.ts";
 
 const MAX_BESIDE_BYTES = 8 * 1024 * 1024;
 const MAX_SUMMARY_CHARS = 512;
 /** Source: PyPI, "Integrity API". */
 export const PROVENANCE_TYPE = "application/vnd.pypi.integrity.v1+json";
 
-/** Whether something is against a file that was given all the same, in a preview, and was noted. */
-export interface Judged {
-  isNoted: boolean;
-}
-
 /**
- * Gets a file that the upstream lists, or the metadata or provenance beside it, checks it and keeps it, once. Throws
- * 403 for one that is blocked, 404 for one that is not listed, or is here by now, and 502 and 503 when the upstream
- * fails.
+ * A file that the upstream lists, or the metadata or provenance beside it. Undefined for one that it does not list, or
+ * that is here by now. Throws 404, 502 and 503.
  */
-export async function fetchListed(exchange: LibraryExchange, known: KnownProject, name: string): Promise<Judged> {
-  const { settings, gate, normalized } = known;
-  const missing = libraryError(404, `Not found: ${name}`);
-  if (settings === undefined) throw missing;
-  const found = await listedIn(exchange, known);
+export async function offeredDistribution(
+  exchange: LibraryExchange,
+  asked: Asked,
+  name: string,
+): Promise<OfferedFile | undefined> {
+  const { normalized } = asked.named;
+  const found = await withDocument(exchange, asked, offeredProject(normalized));
   const ending = Object.values(BESIDE).find((each) => name.endsWith(each)) ?? "";
-  const filename = name.slice(0, name.length - ending.length);
-  const offered = await offeredIn(exchange, found, filename);
-  if (offered?.listed === undefined) throw missing;
+  const offered = await offeredIn(exchange, found, name.slice(0, name.length - ending.length));
+  if (offered?.listed === undefined) return undefined;
   const { listed, facts } = offered;
   const wanted =
     ending === "" ? distribution(listed) : ending === BESIDE.metadata ? metadata(listed) : provenance(listed);
-  if (wanted === undefined) throw missing;
-  requireOpen(exchange, gate, facts);
-  const isThere = await upstreamsOf(exchange).files.fetch(settings, {
-    ...wanted,
-    key: `${normalized}/${name}`,
-    isKept: () => isKept(exchange, known, name),
-    keep: async (stored, received) => {
+  if (wanted === undefined) return undefined;
+  return {
+    facts: () => facts,
+    wanted: { ...wanted, key: `${normalized}/${name}` },
+    async kept({ stored }) {
       const said = await metadataIn(exchange, stored, { listed, ending, normalized });
-      return await write(exchange, { known, listed, name, ending, said }, { stored, received });
+      return keptFile({ listed, ending, said, normalized });
     },
-  });
-  if (!isThere) throw libraryError(404, `Not found: ${name}: the upstream lists it and does not have it`);
-  return { isNoted: gate.verdictOn(facts) !== undefined };
+    gone: `Not found: ${name}: the upstream lists it and does not have it`,
+  };
 }
 
-type Wanted = Omit<WantedFile, "key" | "isKept" | "keep">;
+type Wanted = Omit<OfferedFile["wanted"], "key">;
 
 function distribution({ url, sums, sizeBytes }: ListedFile): Wanted {
   return { url, expected: sums, ...(sizeBytes !== undefined && { sizeBytes }) };
@@ -76,13 +63,6 @@ function metadata({ url, metadata: said }: ListedFile): Wanted | undefined {
 function provenance({ provenance: url }: ListedFile): Wanted | undefined {
   if (url === undefined) return undefined;
   return { url, accept: PROVENANCE_TYPE, expected: {}, maxBytes: MAX_BESIDE_BYTES };
-}
-
-async function isKept(exchange: LibraryExchange, { group, normalized }: KnownProject, name: string): Promise<boolean> {
-  return await read(exchange, async ({ tx }) => {
-    const artifact = await artifactNamed(tx, { group, ecosystem: exchange.ecosystem, normalized });
-    return artifact !== undefined && (await fileNamed(tx, artifact.uid, name)) !== undefined;
-  });
 }
 
 /**
@@ -101,7 +81,7 @@ async function metadataIn(
     // Readers of archives are loaded where there is something to read.
     const { sdistMetadata } = await import("./sdist.ts");
     const found = await sdistMetadata(ranges, stored.size, listed.name);
-    return found && (await reading.run("pypi.metadata", { bytes: found }, found.length));
+    return found && (await reading.run(coreMetadata, { bytes: found }, found.length));
   }
   const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Uint8Array;
@@ -110,26 +90,24 @@ async function metadataIn(
   } catch (error) {
     throw error instanceof WheelError ? wrong(error.message) : error;
   }
-  const said = await reading.run("pypi.metadata", { bytes: found }, found.length);
+  const said = await reading.run(coreMetadata, { bytes: found }, found.length);
   if (normalizedName(said.name) !== normalized || pypiKey(normalizedVersion(said.version)) !== pypiKey(listed.version))
     throw wrong(`its metadata are of ${said.name} ${said.version}`);
   return said;
 }
 
-interface Fetched {
-  known: KnownProject;
+/** What is kept of it. What stands beside a distribution makes no version of it: a resolver looks at many. */
+function keptFile({
+  listed,
+  ending,
+  said,
+  normalized,
+}: {
   listed: ListedFile;
-  name: string;
   ending: string;
   said: CoreMetadata | undefined;
-}
-
-/** Records the file. What stands beside a distribution makes no version of it: a resolver looks at many. */
-async function write(
-  { deps, ecosystem, callData }: LibraryExchange,
-  { known: { group, normalized }, listed, name, ending, said }: Fetched,
-  { stored, received: { md5, sha1, sha512 } }: { stored: StoredBlob; received: ReceivedFile },
-): Promise<{ generations: string[] }> {
+  normalized: string;
+}): KeptFile {
   const { version, uploadMs, seenMs, requiresPython, yanked } = listed;
   const metadata: FileMetadata = {
     uploadMs,
@@ -137,31 +115,25 @@ async function write(
     ...(ending === "" ? { requiresPython, yanked } : { version }),
     ...(ending !== BESIDE.provenance && said !== undefined && { license: said.license }),
   };
-  const input = {
-    group,
-    ecosystem: ecosystem.number,
-    normalized,
-    // As its publisher writes it, which is what the catalogue shows.
-    name: said !== undefined && normalizedName(said.name) === normalized ? said.name : normalized,
-    isPrerelease: isPreRelease(version),
+  return {
+    of: version,
+    // As its publisher writes it, which is what the catalog shows.
+    ...(said !== undefined && normalizedName(said.name) === normalized && { name: said.name }),
     ...(ending === "" && { version: newVersion(listed, said) }),
-    file: { ...stored, name, md5, sha1, sha512, metadata: JSON.stringify(metadata) },
+    metadata: JSON.stringify(metadata),
   };
-  return await deps.transactor.write(keepFetchedFile, { ...callData, nowMs: deps.clock.nowMs() }, input);
 }
 
 function newVersion(
   { version, uploadMs, seenMs }: ListedFile,
   said: CoreMetadata | undefined,
-): Omit<NewVersion, "origin"> {
+): NonNullable<KeptFile["version"]> {
   const publishMs = uploadMs ?? seenMs;
   const metadata: VersionMetadata = { license: said?.license ?? "" };
   return {
     version,
-    sortKey: pypiKey(version),
     description: said?.summary.slice(0, MAX_SUMMARY_CHARS) ?? "",
     metadata: JSON.stringify(metadata),
-    cuda: cudaOf(version),
     ...(publishMs !== undefined && { publishMs }),
   };
 }

@@ -1,7 +1,7 @@
 import { pypiKey } from "../../lib/versions/index.ts";
 import { createTurns } from "../../lib/turns.ts";
 import type { Row } from "../../store/index.ts";
-import { ORIGIN } from "../artifacts/names.ts";
+import { ORIGIN } from "../ecosystem/origin.ts";
 import type { VisibleFile } from "../artifacts/visible.ts";
 import type { VersionFacts } from "../policies/judge.ts";
 import type { SimpleFile } from "./simple-pages.ts";

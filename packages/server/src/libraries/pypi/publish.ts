@@ -1,48 +1,56 @@
 import type { StoredBlob } from "../../blobs/index.ts";
 import { isVersion } from "../../lib/versions/index.ts";
 import { bodyOf } from "../../oci/index.ts";
-import type { NewFile } from "../artifacts/write.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryDeps, type LibraryExchange, read } from "../requests/exchange.ts";
-import { groupFor } from "../http/groups.ts";
 import { rangesOf } from "../http/ranges.ts";
-import { dropFile, keepFiles, oneChunk, receiveFile, type ReceivedFile } from "../http/receive.ts";
+import { dropFile, receiveFile, type ReceivedFile } from "../http/receive.ts";
+import type { LibraryDeps, LibraryExchange } from "../requests/exchange.ts";
+import { answerPublish, type Described } from "../requests/publish.ts";
 import { send } from "../requests/send.ts";
-import { uploadPypi, type UploadInput } from "./commands.ts";
 import type { CoreMetadata } from "./core-metadata.ts";
 import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { isProjectName, normalizedName } from "./names.ts";
+import { coreMetadata } from "./tasks.ts";
 
 const MAX_SUMMARY_CHARS = 512;
 
 /** What the fields of an upload say, checked. */
-interface Upload extends Pick<UploadInput, "name" | "normalized" | "version" | "summary"> {
+interface Upload {
+  /** As its publisher writes it. */
+  name: string;
+  normalized: string;
+  /** Normalized. */
+  version: string;
+  summary: string;
   filename: string;
   kind: "bdist_wheel" | "sdist";
   requiresPython: string;
 }
 
 /** POST of `…/legacy/`, as twine, uv and poetry send it. Source: PyPI, "upload API". */
-export async function upload(exchange: LibraryExchange, { group: path }: { group: readonly string[] }): Promise<void> {
-  const { deps, ecosystem, req } = exchange;
-  const group = await read(exchange, (call) => groupFor(call, path, ecosystem.publish));
-  const { maxLibraryFileBytes: maxBytes } = deps.config;
-  // Most servers never read a form.
-  const { readUploadForm } = await import("./upload-form.ts");
-  const { fields, file } = await readUploadForm<ReceivedFile>(bodyOf(exchange), req.headers["content-type"], {
-    take: (source) => receiveFile(deps.blobs, source, { maxBytes }),
-    drop: (received) => dropFile(deps.blobs, received),
+export async function upload(exchange: LibraryExchange, { group }: { group: readonly string[] }): Promise<void> {
+  const { deps, req } = exchange;
+  await answerPublish(exchange, group, {
+    async take() {
+      const { maxLibraryFileBytes: maxBytes } = deps.config;
+      // Most servers never read a form.
+      const { readUploadForm } = await import("./upload-form.ts");
+      const { fields, file } = await readUploadForm<ReceivedFile>(bodyOf(exchange), req.headers["content-type"], {
+        take: (source) => receiveFile(deps.blobs, source, { maxBytes }),
+        drop: (received) => dropFile(deps.blobs, received),
+      });
+      if (file === undefined) throw libraryError(400, "Invalid argument: content: is required: the file to publish");
+      const { name, taken: received } = file;
+      try {
+        const checked = uploadOf(fields, name, received);
+        return { received, describe: (blob) => described(deps, checked, blob) };
+      } catch (error) {
+        await dropFile(deps.blobs, received);
+        throw error;
+      }
+    },
+    done: () => send(exchange, 200, { "content-type": "text/plain; charset=utf-8" }, Buffer.from("OK\n")),
   });
-  if (file === undefined) throw libraryError(400, "Invalid argument: content: is required: the file to publish");
-  let checked: Upload;
-  try {
-    checked = uploadOf(fields, file.name, file.taken);
-  } catch (error) {
-    await dropFile(deps.blobs, file.taken);
-    throw error;
-  }
-  await store(exchange, { ...checked, group, path: path.join("/") }, file.taken);
-  send(exchange, 200, { "content-type": "text/plain; charset=utf-8" }, Buffer.from("OK\n"));
 }
 
 /** Checks the fields. Throws 400 that names the one that is wrong. */
@@ -79,51 +87,27 @@ function uploadOf(fields: ReadonlyMap<string, string>, filename: string, file: R
   };
 }
 
-type Target = Upload & Pick<UploadInput, "group" | "path">;
-
-/** Makes the file a blob, with the metadata of a wheel beside it, and records them. */
-async function store(exchange: LibraryExchange, target: Target, received: ReceivedFile): Promise<void> {
-  const { deps } = exchange;
-  await keepFiles(deps, [received], async ([blob]) => {
-    if (blob === undefined) throw new Error("the file did not become a blob");
-    const wheel = target.kind === "sdist" ? undefined : await metadataOf(deps, blob, target);
-    const metadata = wheel?.bytes;
-    // What a wheel says about itself counts, not what the form says about it.
-    const said = wheel?.said ?? target;
-    const described = { ...target, summary: said.summary.slice(0, MAX_SUMMARY_CHARS) };
-    const file = newFile(target.filename, blob, received, { requiresPython: said.requiresPython });
-    if (metadata === undefined) return await record(exchange, described, file, undefined);
-    let generations: readonly string[] = [];
-    const beside = await receiveFile(deps.blobs, oneChunk(metadata), { maxBytes: metadata.length });
-    await keepFiles(deps, [beside], async ([own]) => {
-      if (own === undefined) throw new Error("the metadata did not become a blob");
-      const metadataFile = newFile(`${target.filename}.metadata`, own, beside, {});
-      ({ generations } = await record(exchange, described, file, metadataFile));
-      return { generations: generations.slice(1) };
-    });
-    return { generations };
-  });
-}
-
-function newFile(name: string, blob: StoredBlob, { md5, sha1, sha512 }: ReceivedFile, metadata: object): NewFile {
-  return { ...blob, name, md5, sha1, sha512, metadata: JSON.stringify(metadata) };
-}
-
-async function record(
-  { deps, callData }: LibraryExchange,
-  { name, normalized, version, summary, group, path }: Target,
-  file: NewFile,
-  metadataFile: NewFile | undefined,
-): Promise<{ generations: string[] }> {
-  const input = { group, path, name, normalized, version, summary, file, metadataFile };
-  return await deps.transactor.write(uploadPypi, { ...callData, nowMs: deps.clock.nowMs() }, input);
+/** What is published, with the metadata of a wheel beside it. */
+async function described(deps: LibraryDeps, target: Upload, blob: StoredBlob): Promise<Described> {
+  const { name, normalized, version, filename } = target;
+  const wheel = target.kind === "sdist" ? undefined : await metadataOf(deps, blob, target);
+  // What a wheel says about itself counts, not what the form says about it.
+  const { summary, requiresPython } = wheel?.said ?? target;
+  return {
+    name,
+    normalized,
+    version,
+    description: summary.slice(0, MAX_SUMMARY_CHARS),
+    file: { name: filename, metadata: JSON.stringify({ requiresPython }) },
+    beside: wheel && { name: `${filename}.metadata`, content: wheel.bytes },
+  };
 }
 
 /** The METADATA of a wheel. Throws 400 when it has none, or one of another project or version. */
 async function metadataOf(
   { blobs, reading }: LibraryDeps,
   blob: StoredBlob,
-  { normalized, version }: Target,
+  { normalized, version }: Upload,
 ): Promise<{ bytes: Buffer; said: CoreMetadata }> {
   const { WheelError, wheelMetadata } = await import("./wheel.ts");
   let found: Buffer;
@@ -133,7 +117,7 @@ async function metadataOf(
     if (error instanceof WheelError) throw libraryError(400, `Invalid argument: content: ${error.message}`);
     throw error;
   }
-  const said = await reading.run("pypi.metadata", { bytes: found }, found.length);
+  const said = await reading.run(coreMetadata, { bytes: found }, found.length);
   if (normalizedName(said.name) !== normalized || normalizedVersion(said.version) !== version)
     throw libraryError(
       400,

@@ -1,36 +1,20 @@
-import { type RowsInput, unpackedRows } from "../requests/rows.ts";
-import { packed, type Rendered } from "../requests/rendering.ts";
-import {
-  type BlockedVersion,
-  type Judge,
-  type JudgeData,
-  judgeOf,
-  type Shown,
-  shown,
-  type WholeBlock,
-  wholeBlockOf,
-} from "../policies/judge.ts";
-import { type DocumentInput, wholeOf } from "../upstreams/pieces.ts";
+import { type BlockedVersion, type Judge, judgeOf, type Shown, shown, wholeBlockOf } from "../policies/judge.ts";
+import type { RenderInput, RenderOutput } from "../requests/document.ts";
+import { packed } from "../requests/rendering.ts";
+import { unpackedRows } from "../requests/rows.ts";
+import { wholeOf } from "../upstreams/pieces.ts";
 import { isChanged, type OfferedFile, offeredFiles } from "./offer.ts";
 import { type SimpleForm, simpleProject } from "./simple-pages.ts";
+import type { ProjectKind } from "./upstream-page.ts";
 import { newestOf } from "./versions.ts";
 
 /** What the page of a project is rendered from, as plain data. */
-export interface PageInput {
-  /** Normalized. */
-  name: string;
+export interface PageInput extends RenderInput<ProjectKind> {
   form: SimpleForm;
-  rows: RowsInput;
-  removed: readonly string[];
-  document: DocumentInput<"pypi.project"> | undefined;
-  judge: JudgeData;
 }
 
-/** A page; `whole` where every version is blocked. `changed`: versions of which the upstream has other files by now. */
-export type PageOutput = { changed: string[] } & ({ rendered: Rendered } | { whole: WholeBlock });
-
 /** Renders the page of a project: what is here and what the upstream lists, without what is blocked. */
-export async function renderPage(input: PageInput): Promise<PageOutput> {
+export async function renderPage(input: PageInput): Promise<RenderOutput> {
   const { name, form, rows, document } = input;
   const { files: listed } = document === undefined ? { files: [] } : await wholeOf(document);
   const offered = await offeredFiles({ ...unpackedRows(rows), removed: new Set(input.removed) }, listed);

@@ -1,98 +1,52 @@
-import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { pypiKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
-import { filePages, type KeptRows, smallRows, versionPages } from "../requests/rows.ts";
 import { type ArtifactName, artifactNamed } from "../artifacts/names.ts";
-import { removedOf } from "../artifacts/visible.ts";
-import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
-import { groupFor } from "../http/groups.ts";
-import type { UpstreamDocument, WantedDocument } from "../upstreams/documents.ts";
-import { unlessKept } from "../upstreams/errors.ts";
-import { knownName, type KnownName } from "../upstreams/known.ts";
-import { upstreamFor, type UpstreamSettings } from "../upstreams/settings.ts";
+import type { Found, OfferedDocument } from "../requests/document.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import { type Named, removedIn } from "../requests/resolve.ts";
+import { filePages, type KeptRows, smallRows, versionPages } from "../requests/rows.ts";
 import { isProjectName, normalizedName } from "./names.ts";
 import { BESIDE, type FileMetadata, type OfferedFile, offeredFiles } from "./offer.ts";
-import { ACCEPTED, type ListedFile } from "./upstream-page.ts";
+import { projectDocument } from "./tasks.ts";
+import { ACCEPTED, type ListedFile, type ProjectKind } from "./upstream-page.ts";
 
 /** A project that a path names. */
-export interface Named {
+export interface ProjectPath {
   group: readonly string[];
   project: string;
 }
 
-/** What is known of a project before its files are read. */
-export interface KnownProject extends KnownName {
-  normalized: string;
-}
+/** A project, with what its upstream lists. */
+export type FoundProject = Found<ProjectKind>;
 
-/** The same, with what the upstream lists. */
-export interface FoundProject extends KnownProject {
-  document: UpstreamDocument<"pypi.project"> | undefined;
-}
-
-/** What a path names, of the group and of its upstream. Throws 403, and 404 when neither can have it. */
-export async function knownProject(
-  call: Call,
-  { ecosystem }: LibraryExchange,
-  { group: path, project }: Named,
-): Promise<KnownProject> {
-  const group = await groupFor(call, path, ecosystem.read);
-  if (!isProjectName(project)) throw noProject(project);
+/** What the path of a project names. */
+export function projectNamed({ group, project }: ProjectPath): Named {
   const normalized = normalizedName(project);
-  const name = { group, ecosystem, normalized };
-  const known = await knownName(call, { ...name, name: normalized }, await upstreamFor(call, name));
-  if (known === undefined) throw noProject(project);
-  return { ...known, normalized };
-}
-
-function noProject(project: string): Error {
-  return libraryError(404, `Not found: project ${project}`);
-}
-
-/**
- * The project with what its upstream lists. Throws 404, and 502 and 503 when the upstream fails and nothing is kept of
- * it.
- */
-export async function listedIn(exchange: LibraryExchange, known: KnownProject): Promise<FoundProject> {
-  const document = await documentOf(exchange, known);
-  if (document === undefined && known.artifact === undefined) throw noProject(known.normalized);
-  return { ...known, document };
-}
-
-/** Undefined when the upstream has no such project, or when it fails and the group has files. */
-async function documentOf(
-  exchange: LibraryExchange,
-  { normalized, settings, artifact }: KnownProject,
-): Promise<UpstreamDocument<"pypi.project"> | undefined> {
-  if (settings === undefined) return undefined;
-  const { documents } = upstreamsOf(exchange);
-  return await unlessKept(artifact !== undefined, () =>
-    documents.of(settings, normalized, wantedPage(settings, normalized)),
-  );
+  return {
+    group,
+    name: normalized,
+    normalized,
+    missing: `Not found: project ${project}`,
+    mayAsk: () => isProjectName(project),
+  };
 }
 
 /** Pages with some ten thousand files, which the largest projects have, are a few megabytes. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
-function wantedPage({ url }: UpstreamSettings, project: string): WantedDocument<"pypi.project"> {
-  return {
-    kind: "pypi.project",
-    args: { project },
-    url: `${url}/${encodeURIComponent(project)}/`,
-    accept: ACCEPTED,
-    maxBytes: MAX_PAGE_BYTES,
-  };
-}
-
-/** Versions that the group has removed of a project that it merges. */
-export async function removedIn(
-  exchange: LibraryExchange,
-  { group, normalized, settings }: KnownProject,
-): Promise<Set<string>> {
-  if (settings?.isMerged !== true) return new Set();
-  return await read(exchange, ({ tx }) => removedOf(tx, { group, ecosystem: exchange.ecosystem, normalized }));
+/** The page of a project. Source: PEP 503, 691. */
+export function offeredProject(project: string): (upstream: { url: string }) => OfferedDocument<ProjectKind> {
+  return ({ url }) => ({
+    name: project,
+    wanted: {
+      kind: projectDocument,
+      args: { project },
+      url: `${url}/${encodeURIComponent(project)}/`,
+      accept: ACCEPTED,
+      maxBytes: MAX_PAGE_BYTES,
+    },
+  });
 }
 
 /** One distribution that clients may ask for, before it is judged; undefined when there is none of that name. */
@@ -101,13 +55,17 @@ export async function offeredIn(
   found: FoundProject,
   filename: string,
 ): Promise<OfferedFile | undefined> {
-  const { group, normalized, document } = found;
+  const {
+    group,
+    named: { normalized },
+    document,
+  } = found;
   const listed = await document?.entry(filename);
-  const named = { group, ecosystem: exchange.ecosystem, normalized };
+  const place = { group, ecosystem: exchange.ecosystem, normalized };
   const removed = await removedIn(exchange, found);
   // Read again, so that the project and its files are of one moment.
-  const small = await smallRows(exchange, named);
-  const rows = small === "large" ? await rowsAbout(exchange, named, { filename, listed }) : small;
+  const small = await smallRows(exchange, place);
+  const rows = small === "large" ? await rowsAbout(exchange, place, { filename, listed }) : small;
   const offered = await offeredFiles({ ...rows, removed }, listed === undefined ? [] : [listed]);
   return offered.find((file) => file.filename === filename);
 }

@@ -5,14 +5,15 @@ import type { BlockedVersion, VersionFacts, WholeBlock } from "../policies/judge
 
 /**
  * For a file or a version that a client asks for by its URL: notes what is against the version, and in `enforce` throws
- * 403 with the reason.
+ * 403 with the reason. Answers whether something was noted of a version that is given all the same.
  */
-export function requireOpen(exchange: LibraryExchange, gate: Gate, facts: VersionFacts): void {
-  if (gate.mode === "none") return;
+export function requireOpen(exchange: LibraryExchange, gate: Gate, facts: VersionFacts): boolean {
+  if (gate.mode === "none") return false;
   const verdict = gate.verdictOn(facts);
-  if (verdict === undefined) return;
+  if (verdict === undefined) return false;
   noteBlocked(exchange, gate, { version: facts.version, verdict });
   if (gate.mode === "enforce") throw blockedError(gate.artifact.name, facts.version, verdict);
+  return true;
 }
 
 /** For a document: throws 409 when an artifact has versions and none of them may be shown, which is noted. */

@@ -13,7 +13,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Reading } from "../reading/open.ts";
 import type { BlockRecorder } from "../blocks/recorder.ts";
 import type { Upstreams } from "../upstreams/open.ts";
-import type { EcosystemRules } from "../ecosystems.ts";
+import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 import type { CachedAnswer } from "./cache.ts";
 
 /** The settings of the protocols of libraries. */
@@ -71,8 +71,8 @@ export interface LibraryExchange {
    * Undefined, or in the past: nobody knows.
    */
   goodUntilMs?: number | undefined;
-  ecosystem: EcosystemRules;
-  /** The segments of the path after `/npm/`, `/pypi/` or `/maven/`, percent-decoded. */
+  ecosystem: Ecosystem;
+  /** The segments of the path after that of the ecosystem, such as `/npm/`, percent-decoded. */
   segments: readonly string[];
   query: URLSearchParams;
   caller: Caller;
