@@ -3,6 +3,7 @@ import type { Config } from "../config/index.ts";
 import { writeBootstrap } from "../installation/bootstrap-file.ts";
 import { keepFeeds, readFeedsFile } from "../installation/feeds-file.ts";
 import { type Clock, clockOf, systemClock } from "../lib/clock.ts";
+import { loadEcosystems } from "../libraries/index.ts";
 import { openAgreedTime } from "../jobs/agreed-time.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
 import type { RegistryDeps } from "../oci/index.ts";
@@ -35,6 +36,11 @@ export interface CompositionOptions {
    * (cluster.ts).
    */
   prepared?: boolean;
+  /**
+   * The modules of ecosystems of libraries that are served beside those of every server, by URL, each with an export
+   * `ecosystem`. Defaults to none.
+   */
+  ecosystems?: readonly string[];
   /** Connections that another process accepts. Defaults to a port of its own. */
   source?: ConnectionSource;
 }
@@ -71,7 +77,14 @@ export interface Composition extends AsyncDisposable, Base, Storage, Api {
  */
 export async function compose(
   settings: Config,
-  { clock: given, log = createLog(settings), collectMetrics, prepared = false, source }: CompositionOptions = {},
+  {
+    clock: given,
+    log = createLog(settings),
+    collectMetrics,
+    prepared = false,
+    ecosystems = [],
+    source,
+  }: CompositionOptions = {},
 ): Promise<Composition> {
   const checked = preflight(settings);
   const feeds = await readFeedsFile(settings);
@@ -79,6 +92,7 @@ export async function compose(
   const health = createHealth(log);
   const ownClock = given === undefined ? systemClock : clockOf(() => given.nowMs());
   try {
+    await loadEcosystems(ecosystems);
     const wakers: Wakers = { wakes: createWakes(), pulled: () => {} };
     const base = await openBase(settings, { clock: ownClock, log, health, prepared }, shutdown);
     const { observation, installation } = base;
@@ -97,6 +111,7 @@ export async function compose(
         clock: ownClock,
         log,
         terms: checked.terms,
+        ecosystems,
         tokens: () => api.access.tokens,
         issuers: () => api.access.issuers,
         woken: wakers.wakes.wake,

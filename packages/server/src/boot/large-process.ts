@@ -8,6 +8,7 @@ import { isWritten } from "../core/written.ts";
 import { MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { openBlobsOf } from "../installation/stores.ts";
 import { etagOf } from "../lib/etags.ts";
+import { loadEcosystems } from "../libraries/index.ts";
 import { serveTasks } from "../lib/process-pool/child.ts";
 import { createSecrets } from "../lib/secrets.ts";
 import { createDispatch, type Dispatch } from "../runtime/dispatch.ts";
@@ -51,6 +52,7 @@ interface Opened {
 let opened: Promise<Opened> | undefined;
 
 async function open({ config, context, secretKeys }: LargeProcessData): Promise<Opened> {
+  await loadEcosystems(context.ecosystems ?? []);
   // A call is answered after another: it needs one connection.
   const { reader } = await openStore({ ...config, databasePoolSize: 1 });
   const readBlob = blobReader(await openBlobsOf(config));

@@ -1,13 +1,15 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../lib/clock.ts";
-import { openReading, openUpstreams, type Reading, type Upstreams } from "../libraries/index.ts";
+import { ecosystemsWith, openReading, openUpstreams, type Reading, type Upstreams } from "../libraries/index.ts";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";
 
 /** What the protocols of libraries need beside the registry's dependencies. */
 export interface OpenedLibraries {
+  /** Those that are served. */
+  ecosystems: ReturnType<typeof ecosystemsWith>;
   upstreams: Upstreams;
   reading: Reading;
 }
@@ -15,11 +17,11 @@ export interface OpenedLibraries {
 export function openLibraries(
   config: Config,
   { observation, secrets, store }: Base,
-  { blobs, transactor }: Storage,
+  { blobs, transactor, context: { ecosystems = [] } }: Storage,
   { clock, log }: { clock: Clock; log: Logger },
   shutdown: Shutdown,
 ): OpenedLibraries {
-  const reading = openReading({ log });
+  const reading = openReading({ log, ecosystems });
   const upstreams = openUpstreams({
     reading,
     transactor,
@@ -35,5 +37,5 @@ export function openLibraries(
   shutdown.at("mirroring", () => upstreams.close());
   // After the requests that are under way.
   shutdown.at("writer", () => reading.close());
-  return { upstreams, reading };
+  return { ecosystems: ecosystemsWith(ecosystems), upstreams, reading };
 }

@@ -38,6 +38,8 @@ export interface StorageOptions {
   clock: Clock;
   log: Logger;
   terms: readonly TermsDocument[];
+  /** The modules of further ecosystems of libraries, by URL. Defaults to none. */
+  ecosystems?: readonly string[];
   /** Called when the first token for a cloud provider is signed. */
   tokens(): Tokens;
   /** Called when the first issuer is checked. */
@@ -49,7 +51,7 @@ export interface StorageOptions {
 export async function openStorage(
   config: Config,
   { observation, store, installation, secretKeys, secrets }: Base,
-  { health, clock, log, terms, tokens, issuers, woken }: StorageOptions,
+  { health, clock, log, terms, ecosystems = [], tokens, issuers, woken }: StorageOptions,
   shutdown: Shutdown,
 ): Promise<Storage> {
   const { pageTokenKey, ownerRole, bootstrap } = installation;
@@ -76,6 +78,7 @@ export async function openStorage(
     emailIssuers,
     publicAdvisories,
     terms,
+    ecosystems,
     admins,
   };
   const served = {

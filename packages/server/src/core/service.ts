@@ -58,6 +58,11 @@ export interface ServiceContext {
   publicOrganization?: string;
   /** The tags of those images. Defaults to none. */
   freeTierTags?: string[];
+  /**
+   * The modules of ecosystems of libraries beside those that every server has, by URL: see loadEcosystems of
+   * libraries. Each process and thread that makes services has loaded them. Defaults to none.
+   */
+  ecosystems?: readonly string[];
   /** Undefined where no network requests are made. */
   providers?: AccountProviders;
   /** Undefined where no network requests are made. */

@@ -1,14 +1,7 @@
+import { changeLibrary } from "./artifacts/change.ts";
+import { publishLibrary } from "./artifacts/publish.ts";
 import { blockCommands } from "./blocks/commands.ts";
-import { mavenCommands } from "./maven/commands.ts";
-import { npmCommands } from "./npm/commands.ts";
-import { pypiCommands } from "./pypi/commands.ts";
 import { upstreamCommands } from "./upstreams/commands.ts";
 
 /** All commands of libraries. */
-export const libraryCommands = [
-  ...npmCommands,
-  ...pypiCommands,
-  ...mavenCommands,
-  ...blockCommands,
-  ...upstreamCommands,
-] as const;
+export const libraryCommands = [publishLibrary, changeLibrary, ...blockCommands, ...upstreamCommands] as const;

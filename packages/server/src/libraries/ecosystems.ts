@@ -1,56 +1,39 @@
-import { Capability, Ecosystem } from "@moorage/api/messages";
-import type { LibraryKind } from "../store/index.ts";
+import { addEcosystem, addTask } from "./ecosystem/lookup.ts";
+import { maven } from "./maven/ecosystem.ts";
+import { npm } from "./npm/ecosystem.ts";
+import { pypi } from "./pypi/ecosystem.ts";
+import type { ServedEcosystem } from "./requests/protocol.ts";
+import { divideKept, readArrived } from "./upstreams/tasks.ts";
 
-/** The ecosystems, by what their part of the URL and their events call them. */
-export type EcosystemKey = "npm" | "pypi" | "maven";
+/** The ecosystems of every server, by what their part of the URL is called: the only list of them. */
+export const ECOSYSTEMS = { npm, pypi, maven } as const satisfies Readonly<Record<string, ServedEcosystem>>;
 
-/** What distinguishes an ecosystem outside of its own protocol. */
-export interface EcosystemRules {
-  key: EcosystemKey;
-  /** Its number in the API and in tables. */
-  number: Ecosystem;
-  /** The kind of its artifacts in counters and in the index by ancestor. */
-  kind: LibraryKind;
-  /** What a caller needs to install, and to publish. */
-  read: Capability;
-  publish: Capability;
+export type EcosystemKey = keyof typeof ECOSYSTEMS;
+
+for (const each of [readArrived, divideKept]) addTask(each);
+for (const each of Object.values(ECOSYSTEMS)) addEcosystem(each);
+
+const loaded = new Map<string, ServedEcosystem>();
+
+/**
+ * Loads further ecosystems, each the export `ecosystem` of the module with this URL, in this process or thread. A
+ * second call for the same changes nothing.
+ */
+export async function loadEcosystems(urls: readonly string[]): Promise<void> {
+  for (const url of urls) {
+    if (loaded.has(url)) continue;
+    const { ecosystem } = (await import(url)) as { ecosystem: ServedEcosystem };
+    addEcosystem(ecosystem);
+    loaded.set(url, ecosystem);
+  }
 }
 
-export const ECOSYSTEMS: Readonly<Record<EcosystemKey, EcosystemRules>> = {
-  npm: {
-    key: "npm",
-    number: Ecosystem.JAVASCRIPT,
-    kind: kindOf(Ecosystem.JAVASCRIPT),
-    read: Capability.CAP_LIBRARIES_JAVASCRIPT_READ,
-    publish: Capability.CAP_LIBRARIES_JAVASCRIPT_PUBLISH,
-  },
-  pypi: {
-    key: "pypi",
-    number: Ecosystem.PYTHON,
-    kind: kindOf(Ecosystem.PYTHON),
-    read: Capability.CAP_LIBRARIES_PYTHON_READ,
-    publish: Capability.CAP_LIBRARIES_PYTHON_PUBLISH,
-  },
-  maven: {
-    key: "maven",
-    number: Ecosystem.JAVA,
-    kind: kindOf(Ecosystem.JAVA),
-    read: Capability.CAP_LIBRARIES_JAVA_READ,
-    publish: Capability.CAP_LIBRARIES_JAVA_PUBLISH,
-  },
-};
-
-/** What a caller needs to remove versions, of any ecosystem. */
-export const REMOVE = Capability.CAP_LIBRARIES_ARTIFACTS_DELETE;
-
-/** The kind of the artifacts of an ecosystem in counters and in the index by ancestor. */
-export function kindOf(ecosystem: number): LibraryKind {
-  return `artifacts-${ecosystem}`;
-}
-
-/** The rules of the ecosystem with this number. */
-export function ecosystemOf(number: number): EcosystemRules {
-  const found = Object.values(ECOSYSTEMS).find((rules) => rules.number === number);
-  if (found === undefined) throw new Error(`there is no ecosystem ${number}`);
-  return found;
+/** The ecosystems of a server that was started with these further ones, which are loaded. */
+export function ecosystemsWith(urls: readonly string[]): readonly ServedEcosystem[] {
+  const further = urls.map((url) => {
+    const ecosystem = loaded.get(url);
+    if (ecosystem === undefined) throw new Error(`the ecosystem at ${url} is not loaded`);
+    return ecosystem;
+  });
+  return [...Object.values(ECOSYSTEMS), ...further];
 }

@@ -76,6 +76,7 @@ import {
 import {
   artifactPoliciesService,
   artifactsService,
+  ecosystemsWith,
   blocksService,
   libraryFindingsService,
   upstreamsService,
@@ -181,7 +182,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(SecurityAdvisoryService, securityAdvisoryService(context)),
     ...methods(ScannersService, scannersService(context)),
     ...methods(ScansService, scansService(context)),
-    ...methods(ArtifactsService, artifactsService(context)),
+    ...methods(ArtifactsService, artifactsService(context, ecosystemsWith(context.ecosystems ?? []))),
     ...methods(UpstreamsService, upstreamsService(context)),
     ...methods(ArtifactPoliciesService, artifactPoliciesService(context)),
     ...methods(BlocksService, blocksService(context)),

@@ -13,6 +13,7 @@ import {
   sqliteMeaning,
   type Work,
 } from "../store/index.ts";
+import { loadEcosystems } from "../libraries/index.ts";
 import { diskReserve } from "../lib/disk-reserve.ts";
 import { faultIn, storageFault } from "../lib/storage-fault.ts";
 import { runsWhileFull } from "./while-full.ts";
@@ -66,7 +67,13 @@ const MAX_TOGETHER = 256;
 // A server that runs only for a moment does not write the reserve.
 const RESERVE_EVERY_MS = 10_000;
 
-if (parentPort !== null) serve(parentPort, workerData as WriterThreadData);
+if (parentPort !== null) await start(parentPort, workerData as WriterThreadData);
+
+/** What fails here ends the thread. */
+async function start(port: MessagePort, data: WriterThreadData): Promise<void> {
+  await loadEcosystems(data.ecosystems ?? []);
+  serve(port, data);
+}
 
 function serve(
   port: MessagePort,

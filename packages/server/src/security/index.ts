@@ -50,7 +50,7 @@ export {
   fixingAdvisoriesBelow,
   type FixingAdvisory,
   isFixedBy,
-  librariesIn,
+  libraryIn,
 } from "./libraries/remediated.ts";
 export { createScannerChecks } from "./scanners/check.ts";
 export { resealScanners } from "./scanners/credentials.ts";

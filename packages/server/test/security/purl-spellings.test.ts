@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ECOSYSTEMS } from "../../src/libraries/ecosystems.ts";
 import { packageName, purlRule, PurlRuleError } from "../../src/libraries/policies/purl-rules.ts";
 import { normalPurl, parsedPurl, purlMatcher } from "../../src/lib/purls/index.ts";
 import { componentOf } from "../../src/security/attached/components.ts";
@@ -135,8 +136,9 @@ test("a policy is about the versions that its package URL means", () => {
 
 function isBlocked(type: "npm" | "pypi" | "maven", written: string, { name, version }: SpelledPackage): boolean {
   try {
-    const rule = purlRule(type, written);
-    return rule.matchesName(packageName(type, name)) && rule.matchesVersion(version);
+    const ecosystem = ECOSYSTEMS[type];
+    const rule = purlRule(ecosystem, written);
+    return rule.matchesName(packageName(ecosystem, name)) && rule.matchesVersion(version);
   } catch (error) {
     // A policy is about artifacts as a whole: what it cannot keep apart is rejected.
     if (error instanceof PurlRuleError) return false;

@@ -1,22 +1,13 @@
 import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
-import { ecosystemOf, type EcosystemKey } from "../ecosystems.ts";
-import { settledArtifact } from "../maven/latest.ts";
-import { settledPackage } from "../npm/latest.ts";
-import { settledProject } from "../pypi/versions.ts";
+import type { ArtifactChange } from "../ecosystem/ecosystem.ts";
+import { ecosystemOf } from "../ecosystem/lookup.ts";
+import type { Withdrawal } from "../ecosystem/plan.ts";
 import { noteChange } from "./events.ts";
 import { versionsOf } from "./visible.ts";
-import { removeArtifact, removeVersion, type Settled, settleArtifact } from "./write.ts";
+import { removeArtifact, removeVersion, settleArtifact } from "./write.ts";
 
 // What changes versions that are there, whether a client of the ecosystem asks for it or the API does.
-
-/** What an artifact comes to be with these versions, the earliest first. */
-type Settle = (artifact: Row<"artifacts">, versions: readonly Row<"artifact_versions">[]) => Settled;
-const SETTLE: Readonly<Record<EcosystemKey, Settle>> = {
-  npm: (artifact, versions) => settledPackage(artifact, versions),
-  pypi: (_artifact, versions) => settledProject(versions),
-  maven: (_artifact, versions) => settledArtifact(versions),
-};
 
 /**
  * Removes versions for ever, and the artifact with its last one. `settle`: what it is without them. Defaults to what
@@ -26,7 +17,7 @@ export async function removeVersions(
   call: Call,
   artifact: Row<"artifacts">,
   isRemoved: (version: Row<"artifact_versions">) => boolean,
-  settle: Settle = SETTLE[ecosystemOf(artifact.ecosystem).key],
+  settle?: (kept: readonly Row<"artifact_versions">[]) => ArtifactChange,
 ): Promise<void> {
   const versions = await versionsOf(call.tx, artifact.uid);
   const removed = versions.filter(isRemoved);
@@ -35,11 +26,16 @@ export async function removeVersions(
   for (const { version } of removed) await noteChange(call, artifact, { what: "removed", version });
   if (kept.length === 0) return await removeArtifact(call, artifact);
   for (const row of removed) await removeVersion(call, artifact, row);
-  await settleArtifact(call, artifact, settle(artifact, kept));
+  await settleArtifact(call, artifact, settle?.(kept) ?? (await changeWith(artifact, kept)));
 }
 
-/** What of a version can be changed: each is null where it is not so. */
-type Withdrawal = Partial<Pick<Row<"artifact_versions">, "yanked" | "deprecated">>;
+/** What the artifact is with these versions, the earliest first. */
+async function changeWith(
+  artifact: Row<"artifacts">,
+  versions: readonly Row<"artifact_versions">[],
+): Promise<ArtifactChange> {
+  return await ecosystemOf(artifact.ecosystem).versions.settle(artifact, () => Promise.resolve(versions));
+}
 
 /** Yanks or deprecates a version, or takes that back. The artifact has to be settled afterwards. */
 export async function withdraw(
@@ -58,6 +54,5 @@ export async function withdraw(
 
 /** Settles the artifact after its versions were withdrawn or are back. */
 export async function settleWithdrawn(call: Call, artifact: Row<"artifacts">): Promise<void> {
-  const settle = SETTLE[ecosystemOf(artifact.ecosystem).key];
-  await settleArtifact(call, artifact, settle(artifact, await versionsOf(call.tx, artifact.uid)));
+  await settleArtifact(call, artifact, await changeWith(artifact, await versionsOf(call.tx, artifact.uid)));
 }

@@ -3,7 +3,7 @@ import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { civilTime } from "../../lib/timestamps.ts";
 import type { Row } from "../../store/index.ts";
-import { ecosystemOf } from "../ecosystems.ts";
+import { ecosystemOf } from "../ecosystem/lookup.ts";
 
 /** What happened to an artifact. */
 export interface LibraryChange {

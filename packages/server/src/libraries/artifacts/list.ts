@@ -6,7 +6,7 @@ import type { Call } from "../../core/call.ts";
 import type { Cells } from "../../core/stored.ts";
 import { organizationOf } from "../../lib/uid.ts";
 import { type Database, select, selectArrays } from "../../store/index.ts";
-import { kindOf } from "../ecosystems.ts";
+import { kindOf } from "../ecosystem/ecosystem.ts";
 import { searched } from "./words.ts";
 
 // Statements with more ranges take long to plan.

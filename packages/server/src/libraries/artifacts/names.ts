@@ -1,11 +1,11 @@
 import { type Database, type Row, statement } from "../../store/index.ts";
-import type { EcosystemRules } from "../ecosystems.ts";
+import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 
 /** A name in a group, in the form in which its ecosystem compares names. */
 export interface ArtifactName {
   /** The uid of the group. */
   group: string;
-  ecosystem: Pick<EcosystemRules, "number">;
+  ecosystem: Pick<Ecosystem, "number">;
   normalized: string;
 }
 
@@ -45,5 +45,4 @@ export async function isTaken(
   return (await selectTaken(tx, group, number, normalized, group, number, normalized)).length > 0;
 }
 
-/** Where a version comes from. */
-export const ORIGIN = { published: 1, upstream: 2 } as const;
+export { ORIGIN } from "../ecosystem/origin.ts";

@@ -1,17 +1,14 @@
 import { writePurl } from "../../lib/purls/index.ts";
 import type { LibraryName } from "../../security/index.ts";
 import type { Row } from "../../store/index.ts";
-import { ecosystemOf } from "../ecosystems.ts";
+import { ecosystemOf } from "../ecosystem/lookup.ts";
 
 type Named = Pick<Row<"artifacts">, "ecosystem" | "normalized">;
 
-/** The artifact by the parts of its purl: the scope of npm and the groupId of Maven are namespaces. */
+/** The artifact by the parts of its purl. */
 export function libraryOf({ ecosystem, normalized }: Named): LibraryName {
-  const type = ecosystemOf(ecosystem).key;
-  const cut = type === "npm" ? (normalized.startsWith("@") ? normalized.indexOf("/") : -1) : normalized.indexOf(":");
-  return type === "pypi" || cut < 0
-    ? { type, namespace: "", name: normalized }
-    : { type, namespace: normalized.slice(0, cut), name: normalized.slice(cut + 1) };
+  const { key, purl } = ecosystemOf(ecosystem);
+  return { type: key, ...purl.partsOf(normalized) };
 }
 
 /** The package URL of a version. */

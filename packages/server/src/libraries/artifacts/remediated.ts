@@ -6,10 +6,10 @@ import {
   fixingAdvisoriesBelow,
   type FixingAdvisory,
   isFixedBy,
-  librariesIn,
+  libraryIn,
 } from "../../security/index.ts";
 import { type Database, type Row, select, statement } from "../../store/index.ts";
-import { ECOSYSTEMS } from "../ecosystems.ts";
+import { allEcosystems } from "../ecosystem/lookup.ts";
 import { ORIGIN } from "./names.ts";
 import { libraryOf } from "./purls.ts";
 
@@ -51,8 +51,9 @@ const selectNamed = statement<Named>(
 /** The artifacts that the advisory is about and that have one of its versions. */
 async function fixedBy(db: Database, advisory: FixingAdvisory): Promise<Named[]> {
   const found: Named[] = [];
-  for (const { type, name } of librariesIn(advisory)) {
-    const { number } = ECOSYSTEMS[type];
+  for (const { key, number } of allEcosystems()) {
+    const name = libraryIn(advisory, key);
+    if (name === undefined) continue;
     const rows = await selectNamed(db, number, name, `${advisory.group}/`, `${advisory.group}0`, MAX_FOUND + 1);
     for (const artifact of rows)
       if (isWithin(artifact.uid, advisory.group) && (await hasVersion(db, artifact, advisory))) found.push(artifact);

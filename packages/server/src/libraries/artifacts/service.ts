@@ -3,7 +3,6 @@ import {
   ArtifactSchema,
   ArtifactsService,
   Ecosystem,
-  EcosystemSchema,
   GetArtifactCountRequestSchema,
   ListArtifactsRequestSchema,
   ListArtifactsResponseSchema,
@@ -20,6 +19,7 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { type Cells, layoutOf, storedPage } from "../../core/stored.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import { type Row, statement } from "../../store/index.ts";
+import type { Ecosystem as RulesOfEcosystem } from "../ecosystem/ecosystem.ts";
 import { removeVersions } from "./changes.ts";
 import { listArtifactImages } from "./images.ts";
 import { isRemediated } from "./remediated.ts";
@@ -46,14 +46,18 @@ const VERSIONS = listOf({
   orderBy: { version: "sort_key", ...sortable("description", "create_time", "update_time", "size_bytes", "uid") },
 });
 const NEEDS = neededFor(ArtifactsService.method.listArtifacts);
-const KNOWN: readonly Ecosystem[] = EcosystemSchema.values
-  .map(({ number }) => number as Ecosystem)
-  .filter((number) => number !== Ecosystem.UNSPECIFIED);
 
 const selectArtifact = statement<Row<"artifacts">>("select * from artifacts where uid = ?", ["text"]);
 
-/** What there is of libraries. They are published and installed by the protocols of their ecosystems. */
-export function artifactsService({ pageTokenKey, terms = [] }: ServiceContext): Service<typeof ArtifactsService> {
+/**
+ * What there is of libraries. They are published and installed by the protocols of their ecosystems. `ecosystems`:
+ * those that are served.
+ */
+export function artifactsService(
+  { pageTokenKey, terms = [] }: ServiceContext,
+  ecosystems: readonly Pick<RulesOfEcosystem, "number">[],
+): Service<typeof ArtifactsService> {
+  const numbers = ecosystems.map(({ number }) => number as Ecosystem).sort((one, other) => one - other);
   return {
     getArtifact: (call, { uid }) => getArtifact(call.tx, uid),
     async deleteArtifact(call, { uid }) {
@@ -159,7 +163,7 @@ export function artifactsService({ pageTokenKey, terms = [] }: ServiceContext): 
       if (asked.has(Ecosystem.UNSPECIFIED))
         throw invalidArgument({ field: "ecosystems", description: "must be one of the ecosystems" });
       const counts = [];
-      for (const ecosystem of KNOWN) {
+      for (const ecosystem of numbers) {
         if (asked.size > 0 && !asked.has(ecosystem)) continue;
         counts.push({ ecosystem, totalCount: BigInt(await countArtifacts(call, ecosystem, NEEDS)) });
       }

@@ -11,7 +11,8 @@ import type { Call } from "../../core/call.ts";
 import type { TermsDocument } from "../../core/service.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument, permissionDenied } from "../../errors.ts";
 import { requireTerms } from "../../iam/index.ts";
-import { ecosystemOf, ECOSYSTEMS, type EcosystemRules } from "../ecosystems.ts";
+import type { Ecosystem } from "../ecosystem/ecosystem.ts";
+import { allEcosystems, ecosystemOf } from "../ecosystem/lookup.ts";
 import { settleWithdrawn, withdraw } from "./changes.ts";
 import { ORIGIN } from "./names.ts";
 import { versionWithArtifact } from "./rows.ts";
@@ -63,19 +64,27 @@ function ofUpstream(name: string, version: string): Error {
   });
 }
 
-async function requirePublisher(call: Call, group: string, { publish }: EcosystemRules): Promise<void> {
+async function requirePublisher(call: Call, group: string, { publish }: Ecosystem): Promise<void> {
   if (await call.may(publish, group)) return;
   const missing = CapabilitySchema.value[publish]?.name ?? "";
   throw permissionDenied(`the caller lacks ${missing}`, { missing });
 }
 
-function violationsOf({ yanked, yankReason, deprecation }: ArtifactVersion, rules: EcosystemRules): FieldViolation[] {
+function violationsOf({ yanked, yankReason, deprecation }: ArtifactVersion, { versions }: Ecosystem): FieldViolation[] {
   const violations: FieldViolation[] = [];
-  if (yanked && rules !== ECOSYSTEMS.pypi)
-    violations.push({ field: "yanked", description: "only versions of Python projects are yanked" });
+  if (yanked && !versions.withdrawals.includes("yanked"))
+    violations.push({ field: "yanked", description: `only versions of ${thoseWith("yanked")} are yanked` });
   if (!yanked && yankReason !== "")
     violations.push({ field: "yankReason", description: "must be empty of a version that is not yanked" });
-  if (deprecation !== "" && rules !== ECOSYSTEMS.npm)
-    violations.push({ field: "deprecation", description: "only versions of npm packages are deprecated" });
+  if (deprecation !== "" && !versions.withdrawals.includes("deprecated"))
+    violations.push({
+      field: "deprecation",
+      description: `only versions of ${thoseWith("deprecated")} are deprecated`,
+    });
   return violations;
+}
+
+function thoseWith(withdrawal: Ecosystem["versions"]["withdrawals"][number]): string {
+  const having = allEcosystems().filter(({ versions }) => versions.withdrawals.includes(withdrawal));
+  return having.map(({ artifacts }) => artifacts).join(" and ");
 }

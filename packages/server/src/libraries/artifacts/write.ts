@@ -5,7 +5,7 @@ import { alreadyExists } from "../../errors.ts";
 import { newUid } from "../../lib/uid.ts";
 import { recordBlob } from "../../oci/index.ts";
 import { addToAncestors, removeFromAncestors, type Row, statement } from "../../store/index.ts";
-import { ecosystemOf, type EcosystemRules } from "../ecosystems.ts";
+import { type ArtifactChange, kindOf } from "../ecosystem/ecosystem.ts";
 import { type ArtifactName, artifactNamed, ORIGIN } from "./names.ts";
 import { removeWords, writeWords } from "./words.ts";
 
@@ -43,7 +43,7 @@ export interface NewFile extends StoredBlob {
 /** The artifact of that name in the group, which is made when there is none. `name`: as its publisher writes it. */
 export async function takeArtifact(
   call: Call,
-  { group, ecosystem, normalized }: ArtifactName & { ecosystem: EcosystemRules },
+  { group, ecosystem, normalized }: ArtifactName,
   name: string,
 ): Promise<Row<"artifacts">> {
   const found = await artifactNamed(call.tx, { group, ecosystem, normalized });
@@ -69,7 +69,7 @@ export async function takeArtifact(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows === 0n) throw alreadyExists(ArtifactSchema.typeName, name);
-  await addToAncestors(call.tx, ecosystem.kind, row.uid, name);
+  await addToAncestors(call.tx, kindOf(ecosystem.number), row.uid, name);
   await writeWords(call.tx, row.uid);
   return row;
 }
@@ -189,7 +189,7 @@ export async function removeArtifact(call: Call, artifact: Row<"artifacts">): Pr
   await call.tx.deleteFrom("artifact_versions").where("parent", "=", uid).execute();
   await call.tx.deleteFrom("artifacts").where("uid", "=", uid).execute();
   await removeWords(call.tx, uid);
-  await removeFromAncestors(call.tx, ecosystemOf(ecosystem).kind, uid, name);
+  await removeFromAncestors(call.tx, kindOf(ecosystem), uid, name);
 }
 
 const selectSums = statement<{ versions: number; bytes: number }>(
@@ -200,11 +200,7 @@ const updateVersionSize = statement(
 );
 
 /** What `settleArtifact` changes; what is left out stays. */
-export interface Settled {
-  description?: string;
-  latestVersion?: string;
-  /** What the ecosystem keeps of the artifact as a whole, as JSON. */
-  state?: string;
+export interface Settled extends ArtifactChange {
   /** The uid of the version that was added or got a file: its size is counted. */
   version?: string;
 }

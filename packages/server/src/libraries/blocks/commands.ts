@@ -4,7 +4,7 @@ import { command } from "../../core/command.ts";
 import { civilTime, isoTime } from "../../lib/timestamps.ts";
 import { newUid } from "../../lib/uid.ts";
 import { statement } from "../../store/index.ts";
-import { ecosystemOf } from "../ecosystems.ts";
+import { ecosystemOf } from "../ecosystem/lookup.ts";
 import type { Gate } from "../policies/gate.ts";
 import type { Verdict } from "../policies/judge.ts";
 

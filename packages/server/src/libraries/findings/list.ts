@@ -6,6 +6,7 @@ import type { Scope } from "../../aip/scope.ts";
 import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { librariesNamedBy } from "../../security/index.ts";
+import { allEcosystems } from "../ecosystem/lookup.ts";
 import { findingsIn, type LibraryFinding, matches } from "./find.ts";
 import { artifactsFrom, versionsFrom } from "./walk.ts";
 
@@ -42,7 +43,8 @@ export async function listFindings(
         ? ""
         : sealPosition(call, key, paged, [end.artifact, end.sortKey, end.version, end.vulnerability]),
   });
-  const names = request.vulnerabilities.length === 0 ? undefined : await librariesNamedBy(tx, request.vulnerabilities);
+  const names =
+    request.vulnerabilities.length === 0 ? undefined : await librariesNamedBy(tx, request.vulnerabilities, types());
   const only = [
     ...(request.artifact === "" ? [] : [sql`t.uid = ${request.artifact}`]),
     ...(request.ecosystems.length === 0 ? [] : [sql`t.ecosystem in (${sql.join(request.ecosystems)})`]),
@@ -73,6 +75,11 @@ export async function listFindings(
     if (libraries >= MAX_LIBRARIES) return page({ ...BEGINNING, artifact: last, sortKey: BEHIND });
   }
   return page();
+}
+
+/** The types of the package URLs of libraries. */
+function types(): string[] {
+  return allEcosystems().map(({ key }) => key);
 }
 
 const BEGINNING: Position = { artifact: "", sortKey: "", version: "", vulnerability: "" };

@@ -3,7 +3,7 @@ import { type Condition, type Scope, unindexed, within } from "../../aip/scope.t
 import { type Database, type Row, select } from "../../store/index.ts";
 import { librariesWithRecords, libraryKey, type RegistryName } from "../../security/index.ts";
 import { libraryOf } from "../artifacts/purls.ts";
-import { ECOSYSTEMS } from "../ecosystems.ts";
+import { allEcosystems } from "../ecosystem/lookup.ts";
 
 // The order in which a list of findings goes through libraries and their versions. Each step continues by an index.
 
@@ -68,10 +68,11 @@ async function namedFrom(
 ) {
   const found: WalkedArtifact[] = [];
   const uid = unindexed(sql.ref("t.uid"));
+  const numbers = new Map(allEcosystems().map(({ key, number }) => [key, number]));
   for (let at = 0; at < names.length; at += NAMES) {
     const some = names
       .slice(at, at + NAMES)
-      .map(({ type, name }) => sql`t.ecosystem = ${ECOSYSTEMS[type].number} and t.normalized = ${name}`);
+      .map(({ type, name }) => sql`t.ecosystem = ${numbers.get(type) ?? 0} and t.normalized = ${name}`);
     const all = [
       sql`(${sql.join(some, sql` or `)})`,
       sql`${uid} ${isAt ? sql`>=` : sql`>`} ${after}`,

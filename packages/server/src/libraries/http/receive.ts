@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type BlobStore, type ByteSource, SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
+import type { Transactor } from "../../core/transactor.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { settleCopy } from "../../oci/index.ts";
-import type { LibraryDeps } from "./exchange.ts";
 import { libraryError } from "./errors.ts";
 
 /** A file that has arrived and is not a blob yet. The sums are in hex. */
@@ -101,7 +102,7 @@ const REJECTED: readonly Code[] = [
  * error the content may be in use: what is not is removed later, with that of uploads that were given up.
  */
 export async function keepFiles(
-  deps: Pick<LibraryDeps, "blobs" | "transactor" | "clock">,
+  deps: { blobs: BlobStore; transactor: Transactor; clock: Clock },
   received: readonly ReceivedFile[],
   write: (stored: readonly StoredBlob[]) => Promise<{ generations: readonly string[] }>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { MoorageError } from "../../errors.ts";
-import { ORIGIN } from "../artifacts/names.ts";
-import type { LibraryExchange } from "../http/exchange.ts";
+import { ORIGIN } from "../ecosystem/origin.ts";
+import type { LibraryExchange } from "../requests/exchange.ts";
 import type { VersionFacts } from "../policies/judge.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { listedFacts, type VersionRow } from "./listed-facts.ts";

@@ -1,10 +1,11 @@
 import type { StoredBlob } from "../../blobs/index.ts";
 import { type Database, type Row, statement } from "../../store/index.ts";
-import type { LibraryDeps } from "../http/exchange.ts";
+import type { LibraryDeps } from "../requests/exchange.ts";
 import { rangesOf } from "../http/ranges.ts";
 import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { Pom } from "./pom.ts";
+import { pluginPrefix } from "./tasks.ts";
 
 /** What `artifacts.state` has of an artifact of Maven. */
 export interface MavenState {
@@ -74,7 +75,7 @@ export async function pluginOfJar(
     const wanted = { isWanted: (name: string) => name === DESCRIPTOR, maxBytes: MAX_DESCRIPTOR_BYTES };
     const descriptor = await entryOf(rangesOf(blobs, blob), blob.size, wanted);
     const goalPrefix =
-      descriptor && (await reading.run("maven.pluginPrefix", { bytes: descriptor }, descriptor.length * XML_COST));
+      descriptor && (await reading.run(pluginPrefix, { bytes: descriptor }, descriptor.length * XML_COST));
     return goalPrefix !== undefined && PREFIX.test(goalPrefix) ? { goalPrefix } : {};
   } catch (error) {
     // Any file may be called jar.

@@ -1,4 +1,4 @@
-import type { DocumentKind } from "../upstreams/kinds.ts";
+import type { DocumentKind, DocumentReader } from "../ecosystem/document-kind.ts";
 import { licenseOf } from "./licenses.ts";
 import { type Coordinates, isPathName, nameOf, namesInFiles } from "./paths.ts";
 import { pomOf } from "./pom.ts";
@@ -28,8 +28,11 @@ export interface UpstreamPom extends PomFacts {
 /** What `artifact_versions.metadata` has of a version of an upstream: nothing when its POM did not come first. */
 export type KeptMetadata = Partial<Pick<PomFacts, "license" | "parent">>;
 
+/** The POM of a release of an upstream. */
+export type PomKind = DocumentKind<UpstreamPom, { release: Release }>;
+
 /** How the POM of a release is read. */
-export const pomKind: DocumentKind<UpstreamPom, { release: Release }> = {
+export const pomKind: DocumentReader<UpstreamPom, { release: Release }> = {
   parse: (bytes, { release }, { headers, nowMs }) => ({
     ...pomFacts(bytes.toString(), release),
     publishMs: lastModifiedMs(headers, nowMs) ?? null,

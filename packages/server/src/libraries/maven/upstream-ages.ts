@@ -1,10 +1,10 @@
 import { MoorageError } from "../../errors.ts";
 import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import { createLru } from "../../lib/lru.ts";
-import type { LibraryExchange } from "../http/exchange.ts";
+import type { LibraryExchange } from "../requests/exchange.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { type Coordinates, nameOf } from "./paths.ts";
-import type { SaidFacts } from "./render-metadata.ts";
+import type { SaidFacts } from "./render.ts";
 import { upstreamPom } from "./upstream-poms.ts";
 
 const CONCURRENCY = 8;

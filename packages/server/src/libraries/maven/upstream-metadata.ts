@@ -1,5 +1,5 @@
 import { isVersion } from "../../lib/versions/index.ts";
-import type { DocumentKind } from "../upstreams/kinds.ts";
+import type { DocumentKind, DocumentReader } from "../ecosystem/document-kind.ts";
 import { type Coordinates, isPathName, isSnapshot, namesInFiles } from "./paths.ts";
 import type { Plugin } from "./plugins.ts";
 import { lastModifiedMs } from "./upstream-paths.ts";
@@ -34,8 +34,11 @@ const OF_PLUGINS = new Set(["artifactId", "prefix", "name"]);
 /** What of the metadata is of the folder as a whole. */
 export type MetadataHead = Omit<UpstreamMetadata, "versions">;
 
+/** What an upstream lists in a folder. */
+export type MetadataKind = DocumentKind<UpstreamMetadata, Coordinates, MetadataHead, number>;
+
 /** How the metadata in a folder are read. */
-export const metadataKind: DocumentKind<UpstreamMetadata, Coordinates, MetadataHead, number> = {
+export const metadataKind: DocumentReader<UpstreamMetadata, Coordinates, MetadataHead, number> = {
   parse(bytes, coordinates, { headers, nowMs, previous }) {
     // A version that is listed was there when the document came to be.
     const modifiedMs = lastModifiedMs(headers, nowMs) ?? nowMs;

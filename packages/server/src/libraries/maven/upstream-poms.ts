@@ -1,9 +1,11 @@
 import { artifactNamed } from "../artifacts/names.ts";
 import { versionNamed } from "../artifacts/visible.ts";
-import { type LibraryExchange, read, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
+import { XML_COST } from "../reading/limits.ts";
 import { nameOf } from "./paths.ts";
 import type { KeptMetadata, PomFacts, Release, UpstreamPom } from "./pom-facts.ts";
+import { pomDocument } from "./tasks.ts";
 import { pomPathsOf, urlOf } from "./upstream-paths.ts";
 
 /** The most bytes of a POM. */
@@ -23,7 +25,8 @@ export async function upstreamPom(
   const { groupId, artifactId, version } = release;
   for (const path of pomPathsOf(release)) {
     const found = await upstreamsOf(exchange).documents.of(settings, path, {
-      kind: "maven.pom",
+      kind: pomDocument,
+      weight: XML_COST,
       args: { release: { groupId, artifactId, version } },
       url: urlOf(settings, path),
       accept: "*/*",
@@ -36,7 +39,7 @@ export async function upstreamPom(
 }
 
 /**
- * The licence that a POM names, or else the one of its parent, or of that one's. Empty when none of them names one, or
+ * The license that a POM names, or else the one of its parent, or of that one's. Empty when none of them names one, or
  * there is nobody to ask for a parent. Throws 502 and 503.
  */
 export async function inheritedLicense(

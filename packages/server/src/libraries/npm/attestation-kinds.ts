@@ -1,10 +1,10 @@
 import { parseJson } from "../../lib/json.ts";
-import type { DocumentKind } from "../upstreams/kinds.ts";
+import type { DocumentReader } from "../ecosystem/document-kind.ts";
 import { type Attestation, isAttestation, MAX_BUNDLE_DEPTH, MAX_BUNDLE_VALUES } from "./attestations.ts";
 import { isRecord } from "./manifest.ts";
 
 /** How what attests one version is read. It is small: see upstream-attestations.ts for its bytes. */
-export const attestationsKind: DocumentKind<Attestation[], undefined> = {
+export const attestationsKind: DocumentReader<Attestation[], undefined> = {
   parse(bytes) {
     const document = parseJson(bytes.toString(), MAX_BUNDLE_DEPTH, MAX_BUNDLE_VALUES);
     const given = isRecord(document) ? document["attestations"] : undefined;
@@ -14,7 +14,7 @@ export const attestationsKind: DocumentKind<Attestation[], undefined> = {
 };
 
 /** How the keys are read with which an upstream signs its versions. */
-export const keysKind: DocumentKind<{ keys: unknown[] }, undefined> = {
+export const keysKind: DocumentReader<{ keys: unknown[] }, undefined> = {
   parse(bytes) {
     const document = parseJson(bytes.toString(), MAX_BUNDLE_DEPTH, MAX_BUNDLE_VALUES);
     if (!isRecord(document) || !Array.isArray(document["keys"])) throw new Error("has no keys");

@@ -1,17 +1,17 @@
 import { filesOfVersion, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { sendJson } from "../http/send.ts";
-import { requireOpen } from "../policies/check.ts";
+import { sendJson } from "../requests/send.ts";
+import { requireOpen } from "../requests/check.ts";
 import { upstreamOf } from "../upstreams/settings.ts";
 import { type Attestation, attestationsIn } from "./attestations.ts";
-import { findPackage, type FoundPackage } from "./found.ts";
+import { findPackage, type FoundPackage } from "./resolve.ts";
 import type { Manifest } from "./manifest.ts";
-import { factsOf, offerFacts } from "./offered.ts";
+import { factsOf, offerFacts } from "./offer.ts";
 import { offeredAttestations, offeredKeys } from "./upstream-attestations.ts";
 import { tarballName } from "./names.ts";
-import { offeredFile } from "./upstream-tarball.ts";
+import { versionOfTarball } from "./fetch.ts";
 
 /** What the path of attestations begins with; `<name>@<version>` follows. */
 export const ATTESTATIONS = "npm/v1/attestations/";
@@ -49,9 +49,13 @@ async function keptOf(
 
 /** Those of a version that the upstream offers. */
 async function offeredBy(exchange: LibraryExchange, found: FoundPackage, version: string): Promise<Attestation[]> {
-  const { name, settings, gate } = found;
+  const {
+    named: { name },
+    settings,
+    gate,
+  } = found;
   if (settings === undefined) return [];
-  const { offered } = await offeredFile(exchange, found, tarballName(name, version));
+  const { offered } = await versionOfTarball(exchange, found, tarballName(name, version));
   requireOpen(exchange, gate, offerFacts(version, offered));
   return await offeredAttestations(exchange, settings, `${name}@${version}`);
 }

@@ -3,9 +3,10 @@ import { createGunzip } from "node:zlib";
 import { announcedLength, wholeBodyOf } from "../../oci/index.ts";
 import { type AskedLibrary, libraryVulnerabilities, type LibraryVulnerability } from "../../security/index.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
-import { sendJson } from "../http/send.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import { sendJson } from "../requests/send.ts";
 import { type Holding, holding } from "../reading/holding.ts";
+import { auditRequest } from "./tasks.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -28,7 +29,7 @@ export async function answerAudit(exchange: LibraryExchange, group: string): Pro
   const held = holding(reading, group);
   try {
     const body = await bodyIn(exchange, held);
-    const asked = await reading.run("npm.asked", { body }, body.length);
+    const asked = await reading.run(auditRequest, { body }, body.length);
     await answer(exchange, group, asked);
   } finally {
     held.release();

@@ -1,111 +1,23 @@
-import { isoTime } from "../../lib/timestamps.ts";
-import type { Row } from "../../store/index.ts";
-import { type RowsInput, unpackedRows } from "../artifacts/kept-rows.ts";
-import { packed, type Rendered } from "../artifacts/rendered.ts";
-import { type JudgeData, judgeOf, type WholeBlock } from "../policies/judge.ts";
-import { type DocumentInput, wholeOf } from "../upstreams/pieces.ts";
-import type { FoundPackage } from "./found.ts";
-import { abbreviated } from "./manifest.ts";
-import { type Offered, offeredOf } from "./offered.ts";
+import type { LibraryExchange } from "../requests/exchange.ts";
+import { renderDocument } from "../requests/document.ts";
+import type { Rendered } from "../requests/rendering.ts";
+import type { Form } from "./render.ts";
+import type { FoundPackage } from "./resolve.ts";
+import { packument } from "./tasks.ts";
 
-/** The forms of a packument: with all that there is, with what an installation needs, and its tags alone. */
-export type Form = "full" | "abbreviated" | "tags";
-
-/** What a packument is rendered from, as plain data. */
-export interface PackumentInput {
-  name: string;
-  form: Form;
-  /** The URL of the group's packages. */
-  url: string;
-  rows: RowsInput;
-  removed: readonly string[];
-  document: DocumentInput<"npm.package"> | undefined;
-  fetchedMs: number | undefined;
-  judge: JudgeData;
-}
-
-/** A packument; `empty` for one without versions, and `whole` where every version is blocked. */
-export type PackumentOutput = { changed: string[] } & (
-  { rendered: Rendered } | { whole: WholeBlock } | { empty: true }
-);
-
-/** Renders a packument. */
-export async function renderPackument({
-  rows,
-  document,
-  judge,
-  form,
-  ...about
-}: PackumentInput): Promise<PackumentOutput> {
-  const sources = {
-    ...about,
-    ...unpackedRows(rows),
-    removed: new Set(about.removed),
-    offer: document && (await wholeOf(document)),
-  };
-  const offered = offeredOf(sources, await judgeOf(judge));
-  if (offered === undefined) return { changed: [], empty: true };
-  const { changed, whole, nextMs: untilMs, blocked } = offered;
-  if (whole !== undefined) return { changed, whole };
-  return { changed, rendered: await packed({ text: JSON.stringify(packumentOf(offered, form)), untilMs, blocked }) };
-}
-
-/** By what a packument is kept in memory. `url`: that of the group's packages. */
-export function packumentKey(
-  { group, name, artifact, document, removed, gate }: FoundPackage,
+/**
+ * What a client gets of a package, rendered. `url`: that of the group's packages. Throws 404 without versions, and 409
+ * when every version is blocked.
+ */
+export async function renderedPackage(
+  exchange: LibraryExchange,
+  found: FoundPackage,
   form: Form,
   url: string,
-): string {
-  const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
-  // Without an artifact no revision says what was removed with it.
-  return `npm ${group} ${name} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${url} ${gate.key}`;
-}
-
-/** The revision of a package, which clients send back to change it. */
-export function revOf({ uid, revision }: Row<"artifacts">): string {
-  return `${revision}-${uid.slice(uid.lastIndexOf("/") + 1)}`;
-}
-
-const OF_THE_LATEST = [
-  "maintainers",
-  "author",
-  "contributors",
-  "repository",
-  "bugs",
-  "homepage",
-  "license",
-  "keywords",
-];
-
-/** The packument of a package. Source: npm/registry, package-metadata.md. */
-export function packumentOf(offered: Omit<Offered, "whole" | "changed">, form: Form): object {
-  const { name, artifact, tags, versions, description, readme, createdMs, modifiedMs } = offered;
-  if (form === "tags") return tags;
-  if (form === "abbreviated")
-    return {
-      name,
-      "dist-tags": tags,
-      modified: isoTime(modifiedMs),
-      versions: Object.fromEntries(versions.map(({ version, manifest }) => [version, abbreviated(manifest)])),
-    };
-  const latest = versions.find(({ version }) => version === tags["latest"])?.manifest ?? {};
-  return {
-    _id: name,
-    _rev: artifact === undefined ? "0-upstream" : revOf(artifact),
-    name,
-    description,
-    "dist-tags": tags,
-    versions: Object.fromEntries(versions.map(({ version, manifest }) => [version, manifest])),
-    time: {
-      created: isoTime(createdMs),
-      modified: isoTime(modifiedMs),
-      ...Object.fromEntries(
-        versions.flatMap(({ version, facts: { publishMs } }) =>
-          publishMs === undefined ? [] : [[version, isoTime(publishMs)]],
-        ),
-      ),
-    },
-    ...Object.fromEntries(OF_THE_LATEST.filter((key) => latest[key] !== undefined).map((key) => [key, latest[key]])),
-    readme,
-  };
+): Promise<Rendered> {
+  return await renderDocument(exchange, found, {
+    key: `${form} ${url}`,
+    task: packument,
+    extra: () => ({ form, url }),
+  });
 }

@@ -1,19 +1,24 @@
 import { bodyOf } from "../../oci/index.ts";
-import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
-import { groupFor } from "../http/groups.ts";
-import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
-import { sendJson } from "../http/send.ts";
-import { REMOVE } from "../ecosystems.ts";
 import { artifactNamed } from "../artifacts/names.ts";
+import type { PublishTarget } from "../artifacts/publish.ts";
 import { fileNamed } from "../artifacts/visible.ts";
-import { deprecateNpm, publishNpm, unpublishNpm } from "./commands.ts";
-import { splitDocument } from "./document-stream.ts";
+import { REMOVE } from "../ecosystem/ecosystem.ts";
+import { libraryError } from "../http/errors.ts";
+import { groupFor } from "../http/groups.ts";
+import { dropFile, receiveFile, type ReceivedFile } from "../http/receive.ts";
 import type { HandedOver } from "../reading/handed.ts";
 import { holding } from "../reading/holding.ts";
 import { ReadingError } from "../reading/reading-error.ts";
-import type { TaskInput, TaskOutput } from "../reading/tasks.ts";
+import type { Task } from "../reading/task.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import { answerPublish, changeTarget, makeChange, type TakenFile } from "../requests/publish.ts";
+import { sendJson } from "../requests/send.ts";
+import { splitDocument } from "./document-stream.ts";
+import type { NewNpmVersion } from "./document.ts";
 import type { SentDocument } from "./read-published.ts";
+import type { PackagePath } from "./resolve.ts";
+import { deprecations, keptVersions, publishedVersion } from "./tasks.ts";
+import type { AboutPublished } from "./versions.ts";
 
 /**
  * The largest document beside its tarball. Deprecating sends the whole packument back, which of a package with some
@@ -21,49 +26,64 @@ import type { SentDocument } from "./read-published.ts";
  */
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
 
-interface Named {
-  group: readonly string[];
-  name: string;
+/** PUT of a package: `npm publish` with a tarball, `npm deprecate` without one. */
+export async function publish(exchange: LibraryExchange, { group, name }: PackagePath): Promise<void> {
+  let version = "";
+  await answerPublish(exchange, group, {
+    take: (target) =>
+      withDocument(exchange, name, async (sent, tarball) => {
+        if (tarball === undefined) return await deprecate(exchange, target, sent);
+        const { sha1, sha512 } = tarball.file;
+        const published = { ...sent, tarball: { name: tarball.name, file: { sha1, sha512 } } };
+        const { version: found, tags } = await readSent(exchange, publishedVersion, published);
+        ({ version } = found);
+        tarball.isTaken = true;
+        return takenVersion(name, tarball.file, found, tags);
+      }),
+    done: () => sendJson(exchange, 201, { ok: true, id: name, rev: version }),
+  });
 }
 
-/** PUT of a package: `npm publish` with a tarball, `npm deprecate` without one. */
-export async function publish(exchange: LibraryExchange, { group: path, name }: Named): Promise<void> {
-  const { deps, ecosystem } = exchange;
-  const group = await read(exchange, (call) => groupFor(call, path, ecosystem.publish));
-  const target = { group, path: path.join("/"), name };
-  await withDocument(exchange, name, async (sent, tarball) => {
-    if (tarball === undefined) {
-      const texts = await readSent(exchange, "npm.deprecations", sent);
-      await deps.transactor.write(deprecateNpm, now(exchange), { ...target, texts });
-      return sendJson(exchange, 200, { ok: true, id: name });
-    }
-    const { sha1, sha512 } = tarball.file;
-    const published = { ...sent, tarball: { name: tarball.name, file: { sha1, sha512 } } };
-    const { version, tags } = await readSent(exchange, "npm.version", published);
-    const { fileName, fileMetadata, ...rest } = version;
-    tarball.isTaken = true;
-    await keepFiles(deps, [tarball.file], async ([blob]) => {
-      if (blob === undefined) throw new Error("the tarball did not become a blob");
-      const { md5 } = tarball.file;
-      const file = { ...blob, name: fileName, md5, sha1, sha512, metadata: fileMetadata };
-      return await deps.transactor.write(publishNpm, now(exchange), { ...target, ...rest, tags, file });
-    });
-    sendJson(exchange, 201, { ok: true, id: name, rev: rest.version });
-  });
+function takenVersion(
+  name: string,
+  received: ReceivedFile,
+  { version, description, metadata, deprecated, readme, fileName, fileMetadata }: NewNpmVersion,
+  tags: Record<string, string>,
+): TakenFile {
+  const about: AboutPublished = { tags, readme };
+  return {
+    received,
+    describe: async () => ({
+      name,
+      normalized: name,
+      version,
+      description,
+      metadata,
+      deprecated,
+      about,
+      file: { name: fileName, metadata: fileMetadata },
+    }),
+  };
+}
+
+async function deprecate(exchange: LibraryExchange, target: PublishTarget, sent: SentDocument): Promise<undefined> {
+  const { name } = sent;
+  const texts = await readSent(exchange, deprecations, sent);
+  await makeChange(exchange, target, { normalized: name, change: "deprecate", input: { texts } });
+  sendJson(exchange, 200, { ok: true, id: name });
 }
 
 /** PUT of `<name>/-rev/<rev>`: the package without the versions that `npm unpublish` removes. */
 export async function replace(
   exchange: LibraryExchange,
-  { group: path, name, rev }: Named & { rev: string },
+  { group, name, rev }: PackagePath & { rev: string },
 ): Promise<void> {
-  const group = await read(exchange, (call) => groupFor(call, path, REMOVE));
+  const target = await changeTarget(exchange, group, { removes: true });
   await withDocument(exchange, name, async (sent, tarball) => {
     if (tarball !== undefined) throw libraryError(400, "Invalid argument: _attachments: nothing is published here");
-    const { versions: keep, tags } = await readSent(exchange, "npm.kept", sent);
+    const { versions: keep, tags } = await readSent(exchange, keptVersions, sent);
     if (keep.length === 0) throw libraryError(400, "Invalid argument: versions: the last one goes with the package");
-    const input = { group, path: path.join("/"), name, rev, keep, tags };
-    await exchange.deps.transactor.write(unpublishNpm, now(exchange), input);
+    await makeChange(exchange, target, { normalized: name, change: "unpublish", input: { rev, keep, tags } });
   });
   sendJson(exchange, 200, { ok: true, id: name });
 }
@@ -71,24 +91,18 @@ export async function replace(
 /** DELETE of `<name>/-rev/<rev>`: the whole package. */
 export async function remove(
   exchange: LibraryExchange,
-  { group: path, name, rev }: Named & { rev: string },
+  { group, name, rev }: PackagePath & { rev: string },
 ): Promise<void> {
-  const group = await read(exchange, (call) => groupFor(call, path, REMOVE));
-  await exchange.deps.transactor.write(unpublishNpm, now(exchange), {
-    group,
-    path: path.join("/"),
-    name,
-    rev,
-    keep: undefined,
-    tags: {},
-  });
+  const target = await changeTarget(exchange, group, { removes: true });
+  const input = { rev, keep: undefined, tags: {} };
+  await makeChange(exchange, target, { normalized: name, change: "unpublish", input });
   sendJson(exchange, 200, { ok: true });
 }
 
 /** DELETE of a tarball: npm sends it after it has removed the version, and the tarball went with that. */
 export async function removeTarball(
   exchange: LibraryExchange,
-  { group: path, name, file = "" }: Named & { file?: string },
+  { group: path, name, file = "" }: PackagePath & { file?: string },
 ): Promise<void> {
   const isThere = await read(exchange, async (call) => {
     const group = await groupFor(call, path, REMOVE);
@@ -107,11 +121,11 @@ interface SentFile {
 }
 
 /** Receives a document and has it read. What is thrown leaves no tarball behind. */
-async function withDocument(
+async function withDocument<T>(
   exchange: LibraryExchange,
   name: string,
-  work: (sent: SentDocument, tarball: SentFile | undefined) => Promise<void>,
-): Promise<void> {
+  work: (sent: SentDocument, tarball: SentFile | undefined) => Promise<T>,
+): Promise<T> {
   const { blobs, config, reading } = exchange.deps;
   const maxJsonBytes = MAX_JSON_BYTES;
   let tarball: SentFile | undefined;
@@ -123,7 +137,7 @@ async function withDocument(
       tarball = { name: file, file: received, isTaken: false };
     });
     handed = await reading.handOver([json]);
-    await work({ name, json: handed.bytes, size: json.length }, tarball);
+    return await work({ name, json: handed.bytes, size: json.length }, tarball);
   } catch (error) {
     if (tarball?.isTaken === false) await dropFile(blobs, tarball.file);
     throw error;
@@ -134,19 +148,14 @@ async function withDocument(
 }
 
 /** Has a document read, here or in a task. Throws 400, and 413 for one that takes too much time or memory. */
-async function readSent<Name extends "npm.version" | "npm.deprecations" | "npm.kept">(
+async function readSent<Input extends SentDocument, Output>(
   { deps }: LibraryExchange,
-  task: Name,
-  input: TaskInput<Name> & SentDocument,
-): Promise<TaskOutput<Name>> {
+  task: Task<Input, Output>,
+  input: Input,
+): Promise<Output> {
   try {
     return await deps.reading.run(task, input, input.size);
   } catch (error) {
     throw error instanceof ReadingError ? libraryError(413, `Invalid argument: document: ${error.fault}`) : error;
   }
-}
-
-/** The call as of now: a slow client's version counts as new when it is complete, not when its first byte arrived. */
-function now({ callData, deps }: LibraryExchange): LibraryExchange["callData"] {
-  return { ...callData, nowMs: deps.clock.nowMs() };
 }

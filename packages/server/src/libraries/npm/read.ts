@@ -1,31 +1,31 @@
 import { valid } from "semver";
 import type { Row } from "../../store/index.ts";
-import { ORIGIN } from "../artifacts/names.ts";
-import { wholeText } from "../artifacts/rendered.ts";
-import { fileNamed, filesOfVersion, versionNamed } from "../artifacts/visible.ts";
+import { ORIGIN } from "../ecosystem/origin.ts";
+import { filesOfVersion, versionNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
-import { sendRendered } from "../http/send-rendered.ts";
-import { sendFile, sendJson } from "../http/send.ts";
-import { noteBlocked, requireOpen } from "../policies/check.ts";
-import { goodUntilMs } from "../upstreams/known.ts";
-import { findPackage, type FoundPackage, isRemoved, knownPackage, type Named, notServed } from "./found.ts";
+import { noteBlocked, requireOpen } from "../requests/check.ts";
+import { noteDocument } from "../requests/document.ts";
+import { type LibraryExchange, read, urlOf } from "../requests/exchange.ts";
+import { answerFile } from "../requests/file.ts";
+import { wholeText } from "../requests/rendering.ts";
+import { sendRendered } from "../requests/send-document.ts";
+import { sendFile, sendJson } from "../requests/send.ts";
+import { offeredTarball } from "./fetch.ts";
 import type { Manifest } from "./manifest.ts";
-import { factsOf, manifestAt, offerFacts, withDeprecation } from "./offered.ts";
+import { factsOf, manifestAt, offerFacts, withDeprecation } from "./offer.ts";
+import { renderedPackage } from "./packument.ts";
+import { findPackage, type FoundPackage, isRemoved, notServed, packageNamed, type PackagePath } from "./resolve.ts";
 import { manifestsOf } from "./rows.ts";
-import { renderedPackage } from "./shown.ts";
-import { fetchTarball } from "./upstream-tarball.ts";
 
 const ABBREVIATED_TYPE = "application/vnd.npm.install-v1+json";
 
 /** GET of a package: its packument, in the form that the client accepts. */
-export async function sendPackument(exchange: LibraryExchange, named: Named): Promise<void> {
+export async function sendPackument(exchange: LibraryExchange, path: PackagePath): Promise<void> {
   const { accept = "" } = exchange.req.headers;
   const form = accept.includes(ABBREVIATED_TYPE) ? "abbreviated" : "full";
-  const found = await findPackage(exchange, named);
-  const packument = await renderedPackage(exchange, found, form, urlOf(exchange, named.group.join("/")));
-  noteBlocked(exchange, found.gate, packument.blocked);
-  exchange.goodUntilMs = goodUntilMs(found, packument);
+  const found = await findPackage(exchange, path);
+  const packument = await renderedPackage(exchange, found, form, urlOf(exchange, path.group.join("/")));
+  noteDocument(exchange, found, packument);
   const headers: Record<string, string> = {
     "content-type": form === "full" ? "application/json" : ABBREVIATED_TYPE,
     "cache-control": "private, no-cache",
@@ -37,10 +37,10 @@ export async function sendPackument(exchange: LibraryExchange, named: Named): Pr
 /** GET of `<name>/<version or tag>`: what the packument has of that version. */
 export async function sendVersion(
   exchange: LibraryExchange,
-  { ref, ...named }: Named & { ref: string },
+  { ref, ...path }: PackagePath & { ref: string },
 ): Promise<void> {
-  const found = await findPackage(exchange, named);
-  const url = urlOf(exchange, named.group.join("/"));
+  const found = await findPackage(exchange, path);
+  const url = urlOf(exchange, path.group.join("/"));
   const manifest = await manifestNamed(exchange, found, ref, url);
   if (manifest === undefined) throw libraryError(404, `version not found: ${ref}`);
   sendJson(exchange, 200, manifest, { "cache-control": "private, no-cache" });
@@ -52,7 +52,11 @@ async function manifestNamed(
   ref: string,
   url: string,
 ): Promise<Manifest | undefined> {
-  const { gate, name, document } = found;
+  const {
+    gate,
+    named: { name },
+    document,
+  } = found;
   const number = valid(ref);
   if (number === null) {
     const rendered = await renderedPackage(exchange, found, "tags", url);
@@ -95,22 +99,14 @@ async function keptManifest(
 }
 
 /** GET and HEAD of a tarball, whole or a range of it. The first GET has it come from the upstream. */
-export async function sendTarball(
-  exchange: LibraryExchange,
-  { file, ...named }: Named & { file: string },
-): Promise<void> {
-  const lookUp = () =>
-    read(exchange, async (call) => {
-      const known = await knownPackage(call, exchange, named);
-      const { artifact } = known;
-      return { known, kept: artifact && (await fileNamed(call.tx, artifact.uid, file)) };
-    });
-  let { known, kept } = await lookUp();
-  if (kept === undefined && known.settings !== undefined) {
-    await fetchTarball(exchange, await findPackage(exchange, named), file);
-    ({ known, kept } = await lookUp());
-  } else if (kept?.version !== undefined && known.gate.mode !== "none")
-    requireOpen(exchange, known.gate, factsOf(kept.version, JSON.parse(kept.version.metadata) as Manifest));
-  if (kept === undefined) throw libraryError(404, `Not found: ${file}`);
-  await sendFile(exchange, { file: kept.file, contentType: "application/octet-stream" });
+export async function sendTarball(exchange: LibraryExchange, path: PackagePath & { file: string }): Promise<void> {
+  const { file } = path;
+  await answerFile(exchange, {
+    named: packageNamed(path),
+    file,
+    missing: `Not found: ${file}`,
+    facts: (_, { version }) => version && factsOf(version, JSON.parse(version.metadata) as Manifest),
+    offer: (asked) => offeredTarball(exchange, asked, file),
+    send: (kept) => sendFile(exchange, { file: kept, contentType: "application/octet-stream" }),
+  });
 }

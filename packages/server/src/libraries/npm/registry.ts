@@ -1,7 +1,7 @@
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { sendJson } from "../http/send.ts";
+import { sendJson } from "../requests/send.ts";
 import { ATTESTATIONS, sendAttestations, sendKeys } from "./attestations-read.ts";
 import { answerAudit } from "./audit.ts";
 import { sendSearch } from "./search.ts";

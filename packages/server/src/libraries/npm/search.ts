@@ -2,8 +2,8 @@ import { isoTime } from "../../lib/timestamps.ts";
 import { organizationOf } from "../../lib/uid.ts";
 import { select, type Row } from "../../store/index.ts";
 import { searched } from "../artifacts/words.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
-import { sendJson } from "../http/send.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import { sendJson } from "../requests/send.ts";
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 250;

@@ -1,14 +1,13 @@
 import { wholeBodyOf } from "../../oci/index.ts";
-import { wholeText } from "../artifacts/rendered.ts";
+import { wholeText } from "../requests/rendering.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read, urlOf } from "../http/exchange.ts";
-import { groupFor } from "../http/groups.ts";
-import { send, sendJson } from "../http/send.ts";
-import { noteBlocked } from "../policies/check.ts";
-import { tagNpm } from "./commands.ts";
+import { type LibraryExchange, urlOf } from "../requests/exchange.ts";
+import { send, sendJson } from "../requests/send.ts";
+import { noteBlocked } from "../requests/check.ts";
+import { changeTarget, makeChange } from "../requests/publish.ts";
 import { requireTag } from "./document.ts";
-import { findPackage } from "./found.ts";
-import { renderedPackage } from "./shown.ts";
+import { findPackage } from "./resolve.ts";
+import { renderedPackage } from "./packument.ts";
 
 interface OfTags {
   group: readonly string[];
@@ -29,11 +28,10 @@ export async function sendTags(exchange: LibraryExchange, named: OfTags): Promis
 
 /** PUT or POST of a tag, whose body is a version as JSON, and DELETE of one. */
 export async function changeTag(exchange: LibraryExchange, { group: path, name, tag = "" }: OfTags): Promise<void> {
-  const { deps, req, callData, ecosystem } = exchange;
-  const group = await read(exchange, (call) => groupFor(call, path, ecosystem.publish));
+  const target = await changeTarget(exchange, path, { removes: false });
   requireTag(tag);
-  const version = req.method === "DELETE" ? "" : await versionIn(exchange);
-  await deps.transactor.write(tagNpm, callData, { group, path: path.join("/"), name, tag, version });
+  const version = exchange.req.method === "DELETE" ? "" : await versionIn(exchange);
+  await makeChange(exchange, target, { normalized: name, change: "tag", input: { tag, version } });
   sendJson(exchange, 200, { ok: true });
 }
 

@@ -1,6 +1,7 @@
-import { type LibraryExchange, upstreamsOf } from "../http/exchange.ts";
+import { type LibraryExchange, upstreamsOf } from "../requests/exchange.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { type Attestation, MAX_BUNDLES_BYTES } from "./attestations.ts";
+import { attestationsDocument, keysDocument } from "./tasks.ts";
 
 /** Attestations of a version are not taken back. */
 const FRESH_MS = 24 * 3_600_000;
@@ -14,7 +15,7 @@ export async function offeredAttestations(
 ): Promise<Attestation[]> {
   const found = await upstreamsOf(exchange).documents.of(settings, `attestations of ${spec}`, {
     ...ABOUT,
-    kind: "npm.attestations",
+    kind: attestationsDocument,
     url: `${settings.url}/-/npm/v1/attestations/${spec.replace("/", "%2f")}`,
   });
   return (await found?.value()) ?? [];
@@ -27,7 +28,7 @@ export async function offeredKeys(
 ): Promise<{ keys: unknown[] } | undefined> {
   const found = await upstreamsOf(exchange).documents.of(settings, "signing keys", {
     ...ABOUT,
-    kind: "npm.keys",
+    kind: keysDocument,
     url: `${settings.url}/-/npm/v1/keys`,
   });
   return await found?.value();

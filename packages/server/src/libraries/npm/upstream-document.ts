@@ -1,10 +1,8 @@
 import { valid } from "semver";
 import { parseJson } from "../../lib/json.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../reading/limits.ts";
-import type { WantedDocument } from "../upstreams/documents.ts";
 import type { ExpectedSums } from "../upstreams/files.ts";
-import type { DocumentKind } from "../upstreams/kinds.ts";
-import type { UpstreamSettings } from "../upstreams/settings.ts";
+import type { DocumentKind, DocumentReader } from "../ecosystem/document-kind.ts";
 import { isRecord, isTooLarge, type Manifest, MAX_MANIFEST_BYTES } from "./manifest.ts";
 
 /** What an upstream says of a package, without what is not served. */
@@ -46,21 +44,14 @@ export function isUpstreamName(name: string): boolean {
   return more.length === 0 && scope.startsWith("@") && PART.test(scope.slice(1)) && PART.test(rest);
 }
 
-/** The document of a package. Source: npm/registry, package-metadata.md, "full". */
-export function wantedPackage({ url }: UpstreamSettings, name: string): WantedDocument<"npm.package"> {
-  return {
-    kind: "npm.package",
-    args: { name },
-    url: `${url}/${name.replace("/", "%2f")}`,
-    accept: "application/json",
-  };
-}
-
 /** What of an offer is of the package as a whole. */
 export type NpmOfferHead = Omit<NpmOffer, "versions">;
 
+/** What an upstream says of a package. */
+export type PackageKind = DocumentKind<NpmOffer, { name: string }, NpmOfferHead, OfferedVersion>;
+
 /** How the document of a package is read. */
-export const packageKind: DocumentKind<NpmOffer, { name: string }, NpmOfferHead, OfferedVersion> = {
+export const packageKind: DocumentReader<NpmOffer, { name: string }, NpmOfferHead, OfferedVersion> = {
   parse(bytes, { name }, { nowMs, previous }) {
     const document = jsonOf(bytes);
     if (!isRecord(document)) throw new Error("is no object");

@@ -3,7 +3,7 @@ import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { PolicyMode, UnknownLicense } from "@moorage/api/messages";
 import { createLru } from "../../lib/lru.ts";
 import type { Row } from "../../store/index.ts";
-import { ecosystemOf } from "../ecosystems.ts";
+import { ecosystemOf } from "../ecosystem/lookup.ts";
 import { licenseJudge } from "./licenses.ts";
 import { packageName, type PurlRule, purlRule } from "./purl-rules.ts";
 
@@ -33,7 +33,7 @@ const MAX_LICENSE_CHARS = 300;
 
 /** Prepares a policy of which `policyViolations` found nothing. */
 export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
-  const { key } = ecosystemOf(row.ecosystem);
+  const ecosystem = ecosystemOf(row.ecosystem);
   const [blocked, allowed] = [rulesIn(row.blocked_purls), rulesIn(row.allowed_purls)];
   const named = createLru<string, NamedRules>(MAX_NAMES);
   const isAgainst = licenseJudge({
@@ -45,7 +45,7 @@ export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
   const judged = createLru<string, boolean>(MAX_LICENSES);
   const { seconds, nanos } = fromJson(DurationSchema, JSON.parse(row.cooldown ?? '"0s"') as JsonValue);
   function rulesIn(texts: string): PurlRule[] {
-    return textsIn(texts).map((text) => purlRule(key, text));
+    return textsIn(texts).map((text) => purlRule(ecosystem, text));
   }
   return {
     row,
@@ -62,7 +62,7 @@ export function compilePolicy(row: Row<"artifact_policies">): CompiledPolicy {
     rulesOf(normalized) {
       const known = named.get(normalized);
       if (known !== undefined) return known;
-      const name = packageName(key, normalized);
+      const name = packageName(ecosystem, normalized);
       const found = {
         blocked: blocked.filter((rule) => rule.matchesName(name)),
         allowed: allowed.filter((rule) => rule.matchesName(name)),

@@ -3,13 +3,13 @@ import type { Call } from "../../core/call.ts";
 import { libraryMalware } from "../../security/index.ts";
 import type { ArtifactName } from "../artifacts/names.ts";
 import { libraryOf } from "../artifacts/purls.ts";
-import type { EcosystemRules } from "../ecosystems.ts";
+import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 import { type Judge, type JudgeData, verdictOn } from "./judge.ts";
 import { policyFor } from "./nearest.ts";
 
 /** An artifact as its policy is asked for. `name`: as its publisher writes it. */
 export interface JudgedArtifact extends ArtifactName {
-  ecosystem: EcosystemRules;
+  ecosystem: Ecosystem;
   name: string;
 }
 

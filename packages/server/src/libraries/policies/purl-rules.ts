@@ -1,8 +1,8 @@
-import { otherClassifier, PurlError, pypiName, type Purl, readPurl } from "../../lib/purls/index.ts";
-import { isNamedVersion, type VersionOrder } from "../../lib/versions/index.ts";
+import { otherClassifier, PurlError, type Purl, readPurl } from "../../lib/purls/index.ts";
+import { isNamedVersion } from "../../lib/versions/index.ts";
 import { parseVersionRange, VersionRangeError } from "../../lib/versions/vers.ts";
 import { type Wildcard, wildcard } from "../../lib/wildcard.ts";
-import type { EcosystemKey } from "../ecosystems.ts";
+import type { Ecosystem, PackageName } from "../ecosystem/ecosystem.ts";
 
 /** A package URL of a policy that names no packages. The message says why, for people. */
 export class PurlRuleError extends Error {}
@@ -17,36 +17,32 @@ export interface PurlRule {
   matchesVersion(version: string): boolean;
 }
 
-/** The name of a package in the parts of its package URL, as its ecosystem compares them. */
-export interface PackageName {
-  namespace: string;
-  name: string;
-}
+/** What a policy asks of an ecosystem. */
+type Named = Pick<Ecosystem, "key" | "purl" | "versions">;
 
-const ORDERS: Readonly<Record<EcosystemKey, VersionOrder>> = { npm: "semver", pypi: "pypi", maven: "maven" };
 const MAX_LENGTH = 1_000;
 const MAX_STARS = 4;
 
 /** The name of an artifact, such as `@acme/ui` or `org.acme:app`, in the parts of its package URL. */
-export function packageName(ecosystem: EcosystemKey, normalized: string): PackageName {
-  const at = normalized.indexOf(ecosystem === "maven" ? ":" : "/");
-  const [namespace, name] = at < 0 ? ["", normalized] : [normalized.slice(0, at), normalized.slice(at + 1)];
-  return comparable(ecosystem, { namespace, name });
+export function packageName({ purl }: Pick<Ecosystem, "purl">, normalized: string): PackageName {
+  return purl.comparable(purl.partsOf(normalized));
 }
 
 /**
  * Reads a package URL of a policy: of a package, of one version, or of a range of them in the qualifier `vers`. A `*`
  * in a name or namespace stands for any characters. Throws PurlRuleError. Source: package-url, "known qualifiers".
  */
-export function purlRule(ecosystem: EcosystemKey, text: string): PurlRule {
+export function purlRule(ecosystem: Named, text: string): PurlRule {
   if (text.length > MAX_LENGTH) throw new PurlRuleError(`must have at most ${MAX_LENGTH} characters`);
   const purl = purlIn(text);
   const { type, version, qualifiers, subpath } = purl;
-  if (type !== ecosystem) throw new PurlRuleError(`must be a package URL of pkg:${ecosystem}/`);
-  if (ecosystem === "maven" && purl.namespace === "") throw new PurlRuleError('requires a "namespace", the groupId');
+  const { key, purl: rules } = ecosystem;
+  if (type !== key) throw new PurlRuleError(`must be a package URL of pkg:${key}/`);
+  if (rules.requiredNamespace !== undefined && purl.namespace === "")
+    throw new PurlRuleError(`requires a "namespace", ${rules.requiredNamespace}`);
   if (subpath !== "") throw new PurlRuleError("must have no subpath");
-  checkQualifiers(ecosystem, purl);
-  const named = comparable(ecosystem, purl);
+  checkQualifiers(rules.packing ?? [], purl);
+  const named = rules.comparable(purl);
   const namespace = namePattern(named.namespace);
   const name = namePattern(named.name);
   const versions = versionsOf(ecosystem, version, qualifiers.get("vers") ?? "");
@@ -67,33 +63,23 @@ function purlIn(text: string): Purl {
   }
 }
 
-/** What package URLs of Maven say of how the artifact is packed, which all of it is. */
-const PACKING: readonly string[] = ["type", "classifier"];
-
-function checkQualifiers(ecosystem: EcosystemKey, purl: Purl): void {
-  const taken = ["vers", ...(ecosystem === "maven" ? PACKING : [])];
+function checkQualifiers(packing: readonly string[], purl: Purl): void {
+  const taken = ["vers", ...packing];
   const unknown = [...purl.qualifiers.keys()].find((key) => !taken.includes(key));
   if (unknown !== undefined) throw new PurlRuleError(`must have no qualifier but ${taken.join(", ")}, not ${unknown}`);
   const other = otherClassifier(purl);
   if (other !== "") throw new PurlRuleError(`must be of the artifact itself, not of its classifier ${other}`);
 }
 
-function comparable(ecosystem: EcosystemKey, { namespace, name }: PackageName): PackageName {
-  if (ecosystem === "maven") return { namespace, name };
-  if (ecosystem === "pypi") return { namespace, name: pypiName(name) };
-  return { namespace: namespace.toLowerCase(), name: name.toLowerCase() };
-}
-
 function versionsOf(
-  ecosystem: EcosystemKey,
+  { key, versions: { order } }: Named,
   version: string,
   vers: string,
 ): { isExact: boolean; matches: (version: string) => boolean } {
-  const order = ORDERS[ecosystem];
   if (version !== "" && vers !== "") throw new PurlRuleError("must have a version or the qualifier vers, not both");
   if (vers !== "") {
     try {
-      const range = parseVersionRange(vers, { scheme: ecosystem, order });
+      const range = parseVersionRange(vers, { scheme: key, order });
       return { isExact: false, matches: range.has };
     } catch (error) {
       if (!(error instanceof VersionRangeError)) throw error;

@@ -6,7 +6,7 @@ import { type ArtifactPolicy, ArtifactPolicySchema, PolicyMode, UnknownLicense }
 import { resource } from "../../aip/resource.ts";
 import { columnsOf, layoutOf } from "../../core/stored.ts";
 import type { FieldViolation } from "../../errors.ts";
-import { ECOSYSTEMS, ecosystemOf } from "../ecosystems.ts";
+import { allEcosystems } from "../ecosystem/lookup.ts";
 import { LicensePatternError, requireLicensePattern } from "./licenses.ts";
 import { purlRule, PurlRuleError } from "./purl-rules.ts";
 
@@ -54,9 +54,9 @@ export function setDefaults(policy: ArtifactPolicy): void {
 /** What is wrong with a policy, beyond the rules of its fields. */
 export function policyViolations(policy: ArtifactPolicy): FieldViolation[] {
   const violations: FieldViolation[] = [];
-  const { ecosystem, cooldown } = policy;
-  const rules = Object.values(ECOSYSTEMS).find(({ number }) => number === ecosystem);
-  if (rules === undefined) return [{ field: "ecosystem", description: "must be one of the ecosystems" }];
+  const { cooldown } = policy;
+  const ecosystem = allEcosystems().find(({ number }) => number === policy.ecosystem);
+  if (ecosystem === undefined) return [{ field: "ecosystem", description: "must be one of the ecosystems" }];
   const problem = cooldown && cooldownProblem(cooldown);
   if (problem !== undefined) violations.push({ field: "cooldown", description: problem });
   const check = (field: string, texts: readonly string[], read: (text: string) => unknown): void => {
@@ -65,9 +65,8 @@ export function policyViolations(policy: ArtifactPolicy): FieldViolation[] {
       if (description !== undefined) violations.push({ field: `${field}[${at}]`, description });
     }
   };
-  const { key } = ecosystemOf(ecosystem);
-  check("blockedPurls", policy.blockedPurls, (text) => purlRule(key, text));
-  check("allowedPurls", policy.allowedPurls, (text) => purlRule(key, text));
+  check("blockedPurls", policy.blockedPurls, (text) => purlRule(ecosystem, text));
+  check("allowedPurls", policy.allowedPurls, (text) => purlRule(ecosystem, text));
   check("allowedLicenses", policy.allowedLicenses, requireLicensePattern);
   check("deniedLicenses", policy.deniedLicenses, requireLicensePattern);
   return violations;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EcosystemKey } from "../ecosystems.ts";
+import { type EcosystemKey, ECOSYSTEMS } from "../ecosystems.ts";
 import { isAgainst, LicensePatternError, type LicenseRules, requireLicensePattern } from "./licenses.ts";
 import { packageName, purlRule, PurlRuleError } from "./purl-rules.ts";
 
 function isNamed(ecosystem: EcosystemKey, purl: string, name: string, version: string): boolean {
-  const rule = purlRule(ecosystem, purl);
-  return rule.matchesName(packageName(ecosystem, name)) && rule.matchesVersion(version);
+  const rule = purlRule(ECOSYSTEMS[ecosystem], purl);
+  return rule.matchesName(packageName(ECOSYSTEMS[ecosystem], name)) && rule.matchesVersion(version);
 }
 
 test("a package URL names packages, versions and ranges of them", () => {
@@ -36,7 +36,7 @@ test("a package URL names packages, versions and ranges of them", () => {
     assert.equal(isNamed(ecosystem, purl, name, version), expected, `${purl} ${name}@${version}`);
   assert.deepEqual(
     ["pkg:npm/x@1.0.0", "pkg:npm/x", "pkg:npm/x*@1.0.0", "pkg:npm/x?vers=vers:npm/1.0.0"].map(
-      (purl) => purlRule("npm", purl).isExact,
+      (purl) => purlRule(ECOSYSTEMS.npm, purl).isExact,
     ),
     [true, false, false, false],
   );
@@ -57,7 +57,7 @@ test("a package URL that names nothing of the ecosystem is rejected with the rea
   ];
   for (const [ecosystem, purl, reason] of rows)
     assert.throws(
-      () => purlRule(ecosystem, purl),
+      () => purlRule(ECOSYSTEMS[ecosystem], purl),
       (error) => error instanceof PurlRuleError && reason.test(error.message),
       purl,
     );

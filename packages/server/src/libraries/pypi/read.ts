@@ -1,20 +1,17 @@
 import { responseSink } from "../../oci/index.ts";
 import { statement } from "../../store/index.ts";
-import { packedRows, smallRows } from "../artifacts/kept-rows.ts";
-import { type Rendered, renderedAs } from "../artifacts/rendered.ts";
-import { fileNamed } from "../artifacts/visible.ts";
 import { libraryError } from "../http/errors.ts";
-import { type LibraryExchange, read } from "../http/exchange.ts";
 import { groupFor } from "../http/groups.ts";
-import { sendRendered } from "../http/send-rendered.ts";
-import { send, sendFile } from "../http/send.ts";
-import { noteBlocked, requireOpen, requireSome } from "../policies/check.ts";
-import { INLINE_BYTES } from "../reading/limits.ts";
-import { goodUntilMs } from "../upstreams/known.ts";
-import { type FoundProject, knownProject, listedIn, type Named, removedIn } from "./found.ts";
-import { BESIDE, factsOf } from "./offered.ts";
-import { type SimpleForm, simpleFormOf, simpleIndexParts } from "./simple-pages.ts";
-import { fetchListed, PROVENANCE_TYPE } from "./upstream-files.ts";
+import { findDocument, noteDocument, renderDocument } from "../requests/document.ts";
+import { type LibraryExchange, read } from "../requests/exchange.ts";
+import { answerFile } from "../requests/file.ts";
+import { sendRendered } from "../requests/send-document.ts";
+import { send, sendFile } from "../requests/send.ts";
+import { offeredDistribution, PROVENANCE_TYPE } from "./fetch.ts";
+import { BESIDE, factsOf } from "./offer.ts";
+import { offeredProject, projectNamed, type ProjectPath } from "./resolve.ts";
+import { simpleFormOf, simpleIndexParts } from "./simple-pages.ts";
+import { projectPage } from "./tasks.ts";
 
 const NAMES_PER_READ = 5_000;
 const CACHING = { "cache-control": "private, no-cache", vary: "accept, accept-encoding, authorization" };
@@ -25,44 +22,13 @@ export function redirect(exchange: LibraryExchange, location: string): void {
 }
 
 /** GET of a project's page: what is here and what the upstream lists, without what is blocked. */
-export async function sendProject(exchange: LibraryExchange, named: Named): Promise<void> {
+export async function sendProject(exchange: LibraryExchange, path: ProjectPath): Promise<void> {
   const { form, mediaType } = wantedForm(exchange);
-  const project = await read(exchange, (call) => knownProject(call, exchange, named));
-  const found = await listedIn(exchange, project);
-  const page = await renderedAs(pageKey(found, form), () => madePage(exchange, found, form), exchange.callData.nowMs);
-  noteBlocked(exchange, found.gate, page.blocked);
-  exchange.goodUntilMs = goodUntilMs(found, page);
+  const named = projectNamed(path);
+  const found = await findDocument(exchange, named, offeredProject(named.normalized));
+  const page = await renderDocument(exchange, found, { key: form, task: projectPage, extra: () => ({ form }) });
+  noteDocument(exchange, found, page);
   await sendRendered(exchange, page, { ...CACHING, "content-type": mediaType }, { isCompressed: true });
-}
-
-function pageKey({ group, normalized, artifact, document, removed, gate }: FoundProject, form: SimpleForm): string {
-  const ofGroup = artifact === undefined ? "" : `${artifact.uid} ${artifact.revision}`;
-  // Without an artifact no revision says what was removed with it.
-  return `pypi ${group} ${normalized} ${ofGroup} ${removed} ${document?.revision ?? ""} ${form} ${gate.key}`;
-}
-
-/** Made here, and of a large project in a task. */
-async function madePage(exchange: LibraryExchange, found: FoundProject, form: SimpleForm): Promise<Rendered> {
-  const { gate, normalized: name, group, document } = found;
-  const { deps, ecosystem } = exchange;
-  const named = { group, ecosystem, normalized: name };
-  const removed = [...(await removedIn(exchange, found))];
-  // Read again, so that the project and its files are of one moment.
-  const rows = await smallRows(exchange, named);
-  const input = async () => ({
-    name,
-    form,
-    rows: rows === "large" ? await packedRows(exchange, named) : rows,
-    removed,
-    document: await document?.input(),
-    judge: gate.data,
-  });
-  const bytes = (document?.size ?? 0) + (rows === "large" ? INLINE_BYTES + 1 : rows.bytes);
-  const output = await deps.reading.run("pypi.page", input, bytes);
-  for (const version of output.changed) deps.upstreams.changed({ ecosystem: "pypi", group, name, version });
-  requireSome(exchange, gate, "whole" in output ? output.whole : undefined);
-  if (!("rendered" in output)) throw new Error("a page was not rendered");
-  return output.rendered;
 }
 
 function wantedForm(exchange: LibraryExchange): NonNullable<ReturnType<typeof simpleFormOf>> {
@@ -73,26 +39,20 @@ function wantedForm(exchange: LibraryExchange): NonNullable<ReturnType<typeof si
 }
 
 /** GET and HEAD of a file, or of metadata or provenance beside one, whole or a range of it. */
-export async function sendDistribution(
-  exchange: LibraryExchange,
-  { file, ...named }: Named & { file: string },
-): Promise<void> {
-  const keptFile = () =>
-    read(exchange, async (call) => {
-      const known = await knownProject(call, exchange, named);
-      return { known, kept: known.artifact && (await fileNamed(call.tx, known.artifact.uid, file)) };
-    });
-  let { known, kept } = await keptFile();
-  let isNoted = false;
-  if (kept === undefined) {
-    ({ isNoted } = await fetchListed(exchange, known, file));
-    ({ known, kept } = await keptFile());
-  }
-  if (kept === undefined) throw libraryError(404, `Not found: ${file}`);
-  // Also of a file that has just come: only now is its license known. Each request is noted once.
-  if (!isNoted) requireOpen(exchange, known.gate, factsOf(kept));
-  const contentType = file.endsWith(BESIDE.provenance) ? PROVENANCE_TYPE : "application/octet-stream";
-  await sendFile(exchange, { file: kept.file, contentType });
+export async function sendDistribution(exchange: LibraryExchange, path: ProjectPath & { file: string }): Promise<void> {
+  const { file } = path;
+  await answerFile(exchange, {
+    named: projectNamed(path),
+    file,
+    missing: `Not found: ${file}`,
+    facts: (_, kept) => factsOf(kept),
+    offer: (asked) => offeredDistribution(exchange, asked, file),
+    send: (kept) =>
+      sendFile(exchange, {
+        file: kept,
+        contentType: file.endsWith(BESIDE.provenance) ? PROVENANCE_TYPE : "application/octet-stream",
+      }),
+  });
 }
 
 const selectNames = statement<{ normalized: string }>(

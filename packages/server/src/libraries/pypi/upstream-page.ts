@@ -3,7 +3,7 @@ import { distributionOf, normalizedVersion } from "./filenames.ts";
 import { normalizedName } from "./names.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { MAX_JSON_VALUES } from "../reading/limits.ts";
-import type { DocumentKind } from "../upstreams/kinds.ts";
+import type { DocumentKind, DocumentReader } from "../ecosystem/document-kind.ts";
 import type { Entry } from "./upstream-links.ts";
 
 /** The sums of a file that its index says, in lower-case hexadecimal. */
@@ -54,8 +54,11 @@ export function withTimesSeen(
   };
 }
 
-/** How the page of a project is read. `project`: normalized. */
-export const projectKind: DocumentKind<ListedProject, { project: string }, Record<string, never>, ListedFile> = {
+/** What an upstream lists of a project. `project`: normalized. */
+export type ProjectKind = DocumentKind<ListedProject, { project: string }, Record<string, never>, ListedFile>;
+
+/** How the page of a project is read. */
+export const projectKind: DocumentReader<ListedProject, { project: string }, Record<string, never>, ListedFile> = {
   async parse(bytes, { project }, { headers, url, nowMs, previous }) {
     const page = { bytes, contentType: headers["content-type"] ?? "", url };
     return withTimesSeen(await listedProject(page, project), previous, nowMs);

@@ -1,33 +1,30 @@
 import { parse } from "@renovatebot/pep440";
 import { isVersion, pypiKey } from "../../lib/versions/index.ts";
-import { type Database, type Row, statement } from "../../store/index.ts";
-import type { Settled } from "../artifacts/write.ts";
+import type { Row } from "../../store/index.ts";
+import type { ArtifactChange, VersionRules } from "../ecosystem/ecosystem.ts";
 
-const selectEqual = statement<Row<"artifact_versions">>(
-  "select * from artifact_versions where parent = ? and sort_key = ?",
-);
-const selectRemoved = statement<{ version: string }>(
-  "select version from removed_versions where parent = ? and ecosystem = ? and name = ?",
-);
-
-/** The version that is equal to this one, however it is written: `1.0` for `1.0.0`. Source: PEP 440. */
-export async function equalVersion(
-  tx: Database,
-  { uid }: Pick<Row<"artifacts">, "uid">,
-  version: string,
-): Promise<Row<"artifact_versions"> | undefined> {
-  return (await selectEqual(tx, uid, pypiKey(version)))[0];
-}
-
-/** Whether a version that is equal to this one was removed. */
-export async function isRemoved(
-  tx: Database,
-  { parent, ecosystem, normalized }: Row<"artifacts">,
-  version: string,
-): Promise<boolean> {
-  const key = pypiKey(version);
-  return (await selectRemoved(tx, parent, ecosystem, normalized)).some((removed) => pypiKey(removed.version) === key);
-}
+export const pypiVersions: VersionRules = {
+  order: "pypi",
+  sortKey: (version) => pypiKey(version),
+  isPrerelease: isPreRelease,
+  // `1.0` and `1.0.0` are one version. Source: PEP 440.
+  areEqualByKey: true,
+  grows: true,
+  withdrawals: ["yanked"],
+  cuda: cudaOf,
+  settle: async (_, versions) => settledProject(await versions()),
+  rejection(rejection) {
+    const { name, version } = rejection;
+    const words = {
+      file: () =>
+        `file already exists: another ${"file" in rejection ? rejection.file : ""} was published before, and a published file never changes`,
+      version: () => `version ${version} of ${name} was published before`,
+      removed: () => `version ${version} of ${name} was removed, and its number is not used again`,
+      upstream: () => `version ${version} of ${name} is here from the upstream, and never changes`,
+    };
+    return { status: 409, message: `Already exists: ${words[rejection.why]()}` };
+  },
+};
 
 /**
  * What pip chooses when no version is asked for: of those that are not yanked the newest release, or where there is
@@ -42,7 +39,7 @@ export function newestOf<T extends { version: string; yanked?: string | null | u
 }
 
 /** What a project is in lists with these versions, the earliest first. Without one to choose its description stays. */
-export function settledProject(versions: readonly Row<"artifact_versions">[]): Settled {
+function settledProject(versions: readonly Row<"artifact_versions">[]): ArtifactChange {
   const newest = newestOf(versions);
   return {
     latestVersion: newest?.version ?? "",

@@ -1,4 +1,3 @@
-import { extname } from "node:path";
 import { Code, fromPlain, MoorageError, type PlainError } from "../../errors.ts";
 import { createByteBudget, type HeldBytes } from "../../lib/byte-budget.ts";
 import { processPool, TaskError } from "../../lib/process-pool/index.ts";
@@ -12,7 +11,7 @@ import {
 } from "./limits.ts";
 import { createHandOver, type HandedOver } from "./handed.ts";
 import { ReadingError } from "./reading-error.ts";
-import { loadTask, type TaskInput, type TaskName, type TaskOutput } from "./tasks.ts";
+import type { Task } from "./task.ts";
 
 /** Reads texts of others: small ones here, large ones in child processes. */
 export interface Reading {
@@ -21,11 +20,11 @@ export interface Reading {
    * function, which is called when a child is free. Throws what the task throws (of a child: MoorageErrors as they
    * are, of other errors the message), a ReadingError, and UNAVAILABLE when too much is under way.
    */
-  run<Name extends TaskName>(
-    task: Name,
-    input: TaskInput<Name> | (() => Promise<TaskInput<Name>>),
+  run<Input extends object, Output>(
+    task: Task<Input, Output>,
+    input: Input | (() => Promise<Input>),
     bytes: number,
-  ): Promise<TaskOutput<Name>>;
+  ): Promise<Output>;
   /**
    * Takes bytes for a large document in memory, on behalf of a group. Throws UNAVAILABLE when too many are under way.
    */
@@ -39,15 +38,31 @@ export interface Reading {
 /** What a child answers: what the task returned, or the error of a protocol that it threw. */
 export type TaskAnswer = { value: unknown } | { error: PlainError };
 
+/** What a child is asked: a task by its name. */
+export interface NamedTask {
+  task: string;
+  input: unknown;
+}
+
 /** Two, so that a large document of one organization does not hold up those of others. */
 const CHILDREN = 2;
 const MAX_HEAP_MIB = 768;
 /** Whoever installs asks for many packages within minutes. */
 const IDLE_MS = 5 * 60_000;
 
-export function openReading({ log }: { log: { warn(fields: object, message: string): void } }): Reading {
+/** What the reading of documents needs. */
+export interface ReadingOptions {
+  /** The program of a child: it answers the task `run`, whose input is a NamedTask, with a TaskAnswer. */
+  child: URL;
+  /** What a child begins with. */
+  data: unknown;
+  log: { warn(fields: object, message: string): void };
+}
+
+export function openPool({ child, data, log }: ReadingOptions): Reading {
   const pool = processPool({
-    module: new URL(`./child${extname(import.meta.url)}`, import.meta.url),
+    module: child,
+    data,
     size: CHILDREN,
     maxHeapMiB: MAX_HEAP_MIB,
     idleMs: IDLE_MS,
@@ -62,24 +77,26 @@ export function openReading({ log }: { log: { warn(fields: object, message: stri
   });
   const files = createHandOver();
   return {
-    async run<Name extends TaskName>(
-      task: Name,
-      input: TaskInput<Name> | (() => Promise<TaskInput<Name>>),
+    async run<Input extends object, Output>(
+      task: Task<Input, Output>,
+      input: Input | (() => Promise<Input>),
       bytes: number,
-    ): Promise<TaskOutput<Name>> {
+    ): Promise<Output> {
+      const made = async (): Promise<Input> => (typeof input === "function" ? await input() : input);
       if (bytes <= INLINE_BYTES) {
-        const work = await loadTask(task);
-        return await work(typeof input === "function" ? await input() : input);
+        const work = await task.load();
+        return await work(await made());
       }
+      const named = async (): Promise<NamedTask> => ({ task: task.name, input: await made() });
       let answer: TaskAnswer;
       try {
-        answer = await pool.run<TaskAnswer>(task, input, { timeoutMs: TASK_TIMEOUT_MS, bytes });
+        answer = await pool.run<TaskAnswer>("run", named, { timeoutMs: TASK_TIMEOUT_MS, bytes });
       } catch (error) {
         throw error instanceof TaskError ? readingError(error) : error;
       }
       if ("error" in answer) throw fromPlain(answer.error);
-      // The names of tasks and their types stand in one table.
-      return answer.value as TaskOutput<Name>;
+      // A child runs the task of the same name.
+      return answer.value as Output;
     },
     async take(owner, bytes) {
       const held = await budget.take(owner, bytes);

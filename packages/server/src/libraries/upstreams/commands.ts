@@ -13,7 +13,7 @@ import {
   settleArtifact,
   takeArtifact,
 } from "../artifacts/write.ts";
-import { ecosystemOf } from "../ecosystems.ts";
+import { ecosystemOf } from "../ecosystem/lookup.ts";
 import { DIVIDED, LIKE_A_PIECE, piecesOf } from "./row-names.ts";
 import { upstreamFor } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import { systemCallNow } from "../../core/system-call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { FetchError } from "../../lib/guarded-fetch.ts";
 import { createLru } from "../../lib/lru.ts";
-import { INLINE_BYTES, UNREADABLE_MS, XML_COST } from "../reading/limits.ts";
+import { INLINE_BYTES, UNREADABLE_MS } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { Asking } from "./asking.ts";
 import type { createUpstreamClient, UpstreamAnswer } from "./client.ts";
@@ -17,23 +17,26 @@ import {
   type Place,
   type UpstreamDocument,
 } from "./kept-documents.ts";
-import type { KindArgs, KindName } from "./kinds.ts";
+import type { AnyKind, KindArgs } from "../ecosystem/document-kind.ts";
 import type { OnceRunner } from "./once.ts";
 import { type HeldBody, readBody } from "./read-body.ts";
 import type { ArrivedDocument, ReadDocument } from "./read-document.ts";
 import type { UpstreamSettings } from "./settings.ts";
+import { readArrived } from "./tasks.ts";
 
 export type { UpstreamDocument } from "./kept-documents.ts";
 
 /** A document that is wanted of an upstream. */
-export interface WantedDocument<Name extends KindName> {
-  kind: Name;
+export interface WantedDocument<K extends AnyKind> {
+  kind: K;
   /** What it is read by, beside its bytes. */
-  args: KindArgs<Name>;
+  args: KindArgs<K>;
   /** Absolute. */
   url: string;
   /** The header `accept`. */
   accept: string;
+  /** By how much longer it takes to read so many bytes than of JSON. Defaults to 1. */
+  weight?: number;
   /** Defaults to the setting MOORAGE_UPSTREAM_MAX_DOCUMENT_BYTES, which also is the most. */
   maxBytes?: number;
   /** For how long it is good, in milliseconds. Defaults to the setting MOORAGE_UPSTREAM_TTL. */
@@ -47,11 +50,11 @@ export interface Documents {
    * kept when the upstream does not answer in time or is wrong. Undefined when the upstream has none. Throws 503 or 502
    * when there is neither an answer nor anything kept. Not to be called in a transaction.
    */
-  of<Name extends KindName>(
+  of<K extends AnyKind>(
     settings: UpstreamSettings,
     name: string,
-    wanted: WantedDocument<Name>,
-  ): Promise<UpstreamDocument<Name> | undefined>;
+    wanted: WantedDocument<K>,
+  ): Promise<UpstreamDocument<K> | undefined>;
 }
 
 /** After a failure, what is kept is served for so long without another attempt. */
@@ -76,9 +79,9 @@ export function createDocuments(
   const unreadable = createLru<string, { failure: UpstreamFailure; untilMs: number }>(MAX_UNREADABLE);
 
   /** Asks the upstream, and keeps what it says. */
-  const fetch = async <Name extends KindName>(
-    place: Place<Name>,
-    wanted: WantedDocument<Name>,
+  const fetch = async <K extends AnyKind>(
+    place: Place<K>,
+    wanted: WantedDocument<K>,
     kept: Known | undefined,
   ): Promise<Known> => {
     const { settings, name } = place;
@@ -106,10 +109,10 @@ export function createDocuments(
       metrics.received(settings.ecosystem.key, size);
       const nowMs = clock.nowMs();
       const before = kept === undefined || kept.isMissing ? undefined : kept;
-      const cost = place.kind.startsWith("maven.") ? XML_COST : 1;
+
       const handed = await reading.handOver(pieces);
-      const read = await readAs(place, Math.max(size * cost, before?.size ?? 0), async () => ({
-        kind: place.kind,
+      const read = await readAs(place, Math.max(size * (wanted.weight ?? 1), before?.size ?? 0), async () => ({
+        kind: place.kind.name,
         args: wanted.args,
         bytes: handed.bytes,
         headers: headersOf(answer),
@@ -134,8 +137,8 @@ export function createDocuments(
   };
   const bodyOf = async (
     answer: UpstreamAnswer,
-    { name, settings }: Place<KindName>,
-    wanted: WantedDocument<KindName>,
+    { name, settings }: Place<AnyKind>,
+    wanted: WantedDocument<AnyKind>,
   ): Promise<HeldBody> => {
     const maxBytes = Math.min(wanted.maxBytes ?? Number.POSITIVE_INFINITY, config.upstreamMaxDocumentBytes);
     try {
@@ -151,14 +154,13 @@ export function createDocuments(
     }
   };
   /** What cannot be read of a document is wrong with its upstream. */
-  const readAs = async <Name extends KindName>(
-    { name }: Place<Name>,
+  const readAs = async (
+    { name }: Place<AnyKind>,
     bytes: number,
-    input: () => Promise<ArrivedDocument<Name>>,
+    input: () => Promise<ArrivedDocument>,
   ): Promise<ReadDocument> => {
     try {
-      // The kind and its arguments are of one document.
-      return await reading.run("document", input as unknown as () => Promise<ArrivedDocument>, bytes);
+      return await reading.run(readArrived, input, bytes);
     } catch (error) {
       if (error instanceof MoorageError && !(error instanceof ReadingError)) throw error;
       const reason = error instanceof ReadingError ? error.fault : error instanceof Error ? error.message : "is none";
@@ -167,7 +169,7 @@ export function createDocuments(
   };
 
   return {
-    async of<Name extends KindName>(settings: UpstreamSettings, name: string, wanted: WantedDocument<Name>) {
+    async of<K extends AnyKind>(settings: UpstreamSettings, name: string, wanted: WantedDocument<K>) {
       if (name.length > MAX_NAME_CHARS || /[\0\t\n]/.test(name)) return undefined;
       const place = { settings, name, kind: wanted.kind };
       const id = idOf(place);

@@ -20,7 +20,8 @@ export interface WantedFile {
   url: string;
   /** The header `accept`. Defaults to any. */
   accept?: string;
-  expected: ExpectedSums;
+  /** A function is called once, by whoever fetches it. */
+  expected: ExpectedSums | (() => Promise<ExpectedSums>);
   /** Its size, where the upstream says it. */
   sizeBytes?: number | undefined;
   /** Defaults to the setting MOORAGE_MAX_LIBRARY_FILE_BYTES, which also is the most. */
@@ -72,8 +73,8 @@ export function createFiles(
   const { config, metrics, clock, blobs } = deps;
   const missing = missingFiles(clock);
 
-  const fetch = async (settings: UpstreamSettings, wanted: WantedFile): Promise<boolean> => {
-    const { url, accept = "*/*", expected, sizeBytes, keep } = wanted;
+  const fetch = async (settings: UpstreamSettings, wanted: WantedFile, expected: ExpectedSums): Promise<boolean> => {
+    const { url, accept = "*/*", sizeBytes, keep } = wanted;
     const signal = AbortSignal.any([closing, AbortSignal.timeout(config.upstreamFileTimeoutMs)]);
     const answer = await request(settings, { url, headers: { accept }, signal });
     if (answer.status !== 200) {
@@ -115,7 +116,12 @@ export function createFiles(
           id,
           limitMs: config.upstreamFileTimeoutMs,
           found: async () => ((await wanted.isKept()) ? true : undefined),
-          work: () => asking.ask(settings, "file", () => fetch(settings, wanted)),
+          async work() {
+            const { expected } = wanted;
+            // Before the file has its turn: what is asked for its sums takes turns, too.
+            const sums = typeof expected === "function" ? await expected() : expected;
+            return await asking.ask(settings, "file", () => fetch(settings, wanted, sums));
+          },
         });
         if (!isThere) missing.add(id);
         return isThere;

@@ -1,5 +1,5 @@
 import { wildcard } from "../../lib/wildcard.ts";
-import type { EcosystemKey } from "../ecosystems.ts";
+import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 
 /** The most patterns that an upstream has of a kind. */
 export const MAX_PATTERNS = 200;
@@ -11,20 +11,13 @@ export function patternFault(pattern: string): string | undefined {
 }
 
 /**
- * Whether one of the patterns, in which `*` stands for any characters, is that of the name. Case makes no difference in
- * any ecosystem, so that no spelling gets around a reserved name; in those of PyPI `-`, `_` and `.` neither (PEP 503).
- * Of Maven a name is `group:artifact`, and `com.acme.*` is also the group `com.acme` itself.
+ * Whether one of the patterns, in which `*` stands for any characters, is that of the name, as the ecosystem compares
+ * them, so that no spelling gets around a reserved name.
  */
-export function isNamedBy(patterns: readonly string[], name: string, ecosystem: EcosystemKey): boolean {
-  const text = spelled(name, ecosystem);
+export function isNamedBy(patterns: readonly string[], name: string, { names }: Pick<Ecosystem, "names">): boolean {
+  const text = names.comparable(name);
   return patterns.some((given) => {
-    const pattern = spelled(given, ecosystem);
-    if (wildcard(pattern).matches(text)) return true;
-    return ecosystem === "maven" && pattern.endsWith(".*") && wildcard(`${pattern.slice(0, -2)}:*`).matches(text);
+    const pattern = names.comparable(given);
+    return [pattern, ...(names.alsoMeant?.(pattern) ?? [])].some((each) => wildcard(each).matches(text));
   });
-}
-
-function spelled(text: string, ecosystem: EcosystemKey): string {
-  const lower = text.toLowerCase();
-  return ecosystem === "pypi" ? lower.replaceAll(/[-_.]+/g, "-") : lower;
 }

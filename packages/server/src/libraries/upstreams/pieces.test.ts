@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import "../ecosystems.ts";
+import { metadataDocument } from "../maven/tasks.ts";
+import type { MetadataKind } from "../maven/upstream-metadata.ts";
 import { divided, type DocumentInput, entryIn, pieceOf, wholeOf } from "./pieces.ts";
 import { readDocument } from "./read-document.ts";
 
@@ -23,13 +26,13 @@ test("an entry is in the piece of its key, and all of them are whole again in th
 });
 
 test("a document is divided when it is large, and the next one knows what it said", async () => {
-  const about = { kind: "maven.metadata", args: ARGS, ...CONTEXT } as const;
+  const about = { kind: metadataDocument.name, args: ARGS, ...CONTEXT } as const;
   const small = await readDocument({ ...about, bytes: metadata(3), previous: undefined });
   assert.equal(small.pieces, undefined);
   const large = await readDocument({ ...about, bytes: metadata(10_000), previous: undefined });
   assert.ok(large.pieces !== undefined && large.pieces.length > 1 && large.value === undefined);
-  const kept: DocumentInput<"maven.metadata"> = {
-    kind: "maven.metadata",
+  const kept: DocumentInput<MetadataKind> = {
+    kind: metadataDocument.name,
     head: { release: "", updateMs: 0, plugins: [] },
     pieces: large.pieces,
   };

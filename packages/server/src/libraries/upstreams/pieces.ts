@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type KindEntry, type KindHead, type KindName, type KindValue, loadKind, type Split } from "./kinds.ts";
+import type { AnyKind, KindEntry, KindHead, KindValue, Split } from "../ecosystem/document-kind.ts";
+import { kindNamed } from "../ecosystem/lookup.ts";
 
 /** Of a piece, of JSON. An entry is in the piece of its key, so that one is found without the others. */
 const PIECE_BYTES = 96 * 1024;
@@ -8,8 +9,8 @@ const MAX_PIECES = 4_000;
 const unpack = promisify(gunzip);
 
 /** A document as tasks get it: small, or divided into pieces that are compressed. */
-export type DocumentInput<Name extends KindName> =
-  { value: KindValue<Name> } | { kind: Name; head: KindHead<Name>; pieces: readonly Uint8Array[] };
+export type DocumentInput<K extends AnyKind> =
+  { value: KindValue<K> } | { kind: string; head: KindHead<K>; pieces: readonly Uint8Array[] };
 
 type PieceEntry = readonly [key: string, position: number, entry: unknown];
 
@@ -38,15 +39,13 @@ async function entriesIn(piece: Uint8Array): Promise<PieceEntry[]> {
 }
 
 /** The whole document. To be called of a large one only where tasks run. */
-export async function wholeOf<Name extends KindName>(document: DocumentInput<Name>): Promise<KindValue<Name>> {
+export async function wholeOf<K extends AnyKind>(document: DocumentInput<K>): Promise<KindValue<K>> {
   if ("value" in document) return document.value;
-  const { parts } = await loadKind(document.kind);
+  const { parts } = await kindNamed(document.kind).load();
   if (parts === undefined) throw new Error(`documents of the kind ${document.kind} have no parts`);
   const all: PieceEntry[] = [];
   for (const piece of document.pieces) for (const entry of await entriesIn(piece)) all.push(entry);
   all.sort(([, one], [, other]) => one - other);
-  return parts.join({
-    head: document.head,
-    entries: all.map(([key, , entry]): readonly [string, KindEntry<Name>] => [key, entry as KindEntry<Name>]),
-  });
+  const entries = all.map(([key, , entry]): readonly [string, KindEntry<K>] => [key, entry as KindEntry<K>]);
+  return parts.join({ head: document.head, entries }) as KindValue<K>;
 }

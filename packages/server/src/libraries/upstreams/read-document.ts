@@ -2,15 +2,16 @@ import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { bytesIn, type HandedBytes } from "../reading/handed.ts";
 import { INLINE_BYTES } from "../reading/limits.ts";
-import { type KindArgs, type KindName, type KindValue, loadKind, type ParseContext } from "./kinds.ts";
+import type { AnyKind, ParseContext } from "../ecosystem/document-kind.ts";
+import { kindNamed } from "../ecosystem/lookup.ts";
 import { divided, type DocumentInput, wholeOf } from "./pieces.ts";
 
-/** A document as it arrived. */
-export interface ArrivedDocument<Name extends KindName = KindName> extends Omit<ParseContext<unknown>, "previous"> {
-  kind: Name;
-  args: KindArgs<Name>;
+/** A document as it arrived. `kind`: the name of its kind, and `args` what that takes. */
+export interface ArrivedDocument extends Omit<ParseContext<unknown>, "previous"> {
+  kind: string;
+  args: unknown;
   bytes: HandedBytes;
-  previous: DocumentInput<Name> | undefined;
+  previous: DocumentInput<AnyKind> | undefined;
 }
 
 /** What is kept of a document. */
@@ -31,15 +32,15 @@ export interface ReadDocument {
 const LEVEL = { level: 1 } as const;
 
 /** Reads a document. Throws an Error with the reason, for people, when it is none. */
-export async function readDocument<Name extends KindName>({
+export async function readDocument({
   kind: name,
   args,
   bytes,
   previous,
   ...context
-}: ArrivedDocument<Name>): Promise<ReadDocument> {
-  const kind = await loadKind(name);
-  const value = await kind.parse(bytesIn(bytes), args, {
+}: ArrivedDocument): Promise<ReadDocument> {
+  const { parse } = await kindNamed(name).load();
+  const value: unknown = await parse(bytesIn(bytes), args, {
     ...context,
     previous: previous && (await wholeOf(previous)),
   });
@@ -47,18 +48,12 @@ export async function readDocument<Name extends KindName>({
 }
 
 /** Divides a document that is kept in one piece. */
-export async function divideKept<Name extends KindName>({
-  kind,
-  content,
-}: {
-  kind: Name;
-  content: Uint8Array;
-}): Promise<ReadDocument> {
-  return await packed(kind, JSON.parse(gunzipSync(content).toString()) as KindValue<Name>);
+export async function divideKept({ kind, content }: { kind: string; content: Uint8Array }): Promise<ReadDocument> {
+  return await packed(kind, JSON.parse(gunzipSync(content).toString()));
 }
 
-async function packed<Name extends KindName>(name: Name, value: KindValue<Name>): Promise<ReadDocument> {
-  const { parts } = await loadKind(name);
+async function packed(name: string, value: unknown): Promise<ReadDocument> {
+  const { parts } = await kindNamed(name).load();
   const text = Buffer.from(JSON.stringify(value));
   const revision = createHash("sha256").update(text).digest("base64url").slice(0, 22);
   const size = text.length;

@@ -2,14 +2,14 @@ import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
 import { statement } from "../../store/index.ts";
 import { type ArtifactName, isTaken } from "../artifacts/names.ts";
-import type { EcosystemRules } from "../ecosystems.ts";
+import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 import { isNamedBy } from "./names.ts";
 
 /** The upstream that is asked for a name, and what the group itself has under it. */
 export interface UpstreamSettings {
   uid: string;
   group: string;
-  ecosystem: EcosystemRules;
+  ecosystem: Ecosystem;
   /** Without a slash at the end. */
   url: string;
   username: string;
@@ -32,13 +32,13 @@ const selectUpstream = statement<Row<"upstreams">>("select * from upstreams wher
  */
 export async function upstreamFor(
   call: Call,
-  { group, ecosystem, normalized }: ArtifactName & { ecosystem: EcosystemRules },
+  { group, ecosystem, normalized }: ArtifactName & { ecosystem: Ecosystem },
 ): Promise<UpstreamSettings | undefined> {
   const [row] = await selectUpstream(call.tx, group, ecosystem.number);
   if (row === undefined || row.disabled === 1) return undefined;
-  if (isNamedBy(patternsOf(row.reserved_names), normalized, ecosystem.key)) return undefined;
+  if (isNamedBy(patternsOf(row.reserved_names), normalized, ecosystem)) return undefined;
   const isMerged = await isTaken(call.tx, { group, ecosystem, normalized });
-  if (isMerged && !isNamedBy(patternsOf(row.merged_names), normalized, ecosystem.key)) return undefined;
+  if (isMerged && !isNamedBy(patternsOf(row.merged_names), normalized, ecosystem)) return undefined;
   return settingsOf(row, ecosystem, isMerged);
 }
 
@@ -46,13 +46,13 @@ export async function upstreamFor(
 export async function upstreamOf(
   call: Call,
   group: string,
-  ecosystem: EcosystemRules,
+  ecosystem: Ecosystem,
 ): Promise<UpstreamSettings | undefined> {
   const [row] = await selectUpstream(call.tx, group, ecosystem.number);
   return row === undefined || row.disabled === 1 ? undefined : settingsOf(row, ecosystem, false);
 }
 
-function settingsOf(row: Row<"upstreams">, ecosystem: EcosystemRules, isMerged: boolean): UpstreamSettings {
+function settingsOf(row: Row<"upstreams">, ecosystem: Ecosystem, isMerged: boolean): UpstreamSettings {
   const { uid, parent: group, username, credential } = row;
   return { uid, group, ecosystem, url: row.url.replace(/(?<!\/)\/+$/, ""), username, credential, isMerged };
 }

@@ -4,7 +4,8 @@ import { lookupsOf, versionOrder } from "../matching/package-keys.ts";
 
 /** A library by the parts of its purl. */
 export interface LibraryName {
-  type: "npm" | "pypi" | "maven";
+  /** That of its purl. */
+  type: string;
   /** Empty when it has none. */
   namespace: string;
   name: string;

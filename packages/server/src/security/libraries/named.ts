@@ -2,24 +2,25 @@ import { type Database, select } from "../../store/index.ts";
 import { vulnerabilityKey } from "../feeds/stored.ts";
 import { keysBeside } from "../findings/candidates.ts";
 import { marks } from "../findings/images.ts";
-import type { LibraryName } from "./held.ts";
 
 const ROWS = 200;
-/** The types of the purls of libraries. */
-export const LIBRARY_TYPES: readonly LibraryName["type"][] = ["npm", "pypi", "maven"];
 
 /** A name in a language's registry, in the form in which the registry compares names. */
 export interface RegistryName {
-  type: LibraryName["type"];
+  type: string;
   name: string;
 }
 
 /**
  * The libraries that records about these vulnerabilities name, by any of their ids, by what they are about in their own
  * packages, or by an alias in common with one:
- * those of which versions may be affected.
+ * those of which versions may be affected. `types`: of purls, which they have.
  */
-export async function librariesNamedBy(db: Database, vulnerabilities: readonly string[]): Promise<RegistryName[]> {
+export async function librariesNamedBy(
+  db: Database,
+  vulnerabilities: readonly string[],
+  types: readonly string[],
+): Promise<RegistryName[]> {
   const keys = new Set(vulnerabilities.map(vulnerabilityKey));
   // A record may be known by an alias that only another record of the same vulnerability has.
   for (let round = 0; round < 2; round += 1) for (const key of await keysBeside(db, [...keys])) keys.add(key);
@@ -38,8 +39,8 @@ export async function librariesNamedBy(db: Database, vulnerabilities: readonly s
   }
   return [...found].flatMap((key) => {
     const cut = key.indexOf("/");
-    const type = LIBRARY_TYPES.find((each) => each === key.slice(0, cut));
-    return type === undefined ? [] : [{ type, name: key.slice(cut + 1) }];
+    const type = key.slice(0, cut);
+    return types.includes(type) ? [{ type, name: key.slice(cut + 1) }] : [];
   });
 }
 

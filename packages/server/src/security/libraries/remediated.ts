@@ -9,7 +9,6 @@ import { isSameVersion } from "../findings/versions.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
 import { type LibraryName } from "./held.ts";
 import { packageOf } from "./known.ts";
-import { LIBRARY_TYPES, type RegistryName } from "./named.ts";
 
 /** An advisory whose latest approved event says that versions fix a vulnerability, or have a patch for it. */
 export interface FixingAdvisory {
@@ -86,13 +85,11 @@ export function isFixedBy({ about, versions }: FixingAdvisory, library: LibraryN
 
 const NO_IMAGE = { path: "", architecture: "" };
 
-/** The names that libraries have which the advisory may be about. */
-export function librariesIn({ about }: FixingAdvisory): RegistryName[] {
+/** The name that a library has, whose purl is of this type, which the advisory may be about; undefined for none. */
+export function libraryIn({ about }: FixingAdvisory, type: string): string | undefined {
   const { artifact_name: name, artifact_type: kind, component_type: componentKind } = about;
-  if (name === "" || isImageType(kind)) return [];
+  if (name === "" || isImageType(kind)) return undefined;
   const wanted = purlType(kind) ?? purlType(componentKind);
-  return LIBRARY_TYPES.filter((type) => wanted === undefined || wanted === type).map((type) => ({
-    type,
-    name: REGISTRY_BY_PURL_TYPE.get(type)?.normalize(name) ?? name,
-  }));
+  if (wanted !== undefined && wanted !== type) return undefined;
+  return REGISTRY_BY_PURL_TYPE.get(type)?.normalize(name) ?? name;
 }
