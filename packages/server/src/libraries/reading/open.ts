@@ -1,7 +1,7 @@
-import { extname } from "node:path";
 import { Code, fromPlain, MoorageError, type PlainError } from "../../errors.ts";
 import { createByteBudget, type HeldBytes } from "../../lib/byte-budget.ts";
 import { processPool, TaskError } from "../../lib/process-pool/index.ts";
+import { programFile } from "../../lib/program-file.ts";
 import {
   INLINE_BYTES,
   LARGE_BYTES_UNDER_WAY,
@@ -47,7 +47,7 @@ const IDLE_MS = 5 * 60_000;
 
 export function openReading({ log }: { log: { warn(fields: object, message: string): void } }): Reading {
   const pool = processPool({
-    module: new URL(`./child${extname(import.meta.url)}`, import.meta.url),
+    module: programFile("child", import.meta.url),
     size: CHILDREN,
     maxHeapMiB: MAX_HEAP_MIB,
     idleMs: IDLE_MS,
