@@ -4,26 +4,23 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
-const PACKAGES = { moorage: "moorage", "@moorage/api": "moorage-api", "@moorage/server": "moorage-server" };
 const PACK_TIMEOUT_MS = 180_000;
 
-/** The launcher of the repository, which runs the TypeScript sources. */
+/** The launcher of the repository, which runs a bundle of the sources. */
 export const SOURCES = join(ROOT, "packages/cli/bin/moorage.js");
 
 /**
- * Packs Moorage and installs the packages below the folder in the layout of `npm install`, to measure what users run;
- * dependencies are found in the repository's node_modules. Returns the launcher's path.
+ * Packs Moorage and installs the package below the folder in the layout of `npm install`, to measure what users run.
+ * Returns the launcher's path.
  */
 export function installMoorage(folder: string): string {
   run("npm", ["run", "--silent", "pack"]);
   rmSync(folder, { recursive: true, force: true });
   const { version } = JSON.parse(readFileSync(join(ROOT, "packages/cli/package.json"), "utf8")) as { version: string };
-  for (const [name, archive] of Object.entries(PACKAGES)) {
-    const place = join(folder, "node_modules", name);
-    mkdirSync(place, { recursive: true });
-    run("tar", ["-xzf", join(ROOT, "build", `${archive}-${version}.tgz`), "--strip-components=1", "-C", place]);
-  }
-  return join(folder, "node_modules/moorage/bin/moorage.js");
+  const place = join(folder, "node_modules/moorage");
+  mkdirSync(place, { recursive: true });
+  run("tar", ["-xzf", join(ROOT, "build", `moorage-${version}.tgz`), "--strip-components=1", "-C", place]);
+  return join(place, "bin/moorage.js");
 }
 
 function run(program: string, args: string[]): void {

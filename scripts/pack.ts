@@ -1,9 +1,9 @@
 // `npm run pack`: compiles each package and packs it into build/*.tgz, in the form for publishing, and the credential
-// helper by itself. An installed package
-// cannot contain TypeScript (Node strips no types below node_modules), so `exports` change from src/*.ts to dist/*.js.
+// helper by itself. An installed package cannot contain TypeScript (Node strips no types below node_modules), so
+// `exports` change from src/*.ts to dist/*.js. The package `moorage` depends on none: it holds a bundle of all.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { noticesOf } from "./bundle/notices.ts";
 import { PROGRAMS, writeBundle } from "./bundle/programs.ts";
 import { manualPages } from "./cli-manual.ts";
@@ -24,6 +24,7 @@ type Manifest = {
   version: string;
   license: string;
   private?: boolean;
+  dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   exports: Record<string, string>;
   bin?: Record<string, string>;
@@ -86,30 +87,25 @@ function addViewer(dist: string): void {
 }
 
 /**
- * Replaces the programs that start with each server by bundles, which start in a third of the processor time, and adds
- * the licenses of what is in them.
+ * Writes what the package `moorage` runs: the command, the server and all that they start, with what they depend on,
+ * as one bundle, in which each start takes a fraction of the processor time. Adds the licenses of what is in it.
  */
 async function addPrograms(stage: string): Promise<void> {
-  const modules = new Set<string>();
-  for (const [name, source] of Object.entries(PROGRAMS)) {
-    const dir = dirname(source.replace("packages/server/src", join(stage, "dist")));
-    const written = await writeBundle(
-      dir,
-      { [name]: source },
-      {
-        chunkFileNames: `${name}/[name]-[hash].js`,
-        // Stack traces name files of the repository, which are nowhere on the machine.
-        sourcemapPathTransform: (path, map) => `moorage:///${relative(root, resolve(dirname(map), path))}`,
-      },
-    );
-    for (const module of written) modules.add(module);
-  }
+  const dist = join(stage, "dist");
+  const modules = await writeBundle(dist, PROGRAMS, {
+    // As if each module were compiled to a file of its own, which is what those of the server's package are.
+    addressOf: (path) => {
+      const [, , ...below] = relative(join(root, "packages"), path).split(sep);
+      return `new URL("../${below.join("/").replace(/\.ts$/, ".js")}", import.meta.url).href`;
+    },
+    // Stack traces name files of the repository, which are nowhere on the machine.
+    output: { sourcemapPathTransform: (path, map) => `moorage:///${relative(root, resolve(dirname(map), path))}` },
+  });
   writeFileSync(join(stage, "THIRD-PARTY-NOTICES"), noticesOf(modules));
 }
 
 /** Adds the console, as the server looks for it. */
 function addConsole(dist: string): void {
-  run(process.execPath, [join(root, "scripts/console.ts")], root);
   cpSync(join(root, "packages/console/dist"), join(dist, "transport/http/console"), { recursive: true });
 }
 
@@ -133,15 +129,16 @@ async function packOne(name: string): Promise<void> {
   const source = join(root, "packages", name);
   const stage = join(build, name);
   mkdirSync(stage);
-  cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
-  if (name === "server") {
+  if (name === "cli") await addPrograms(stage);
+  else cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
+  if (name !== "api") {
     addViewer(join(stage, "dist"));
     addConsole(join(stage, "dist"));
-    await addPrograms(stage);
   }
   const {
     private: _private,
     devDependencies: _development,
+    dependencies,
     ...manifest
   } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
   const exports = Object.fromEntries(
@@ -150,12 +147,9 @@ async function packOne(name: string): Promise<void> {
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
   if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
   const extra = name === "cli" ? await addDocuments(stage, manifest.version) : {};
-  const files = [
-    ...folders,
-    ...(name === "cli" ? ["completions", "man"] : []),
-    ...(name === "server" ? ["THIRD-PARTY-NOTICES"] : []),
-  ];
-  const written = { ...manifest, ...extra, exports, files };
+  const files = [...folders, ...(name === "cli" ? ["completions", "man", "THIRD-PARTY-NOTICES"] : [])];
+  // What the command depends on is in its bundle.
+  const written = { ...manifest, ...(name !== "cli" && { dependencies }), ...extra, exports, files };
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(written, null, 2)}\n`);
   cpSync(join(root, "LICENSE"), join(stage, "LICENSE"));
   const own = join(source, "README.md");
@@ -211,5 +205,6 @@ for (const folder of ["compiled", HELPER, ...PACKAGES]) rmSync(join(build, folde
 for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, archive));
 mkdirSync(build, { recursive: true });
 compile();
+run(process.execPath, [join(root, "scripts/console.ts")], root);
 for (const name of PACKAGES) await packOne(name);
 packHelper();

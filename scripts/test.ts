@@ -35,12 +35,13 @@ if (units.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);
 }
+const compiled = join(root, "build", "compile-cache");
 const common = {
   // Many processes load the same code: the first one compiles it for all.
-  NODE_COMPILE_CACHE: join(root, "build", "compile-cache"),
+  NODE_COMPILE_CACHE: compiled,
   ...process.env,
-  // Servers start many times: what they start besides themselves they take from here.
-  MOORAGE_BUNDLE: await bundleFolder(),
+  // Commands and servers start many times, with threads and processes of their own: they run from here.
+  MOORAGE_BUNDLE: await bundleFolder({ compiled }),
   ...(extent !== "quick" && { MOORAGE_TEST_LONG: "1" }),
 };
 const postgres = units.some(({ engine }) => engine === "postgres") ? await startedPostgres() : undefined;

@@ -1,17 +1,24 @@
 import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fingerprintOf } from "./fingerprint.ts";
+import { takeLock } from "./lock.ts";
 
 /** Older ones go: processes that run from one of these may still load parts of it. */
-const KEPT = 8;
+const KEPT = 12;
+
+/** What was compiled longer ago is removed: most of it is of sources that have changed. */
+const COMPILED_KEPT_MS = 24 * 3_600_000;
 
 /**
  * The folder of the bundle of the sources as they are, which is made when there is none yet: below `build/bundles`, by
  * the fingerprint of the sources. A bundle is never changed, so that processes that run from it go on. It appears by a
- * rename: of several processes that make it side by side the first wins, and the others take its bundle. Throws when
- * the sources cannot be bundled.
+ * rename, and of processes that need it at the same time one makes it while the others wait. `compiled`: a folder of
+ * compiled code that Node keeps, from which old files are removed then. Throws when the sources cannot be bundled.
  */
-export async function bundleFolder(root = dirname(dirname(import.meta.dirname))): Promise<string> {
+export async function bundleFolder({
+  root = dirname(dirname(import.meta.dirname)),
+  compiled,
+}: { root?: string; compiled?: string } = {}): Promise<string> {
   const bundles = join(root, "build", "bundles");
   const folder = join(bundles, fingerprintOf(root));
   if (existsSync(folder)) {
@@ -19,23 +26,42 @@ export async function bundleFolder(root = dirname(dirname(import.meta.dirname)))
     return folder;
   }
   mkdirSync(bundles, { recursive: true });
+  const release = await takeLock(`${folder}.lock`, () => existsSync(folder));
+  try {
+    if (!existsSync(folder)) await make(bundles, folder);
+  } finally {
+    release();
+  }
+  removeOld(bundles);
+  if (compiled !== undefined) removeCompiled(compiled);
+  return folder;
+}
+
+async function make(bundles: string, folder: string): Promise<void> {
   const made = mkdtempSync(join(bundles, "new-"));
   try {
     const { PROGRAMS, writeBundle } = await import("./programs.ts");
     await writeBundle(made, PROGRAMS);
     renameSync(made, folder);
   } catch (error) {
+    // A lock that was waited for too long does not keep two processes from making the same.
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
-  removeOld(bundles);
-  return folder;
 }
 
 function removeOld(bundles: string): void {
-  const usedMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const all = globSync("*", { cwd: bundles }).map((name) => join(bundles, name));
-  const old = all.toSorted((one, other) => usedMs(other) - usedMs(one)).slice(KEPT);
+  const old = all.toSorted((one, other) => changedMs(other) - changedMs(one)).slice(KEPT);
   for (const folder of old) rmSync(folder, { recursive: true, force: true });
+}
+
+function removeCompiled(folder: string): void {
+  for (const file of globSync("*/*", { cwd: folder }).map((name) => join(folder, name)))
+    if (Date.now() - changedMs(file) > COMPILED_KEPT_MS) rmSync(file, { recursive: true, force: true });
+}
+
+function changedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,43 +1,62 @@
 // What is bundled, and how.
-import { writeFileSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
 import { type OutputOptions, rolldown } from "rolldown";
+import { type AddressOf, addresses } from "./addresses.ts";
 
 export const ROOT = dirname(dirname(import.meta.dirname));
 
-/** The programs of a bundle by name, each with the source that it begins with. */
+/** The programs of a bundle by name, each with the source that it begins with. A name is a path without its ending. */
 export type Programs = Readonly<Record<string, string>>;
 
-/** Those that start with each server, so that their time counts. */
-export const PROGRAMS: Programs = {
-  "sqlite-writer-thread": "packages/server/src/runtime/sqlite-writer-thread.ts",
-};
+/** The programs that somebody runs, below packages/cli/src: those that come with `moorage`. */
+export const CREDENTIAL_PROGRAMS = ["credential/main", "credential/kubelet-main", "credential/keyring-main"];
+
+/** What a server starts besides itself, threads and processes, below packages/server/src. */
+const WORKERS = [
+  "runtime/sqlite-writer-thread",
+  "boot/cluster-worker",
+  "boot/large-process",
+  "lib/process-pool/entry",
+  "lib/process-pool/watchdog",
+  "libraries/reading-child",
+  "security/catalog/reader-tasks",
+];
+
+/** All that is ever started. Each has the same place below the folder of the bundle as its source below `src`. */
+export const PROGRAMS: Programs = Object.fromEntries([
+  ...["main", ...CREDENTIAL_PROGRAMS].map((name) => [name, `packages/cli/src/${name}.ts`]),
+  ...WORKERS.map((name) => [name, `packages/server/src/${name}.ts`]),
+]);
 
 /**
  * Optional parts of dependencies, which nobody here installs: their imports stay, and fail as they do without a bundle.
  */
 const OPTIONAL = ["xmlbuilder2", "libxmljs2", "pg-native"];
 
-/**
- * What a program's file holds: it loads the bundled code after it has had Node read source maps, which is too late for
- * code that is loaded already. So stack traces name the sources, also in the log.
- */
-const startOf = (name: string): string => `import { setSourceMapsSupport } from "node:module";
-setSourceMapsSupport(true);
-await import("./${name}.bundle.js");
-`;
+/** Other forms of dependencies than Node would take: one that can be bundled, one that reads no file beside itself. */
+const ALIASES = { "jsonc-parser": "jsonc-parser/lib/esm/main.js", "jq-wasm": "jq-wasm/inline" };
+
+/** How a bundle differs from one that stays in this repository. */
+export interface BundleOptions {
+  /** What `import.meta.url` is in a module of packages/, as an expression. By default its address as a source. */
+  addressOf?: AddressOf;
+  output?: OutputOptions;
+}
 
 /**
- * Writes each program with all that it imports, dependencies included, as few files: `<name>.js`, which is the one to
- * run, and files beside it. `output`: what differs from that. Returns the paths of the modules that went in. Throws for
- * an import that leads nowhere.
+ * Writes the programs with all that they import, dependencies included, as few files: `<name>.js` for each, which is
+ * the one to run, and parts that they share. Returns the paths of the modules that went in. Throws for an import that
+ * leads nowhere.
  */
-export async function writeBundle(dir: string, programs: Programs, output: OutputOptions = {}): Promise<string[]> {
+export async function writeBundle(dir: string, programs: Programs, options: BundleOptions = {}): Promise<string[]> {
   const bundle = await rolldown({
     cwd: ROOT,
     platform: "node",
     input: { ...programs },
     external: OPTIONAL,
+    resolve: { alias: ALIASES },
+    plugins: [addresses(options.addressOf)],
     // It fails on what it warns of, but for dynamic imports of what is there already, which are as good.
     onLog(level, { code, message }) {
       if (level === "warn" && code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(message);
@@ -49,15 +68,33 @@ export async function writeBundle(dir: string, programs: Programs, output: Outpu
       format: "esm",
       sourcemap: true,
       sourcemapExcludeSources: true,
-      entryFileNames: "[name].bundle.js",
-      chunkFileNames: "[name]-[hash].js",
-      ...output,
+      entryFileNames: ({ name }) => `${PARTS}/${name.replaceAll("/", "-")}.js`,
+      chunkFileNames: `${PARTS}/[name]-[hash].js`,
+      ...options.output,
     });
-    for (const name of Object.keys(programs)) writeFileSync(join(dir, `${name}.js`), startOf(name));
+    for (const name of Object.keys(programs)) {
+      const path = join(dir, `${name}.js`);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, startOf(relative(dirname(path), dir).replaceAll(sep, "/") || ".", name));
+    }
     return files
       .flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
       .filter((id) => id.startsWith(ROOT + sep));
   } finally {
     await bundle.close();
   }
+}
+
+/** The folder of the parts, in that of the bundle. */
+const PARTS = "parts";
+
+/**
+ * What a program's file holds: it loads the bundled code after it has had Node read source maps, which is too late for
+ * code that is loaded already. So stack traces name the sources, also in the log.
+ */
+function startOf(toFolder: string, name: string): string {
+  return `import { setSourceMapsSupport } from "node:module";
+setSourceMapsSupport(true);
+await import("${toFolder}/${PARTS}/${name.replaceAll("/", "-")}.js");
+`;
 }

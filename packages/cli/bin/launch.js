@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import * as modules from "node:module";
 import { constants, homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 
 const LEAST_NODE_MAJOR = 24;
 
@@ -34,27 +35,48 @@ async function runUnder(binary) {
 /**
  * Has Node cache compiled code for later starts, below `XDG_CACHE_HOME` or `~/.cache`, unless its own variables
  * NODE_COMPILE_CACHE or NODE_DISABLE_COMPILE_CACHE say otherwise. Worker threads and child processes find the folder
- * by the variable. Where the folder cannot be written, nothing is cached.
+ * by the variable. Where the folder cannot be written, nothing is cached. Returns the folder when it is this one.
  */
 function cacheCompiledCode() {
-  if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
+  if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return undefined;
   try {
     const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "moorage");
-    if (modules.enableCompileCache(folder).status === modules.constants.compileCacheStatus.ENABLED)
-      process.env.NODE_COMPILE_CACHE = folder;
+    if (modules.enableCompileCache(folder).status !== modules.constants.compileCacheStatus.ENABLED) return undefined;
+    return (process.env.NODE_COMPILE_CACHE = folder);
   } catch {
-    // A user without a home folder.
+    return undefined; // A user without a home folder.
   }
 }
 
+/** What bundling fails with where it cannot be done at all: its tools are not installed, or nothing may be written. */
+const NO_BUNDLE = new Set(["ERR_MODULE_NOT_FOUND", "EACCES", "EPERM", "EROFS"]);
+
 /**
- * In the repository: has the server take what runs in threads and processes of its own from a bundle of the sources,
- * which is made when there is none of them as they are. Other commands start nothing, and do not look.
+ * In the repository: the folder of the bundle of the sources as they are, which is made when there is none yet, or the
+ * one in MOORAGE_BUNDLE. Undefined when the sources themselves run: with MOORAGE_BUNDLE=0, and when they cannot be
+ * bundled.
  */
-async function useBundle() {
-  if (process.env.MOORAGE_BUNDLE || !process.argv.includes("serve")) return;
-  const { bundleFolder } = await import("../../../scripts/bundle/folder.ts");
-  process.env.MOORAGE_BUNDLE = await bundleFolder();
+async function bundleOfSources(compiled) {
+  if (process.env.MOORAGE_BUNDLE === "0") return undefined;
+  if (process.env.MOORAGE_BUNDLE) return process.env.MOORAGE_BUNDLE;
+  try {
+    const { bundleFolder } = await import("../../../scripts/bundle/folder.ts");
+    return await bundleFolder({ compiled });
+  } catch (error) {
+    if (!NO_BUNDLE.has(error.code))
+      console.error(`moorage: the sources run as they are, since they cannot be bundled: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** The file to run: a source, or compiled from it. */
+async function fileOf(program, compiled) {
+  const source = new URL(`../src/${program}.ts`, import.meta.url);
+  if (!existsSync(source)) return new URL(`../dist/${program}.js`, import.meta.url);
+  const bundle = await bundleOfSources(compiled);
+  // What the program starts, threads and processes, runs from there, too.
+  process.env.MOORAGE_BUNDLE = bundle ?? "0";
+  return bundle === undefined ? source : pathToFileURL(join(bundle, `${program}.js`));
 }
 
 /**
@@ -63,10 +85,9 @@ async function useBundle() {
  */
 export async function launch(program) {
   if (Number(process.versions.node.split(".")[0]) >= LEAST_NODE_MAJOR) {
-    cacheCompiledCode();
-    const source = new URL(`../src/${program}.ts`, import.meta.url);
-    if (existsSync(source)) await useBundle();
-    await import((existsSync(source) ? source : new URL(`../dist/${program}.js`, import.meta.url)).href);
+    const compiled = cacheCompiledCode();
+    const file = await fileOf(program, compiled);
+    await import(file.href);
     return;
   }
   const binary = nodeFromPackages();

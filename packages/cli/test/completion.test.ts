@@ -149,7 +149,12 @@ test("completion loads neither the parser nor anything of the server or of proto
     ["__complete", "bash", " :=", "9", "80", "--", "moorage repos list --out"],
     ["__complete", "zsh", "--", "repos", "get", ""],
   ]) {
-    const modules = await loadedBy(t, folder, words, { ...env, MOORAGE_TOKEN: "t", MOORAGE_URL: "http://127.0.0.1:1" });
+    const modules = await loadedBy(t, folder, words, {
+      ...env,
+      MOORAGE_TOKEN: "t",
+      MOORAGE_URL: "http://127.0.0.1:1",
+      MOORAGE_BUNDLE: "0",
+    });
     assert.ok(modules.some((url) => url.endsWith("/src/main.ts")));
     const heavy = modules.filter((url) =>
       /commander|bufbuild|connectrpc|\/packages\/(?:server|api)\/|resources\//.test(url),

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from "node:cluster";
-import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { systemClock } from "../lib/clock.ts";
+import { programFile } from "../lib/program-file.ts";
 import { writeBootstrap } from "../installation/bootstrap-file.ts";
 import { type Config, ConfigError, withUrls } from "../config/index.ts";
 import { createLog, type Snapshot } from "../observe/index.ts";
@@ -187,7 +187,7 @@ export async function startWorkers(settings: Config, log: Logger = createLog(set
   };
 
   cluster.setupPrimary({
-    exec: fileURLToPath(new URL(`./cluster-worker${extname(import.meta.url)}`, import.meta.url)),
+    exec: fileURLToPath(programFile("cluster-worker", import.meta.url)),
     args: [],
     serialization: "advanced",
   });

@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
-import { extname } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config/index.ts";
 import { fromPlain, type PlainError } from "../errors.ts";
 import { processPool } from "../lib/process-pool/index.ts";
+import { programFile } from "../lib/program-file.ts";
 import { type LargeAnswers, largeAnswers } from "../runtime/large-answers.ts";
 import type { MadeVex, ReadScanned } from "../security/index.ts";
 import type { Base } from "./base.ts";
@@ -37,7 +37,7 @@ export function openLargeWork(
 ): LargeWork {
   const data: LargeProcessData = { config, context, secretKeys };
   const pool = processPool({
-    module: new URL(`./large-process${extname(import.meta.url)}`, import.meta.url),
+    module: programFile("large-process", import.meta.url),
     size: SIZE,
     maxHeapMiB: HEAP_MIB,
     idleMs: IDLE_MS,

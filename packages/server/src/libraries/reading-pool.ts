@@ -1,4 +1,4 @@
-import { extname } from "node:path";
+import { programFile } from "../lib/program-file.ts";
 import { openPool, type Reading, type ReadingOptions } from "./reading/open.ts";
 import type { ReadingData } from "./reading-child.ts";
 
@@ -6,7 +6,7 @@ import type { ReadingData } from "./reading-child.ts";
 export function openReading({ log, ecosystems }: Pick<ReadingOptions, "log"> & ReadingData): Reading {
   const data: ReadingData = { ecosystems };
   return openPool({
-    child: new URL(`./reading-child${extname(import.meta.url)}`, import.meta.url),
+    child: programFile("reading-child", import.meta.url),
     data,
     log,
   });

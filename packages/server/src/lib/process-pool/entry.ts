@@ -1,8 +1,8 @@
 // What a child process of a pool runs: it puts itself under watch, then loads the module that has the tasks.
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
-import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import { programFile } from "../program-file.ts";
 import type { WatchdogData } from "./watchdog.ts";
 
 const [module = "", parentPid, maxRssMiB, niceness] = process.argv.slice(2);
@@ -14,7 +14,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 // A thread, since this one may be in a call that never returns. It starts before the priority is lowered.
 const workerData: WatchdogData = { parentPid: Number(parentPid), maxRssBytes: Number(maxRssMiB) * 2 ** 20 };
-new Worker(new URL(`./watchdog${extname(import.meta.url)}`, import.meta.url), {
+new Worker(programFile("watchdog", import.meta.url), {
   workerData,
   env: {},
   execArgv: [],

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { Socket } from "node:net";
-import { extname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { programFile } from "../program-file.ts";
 import type { FromChild, ToChild } from "./messages.ts";
 import { OUT_OF_MEMORY } from "./messages.ts";
 import { TaskError } from "./task-error.ts";
@@ -36,8 +36,19 @@ const MAX_DYING_MS = 1_000;
 const MAX_OUTPUT_WAIT_MS = 100;
 /** Of what it writes, the end is kept, in characters: why it died. */
 const MAX_OUTPUT = 16_384;
-/** Libraries and time of the machine; everything else of the environment stays with the server. */
-const ENVIRONMENT = ["LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "MALLOC_ARENA_MAX", "TZ", "NODE_ICU_DATA"];
+/**
+ * Libraries and time of the machine, and the bundle that this process runs from; everything else of the environment
+ * stays with the server.
+ */
+const ENVIRONMENT = [
+  "LD_LIBRARY_PATH",
+  "LD_PRELOAD",
+  "DYLD_LIBRARY_PATH",
+  "MALLOC_ARENA_MAX",
+  "TZ",
+  "NODE_ICU_DATA",
+  "MOORAGE_BUNDLE",
+];
 
 /** Starts a child process of a pool. It does not keep this process alive. */
 export function startChild(options: ChildOptions): PoolChild {
@@ -50,7 +61,7 @@ export function startChild(options: ChildOptions): PoolChild {
 
 function forked({ module, maxHeapMiB, maxRssMiB, niceness, environment }: ChildOptions): ChildProcess {
   const started = fork(
-    new URL(`./entry${extname(import.meta.url)}`, import.meta.url),
+    programFile("entry", import.meta.url),
     [module.href, String(process.pid), String(maxRssMiB), String(niceness)],
     {
       serialization: "advanced",

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { processPool, TaskError, type TaskErrorKind } from "../../lib/process-pool/index.ts";
+import { programFile } from "../../lib/program-file.ts";
 import { makeTempFolder, type TempFolder } from "../../lib/temp-folders.ts";
 import type { FinishedDocument } from "../attached/queue.ts";
 import type { AttachedLayer } from "../attached/types.ts";
@@ -86,7 +87,7 @@ export function imageReader({ config, died }: ImageReaderDeps): ImageReader {
   const { dataDir, blobsUrl, catalogTimeoutMs } = config;
   const data: ReaderData = { dataDir, blobsUrl };
   const pool = processPool({
-    module: new URL(`./reader-tasks${extname(import.meta.url)}`, import.meta.url),
+    module: programFile("reader-tasks", import.meta.url),
     size: PROCESSES,
     maxHeapMiB: MAX_HEAP_MIB,
     idleMs: IDLE_MS,
