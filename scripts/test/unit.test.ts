@@ -54,3 +54,22 @@ test("a unit that ends by itself is not broken, whether its tests pass or fail",
     );
   }
 });
+
+const BUSY = `
+import { spawnSync } from "node:child_process";
+import test from "node:test";
+test("has a process that is busy", () => {
+  spawnSync(process.execPath, ["-e", "while (process.cpuUsage().user < 500_000) {}"]);
+});
+`;
+
+test(
+  "a unit's processor time has that of the processes that its tests started",
+  { skip: process.platform !== "linux" && "the time of other processes is read from /proc" },
+  async (t) => {
+    const { cpuMs = 0, lines } = await outcomeOf(t, BUSY, 60_000);
+    assert.ok(cpuMs >= 500, `${cpuMs} ms`);
+    const [line] = lines;
+    assert.ok(line?.type === "pass" && line.cpuMs >= 500);
+  },
+);

@@ -13,7 +13,9 @@ const LIMIT_MS = 20 * 60_000;
 /** The result of a unit. */
 export interface Outcome {
   unit: Unit;
-  lines: Exclude<Line, { type: "end" }>[];
+  lines: Exclude<Line, { type: "end" | "exit" }>[];
+  /** The processor time of the process and the ended ones that it started; undefined when it was killed. */
+  cpuMs: number | undefined;
   /** Why the process did not run to its end. Undefined when it did, with or without failures. */
   broken: string | undefined;
   /** The end of the process's output, without its reports. */
@@ -69,14 +71,15 @@ export async function runUnit(
     signal.removeEventListener("abort", onAbort);
     clearTimeout(timer);
     const all = linesIn(report);
-    const lines = all.filter((line) => line.type !== "end");
+    const lines = all.filter((line) => line.type !== "end" && line.type !== "exit");
     const failed = lines.some(({ type }) => type === "fail");
     const broken = late
       ? `the process, or one that its tests started, did not end within ${limitMs / 1000} s`
-      : all.length > lines.length && (status === 0 || failed)
+      : all.some(({ type }) => type === "end") && (status === 0 || failed)
         ? undefined
         : `the process ended with ${status}`;
-    return { unit, lines, broken, output, ms: performance.now() - startMs };
+    const cpuMs = all.findLast((line) => line.type === "exit")?.cpuMs;
+    return { unit, lines, cpuMs, broken, output, ms: performance.now() - startMs };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
