@@ -50,7 +50,7 @@ export async function openRest(
   flags: ServerFlags,
   { remembers = false }: { remembers?: boolean } = {},
 ): Promise<RestClient> {
-  if (flags.debug === true) showRequests();
+  if (flags.debug === true) showRequests(true);
   const timeoutMs = flags.timeout === undefined ? undefined : durationOfFlag("--timeout", flags.timeout);
   const stopped = interruption();
   const remembered = remembers ? new Remembered() : undefined;
