@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { moorage, program, temporaryFolder } from "./commands.ts";
 
+/** A server that refuses connections. */
+const DEAD = { MOORAGE_URL: "http://127.0.0.1:1", MOORAGE_TOKEN: "t" };
+
 test("a command prints and ends in a host as in a process of its own, one after the other", async (t) => {
   const [first, second] = [temporaryFolder(t), temporaryFolder(t)];
   const at = (cwd: string, env = {}): { cwd: string; env: Record<string, string> } => ({
@@ -19,8 +22,8 @@ test("a command prints and ends in a host as in a process of its own, one after 
     [["config", "set", "prod", "url=https://registry.example"], at(first)],
     [["config", "list"], at(first)],
     [["config", "list"], at(second)],
-    [["ping", "--debug"], at(first, { MOORAGE_URL: "http://127.0.0.1:1" })],
-    [["ping"], at(first, { MOORAGE_URL: "http://127.0.0.1:1" })],
+    [["repos", "list", "--timeout", "1s", "--debug"], at(first, DEAD)],
+    [["repos", "list", "--timeout", "1s"], at(first, DEAD)],
     [["no-such-command"], at(first)],
     [["gc", "--grace", "soon"], at(first)],
     [["gc"], at(first)],
