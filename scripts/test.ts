@@ -34,7 +34,8 @@ const concurrency = Number(process.env.MOORAGE_TEST_CONCURRENCY ?? availablePara
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 
-const units = planOf({ root, words, engines, extent, part: partOf(part) });
+// A pattern of names would leave out the files, which are tests where they share a process.
+const units = planOf({ root, words, engines, extent, apart: options.length > 0, part: partOf(part) });
 if (units.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);

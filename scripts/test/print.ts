@@ -47,8 +47,8 @@ export function print(outcome: Outcome, root: string, verbose: boolean, totals: 
     totals.skipped += skipped.length;
     totals.passed += tests.length - bad.length - skipped.length;
     for (const { skipped: reason = "" } of skipped) totals.reasons.set(reason, (totals.reasons.get(reason) ?? 0) + 1);
-    for (const { names, error = "" } of bad) fail(totals, unit, file, `${names.join(" › ")}: ${firstLine(error)}`);
-    const ms = mine.reduce((sum, line) => ("ms" in line && line.names.length === 1 ? sum + line.ms : sum), 0);
+    for (const { names, error = "" } of bad) fail(totals, unit, file, `${titleOf(names)}: ${firstLine(error)}`);
+    const ms = mine.reduce((sum, line) => ("ms" in line && line.names.length <= 1 ? sum + line.ms : sum), 0);
     const left = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
     const mark = bad.length > 0 ? "✖" : "✔";
     const taken = cpuMs.get(file) ?? 0;
@@ -58,7 +58,7 @@ export function print(outcome: Outcome, root: string, verbose: boolean, totals: 
     for (const line of mine) {
       if (line.type === "note") {
         if (verbose || bad.length > 0) console.log(`    ℹ ${line.text}`);
-      } else if (line.type === "fail") console.log(`  ✖ ${line.names.join(" › ")}\n${indented(line.error ?? "")}`);
+      } else if (line.type === "fail") console.log(`  ✖ ${titleOf(line.names)}\n${indented(line.error ?? "")}`);
       else if (!verbose || line.type === "suite") continue;
       else if (line.skipped !== undefined) console.log(`  ﹣ ${line.names.join(" › ")} # ${line.skipped}`);
       else console.log(`  ✔ ${line.names.join(" › ")} (${Math.round(line.ms)} ms)`);
@@ -114,6 +114,10 @@ export function printTotals(totals: Totals, ms: number): void {
   console.log(`ℹ duration_ms ${Math.round(ms)}`);
   console.log(`ℹ processor_ms ${[...totals.cpuMs.values()].reduce((sum, each) => sum + each, 0)}`);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+}
+
+function titleOf(names: readonly string[]): string {
+  return names.length === 0 ? "the file as a whole" : names.join(" › ");
 }
 
 /** The lines of each file. A test in a support module belongs to the file that ran before it. */

@@ -1,5 +1,6 @@
 // A reporter for Node's test runner, read by the run that started this process: a line of JSON for each ended test.
 import { appendFileSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import type { TestEvent } from "node:test/reporters";
 
@@ -64,11 +65,20 @@ function childrenMs(): number {
   return ((Number(fields[13]) + Number(fields[14])) * 1000) / TICKS;
 }
 
+/** Whether this process runs several files, each of them as a test (files.ts). */
+const IS_SHARED = (process.argv[1] ?? "").endsWith(join("scripts", "test", "files.ts"));
+
 function lineOf({ type, data }: TestEvent, open: readonly string[]): Line | undefined {
+  const [whole = ""] = open;
+  const fileOf = (file = ""): string => (IS_SHARED ? resolve(whole) : file);
   if (type === "test:pass" || type === "test:fail") {
-    const { details, file = "", name, nesting, skip } = data;
+    const { details, name, nesting, skip } = data;
+    const file = fileOf(data.file);
     const error = "error" in details ? (details.error as Error & { failureType?: string }) : undefined;
-    const names = [...open.slice(0, nesting), name];
+    const names = [...open.slice(0, nesting), name].slice(IS_SHARED ? 1 : 0);
+    // The end of a file that has no fault of its own, such as a hook's.
+    if (names.length === 0 && (error === undefined || error.failureType === "subtestsFailed"))
+      return { type: "suite", file, names, ms: 0, cpuMs: cpuMs() };
     const ms = details.duration_ms;
     // A suite fails by itself only when its hooks do.
     if (details.type === "suite" && (error === undefined || error.failureType === "subtestsFailed"))
@@ -84,6 +94,6 @@ function lineOf({ type, data }: TestEvent, open: readonly string[]): Line | unde
     };
   }
   if (type === "test:diagnostic" && data.file !== undefined && !COUNT.test(data.message))
-    return { type: "note", file: data.file, text: data.message };
+    return { type: "note", file: fileOf(data.file), text: data.message };
   return type === "test:summary" ? { type: "end" } : undefined;
 }

@@ -2,9 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Unit } from "./plan.ts";
 import type { Line } from "./reporter.ts";
 
+const SEVERAL = fileURLToPath(new URL("./files.ts", import.meta.url));
 const REPORTER = new URL("./reporter.ts", import.meta.url).href;
 const OUTPUT_KEPT = 20_000;
 /** Far more than a unit takes on a slow machine. A process that a test leaves running would keep the run open. */
@@ -38,10 +40,9 @@ export async function runUnit(
   const report = join(folder, "lines");
   const startMs = performance.now();
   try {
-    // Options of a process are inherited by the processes that it forks: --test must not be.
-    const several = unit.files.length > 1 ? ["--test", "--test-isolation=none"] : [];
+    const several = unit.files.length > 1 ? [SEVERAL] : [];
     const reporting = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
-    const child = spawn(process.execPath, [...several, ...reporting, ...options, ...unit.files], {
+    const child = spawn(process.execPath, [...reporting, ...options, ...several, ...unit.files], {
       cwd,
       env,
       // A group of its own, so that what the tests started ends with them.
