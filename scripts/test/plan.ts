@@ -45,15 +45,21 @@ export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/qu
 
 /**
  * Tests that take too long for `npm test`: processes that are killed again and again, lost databases, exports of whole
- * installations, packages that are built and installed, documents.
+ * installations, packages that are built and installed, documents, programs and browsers that a machine may have, and
+ * the suite of v1 once more by other names.
  */
 export const TAKES_LONG = [
   "test/faults/",
   "test/admin/export-import",
   "test/mirroring/processes",
   "test/webhooks/processes",
+  "test/auth/sign-in-browser",
+  "test/v1/aliased",
+  "cli/test/completion-shells",
+  "cli/test/demo",
   "cli/test/docs.",
   "cli/test/export-import",
+  "cli/test/memory",
   "cli/test/pack",
 ];
 
