@@ -6,14 +6,18 @@
 //   npm test -- --test-name-pattern=history   options are those of Node's test runner
 //   MOORAGE_TEST_ENGINES=sqlite npm test      on one engine: sqlite or postgres
 //   MOORAGE_TEST_CONCURRENCY=1 npm test       so many concurrent processes
+//   npm test -- --times                      at its end the files that took the most processor time
 //   MOORAGE_TEST_AGAIN=3 npm test             up to 3 failed files run again, alone; see runAgain
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";
 import { bundleFolder } from "./bundle/folder.ts";
 import { type Engine, type Extent, partOf, planOf, type Unit } from "./test/plan.ts";
-import { failedIn, newTotals, print, printTotals } from "./test/print.ts";
+import { failedIn, newTotals, print, printCpu, printTotals } from "./test/print.ts";
 import { type Outcome, runUnit } from "./test/unit.ts";
+
+/** How many files `--times` names. */
+const TIMES = 40;
 
 const root = dirname(import.meta.dirname);
 const startMs = performance.now();
@@ -21,7 +25,7 @@ const given = process.argv.slice(2);
 // `npm run test:all -- --rest` gives both.
 const extent: Extent = given.includes("--rest") ? "rest" : given.includes("--all") ? "all" : "quick";
 const [part = "1/1"] = given.flatMap((each) => /^--part=(.*)/.exec(each)?.[1] ?? []);
-const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|rest|part=.*)$/.test(each));
+const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|rest|times|part=.*)$/.test(each));
 const words = given.filter((each) => !each.startsWith("-"));
 const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
 // Tests wait for a good part of their time: for a process to start, for a lease to expire.
@@ -30,7 +34,8 @@ const concurrency = Number(process.env.MOORAGE_TEST_CONCURRENCY ?? availablePara
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 
-const units = planOf({ root, words, engines, extent, part: partOf(part) });
+// A pattern of names would leave out the files, which are tests where they share a process.
+const units = planOf({ root, words, engines, extent, apart: options.length > 0, part: partOf(part) });
 if (units.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);
@@ -68,6 +73,7 @@ try {
 } finally {
   await postgres?.close();
 }
+if (given.includes("--times")) printCpu(totals, TIMES);
 printTotals(totals, performance.now() - startMs);
 process.exit(failedIn(totals) > 0 || interrupted.signal.aborted ? 1 : 0);
 

@@ -1,7 +1,20 @@
 import assert from "node:assert/strict";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import test from "node:test";
-import { DEPENDS_ON_ENGINE, type Extent, FIRST, HEAVY, partOf, planOf, TAKES_LONG, type Unit } from "./plan.ts";
+import {
+  CHANGES_ITS_PROCESS,
+  DEPENDS_ON_ENGINE,
+  type Extent,
+  FIRST,
+  HEAVY,
+  IN_BROWSER,
+  OWN_PROCESS,
+  partOf,
+  planOf,
+  TAKES_LONG,
+  type Unit,
+} from "./plan.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const plan = (extent: Extent, ...words: string[]): Unit[] =>
@@ -44,20 +57,32 @@ test("the parts of the files on PostgreSQL are the whole together, and each has 
 });
 
 test("every part of a path in the plan matches an existing file", () => {
-  const files = plan("all").flatMap((unit) => unit.files);
-  for (const part of [...DEPENDS_ON_ENGINE, ...TAKES_LONG, ...FIRST])
+  const files = [...plan("all"), ...plan("all", IN_BROWSER)].flatMap((unit) => unit.files);
+  for (const part of [...DEPENDS_ON_ENGINE, ...TAKES_LONG, ...FIRST, ...OWN_PROCESS])
     assert.ok(
       files.some((file) => file.includes(part)),
       part,
     );
 });
 
-test("words limit the run to files on both engines, and a file that starts processes has its own process", () => {
+test("words limit the run to files on both engines", () => {
   assert.deepEqual(runsOf(plan("quick", "api/etags")), [
     "sqlite packages/server/test/api/etags.test.ts",
     "postgres packages/server/test/api/etags.test.ts",
   ]);
   assert.deepEqual(plan("quick", "no such file"), []);
-  for (const { files } of plan("all"))
-    assert.ok(files.length === 1 || !files.some((file) => file.includes("/faults/")));
+});
+
+test("a file that changes its process has it alone; so has each where options name tests", () => {
+  const shared = plan("all").flatMap(({ files }) => (files.length === 1 ? [] : files));
+  assert.deepEqual(
+    shared.filter((file) => {
+      const text = readFileSync(join(root, file), "utf8");
+      return CHANGES_ITS_PROCESS.some((pattern) => pattern.test(text));
+    }),
+    [],
+  );
+  assert.ok(!shared.some((file) => file.includes("/faults/")));
+  const apart = planOf({ root, words: ["api/"], engines: ["sqlite"], extent: "quick", apart: true });
+  assert.ok(apart.length > 10 && apart.every(({ files }) => files.length === 1));
 });

@@ -45,22 +45,31 @@ export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/qu
 
 /**
  * Tests that take too long for `npm test`: processes that are killed again and again, lost databases, exports of whole
- * installations, packages that are built and installed, documents.
+ * installations, packages that are built and installed, documents, programs and browsers that a machine may have, and
+ * the suite of v1 once more by other names.
  */
 export const TAKES_LONG = [
   "test/faults/",
   "test/admin/export-import",
   "test/mirroring/processes",
   "test/webhooks/processes",
+  "test/auth/sign-in-browser",
+  "test/v1/aliased",
+  "cli/test/completion-shells",
+  "cli/test/demo",
   "cli/test/docs.",
   "cli/test/export-import",
+  "cli/test/memory",
   "cli/test/pack",
 ];
 
 /** Files with a longer version, for `npm run test:all` (support/extent.ts). */
 const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;
 
-/** These take longest, so they start first. Files that share a process follow, then the rest. */
+/**
+ * These take longest, so they start first, each in a process of its own. Commands follow, since they wait for their
+ * processes, then other files that share a process, then the rest.
+ */
 export const FIRST = [
   "test/admin/export-import.",
   "cli/test/docs.",
@@ -70,23 +79,39 @@ export const FIRST = [
   "test/api/lists-during-writes",
   "test/admin/fsck",
   "test/admin/backup",
-  "cli/test/",
 ];
 
 /**
- * A file has its own process when it starts or ends processes, changes the state of the whole process, or measures it.
- * Hooks on the top level of a file would run for tests of other files as well.
+ * Files with a process of their own: those that end processes or take what all of them share, that change the state of
+ * the whole process or measure it, or whose server belongs to a support module.
  */
-const OWN_PROCESS = [
-  /node:(child_process|cluster|worker_threads)/,
-  /support\/(processes|replicas|browser|console|ci-jobs|statements|registry-endpoint-client)\.ts/,
-  /support\/(storm|race|emitted|fresh)\//,
-  /^(before|after)Each\(/m,
-  /process\.(env|memoryUsage|on|once|chdir)\b/,
-  /\bmock\./,
+export const OWN_PROCESS = [
+  "test/faults/",
+  "test/engines/",
+  "cli/test/loading",
+  "cli/test/pack",
+  "cli/test/docs.",
+  "packages/console/test/",
+  "src/lib/process-pool/",
+  "src/lib/program-file",
+  "src/lib/release-memory",
+  "src/lib/temp-folders",
+  "test/events/types",
+  "test/oci/blob-memory",
+  "test/oci/blobs",
+  "test/oci/uploads",
+  "scripts/bundle/",
+  "scripts/test/unit",
 ];
-/** More files in one process would keep more servers open than its memory allows. */
-const SHARE = { pure: 40, servers: 6 };
+/** What a file with one of these does needs a process of its own; a test of the plan finds those that have none. */
+export const CHANGES_ITS_PROCESS = [
+  /process\.env(?:\.\w+|\["(?!MOORAGE_TEST_)\w+"\])\s*=[^=]|delete process\.env/,
+  /process\.(?:memoryUsage|on|once|chdir|umask)\b|\bmock\./,
+  /support\/(?:registry-endpoint-client\.ts|(?:storm|race|emitted|fresh)\/)/,
+];
+const COMMANDS = "packages/cli/test/";
+/** How many files share a process, which all of them keep what they loaded in. */
+const SHARE = { pure: 40, servers: 14, commands: 5 };
 
 /** One of `of` parts, which together are the whole; the first is 1. */
 export interface Part {
@@ -100,6 +125,8 @@ export interface Wanted {
   words: readonly string[];
   engines: readonly Engine[];
   extent: Extent;
+  /** Each file in a process of its own. */
+  apart?: boolean;
   /** Which part of the files on PostgreSQL; defaults to all of them. */
   part?: Part;
 }
@@ -112,7 +139,7 @@ export function partOf(text: string): Part {
 }
 
 /** The processes to run, those that take longest first. */
-export function planOf({ root, words, engines, extent, part = { n: 1, of: 1 } }: Wanted): Unit[] {
+export function planOf({ root, words, engines, extent, apart = false, part = { n: 1, of: 1 } }: Wanted): Unit[] {
   const files = globSync(FILES, { cwd: root })
     .filter((path) => !path.includes("node_modules"))
     .filter((path) => (words.length === 0 ? !path.startsWith(IN_BROWSER) : words.some((word) => path.includes(word))))
@@ -133,27 +160,28 @@ export function planOf({ root, words, engines, extent, part = { n: 1, of: 1 } }:
       return extent === "all" || isLong(path) || !isQuick(path, engine);
     });
     const mine = engine === "postgres" ? here.filter((_, at) => at % part.of === part.n - 1) : here;
-    return unitsOf(engine, mine, (path) => OWN_PROCESS.some((pattern) => pattern.test(textOf(path))));
+    return unitsOf(engine, mine, apart);
   });
   const rank = ({ files }: Unit): number => {
     const at = FIRST.findIndex((part) => files[0]?.includes(part));
-    return at >= 0 ? at : FIRST.length + (files.length > 1 ? 0 : 1);
+    if (at >= 0) return at;
+    return FIRST.length + (files[0]?.startsWith(COMMANDS) ? 0 : files.length > 1 ? 1 : 2);
   };
   return units.sort((one, other) => rank(one) - rank(other));
 }
 
-function unitsOf(engine: Engine, files: string[], isAlone: (path: string) => boolean): Unit[] {
-  const isPure = (path: string): boolean => !/^packages\/[^/]+\/test\//.test(path);
-  const together = files.filter((path) => !isAlone(path) && !FIRST.some((part) => path.includes(part)));
-  const alone = files.filter((path) => !together.includes(path));
-  return [
-    ...alone.map((path) => [path]),
-    ...chunks(
-      together.filter((path) => !isPure(path)),
-      SHARE.servers,
+function unitsOf(engine: Engine, files: string[], apart: boolean): Unit[] {
+  const isAlone = (path: string): boolean => apart || [...OWN_PROCESS, ...FIRST].some((part) => path.includes(part));
+  const kindOf = (path: string): keyof typeof SHARE =>
+    path.startsWith(COMMANDS) ? "commands" : /^packages\/[^/]+\/test\//.test(path) ? "servers" : "pure";
+  const together = files.filter((path) => !isAlone(path));
+  const shared = (["commands", "servers", "pure"] as const).flatMap((kind) =>
+    chunks(
+      together.filter((path) => kindOf(path) === kind),
+      SHARE[kind],
     ),
-    ...chunks(together.filter(isPure), SHARE.pure),
-  ].map((each) => ({ engine, files: each }));
+  );
+  return [...files.filter(isAlone).map((path) => [path]), ...shared].map((each) => ({ engine, files: each }));
 }
 
 function chunks<T>(all: readonly T[], size: number): T[][] {

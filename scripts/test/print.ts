@@ -16,6 +16,8 @@ export interface Failure {
 export interface Totals {
   passed: number;
   skipped: number;
+  /** Processor time, in milliseconds, by the engine and the file. */
+  cpuMs: Map<string, number>;
   /** By the engine and the file. */
   failures: Map<string, Failure>;
   /** Files that failed, and passed when they ran again. */
@@ -25,7 +27,7 @@ export interface Totals {
 }
 
 export function newTotals(): Totals {
-  return { passed: 0, skipped: 0, failures: new Map(), unsteady: new Map(), reasons: new Map() };
+  return { passed: 0, skipped: 0, cpuMs: new Map(), failures: new Map(), unsteady: new Map(), reasons: new Map() };
 }
 
 /** How many tests failed. A process that did not run to its end is a failed test of each of its files. */
@@ -34,23 +36,29 @@ export function failedIn({ failures }: Totals): number {
 }
 
 /** Prints a line for each file of the unit and every failure; with `verbose` each test, and its diagnostics. */
-export function print({ unit, lines, broken, output }: Outcome, root: string, verbose: boolean, totals: Totals): void {
-  for (const [file, mine] of byFile(unit, lines, root)) {
+export function print(outcome: Outcome, root: string, verbose: boolean, totals: Totals): void {
+  const { unit, lines, broken, output } = outcome;
+  const found = byFile(unit, lines, root);
+  const cpuMs = cpuMsOf(found, outcome.cpuMs);
+  for (const [file, mine] of found) {
     const tests = mine.filter((line) => line.type !== "note" && line.type !== "suite");
     const bad = tests.filter(({ type }) => type === "fail");
     const skipped = tests.filter((line) => line.skipped !== undefined);
     totals.skipped += skipped.length;
     totals.passed += tests.length - bad.length - skipped.length;
     for (const { skipped: reason = "" } of skipped) totals.reasons.set(reason, (totals.reasons.get(reason) ?? 0) + 1);
-    for (const { names, error = "" } of bad) fail(totals, unit, file, `${names.join(" › ")}: ${firstLine(error)}`);
-    const ms = mine.reduce((sum, line) => ("ms" in line && line.names.length === 1 ? sum + line.ms : sum), 0);
+    for (const { names, error = "" } of bad) fail(totals, unit, file, `${titleOf(names)}: ${firstLine(error)}`);
+    const ms = mine.reduce((sum, line) => ("ms" in line && line.names.length <= 1 ? sum + line.ms : sum), 0);
     const left = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
     const mark = bad.length > 0 ? "✖" : "✔";
-    console.log(`${mark} ${named(unit.engine, file)}: ${tests.length} tests${left}, ${(ms / 1000).toFixed(1)} s`);
+    const taken = cpuMs.get(file) ?? 0;
+    totals.cpuMs.set(named(unit.engine, file), (totals.cpuMs.get(named(unit.engine, file)) ?? 0) + taken);
+    const times = `${seconds(ms)} s, ${seconds(taken)} s of a processor`;
+    console.log(`${mark} ${named(unit.engine, file)}: ${tests.length} tests${left}, ${times}`);
     for (const line of mine) {
       if (line.type === "note") {
         if (verbose || bad.length > 0) console.log(`    ℹ ${line.text}`);
-      } else if (line.type === "fail") console.log(`  ✖ ${line.names.join(" › ")}\n${indented(line.error ?? "")}`);
+      } else if (line.type === "fail") console.log(`  ✖ ${titleOf(line.names)}\n${indented(line.error ?? "")}`);
       else if (!verbose || line.type === "suite") continue;
       else if (line.skipped !== undefined) console.log(`  ﹣ ${line.names.join(" › ")} # ${line.skipped}`);
       else console.log(`  ✔ ${line.names.join(" › ")} (${Math.round(line.ms)} ms)`);
@@ -62,6 +70,34 @@ export function print({ unit, lines, broken, output }: Outcome, root: string, ve
   }
   if ((broken !== undefined || lines.some(({ type }) => type === "fail")) && output !== "")
     console.log(`  what it printed:\n${indented(output)}`);
+}
+
+/**
+ * The processor time of each file. Of files that share a process the first has what loading all of them took, and each
+ * has what passed until the end of its last test.
+ */
+function cpuMsOf(found: Map<string, Outcome["lines"]>, wholeMs: number | undefined): Map<string, number> {
+  const ends = [...found].map(([file, lines]) => ({
+    file,
+    ms: lines.findLast((line) => line.type !== "note")?.cpuMs,
+  }));
+  const last = ends.at(-1);
+  if (last !== undefined && wholeMs !== undefined) last.ms = wholeMs;
+  let before = 0;
+  return new Map(
+    ends.map(({ file, ms = before }) => {
+      const taken = ms - before;
+      before = ms;
+      return [file, taken];
+    }),
+  );
+}
+
+/** Prints the files that took most of the processors, the most first. */
+export function printCpu({ cpuMs }: Totals, count: number): void {
+  const ranked = [...cpuMs].sort(([, one], [, other]) => other - one).slice(0, count);
+  console.log("\nprocessor time, in seconds:");
+  for (const [file, ms] of ranked) console.log(`${seconds(ms).padStart(8)}  ${file}`);
 }
 
 /** Prints why tests were skipped, the failed files, and the counts: in the form of Node's runner, and on one line. */
@@ -76,7 +112,12 @@ export function printTotals(totals: Totals, ms: number): void {
   for (const [file, { errors }] of failures) console.log([`  ✖ ${file}`, ...errors].join("\n    "));
   console.log(`\nℹ tests ${passed + failed + skipped}\nℹ pass ${passed}\nℹ fail ${failed}\nℹ skipped ${skipped}`);
   console.log(`ℹ duration_ms ${Math.round(ms)}`);
+  console.log(`ℹ processor_ms ${[...totals.cpuMs.values()].reduce((sum, each) => sum + each, 0)}`);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+}
+
+function titleOf(names: readonly string[]): string {
+  return names.length === 0 ? "the file as a whole" : names.join(" › ");
 }
 
 /** The lines of each file. A test in a support module belongs to the file that ran before it. */
@@ -97,6 +138,10 @@ function fail({ failures }: Totals, { engine }: Unit, file: string, error: strin
 
 function named(engine: Engine, file: string): string {
   return `${engine === "postgres" ? "PostgreSQL" : "SQLite"} ${file}`;
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
 }
 
 function firstLine(text: string): string {

@@ -2,9 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Unit } from "./plan.ts";
 import type { Line } from "./reporter.ts";
 
+const SEVERAL = fileURLToPath(new URL("./files.ts", import.meta.url));
 const REPORTER = new URL("./reporter.ts", import.meta.url).href;
 const OUTPUT_KEPT = 20_000;
 /** Far more than a unit takes on a slow machine. A process that a test leaves running would keep the run open. */
@@ -13,7 +15,9 @@ const LIMIT_MS = 20 * 60_000;
 /** The result of a unit. */
 export interface Outcome {
   unit: Unit;
-  lines: Exclude<Line, { type: "end" }>[];
+  lines: Exclude<Line, { type: "end" | "exit" }>[];
+  /** The processor time of the process and the ended ones that it started; undefined when it was killed. */
+  cpuMs: number | undefined;
   /** Why the process did not run to its end. Undefined when it did, with or without failures. */
   broken: string | undefined;
   /** The end of the process's output, without its reports. */
@@ -36,10 +40,9 @@ export async function runUnit(
   const report = join(folder, "lines");
   const startMs = performance.now();
   try {
-    // Options of a process are inherited by the processes that it forks: --test must not be.
-    const several = unit.files.length > 1 ? ["--test", "--test-isolation=none"] : [];
+    const several = unit.files.length > 1 ? [SEVERAL] : [];
     const reporting = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
-    const child = spawn(process.execPath, [...several, ...reporting, ...options, ...unit.files], {
+    const child = spawn(process.execPath, [...reporting, ...options, ...several, ...unit.files], {
       cwd,
       env,
       // A group of its own, so that what the tests started ends with them.
@@ -69,14 +72,15 @@ export async function runUnit(
     signal.removeEventListener("abort", onAbort);
     clearTimeout(timer);
     const all = linesIn(report);
-    const lines = all.filter((line) => line.type !== "end");
+    const lines = all.filter((line) => line.type !== "end" && line.type !== "exit");
     const failed = lines.some(({ type }) => type === "fail");
     const broken = late
       ? `the process, or one that its tests started, did not end within ${limitMs / 1000} s`
-      : all.length > lines.length && (status === 0 || failed)
+      : all.some(({ type }) => type === "end") && (status === 0 || failed)
         ? undefined
         : `the process ended with ${status}`;
-    return { unit, lines, broken, output, ms: performance.now() - startMs };
+    const cpuMs = all.findLast((line) => line.type === "exit")?.cpuMs;
+    return { unit, lines, cpuMs, broken, output, ms: performance.now() - startMs };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -40,7 +40,7 @@ export class CallError extends Failure {}
 
 /** The server and the caller of the flags, with a token as `platformToken` gives it. */
 export async function connect(flags: ServerFlags, spareMs?: number): Promise<Connection> {
-  if (flags.debug === true) showRequests();
+  if (flags.debug === true) showRequests(true);
   const timeoutMs = flags.timeout === undefined ? CALL_TIMEOUT_MS : durationOfFlag("--timeout", flags.timeout);
   const { url, token } = await platformToken(await originOf(flags), spareMs);
   const transport = createGrpcTransport({ baseUrl: url });

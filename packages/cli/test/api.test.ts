@@ -1,9 +1,12 @@
 // `moorage api`: any path of the server, and what its exit code says.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import { LAUNCHER } from "./commands.ts";
+import { LAUNCHER, moorage } from "./commands.ts";
 import { openQuick } from "./quick.ts";
 import { noTerminal, onTerminal } from "./terminal.ts";
 
@@ -76,6 +79,20 @@ test("the exit code is that of the response's error, whose body is printed", asy
     const { code, stdout, stderr } = await as("api", ...args);
     assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [2, "", 1], stderr);
   }
+});
+
+test("nothing is sent when the filter cannot be read", async (t) => {
+  const asked: unknown[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url);
+    setTimeout(() => response.end("{}"), 500);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => server.close());
+  const env = { MOORAGE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, MOORAGE_TOKEN: "t" };
+  const { code, stdout, stderr } = await moorage(["api", "POST", "/iam/v2/groups", "--jq", "nothing_there"], { env });
+  assert.deepEqual([code, stdout, asked], [2, "", []]);
+  assert.match(stderr, /^moorage: --jq: nothing_there\/0 is not defined.*\n$/);
 });
 
 // A title of the window, a control sequence of one character, text that runs backwards, and the end of a line.

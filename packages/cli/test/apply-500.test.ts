@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sized } from "../../server/test/support/extent.ts";
 import { documents, isWrite, openStage } from "./apply-stage.ts";
 
-const GROUPS = 20;
+const GROUPS = sized(3, 20);
+/** How many resources there are for each group. */
+const IN_GROUP = 25;
+const ALL = GROUPS * IN_GROUP;
+/** After how many writes each run is killed. */
+const KILLS = sized([1, 20, 25], [1, 30, 90, 150, 100]);
 
-/** 500 resources of all that is made by the hundred, those that others name last in the file. */
-function fiveHundred(): object[] {
+/** Resources of all that is made by the hundred, those that others name last in the file. */
+function manyResources(): object[] {
   const inGroup = Array.from({ length: GROUPS }, (_, at): object[] => {
     const parent = `acme/team-${at}`;
     const each = (count: number, make: (n: number) => object): object[] =>
@@ -44,10 +50,10 @@ const LISTS: readonly [path: string, field: string, count: number][] = [
   ["/iam/v2/externalGroupRoleMappings", "externalGroupRoleMappings", GROUPS],
 ];
 
-test("500 resources are applied through five kills, each once, and then there is no change", async (t) => {
+test(`${ALL} resources are applied through ${KILLS.length} kills, each once, and then there is no change`, async (t) => {
   const stage = await openStage(t);
-  const all = fiveHundred();
-  assert.equal(all.length, 500);
+  const all = manyResources();
+  assert.equal(all.length, ALL);
   const file = stage.file("all.yaml", documents(all));
   const acme = String((await stage.all("/iam/v2/groups?name=acme", "groups"))[0]?.["uid"]);
   const made = async (): Promise<number[]> =>
@@ -64,7 +70,7 @@ test("500 resources are applied through five kills, each once, and then there is
 
   const dry = await stage.run(["apply", "-f", file, "--dry-run", "--exit-code"]);
   assert.equal(dry.code, 8, dry.stderr);
-  assert.match(dry.stderr, /^500 resources: 500 would be created$/m);
+  assert.match(dry.stderr, new RegExp(`^${ALL} resources: ${ALL} would be created$`, "m"));
   assert.equal(stage.sent.filter(isWrite).length, 0, "a dry run sends no writes");
   assert.deepEqual(
     await made(),
@@ -72,12 +78,12 @@ test("500 resources are applied through five kills, each once, and then there is
   );
 
   // The answer to the last write before each kill is lost.
-  for (const writes of [1, 30, 90, 150, 100]) await stage.killed(["apply", "-f", file], writes);
+  for (const writes of KILLS) await stage.killed(["apply", "-f", file], writes);
   const last = await stage.run(["apply", "-f", file, "-o", "json"]);
   assert.equal(last.code, 0, last.stderr);
   const { resources } = JSON.parse(last.stdout) as { resources: { action: string; uid: string }[] };
   assert.deepEqual(new Set(resources.map(({ action }) => action)), new Set(["created", "unchanged"]));
-  assert.equal(new Set(resources.map(({ uid }) => uid)).size, 500);
+  assert.equal(new Set(resources.map(({ uid }) => uid)).size, ALL);
   assert.deepEqual(
     await made(),
     LISTS.map(([, , count]) => count),
@@ -85,11 +91,11 @@ test("500 resources are applied through five kills, each once, and then there is
 
   stage.sent.length = 0;
   const again = await stage.run(["apply", "-f", file]);
-  assert.deepEqual([again.code, again.stdout, again.stderr], [0, "", "500 resources: no change\n"]);
+  assert.deepEqual([again.code, again.stdout, again.stderr], [0, "", `${ALL} resources: no change\n`]);
   assert.deepEqual(
     stage.sent.filter(({ method }) => method !== "GET"),
     [],
   );
   const same = await stage.run(["apply", "-f", file, "--dry-run", "--exit-code"]);
-  assert.deepEqual([same.code, same.stderr], [0, "500 resources: no change\n"]);
+  assert.deepEqual([same.code, same.stderr], [0, `${ALL} resources: no change\n`]);
 });

@@ -1,5 +1,4 @@
-// Runs the command for the tests of this folder: as a process of its own, in a temporary folder, without settings of
-// the test's environment.
+// Runs the command for the tests of this folder, in a temporary folder, without settings of the test's environment.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,18 +8,18 @@ import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inheritedEnv } from "../../server/test/support/environment.ts";
+import type { Outcome } from "./command-host.ts";
+import { commandIn } from "./hosts.ts";
+import { LAUNCHER } from "./launcher.ts";
 
-/** The launcher in the source tree. */
-export const LAUNCHER = fileURLToPath(new URL("../bin/moorage.js", import.meta.url));
+export { LAUNCHER } from "./launcher.ts";
+export type { Outcome } from "./command-host.ts";
 
 /** `docker-credential-moorage` in the source tree. */
 export const HELPER = fileURLToPath(new URL("../bin/docker-credential-moorage.js", import.meta.url));
 
 const START_TIMEOUT_MS = 60_000;
 const COMMAND_TIMEOUT_MS = 180_000;
-
-/** What a command printed, and its exit code. */
-export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /** A running server: its URL, its process, and everything it has printed so far. */
 export type Running = { readonly url: string; readonly child: ChildProcess; output(): string };
@@ -52,8 +51,19 @@ export async function run(
   });
 }
 
-/** Runs `moorage` from the source tree and waits for its exit. */
+/**
+ * Runs `moorage` from the source tree to its end, beside others that this process runs: see hosts.ts for what differs
+ * from a process of its own, which `program` is.
+ */
 export function moorage(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Outcome> {
+  return commandIn(args, options.cwd ?? process.cwd(), environment(options.env ?? {}), COMMAND_TIMEOUT_MS);
+}
+
+/** Runs `moorage` from the source tree as a process of its own, and waits for its exit. */
+export function program(
   args: readonly string[],
   options: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Outcome> {

@@ -7,9 +7,9 @@ const PAGING = /^(?:next_?)?page_?token$|^token_type|^scope/i;
 
 let debugging = false;
 
-/** Shows requests from now on. */
-export function showRequests(): void {
-  debugging = true;
+/** Shows requests from now on, or no longer. */
+export function showRequests(shown: boolean): void {
+  debugging = shown;
 }
 
 /** Whether `--debug` was given. */

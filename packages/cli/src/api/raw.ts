@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { UsageFailure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
+import type { Selector } from "../output/expressions.ts";
 import { createWriter, type Writer } from "../output/writer.ts";
 import { printData } from "../output/item-printer.ts";
 import { jsonText } from "../output/json.ts";
@@ -26,7 +27,7 @@ export async function sendRaw(verb: string, path: string, flags: RawFlags): Prom
   const body = flags.file === undefined ? undefined : await textOf(flags.file);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
   const query = (flags.query ?? []).map((text) => pairOf("--query", text, "="));
-  const select = flags.jq === undefined ? undefined : (await import("../output/expressions.ts")).jqSelector(flags.jq);
+  const select = flags.jq === undefined ? undefined : await filterOf(flags.jq);
   const rest = await openRest(flags);
   const writer = createWriter();
   let pageToken: string | undefined;
@@ -36,11 +37,17 @@ export async function sendRaw(verb: string, path: string, flags: RawFlags): Prom
       pageToken === undefined ? query : [...without(query, "page"), ["pageToken", pageToken]],
     );
     const response = await request(rest, url, { method: verb, headers, ...(body !== undefined && { body }) });
-    const content = await print(response, flags, writer, select && (await select));
+    const content = await print(response, flags, writer, select);
     if (!response.ok && response.status >= 400) throw new ApiFailure(response, content, `${rest.url}${url}`);
     const next = flags.paginate === true ? content?.["nextPageToken"] : undefined;
     pageToken = typeof next === "string" && next !== "" ? next : undefined;
   } while (pageToken !== undefined);
+}
+
+/** Loads jq, and reads the filter. */
+async function filterOf(text: string): Promise<Selector> {
+  const { jqSelector } = await import("../output/expressions.ts");
+  return await jqSelector(text);
 }
 
 function request(rest: RestClient, path: string, init: RequestInit): Promise<Response> {
@@ -53,7 +60,7 @@ async function print(
   response: Response,
   { include }: RawFlags,
   writer: Writer,
-  select: ((document: JsonObject) => string) | undefined,
+  select: Selector | undefined,
 ): Promise<JsonObject | undefined> {
   if (include === true) {
     const lines = [...response.headers].map(([name, value]) => `${name}: ${printable(value)}\n`);

@@ -51,7 +51,7 @@ export async function openRest(
   flags: ServerFlags,
   { remembers = false, isPublic = false }: { remembers?: boolean; isPublic?: boolean } = {},
 ): Promise<RestClient> {
-  if (flags.debug === true) showRequests();
+  if (flags.debug === true) showRequests(true);
   const timeoutMs = flags.timeout === undefined ? undefined : durationOfFlag("--timeout", flags.timeout);
   const stopped = interruption();
   const remembered = remembers ? new Remembered() : undefined;

@@ -15,7 +15,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     const program = await programFor(words[0]);
     program.hook("preAction", (_, command) => {
       handDown(command, flags);
-      if (command.getOptionValue("debug") === true) showRequests();
+      showRequests(command.getOptionValue("debug") === true);
     });
     if (words.length === 0) return void program.outputHelp();
     await program.parseAsync(words, { from: "user" });

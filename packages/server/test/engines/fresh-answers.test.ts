@@ -14,7 +14,7 @@ import { type Run, step } from "../support/fresh/steps.ts";
 
 const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? randomInt(2 ** 31));
 // More by hand: MOORAGE_TEST_ANSWERS=100000 npm test -- fresh-answers. An answer takes 1 to 5 ms.
-const ANSWERS = Number(process.env["MOORAGE_TEST_ANSWERS"] ?? sized(1_500, 20_000));
+const ANSWERS = Number(process.env["MOORAGE_TEST_ANSWERS"] ?? sized(800, 20_000));
 const WRITES = sized(10, 150);
 
 test("answers beside random writes", { timeout: 900_000 }, async (t) => {

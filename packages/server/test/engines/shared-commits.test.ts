@@ -311,8 +311,8 @@ test("a command whose turn does not come in time is rejected with UNAVAILABLE", 
     { longestWaitMs: 10 },
   );
   const [first, ...rest] = Array.from({ length: 3 }, (_, at) => share("same", async () => at));
-  for (const answer of rest)
-    await assert.rejects(answer, (error) => error instanceof MoorageError && error.code === Code.Unavailable);
+  const isUnavailable = (error: unknown): boolean => error instanceof MoorageError && error.code === Code.Unavailable;
+  await Promise.all(rest.map((answer) => assert.rejects(answer, isUnavailable)));
   release();
   assert.equal(await first, 0);
 });

@@ -17,37 +17,41 @@ interface Node {
 }
 
 let ran: Ran[] = [];
+/** Files that share the process run statements that nobody asks for. */
+let records = false;
 
 // Every statement of this process goes through one of these two.
 const all = StatementSync.prototype.all;
 StatementSync.prototype.all = function (this: StatementSync, ...values: unknown[]) {
-  ran.push({ text: this.sourceSQL, values });
+  if (records) ran.push({ text: this.sourceSQL, values });
   return Reflect.apply(all, this, values);
 };
 const query = pg.Client.prototype.query;
 pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
   const [first] = args;
-  if (typeof first === "object" && first !== null && "text" in first) {
+  if (records && typeof first === "object" && first !== null && "text" in first) {
     ran.push({ text: String(first.text), values: "values" in first ? (first.values as unknown[]) : [] });
   }
   return Reflect.apply(query, this, args);
 };
 
-/** The statements that the work executed since the last reset. */
+/** The statements that the work executed. */
 export async function statementsRun(work: () => Promise<unknown>): Promise<Ran[]> {
   forgetStatements();
   await work();
-  return [...ran];
+  records = false;
+  return ran;
 }
 
-/** The statements executed since the last reset, while others may still run. */
+/** The statements executed since they were forgotten, while others may still run. */
 export function statementsSoFar(): readonly Ran[] {
   return ran;
 }
 
-/** Forgets the statements executed so far. */
+/** Forgets the statements executed so far, and keeps those that follow. */
 export function forgetStatements(): void {
   ran = [];
+  records = true;
 }
 
 /** SQLite's query plan of the statement, step by step. */

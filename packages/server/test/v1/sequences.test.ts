@@ -9,7 +9,7 @@ const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? randomInt(2 ** 31));
 // What is compared are rows by API calls, which are hardly different on PostgreSQL: no more of them there.
 const IS_POSTGRES = (process.env["MOORAGE_TEST_POSTGRES_URL"] ?? "") !== "";
 // More by hand: MOORAGE_TEST_SEQUENCES=10000 npm test -- v1/sequences.
-const SEQUENCES = Number(process.env["MOORAGE_TEST_SEQUENCES"] ?? sized(60, IS_POSTGRES ? 60 : 1_000));
+const SEQUENCES = Number(process.env["MOORAGE_TEST_SEQUENCES"] ?? sized(12, IS_POSTGRES ? 60 : 1_000));
 /** How many sequences run beside each other, each in organizations of its own. */
 const CONCURRENCY = 4;
 

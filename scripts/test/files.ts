@@ -1,0 +1,16 @@
+// Runs test files in this process, one after the other: each is a test, and its tests are parts of that. So the hooks on
+// the top level of a file are for its tests alone, and run before the next file is loaded.
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+for (const file of process.argv.slice(2))
+  test(file, async (t) => {
+    const { promise: loaded, resolve } = Promise.withResolvers<void>();
+    // Tests would begin before what stands below them in their file is there.
+    t.beforeEach(() => loaded);
+    try {
+      await import(pathToFileURL(file).href);
+    } finally {
+      resolve();
+    }
+  });
