@@ -2,7 +2,7 @@
 import { pin } from "../api/image-digest.ts";
 import { numberIn, objectsIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
-import { staleText, stateIn } from "./finding-lists.ts";
+import { staleText, stateIn } from "../resources/knowledge.ts";
 import { type Pen, printReport } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
 

@@ -9,8 +9,9 @@ import { Failure } from "../command/failure.ts";
 import { interruption } from "../command/interrupt.ts";
 import type { Listing } from "../output/listing.ts";
 import { printList, printMessage } from "../output/output.ts";
+import { staleText } from "../resources/knowledge.ts";
 import { contradictionText, noteDisagreements } from "./disagreements.ts";
-import { findingsOf, type ImageFindings, merged, severityOf, staleText } from "./finding-lists.ts";
+import { findingsOf, type ImageFindings, merged, severityOf } from "./finding-lists.ts";
 import { printsTables } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
 import { SEVERITIES, SEVERITY_COLOURS, type Severity } from "./severities.ts";
@@ -120,7 +121,7 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
     yield* shown;
   };
   const { unknown } = found;
-  if (shown.length > 0 || !printsTables(flags)) await printList(items(), listing, flags);
+  if (shown.length > 0 || !printsTables(flags)) await printList(items(), listing, flags, { behind: () => found.known });
   else if (unknown.length === 0)
     printMessage(
       found.state === "UNSPECIFIED"

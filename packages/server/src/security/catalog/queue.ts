@@ -224,12 +224,20 @@ async function replacePackages(call: Call, digest: string): Promise<void> {
 
 /** The image has been read. */
 async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, "os" | "unread">): Promise<void> {
+  const some = await call.tx
+    .selectFrom("image_packages")
+    .select("n")
+    .where("digest", "=", digest)
+    .where("source", "=", LAYERS)
+    .limit(1)
+    .executeTakeFirst();
+  const isIncomplete = some === undefined || unread.some(({ kind }) => kind === undefined);
   const release = { os_id: os?.id ?? "", os_version: os?.versionId ?? "", os_name: os?.prettyName ?? "" };
   await call.tx
     .updateTable("image_catalogs")
     .set({ state: CATALOG_STATE.done, reason: "", holder: "", hold_until: 0, finish_time: call.nowMs })
     .set({ ...release, unread: JSON.stringify(await withArchives(call.tx, digest, unread)) })
-    .set({ readers: READERS_VERSION, rereads: 0 })
+    .set({ readers: READERS_VERSION, rereads: 0, incomplete: isIncomplete ? 1 : 0 })
     .where("digest", "=", digest)
     .execute();
   if (os !== undefined) await giveRelease(call.tx, digest);

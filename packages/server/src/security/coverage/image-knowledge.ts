@@ -30,7 +30,7 @@ export interface ImageKnowledge extends Omit<UnknownImage, "state"> {
 
 const MAX_REASON = 300;
 /** The type of purls of what is of no ecosystem. Source: the types of purl-spec. */
-const NO_ECOSYSTEM = "generic";
+export const NO_ECOSYSTEM = "generic";
 const NOTHING: PackageCoverage = { packages: 0, uncovered: [], waiting: 0, spaces: [] };
 
 /**

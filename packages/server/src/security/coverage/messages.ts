@@ -5,9 +5,11 @@ import {
   KnowledgeState,
   type StaleFeedSchema,
   type UnknownFindingsSchema,
+  type UnknownImageOfRepoSchema,
 } from "@moorage/api/messages";
 import { timestamp } from "../../lib/timestamps.ts";
 import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
+import type { UnknownImageOfRepo } from "./list-unknown.ts";
 import type { StaleFeed } from "./stale-feeds.ts";
 
 /** What a list of findings says of an image whose findings are not known. */
@@ -17,6 +19,18 @@ export function unknownMessage(image: PlatformKnowledge): MessageInitShape<typeo
 
 function fieldsOf({ digest, platform, reason, waits, state, coverage: { uncovered }, unreadFiles }: PlatformKnowledge) {
   return { digest, platform, reason, waits, state: KnowledgeState[state], uncovered, unreadFiles };
+}
+
+/** What the list of images that are not known says of one. */
+export function unknownImageMessage({
+  repo,
+  digest,
+  tags,
+  platform,
+  known,
+}: UnknownImageOfRepo): MessageInitShape<typeof UnknownImageOfRepoSchema> {
+  const { state, reason, waits } = known;
+  return { repo, digest, tags: tags.names, platform, state: KnowledgeState[state], reason, waits };
 }
 
 /** A feed that is older than its own interval. */
