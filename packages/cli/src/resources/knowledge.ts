@@ -2,7 +2,7 @@
 import { numberIn, objectIn, objectsIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 
-const FIELDS = ["state", "unknownImages", "unknownSummary", "unknownLibraries", "staleFeeds"];
+const FIELDS = ["state", "unknownImages", "unknownSummary", "unknownLibraries", "notCompared", "staleFeeds"];
 
 /** Those fields of a list's first page that say what is known. */
 export function knowledgeIn(page: JsonObject): JsonObject {

@@ -17,7 +17,7 @@ import { type Given, prepare, type Prepared } from "./request.ts";
 import type { MethodSpec } from "./spec.ts";
 
 /** The fields of lists that say how much is not known. */
-const TELLS_WHAT_IS_KNOWN: ReadonlySet<string> = new Set(["findings", "libraryFindings"]);
+const SAYS_WHAT_IS_KNOWN: ReadonlySet<string> = new Set(["findings", "libraryFindings"]);
 
 /** The flags of generated commands, besides those of fields. */
 export type VerbFlags = ServerFlags &
@@ -107,7 +107,7 @@ async function runList(run: Run, rest: RestClient, names: Names): Promise<void> 
   };
   const load = (): AsyncGenerator<JsonObject> => itemsOf({ rest, method, path, body: options.body }, wanted);
   const listing = listingOf(noun, method.items ?? noun, method.response);
-  const knowledge = (): JsonObject => (TELLS_WHAT_IS_KNOWN.has(listing.field) ? knowledgeIn(first) : {});
+  const knowledge = (): JsonObject => (SAYS_WHAT_IS_KNOWN.has(listing.field) ? knowledgeIn(first) : {});
   const extra = { totalCount: () => total, behind: knowledge, pathOf: names.pathOf };
   if (flags.watch !== true) {
     await printList(load(), listing, flags, extra);

@@ -18,6 +18,8 @@ export interface ImageFindings {
   unknown: UnknownFindings[];
   /** All platforms of an index; none of an image. */
   platforms: string[];
+  /** How many packages have versions that cannot be compared with those of records. */
+  notCompared: number;
   /** The feeds that they rest on and that are older than their own interval. */
   staleFeeds: JsonObject[];
 }
@@ -60,6 +62,7 @@ async function knownOf(rest: Session["rest"], query: Query): Promise<Omit<ImageF
       waits: image["waits"] === true,
     })),
     platforms: textsIn(page, "platforms"),
+    notCompared: numberIn(page, "notCompared"),
     staleFeeds: objectsIn(page, "staleFeeds"),
   };
 }

@@ -129,6 +129,11 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
         : `${label} has no ${flags.state} findings`,
     );
   noteContradictions(found.findings);
+  const { notCompared } = found;
+  if (notCompared > 0)
+    printMessage(
+      `moorage: ${notCompared} ${notCompared === 1 ? "package has a version" : "packages have versions"} that cannot be compared: see moorage images coverage ${label}`,
+    );
   const stale = staleText(found.staleFeeds);
   if (stale !== "") printMessage(`moorage: ${stale}`);
   const why = `not known: ${label}: ${unknown.map(({ text }) => text).join("; ")}`;

@@ -339,6 +339,7 @@ export interface ListFindingsResponse {
   staleFeeds: StaleFeed[];
   platforms: string[];
   unknownSummary?: UnknownSummary;
+  notCompared: number;
 }
 export interface Finding {
   vulnerability: string;
@@ -499,11 +500,17 @@ export interface ImageCoverage {
   uncovered: UncoveredPackages[];
   unreadFiles: number;
   files: UnreadFile[];
+  notCompared: number;
+  packagesNotCompared: UncomparedPackage[];
 }
 export interface UnreadFile {
   path: string;
   layer: string;
   reason: string;
+}
+export interface UncomparedPackage {
+  purl: string;
+  version: string;
 }
 export interface GetScannerRequest {
   uid?: string;

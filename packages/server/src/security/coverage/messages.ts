@@ -10,6 +10,7 @@ import {
 import { timestamp } from "../../lib/timestamps.ts";
 import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
 import type { UnknownImageOfRepo } from "./list-unknown.ts";
+import type { Uncompared } from "./not-compared.ts";
 import type { StaleFeed } from "./stale-feeds.ts";
 
 /** What a list of findings says of an image whose findings are not known. */
@@ -42,16 +43,19 @@ export function staleMessage({ feed, successMs, intervalMs }: StaleFeed): Messag
   };
 }
 
-/** What is known of images, with the files that could not be read. */
+/** What is known of images, with the files that could not be read and the packages that could not be compared. */
 export function coverageMessage(
   images: readonly PlatformKnowledge[],
+  uncompared: readonly Uncompared[],
   stale: readonly StaleFeed[],
 ): MessageInitShape<typeof CoverageSchema> {
   return {
     state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
-    images: images.map((image) => ({
+    images: images.map((image, at) => ({
       ...fieldsOf(image),
       packages: image.coverage.packages,
+      notCompared: uncompared[at]?.count ?? 0,
+      packagesNotCompared: uncompared[at]?.packages ?? [],
       files: image.files.map(({ path, layer, reason }) => ({ path, layer, reason })),
     })),
     staleFeeds: stale.map(staleMessage),

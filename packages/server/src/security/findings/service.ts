@@ -27,6 +27,7 @@ import { isIndexType } from "../../core/media-types.ts";
 import { knowledgeBehind, leastKnown, type PlatformKnowledge } from "../coverage/index-knowledge.ts";
 import { listUnknownImages } from "../coverage/list-unknown.ts";
 import { coverageMessage, staleMessage, unknownImageMessage, unknownMessage } from "../coverage/messages.ts";
+import { type Uncompared, uncomparedIn } from "../coverage/not-compared.ts";
 import { unknownInScope } from "../coverage/scope-summary.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
 import { staleFeeds } from "../coverage/stale-feeds.ts";
@@ -80,7 +81,9 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       await requireImage(call, repo, digest);
       const images = await knowledgeBehind(call.tx, { repo, digest });
       const spaces = images.flatMap(({ coverage }) => coverage.spaces);
-      return coverageMessage(images, await staleFeeds(call.tx, call.nowMs, spaces));
+      const uncompared: Uncompared[] = [];
+      for (const image of images) uncompared.push(await uncomparedIn(call.tx, image.digest, image.sources));
+      return coverageMessage(images, uncompared, await staleFeeds(call.tx, call.nowMs, spaces));
     },
   };
 }
@@ -169,8 +172,11 @@ async function knownOf({ tx, nowMs }: Call, { named, scope }: ImagesOfList) {
   for (const image of named)
     for (const each of await knowledgeBehind(tx, image)) found.set(`${each.digest} ${each.reason}`, each);
   const images = [...found.values()];
+  let notCompared = 0;
+  for (const { digest, sources } of images) notCompared += (await uncomparedIn(tx, digest, sources)).count;
   const spaces = new Set(images.flatMap(({ coverage }) => coverage.spaces));
   return {
+    notCompared,
     unknownImages: images.filter(({ state }) => state !== "READ").map(unknownMessage),
     state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
     staleFeeds: (await staleFeeds(tx, nowMs, [...spaces])).map(staleMessage),
