@@ -131,8 +131,8 @@ export function imageStatements(
     `insert into package_keys (key, package, version) select 'npm/' || p.name, p.id, p.version from bench_packages as p`,
     held(FEW_PACKAGES, `m.i % ${EACH_MANY} <> 0`),
     held(MANY_PACKAGES, `m.i % ${EACH_MANY} = 0`),
-    `insert into feeds (name, format, address, licence, interval_ms, products, origin, run, etag, last_modified, newest, records, withdrawn, problems, error, create_time)
-      values ('${FEED}', 'osv', '', 'CC0-1.0', 0, '[]', 'command', '', '', '', ${EPOCH_MS}, ${names}, 0, 0, '', ${EPOCH_MS})`,
+    `insert into feeds (name, format, address, licence, interval_ms, products, origin, run, etag, last_modified, newest, records, withdrawn, problems, error, create_time, success_time)
+      values ('${FEED}', 'osv', '', 'CC0-1.0', 0, '[]', 'command', '', '', '', ${EPOCH_MS}, ${names}, 0, 0, '', ${EPOCH_MS}, ${EPOCH_MS})`,
     `insert into feed_records (feed, id, modified, withdrawn, removed, hash, severity, score_tenths, body, change)
       select '${FEED}', ${record("s.i")}, ${EPOCH_MS}, null, 0, ${hex(64)}, 'CRITICAL', 98, '${body}', s.i + 1 from ${series(names)} as s`,
     key("id", `'${recordIdOf("' || ").toLowerCase()}${pad("s.i")}`),

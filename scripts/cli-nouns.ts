@@ -200,6 +200,7 @@ export const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
   "ExplainAccessRequest.identity": "identity",
   "ListBlocksRequest.identity": "identity",
   "ListFindingsRequest.repo": "repo",
+  "ListUnknownImagesRequest.repo": "repo",
   "ListScansRequest.scanner": "scanner",
   "ScanImageRequest.scanner": "scanner",
   "ExternalGroupRoleMapping.scope": "group",

@@ -94,7 +94,7 @@ test("presets are fetched once somebody has said so, and say what they cover", a
   assert.match(problems.shift() ?? "", /^osv-npm: A-5\.json: is not JSON/);
   assert.deepEqual(problems, [
     "osv-npm: A-2: packages of Unheard Of are not matched",
-    "osv-npm: A-3: a range of npm/app has a version that cannot be compared",
+    "osv-npm: A-3: a range of npm/app has a version that cannot be read: all that may lie in it counts as affected",
   ]);
 
   const again = await feeds("add", "kev", "epss", "--yes", "--address", `${source.url}/scores.csv.gz`);

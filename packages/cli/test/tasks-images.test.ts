@@ -151,6 +151,7 @@ test(
     const { folder, ok, run, fails, json, push } = await openStage(t);
     await push("acme/app:1.0", 1);
     await push("acme/app:3.0", 3);
+    await run(["images", "findings", "acme/app:1.0", "--wait", "60s"]);
     const unknown = await run(["images", "findings", "acme/app:3.0", "--fail-on", "low", "--wait", "60s"]);
     assert.equal(unknown.code, 8);
     assert.match(
@@ -168,6 +169,30 @@ test(
       await ok("images", "coverage", "acme/app:3.0"),
       /^acme\/app:3\.0: NO_DATA\n\nlinux\/amd64: NO_DATA\n {2}1 package\n/,
     );
+    const list = await run(["findings", "list", "acme"]);
+    assert.deepEqual(
+      [list.code, list.stdout, list.stderr.split("\n")],
+      [
+        0,
+        "",
+        [
+          "no findings",
+          "moorage: no feed is there that images are compared with: nothing is known",
+          "moorage: not known: 0 images NOT_READ, 4 images NO_DATA; moorage findings list-unknown-images lists them",
+          "moorage: no feed covers npm, in 4 images: moorage feeds add osv-npm would",
+          "",
+        ],
+      ],
+    );
+    const { unknownSummary } = await json<{ unknownSummary: object }>("findings", "list", "acme");
+    assert.deepEqual(unknownSummary, {
+      notRead: 0,
+      noData: 4,
+      atLeast: false,
+      uncovered: [{ ecosystem: "npm", images: 4, preset: "osv-npm" }],
+    });
+    const names = await json<{ unknownImages: { tags: string[] }[] }>("findings", "list-unknown-images", "acme/app");
+    assert.deepEqual(names.unknownImages.flatMap(({ tags }) => tags).sort(), ["1.0", "1.0", "3.0", "3.0"]);
     mkdirSync(join(folder, "acme-osv"));
     writeFileSync(join(folder, "acme-osv", "ACME-2026-1.json"), JSON.stringify(RECORD));
     await ok("feeds", "import", "acme-osv", "--licence", "CC0-1.0");

@@ -88,6 +88,17 @@ test("of an image that no feed covers the page and the list of tags say that not
   assert.equal(await page.getByText("No findings").count(), 0);
   await page.goto("/repo?name=acme/bare");
   await page.getByRole("link", { name: "no data" }).waitFor();
+
+  const counted = "Nothing that is said here is about 1 image: 0 images not read, 1 image with no data.";
+  await page.goto("/vulnerabilities");
+  await page.getByRole("note").filter({ hasText: counted }).waitFor();
+  await page.getByText("No feed covers deb without a release, of which there are packages in 1 image.").waitFor();
+  // That it hits nothing says something only of images that are known.
+  await page.goto("/vulnerability?id=CVE-2026-3");
+  await page.getByRole("note").filter({ hasText: counted }).waitFor();
+  await page.getByText("No image that is known, and that a tag points to").waitFor();
+  await page.goto("/vulnerability?id=CVE-2026-1");
+  await page.getByRole("note").filter({ hasText: counted }).waitFor();
 });
 
 test("a person looks at an image: platforms, layers, configuration, packages, findings, referrers, manifest", async (t) => {

@@ -13,20 +13,20 @@ export function jsonLine(value: Json): string {
   return escapeControls(JSON.stringify(value));
 }
 
-/** Prints a list in the form of its response, an item at a time. */
+/** Prints a list in the form of its response, an item at a time. `behind`: its other fields, known after the items. */
 export async function printJsonList(
   items: AsyncIterable<JsonObject>,
   field: string,
   writer: Writer,
-  totalCount: () => string | undefined,
+  behind: () => JsonObject,
 ): Promise<void> {
   let started = false;
   for await (const item of items) {
     await writer.write(`${started ? "," : `{\n  ${JSON.stringify(field)}: [`}\n    ${jsonText(item, "    ")}`);
     started = true;
   }
-  const total = totalCount();
-  await writer.write(
-    `${started ? "\n  ]" : `{\n  ${JSON.stringify(field)}: []`}${total === undefined ? "" : `,\n  "totalCount": ${JSON.stringify(total)}`}\n}\n`,
+  const others = Object.entries(behind()).map(
+    ([name, value]) => `,\n  ${JSON.stringify(name)}: ${jsonText(value, "  ")}`,
   );
+  await writer.write(`${started ? "\n  ]" : `{\n  ${JSON.stringify(field)}: []`}${others.join("")}\n}\n`);
 }

@@ -37,6 +37,8 @@ export interface Listing {
 export interface ListExtra {
   /** The number of all items, of which a list may show a part; known after the first. */
   totalCount?(): string | undefined;
+  /** Other fields of the response, which JSON and YAML have behind the items; known after the first. */
+  behind?(): JsonObject;
   /** Looks paths of names up; without it uids stand for themselves. */
   pathOf?: PathOf;
 }

@@ -50,24 +50,27 @@ export async function printList(
   items: AsyncIterable<JsonObject>,
   listing: Listing,
   flags: OutputFlags,
-  { totalCount = () => undefined, pathOf = uidAsPath }: ListExtra = {},
+  { totalCount = () => undefined, behind = () => ({}), pathOf = uidAsPath }: ListExtra = {},
 ): Promise<void> {
   const format = formatOf(flags);
   const writer = createWriter();
+  const others = (): JsonObject => {
+    const total = totalCount();
+    return { ...behind(), ...(total !== undefined && { totalCount: total }) };
+  };
   switch (format.kind) {
     case "json":
-      await printJsonList(items, listing.field, writer, totalCount);
+      await printJsonList(items, listing.field, writer, others);
       break;
     case "yaml":
-      await (await import("./yaml.ts")).printYamlList(items, listing.field, writer, totalCount);
+      await (await import("./yaml.ts")).printYamlList(items, listing.field, writer, others);
       break;
     case "jsonpath":
     case "jq": {
       const select = await selectorOf(format);
       const all: JsonObject[] = [];
       for await (const item of items) all.push(item);
-      const total = totalCount();
-      await printData(writer, select({ [listing.field]: all, ...(total !== undefined && { totalCount: total }) }));
+      await printData(writer, select({ [listing.field]: all, ...others() }));
       break;
     }
     default: {

@@ -16,18 +16,18 @@ export function yamlText(value: Json): string {
   return escapeControls(document.toString({ lineWidth: 0, indentSeq: false }));
 }
 
-/** Prints a list in the form of its response, an item at a time. */
+/** Prints a list in the form of its response, an item at a time. `behind`: its other fields, known after the items. */
 export async function printYamlList(
   items: AsyncIterable<JsonObject>,
   field: string,
   writer: Writer,
-  totalCount: () => string | undefined,
+  behind: () => JsonObject,
 ): Promise<void> {
   let started = false;
   for await (const item of items) {
     await writer.write(`${started ? "" : `${field}:\n`}${yamlText([item])}`);
     started = true;
   }
-  const total = totalCount();
-  await writer.write(`${started ? "" : `${field}: []\n`}${total === undefined ? "" : yamlText({ totalCount: total })}`);
+  const others = behind();
+  await writer.write(`${started ? "" : `${field}: []\n`}${Object.keys(others).length === 0 ? "" : yamlText(others)}`);
 }

@@ -397,6 +397,15 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("ISSUE", "issue", { flexible: true, wide: true }),
     UID,
   ],
+  unknownImages: [
+    named("REPO", "repo", "repo", FLEXIBLE),
+    text("TAGS", "tags", FLEXIBLE),
+    word("STATE", "state", "KNOWLEDGE_STATE_"),
+    text("PLATFORM", "platform"),
+    text("REASON", "reason", FLEXIBLE),
+    yes("WAITS", "waits"),
+    text("DIGEST", "digest", WIDE),
+  ],
   findings: [
     text("VULNERABILITY", "vulnerability"),
     SEVERITY,

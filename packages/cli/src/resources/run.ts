@@ -8,12 +8,16 @@ import type { ServerFlags } from "../command/global-options.ts";
 import { interruption } from "../command/interrupt.ts";
 import { type OutputFlags, printItem, printList, printMessage } from "../output/output.ts";
 import type { WatchFlags } from "../terminal/watch-options.ts";
+import { knowledgeIn, unknownTexts } from "./knowledge.ts";
 import { listingOf } from "./columns.ts";
 import { resourceIn } from "./files.ts";
 import type { FieldFlag } from "./flags.ts";
 import { type Place, placeQuery } from "./place.ts";
 import { type Given, prepare, type Prepared } from "./request.ts";
 import type { MethodSpec } from "./spec.ts";
+
+/** The fields of lists that say how much is not known. */
+const SAYS_WHAT_IS_KNOWN: ReadonlySet<string> = new Set(["findings", "libraryFindings"]);
 
 /** The flags of generated commands, besides those of fields. */
 export type VerbFlags = ServerFlags &
@@ -89,6 +93,7 @@ async function runList(run: Run, rest: RestClient, names: Names): Promise<void> 
   const { pageSize, limit, orderBy, skip } = flags;
   const query: Query = { ...options.query, ...place, ...(method.paged === "token" && { orderBy, skip }) };
   let total: string | undefined;
+  let first: JsonObject = {};
   const wanted: ListOptions = {
     query,
     ...(pageSize !== undefined && { pageSize }),
@@ -96,11 +101,19 @@ async function runList(run: Run, rest: RestClient, names: Names): Promise<void> 
     onTotal: (count) => {
       total = count;
     },
+    onFirst: (page) => {
+      first = page;
+    },
   };
   const load = (): AsyncGenerator<JsonObject> => itemsOf({ rest, method, path, body: options.body }, wanted);
   const listing = listingOf(noun, method.items ?? noun, method.response);
-  const extra = { totalCount: () => total, pathOf: names.pathOf };
-  if (flags.watch !== true) return printList(load(), listing, flags, extra);
+  const knowledge = (): JsonObject => (SAYS_WHAT_IS_KNOWN.has(listing.field) ? knowledgeIn(first) : {});
+  const extra = { totalCount: () => total, behind: knowledge, pathOf: names.pathOf };
+  if (flags.watch !== true) {
+    await printList(load(), listing, flags, extra);
+    for (const text of unknownTexts(knowledge())) printMessage(`moorage: ${text}`);
+    return;
+  }
   const { watchList } = await import("../terminal/watch.ts");
   return watchList(load, listing, flags, { ...extra, signal: interruption() });
 }

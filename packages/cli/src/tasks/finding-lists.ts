@@ -2,6 +2,7 @@
 import { numberIn, objectIn, objectsIn, textIn, textsIn, wordIn } from "../api/json-fields.ts";
 import type { JsonObject, Query } from "../api/rest.ts";
 import type { Session } from "./session.ts";
+import { knowledgeIn, stateIn } from "../resources/knowledge.ts";
 import { SEVERITIES, type Severity } from "./severities.ts";
 
 const MAX_FINDINGS = 50_000;
@@ -11,10 +12,14 @@ export interface ImageFindings {
   findings: JsonObject[];
   /** `READ` when they are all known; otherwise as stateIn has it. */
   state: string;
+  /** What says so, as the API has it. */
+  known: JsonObject;
   /** For which platforms of the image they are not known, and why. */
   unknown: UnknownFindings[];
   /** All platforms of an index; none of an image. */
   platforms: string[];
+  /** How many packages have versions that cannot be compared with those of records. */
+  notCompared: number;
   /** The feeds that they rest on and that are older than their own interval. */
   staleFeeds: JsonObject[];
 }
@@ -49,6 +54,7 @@ async function knownOf(rest: Session["rest"], query: Query): Promise<Omit<ImageF
   const page = await rest.call("GET", "/vulnerabilities/v2/findings", { query: { ...query, page_size: 1 } });
   return {
     state: stateIn(page),
+    known: knowledgeIn(page),
     unknown: objectsIn(page, "unknownImages").map((image) => ({
       text: [textIn(image, "platform") || "the image", stateIn(image), textIn(image, "reason")]
         .filter((part) => part !== "")
@@ -56,22 +62,9 @@ async function knownOf(rest: Session["rest"], query: Query): Promise<Omit<ImageF
       waits: image["waits"] === true,
     })),
     platforms: textsIn(page, "platforms"),
+    notCompared: numberIn(page, "notCompared"),
     staleFeeds: objectsIn(page, "staleFeeds"),
   };
-}
-
-/** `READ`, `NO_DATA` or `NOT_READ`; `UNSPECIFIED` where there is none, and empty where the server does not say. */
-export function stateIn(item: JsonObject): string {
-  return textIn(item, "state").replace(/^KNOWLEDGE_STATE_/, "");
-}
-
-/** Says which feeds are older than their own interval; empty when none is. */
-export function staleText(feeds: readonly JsonObject[]): string {
-  const parts = feeds.map((feed) => {
-    const time = textIn(feed, "successTime");
-    return `${textIn(feed, "feed")} (${time === "" ? "never read" : `last read ${time}`})`;
-  });
-  return parts.length === 0 ? "" : `feeds older than their own interval: ${parts.join(", ")}`;
 }
 
 /** A finding for each vulnerability in each package, whichever images of an index hold it; the worst first. */

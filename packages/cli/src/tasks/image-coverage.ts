@@ -2,7 +2,7 @@
 import { pin } from "../api/image-digest.ts";
 import { numberIn, objectsIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
-import { staleText, stateIn } from "./finding-lists.ts";
+import { staleText, stateIn } from "../resources/knowledge.ts";
 import { type Pen, printReport } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
 
@@ -44,6 +44,12 @@ function imageLines(image: JsonObject, pen: Pen): string[] {
     const remedy = preset === "" ? "no preset of feeds would" : `moorage feeds add ${preset} would`;
     lines.push(`  no feed covers ${pen.ink(`${count} of ${textIn(each, "ecosystem")}`)}: ${remedy}`);
   }
+  const notCompared = numberIn(image, "notCompared");
+  if (notCompared > 0)
+    lines.push(`  ${countText(notCompared, "package")} with versions that cannot be compared with those of records:`);
+  for (const each of objectsIn(image, "packagesNotCompared").slice(0, MAX_FILES_SHOWN))
+    lines.push(`    ${pen.ink(textIn(each, "purl"))}`);
+  if (notCompared > MAX_FILES_SHOWN) lines.push(`    and ${notCompared - MAX_FILES_SHOWN} more: see -o json`);
   const files = objectsIn(image, "files");
   const unread = numberIn(image, "unreadFiles");
   if (unread > 0) lines.push(`  ${countText(unread, "file")} could not be read or identified:`);

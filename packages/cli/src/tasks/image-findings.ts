@@ -9,8 +9,9 @@ import { Failure } from "../command/failure.ts";
 import { interruption } from "../command/interrupt.ts";
 import type { Listing } from "../output/listing.ts";
 import { printList, printMessage } from "../output/output.ts";
+import { staleText } from "../resources/knowledge.ts";
 import { contradictionText, noteDisagreements } from "./disagreements.ts";
-import { findingsOf, type ImageFindings, merged, severityOf, staleText } from "./finding-lists.ts";
+import { findingsOf, type ImageFindings, merged, severityOf } from "./finding-lists.ts";
 import { printsTables } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
 import { SEVERITIES, SEVERITY_COLOURS, type Severity } from "./severities.ts";
@@ -120,7 +121,7 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
     yield* shown;
   };
   const { unknown } = found;
-  if (shown.length > 0 || !printsTables(flags)) await printList(items(), listing, flags);
+  if (shown.length > 0 || !printsTables(flags)) await printList(items(), listing, flags, { behind: () => found.known });
   else if (unknown.length === 0)
     printMessage(
       found.state === "UNSPECIFIED"
@@ -128,6 +129,11 @@ export async function printFindings(reference: string, flags: FindingsFlags): Pr
         : `${label} has no ${flags.state} findings`,
     );
   noteContradictions(found.findings);
+  const { notCompared } = found;
+  if (notCompared > 0)
+    printMessage(
+      `moorage: ${notCompared} ${notCompared === 1 ? "package has a version" : "packages have versions"} that cannot be compared: see moorage images coverage ${label}`,
+    );
   const stale = staleText(found.staleFeeds);
   if (stale !== "") printMessage(`moorage: ${stale}`);
   const why = `not known: ${label}: ${unknown.map(({ text }) => text).join("; ")}`;

@@ -2,7 +2,7 @@
 import { isObject, numberIn, objectIn, objectsIn, textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { sizeText } from "../output/cells.ts";
-import { staleText } from "./finding-lists.ts";
+import { staleText } from "../resources/knowledge.ts";
 import { REFERRERS } from "./image-referrers.ts";
 import type { Pen } from "./report.ts";
 import { SEVERITIES, SEVERITY_COLOURS } from "./severities.ts";

@@ -665,6 +665,18 @@ export const MIGRATIONS: Migration[] = [
       `update feeds set etag = '', last_modified = '', newest = null, full_time = null where format = 'osv'`,
     ],
   },
+  {
+    version: 57,
+    name: "images of which not all is known, found by an index",
+    statements: [
+      `alter table image_catalogs add column incomplete INT8 not null default 0`,
+      // Entries of a kind are Java archives that were read and not identified.
+      `update image_catalogs set incomplete = 1 where state = 2 and ((unread <> '[]'
+        and length(replace(unread, '"path":', '')) < length(replace(unread, '"kind":', '')))
+        or not exists (select 1 from image_packages as i where i.digest = image_catalogs.digest and i.source = 'layers'))`,
+      `create index image_catalogs_unknown on image_catalogs (digest) where (state <> 2 or incomplete = 1)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -79,7 +79,8 @@ export interface SecurityTables {
    * What is known about the content of an image, by its digest, whatever the number of repos that hold it. `state`: 1
    * waiting, 2 done, 3 failed. `backlog`: 1 for an image from before there were catalogues. `reason`: why the last
    * attempt failed, or empty. `holder`: the process that reads it, until `hold_until` in milliseconds of the agreed
-   * time. `unread`: a JSON list of files that were not read, with why. `finish_time`: null while it waits.
+   * time. `unread`: a JSON list of files that were not read, with why. `incomplete`: 1 when a part of the image could
+   * not be read, or no package was found in it. `finish_time`: null while it waits.
    */
   image_catalogs: {
     digest: string;
@@ -97,6 +98,7 @@ export interface SecurityTables {
     finish_time: number | null;
     readers: Generated<number>;
     rereads: Generated<number>;
+    incomplete: Generated<number>;
   };
   /**
    * A package that an image holds. `id`: the first half of the SHA-256 of all other columns, in hex, so that each is

@@ -40,7 +40,7 @@ test("a feed knows what it covers and what of it matches nothing, after imports 
     unmatched: 4,
     problems: [
       "osv UNMATCHED A-2: packages of Unheard Of are not matched",
-      "osv UNMATCHED A-4: a range of npm/a has a version that cannot be compared",
+      "osv UNMATCHED A-4: a range of npm/a has a version that cannot be read: all that may lie in it counts as affected",
       "osv UNMATCHED A-5: no version of npm/a is named",
       "osv UNMATCHED A-6: names no package",
     ],

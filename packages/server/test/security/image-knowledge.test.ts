@@ -30,9 +30,15 @@ interface Listed {
   state: string;
   unknownImages: Unknown[];
   staleFeeds: { feed: string; successTime?: string; interval: string }[];
+  notCompared: number;
 }
-interface Coverage extends Omit<Listed, "findings" | "unknownImages"> {
-  images: (Unknown & { packages: number; files: { path: string; layer: string; reason: string }[] })[];
+interface Coverage extends Omit<Listed, "findings" | "unknownImages" | "notCompared"> {
+  images: (Unknown & {
+    packages: number;
+    files: { path: string; layer: string; reason: string }[];
+    notCompared: number;
+    packagesNotCompared: { purl: string; version: string }[];
+  })[];
 }
 
 const NPM = npmFile("app", "left-pad", "1.0.0");
@@ -271,3 +277,31 @@ test("what is of no ecosystem, such as the image's own program, is listed and le
     ["app/shop-1.0.jar"],
   );
 });
+
+test("packages whose versions no order can read are counted and listed, and found by what is about all versions", async () => {
+  const app = await place();
+  await putRecords(platform, "npm", "osv", [
+    osvOf("ALL-1", {
+      affected: [{ package: { ecosystem: "npm", name: "odd" }, ranges: [semver({ introduced: "0" })] }],
+    }),
+    osvOf("SOME-1", affectedBefore("odd", "9.0.0")),
+    // Its end cannot be read: all that may lie in the range is affected.
+    osvOf("SOON-1", {
+      affected: [
+        { package: { ecosystem: "npm", name: "left-pad" }, ranges: [semver({ introduced: "0" }, { fixed: "soon" })] },
+      ],
+    }),
+  ]);
+  const digest = await push(app, "v1", [NPM, npmFile("app", "odd", "of today"), npmFile("app", "fine", "1.0.0")]);
+  const found = await settled(app, digest);
+  assert.deepEqual([found.state, found.notCompared], ["KNOWLEDGE_STATE_READ", 1]);
+  const names = (found.findings as { vulnerability: string }[]).map(({ vulnerability }) => vulnerability);
+  assert.deepEqual(names.sort(), ["ALL-1", "SOON-1"]);
+  const [image] = (await coverage(app, digest)).images;
+  assert.deepEqual(
+    [image?.notCompared, image?.packagesNotCompared],
+    [1, [{ purl: "pkg:npm/odd@of%20today", version: "of today" }]],
+  );
+});
+
+const semver = (...events: object[]) => ({ type: "SEMVER", events });

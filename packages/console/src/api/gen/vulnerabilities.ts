@@ -338,6 +338,8 @@ export interface ListFindingsResponse {
   state: KnowledgeState;
   staleFeeds: StaleFeed[];
   platforms: string[];
+  unknownSummary?: UnknownSummary;
+  notCompared: number;
 }
 export interface Finding {
   vulnerability: string;
@@ -448,6 +450,37 @@ export interface StaleFeed {
   successTime?: string;
   interval?: string;
 }
+export interface UnknownSummary {
+  notRead: number;
+  noData: number;
+  atLeast: boolean;
+  uncovered: UncoveredImages[];
+}
+export interface UncoveredImages {
+  ecosystem: string;
+  images: number;
+  preset: string;
+}
+export interface ListUnknownImagesRequest {
+  uidp?: UIDPFilterInput;
+  repo?: string;
+  state?: KnowledgeState;
+  pageSize?: number;
+  pageToken?: string;
+}
+export interface ListUnknownImagesResponse {
+  unknownImages: UnknownImageOfRepo[];
+  nextPageToken: string;
+}
+export interface UnknownImageOfRepo {
+  repo: string;
+  digest: string;
+  tags: string[];
+  platform: string;
+  state: KnowledgeState;
+  reason: string;
+  waits: boolean;
+}
 export interface GetCoverageRequest {
   repoUid?: string;
   digest?: string;
@@ -467,11 +500,17 @@ export interface ImageCoverage {
   uncovered: UncoveredPackages[];
   unreadFiles: number;
   files: UnreadFile[];
+  notCompared: number;
+  packagesNotCompared: UncomparedPackage[];
 }
 export interface UnreadFile {
   path: string;
   layer: string;
   reason: string;
+}
+export interface UncomparedPackage {
+  purl: string;
+  version: string;
 }
 export interface GetScannerRequest {
   uid?: string;
@@ -709,6 +748,11 @@ export const getImageVexDocument = method<GetImageVexDocumentRequest, VexDocumen
 export const listFindings = method<ListFindingsRequest, ListFindingsResponse>(
   "GET",
   "/vulnerabilities/v2/findings",
+  "",
+);
+export const listUnknownImages = method<ListUnknownImagesRequest, ListUnknownImagesResponse>(
+  "GET",
+  "/vulnerabilities/v2/unknownImages",
   "",
 );
 export const getCoverage = method<GetCoverageRequest, Coverage>(

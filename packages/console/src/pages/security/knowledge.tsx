@@ -1,4 +1,4 @@
-import type { KnowledgeState, StaleFeed, UnknownFindings } from "../../api/gen/vulnerabilities.ts";
+import type { KnowledgeState, StaleFeed, UnknownFindings, UnknownSummary } from "../../api/gen/vulnerabilities.ts";
 import { Time } from "../../ui/time.tsx";
 
 const WORDS: Partial<Record<KnowledgeState, string>> = {
@@ -28,6 +28,50 @@ export function NotKnown({ images }: { images: readonly UnknownFindings[] }) {
 }
 
 const nameOf = (platform: string): string => (platform === "" ? "this image" : platform);
+
+/** How many packages of an image have versions that cannot be compared with those of records. */
+export function NotCompared({ count }: { count: number }) {
+  if (count === 0) return null;
+  return (
+    <p role="note">
+      {count === 1 ? "1 package has a version" : `${count} packages have versions`} that cannot be compared with those
+      of records; <code>moorage images coverage</code> lists them.
+    </p>
+  );
+}
+
+/** Of how many images that a list goes through the findings are not known; nothing where all are. */
+export function UnknownImages({ summary }: { summary: UnknownSummary | undefined }) {
+  if (summary === undefined || !isAnyUnknown(summary)) return null;
+  const { notRead, noData, atLeast, uncovered } = summary;
+  return (
+    <div role="note">
+      <p>
+        Nothing that is said here is about {atLeast && "at least "}
+        {images(notRead + noData)}: {images(notRead)} <strong>not read</strong>, {images(noData)} with{" "}
+        <strong>no data</strong>. <code>moorage findings list-unknown-images</code> lists them.
+      </p>
+      {uncovered.map(({ ecosystem, images: count, preset }) => (
+        <p key={ecosystem}>
+          No feed covers {ecosystem}, of which there are packages in {images(count)}
+          {preset !== "" && (
+            <>
+              : <code>moorage feeds add {preset}</code> would
+            </>
+          )}
+          .
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** Whether there is an image of which not all is known. */
+export function isAnyUnknown({ notRead, noData, atLeast }: UnknownSummary): boolean {
+  return notRead + noData > 0 || atLeast;
+}
+
+const images = (count: number): string => (count === 1 ? "1 image" : `${count} images`);
 
 /** The feeds that an answer rests on and that are older than their own interval. */
 export function StaleFeeds({ feeds }: { feeds: readonly StaleFeed[] }) {

@@ -224,6 +224,14 @@ async function replacePackages(call: Call, digest: string): Promise<void> {
 
 /** The image has been read. */
 async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, "os" | "unread">): Promise<void> {
+  const some = await call.tx
+    .selectFrom("image_packages")
+    .select("n")
+    .where("digest", "=", digest)
+    .where("source", "=", LAYERS)
+    .limit(1)
+    .executeTakeFirst();
+  const isIncomplete = some === undefined || unread.some(({ kind }) => kind === undefined);
   await WAITING.finish(
     call,
     { digest },
@@ -234,6 +242,7 @@ async function finish(call: Call, digest: string, { os, unread }: Pick<Catalog, 
       unread: JSON.stringify(await withArchives(call.tx, digest, unread)),
       readers: READERS_VERSION,
       rereads: 0,
+      incomplete: isIncomplete ? 1 : 0,
     },
   );
   if (os !== undefined) await giveRelease(call.tx, digest);

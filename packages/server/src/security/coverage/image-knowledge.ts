@@ -22,6 +22,8 @@ export interface ImageKnowledge extends Omit<UnknownImage, "state"> {
   state: UnknownImage["state"] | "READ";
   /** Its packages, as far as they are known, and which of them feeds cover. */
   coverage: PackageCoverage;
+  /** The sources whose packages these are. */
+  sources: readonly string[];
   /** The files of its layers that could not be read or identified, the first thousand of them. */
   files: Unread[];
   /** How many such files there are. */
@@ -30,7 +32,7 @@ export interface ImageKnowledge extends Omit<UnknownImage, "state"> {
 
 const MAX_REASON = 300;
 /** The type of purls of what is of no ecosystem. Source: the types of purl-spec. */
-const NO_ECOSYSTEM = "generic";
+export const NO_ECOSYSTEM = "generic";
 const NOTHING: PackageCoverage = { packages: 0, uncovered: [], waiting: 0, spaces: [] };
 
 /**
@@ -50,6 +52,7 @@ export async function knowledgeOf(
     reason: "",
     waits: false,
     coverage: NOTHING,
+    sources: [],
     files: [],
     unreadFiles: 0,
   };
@@ -68,6 +71,7 @@ export async function knowledgeOf(
   const sources = countingOf(all);
   const names = sources.map(({ source }) => source);
   const [catalog] = await selectCatalog(tx, digest);
+  known.sources = names;
   known.coverage = await coverageOf(tx, digest, names);
   known.files = catalog === undefined ? [] : (JSON.parse(catalog.unread) as Unread[]);
   known.unreadFiles = countOf(known.files);

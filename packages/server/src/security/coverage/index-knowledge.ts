@@ -28,6 +28,7 @@ export async function knowledgeBehind(tx: Database, image: GatedImage): Promise<
       reason: "not all that it names was looked at",
       waits: false,
       coverage: { packages: 0, uncovered: [], waiting: 0, spaces: [] },
+      sources: [],
       files: [],
       unreadFiles: 0,
     });

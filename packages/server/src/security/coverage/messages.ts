@@ -5,9 +5,12 @@ import {
   KnowledgeState,
   type StaleFeedSchema,
   type UnknownFindingsSchema,
+  type UnknownImageOfRepoSchema,
 } from "@moorage/api/messages";
 import { timestamp } from "../../lib/timestamps.ts";
 import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
+import type { UnknownImageOfRepo } from "./list-unknown.ts";
+import type { Uncompared } from "./not-compared.ts";
 import type { StaleFeed } from "./stale-feeds.ts";
 
 /** What a list of findings says of an image whose findings are not known. */
@@ -19,6 +22,18 @@ function fieldsOf({ digest, platform, reason, waits, state, coverage: { uncovere
   return { digest, platform, reason, waits, state: KnowledgeState[state], uncovered, unreadFiles };
 }
 
+/** What the list of images that are not known says of one. */
+export function unknownImageMessage({
+  repo,
+  digest,
+  tags,
+  platform,
+  known,
+}: UnknownImageOfRepo): MessageInitShape<typeof UnknownImageOfRepoSchema> {
+  const { state, reason, waits } = known;
+  return { repo, digest, tags: tags.names, platform, state: KnowledgeState[state], reason, waits };
+}
+
 /** A feed that is older than its own interval. */
 export function staleMessage({ feed, successMs, intervalMs }: StaleFeed): MessageInitShape<typeof StaleFeedSchema> {
   return {
@@ -28,16 +43,19 @@ export function staleMessage({ feed, successMs, intervalMs }: StaleFeed): Messag
   };
 }
 
-/** What is known of images, with the files that could not be read. */
+/** What is known of images, with the files that could not be read and the packages that could not be compared. */
 export function coverageMessage(
   images: readonly PlatformKnowledge[],
+  uncompared: readonly Uncompared[],
   stale: readonly StaleFeed[],
 ): MessageInitShape<typeof CoverageSchema> {
   return {
     state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
-    images: images.map((image) => ({
+    images: images.map((image, at) => ({
       ...fieldsOf(image),
       packages: image.coverage.packages,
+      notCompared: uncompared[at]?.count ?? 0,
+      packagesNotCompared: uncompared[at]?.packages ?? [],
       files: image.files.map(({ path, layer, reason }) => ({ path, layer, reason })),
     })),
     staleFeeds: stale.map(staleMessage),

@@ -59,12 +59,12 @@ export async function coverageOf(tx: Database, digest: string, sources: readonly
   for (const row of rows) {
     const [all, keyed] = [Number(row.n), Number(row.keyed)];
     found.packages += all;
-    add(nameOf(row.ecosystem), all - keyed, "");
+    add(nameOfEcosystem(row.ecosystem), all - keyed, "");
     const own = spaces.get(row.sample ?? "") ?? [];
     const known = own.map((space) => states.get(space));
     if (known.includes("compared")) continue;
     if (known.includes("waiting")) found.waiting += keyed;
-    else add(nameOf(row.ecosystem), keyed, presetFor(own[0] ?? ""));
+    else add(nameOfEcosystem(row.ecosystem), keyed, presetFor(own[0] ?? ""));
   }
   found.spaces = [...states.keys()];
   found.uncovered.sort((a, b) => b.packages - a.packages || (a.ecosystem < b.ecosystem ? -1 : 1));
@@ -88,7 +88,7 @@ async function spacesOf(tx: Database, packages: readonly string[]): Promise<Map<
 }
 
 /** The name of an ecosystem as `packages` has it, for people: `deb/debian-12` is `debian 12`. */
-function nameOf(ecosystem: string): string {
+export function nameOfEcosystem(ecosystem: string): string {
   const [type = "", release] = ecosystem.split("/", 2);
   if (release === undefined) return ["deb", "apk", "rpm"].includes(type) ? `${type} without a release` : type;
   const cut = release.lastIndexOf("-");

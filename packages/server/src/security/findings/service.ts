@@ -8,6 +8,7 @@ import {
   KnowledgeState,
   type ListFindingsRequest,
   ListFindingsRequestSchema,
+  ListUnknownImagesRequestSchema,
   RepoSchema,
   TagSchema,
 } from "@moorage/api/messages";
@@ -24,7 +25,10 @@ import { repoOfReport, repos } from "../../registry/index.ts";
 import type { AdvisoryDecision } from "./decisions.ts";
 import { isIndexType } from "../../core/media-types.ts";
 import { knowledgeBehind, leastKnown, type PlatformKnowledge } from "../coverage/index-knowledge.ts";
-import { coverageMessage, staleMessage, unknownMessage } from "../coverage/messages.ts";
+import { listUnknownImages } from "../coverage/list-unknown.ts";
+import { coverageMessage, staleMessage, unknownImageMessage, unknownMessage } from "../coverage/messages.ts";
+import { type Uncompared, uncomparedIn } from "../coverage/not-compared.ts";
+import { unknownInScope } from "../coverage/scope-summary.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
 import { staleFeeds } from "../coverage/stale-feeds.ts";
 import { manifestOf } from "../gate/images.ts";
@@ -61,7 +65,14 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       const findings = rows.map((row) => messageOf(row, licences, readers));
       if (request.pageToken !== "") return { findings, nextPageToken };
       const platforms = await platformsNamed(call, images.named ?? []);
-      return { findings, nextPageToken, platforms, ...(await knownOf(call, images.named)) };
+      return { findings, nextPageToken, platforms, ...(await knownOf(call, images)) };
+    },
+    async listUnknownImages(call, request) {
+      validate(ListUnknownImagesRequestSchema, request);
+      const scope = scopeOf(request.uidp, await call.visible(...NEEDS));
+      const within = request.repo === "" ? scope : ofRepo(scope, await visibleRepo(call, request.repo));
+      const { rows, nextPageToken } = await listUnknownImages(call, pageTokenKey, request, within);
+      return { unknownImages: rows.map(unknownImageMessage), nextPageToken };
     },
     async getCoverage(call, request) {
       validate(GetCoverageRequestSchema, request);
@@ -70,21 +81,32 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       await requireImage(call, repo, digest);
       const images = await knowledgeBehind(call.tx, { repo, digest });
       const spaces = images.flatMap(({ coverage }) => coverage.spaces);
-      return coverageMessage(images, await staleFeeds(call.tx, call.nowMs, spaces));
+      const uncompared: Uncompared[] = [];
+      for (const image of images) uncompared.push(await uncomparedIn(call.tx, image.digest, image.sources));
+      return coverageMessage(images, uncompared, await staleFeeds(call.tx, call.nowMs, spaces));
     },
   };
 }
 
 /** `named`: the image or index that the list is about, in each of the repos. */
-async function imagesOf(call: Call, request: ListFindingsRequest): Promise<ListedImages & { named?: ImageName[] }> {
+interface ImagesOfList extends ListedImages {
+  named?: ImageName[];
+}
+
+async function imagesOf(call: Call, request: ListFindingsRequest): Promise<ImagesOfList> {
   const scope = scopeOf(request.uidp, await call.visible(...NEEDS));
   if (request.repo === "") return request.digest === "" ? { scope } : await anywhere(call, scope, request.digest);
   const repo = await visibleRepo(call, request.repo);
-  const within: Scope = { ...scope, roots: scope.roots.length === 0 ? [] : [repo] };
+  const within = ofRepo(scope, repo);
   const digest = request.tag === "" ? request.digest : await digestOfTag(call, repo, request);
   if (digest === "") return { scope: within };
   await requireImage(call, repo, digest);
   return { scope: within, only: await imagesNamed(call, repo, digest), named: [{ repo, digest }] };
+}
+
+/** The part of a scope that is the repo. */
+function ofRepo(scope: Scope, repo: string): Scope {
+  return { ...scope, roots: scope.roots.length === 0 ? [] : [repo] };
 }
 
 /** Throws NOT_FOUND unless the repo holds the manifest. */
@@ -134,19 +156,27 @@ const MAX_NAMED = 1;
 
 /**
  * What is known of the images that a list is about; what is the same in several repos once. Of a list about no image,
- * no more than that there is no feed.
+ * of how many images in its scope it is not, and whether there is no feed.
  */
-async function knownOf({ tx, nowMs }: Call, named: readonly ImageName[] | undefined) {
+async function knownOf({ tx, nowMs }: Call, { named, scope }: ImagesOfList) {
   if (named === undefined) {
     const state = (await isAnyFeed(tx)) ? KnowledgeState.UNSPECIFIED : KnowledgeState.NO_DATA;
-    return { state, staleFeeds: (await staleFeeds(tx, nowMs)).map(staleMessage) };
+    const { isAtLeast: atLeast, ...counts } = await unknownInScope(tx, scope);
+    return {
+      state,
+      unknownSummary: { ...counts, atLeast },
+      staleFeeds: (await staleFeeds(tx, nowMs)).map(staleMessage),
+    };
   }
   const found = new Map<string, PlatformKnowledge>();
   for (const image of named)
     for (const each of await knowledgeBehind(tx, image)) found.set(`${each.digest} ${each.reason}`, each);
   const images = [...found.values()];
+  let notCompared = 0;
+  for (const { digest, sources } of images) notCompared += (await uncomparedIn(tx, digest, sources)).count;
   const spaces = new Set(images.flatMap(({ coverage }) => coverage.spaces));
   return {
+    notCompared,
     unknownImages: images.filter(({ state }) => state !== "READ").map(unknownMessage),
     state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
     staleFeeds: (await staleFeeds(tx, nowMs, [...spaces])).map(staleMessage),

@@ -51,17 +51,22 @@ export async function* imagesWith(
     const digests = await digestsWith(db, packages, digest, isAt);
     const last = digests.at(-1);
     if (last === undefined) return;
-    const rows = await reposIn(db, scope)
-      .innerJoin("manifests as m", "m.repo", "t.uid")
-      .select(["m.repo", "m.digest"])
-      .where("m.digest", "in", digests)
-      .orderBy("m.digest")
-      .orderBy("m.repo")
-      .execute();
+    const rows = await imagesOf(db, scope, digests);
     const images = rows.filter((row) => row.digest > from.digest || row.repo >= from.repo);
     yield { images, last: images.at(-1) ?? { repo: LAST_REPO, digest: last } };
     digest = last;
   }
+}
+
+/** The digests in each repo of the scope that has them, by digests and then by repos. */
+export async function imagesOf(db: Database, scope: Scope, digests: readonly string[]): Promise<ImageName[]> {
+  return await reposIn(db, scope)
+    .innerJoin("manifests as m", "m.repo", "t.uid")
+    .select(["m.repo", "m.digest"])
+    .where("m.digest", "in", digests)
+    .orderBy("m.digest")
+    .orderBy("m.repo")
+    .execute();
 }
 
 // After all uids, whose characters are hexadecimal digits and slashes.

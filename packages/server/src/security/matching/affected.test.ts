@@ -60,21 +60,57 @@ test("lists count beside ranges, and ranges beside each other", () => {
     });
 });
 
-test("what a version's order cannot place is only looked for in the list", () => {
+test("what a version's order cannot place is only looked for in the list, and in ranges of all versions", () => {
   const all = compiled([{ introduced: "0" }, { fixed: "2.0.0" }], { versions: ["(devel)"] });
   assert.deepEqual(isAffected(all, "(devel)"), { isAffected: true, fixed: ["2.0.0"], lastAffected: [] });
   assert.equal(isAffected(all, "devel").isAffected, false);
   assert.equal(isAffected(all, "").isAffected, false);
-  for (const events of [
-    [{ introduced: "0" }, { fixed: "soon" }],
-    [{ introduced: "x" }],
-    [{ introduced: "0" }, { limit: "x" }, { limit: "2.0.0" }],
-  ])
-    assert.deepEqual(affectedOf(events, VERSIONS, { versions: ["2.0.0"] }), ["2.0.0"]);
+  assert.equal(isAffected(compiled([{ introduced: "0" }]), "(devel)").isAffected, true);
   const legacy = compileAffected("pypi", {
     ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "1.0" }] }],
   });
   assert.equal(isAffected(legacy, "0.1-bulbasaur").isAffected, true);
+});
+
+test("where a range names what cannot be read, all that may lie in it is affected", () => {
+  const cases: [events: RangeEvent[], affected: string[]][] = [
+    [[{ introduced: "0" }, { fixed: "soon" }], VERSIONS],
+    [
+      [{ introduced: "1.5.0" }, { fixed: "" }],
+      ["1.5.0", "2.0.0", "3.0.0"],
+    ],
+    [
+      [{ introduced: "1.5.0" }, { last_affected: "soon" }],
+      ["1.5.0", "2.0.0", "3.0.0"],
+    ],
+    // It goes on to the next end that can be read.
+    [[{ introduced: "1.0.0" }, { fixed: "x" }, { introduced: "1.5.0" }, { fixed: "3.0.0" }], VERSIONS.slice(2, 5)],
+    [[{ introduced: "x" }], VERSIONS],
+    [[{ introduced: "x" }, { fixed: "2.0.0" }], VERSIONS.slice(0, 4)],
+    [[{ introduced: "x" }, { last_affected: "2.0.0" }], VERSIONS.slice(0, 5)],
+    [[{ introduced: "x" }, { fixed: "y" }], VERSIONS],
+    [[{ introduced: "1.0.0" }, { fixed: "1.5.0" }, { introduced: "x" }, { fixed: "3.0.0" }], VERSIONS.slice(0, 5)],
+    [[{ introduced: "0" }, { limit: "x" }, { limit: "2.0.0" }], VERSIONS],
+  ];
+  for (const [events, affected] of cases)
+    assert.deepEqual(affectedOf(events, VERSIONS), affected, JSON.stringify(events));
+  for (const order of [
+    "semver",
+    "pypi",
+    "composer",
+    "rubygems",
+    "nuget",
+    "cran",
+    "pub",
+    "dpkg",
+    "apk",
+    "rpm",
+  ] as const) {
+    const range = compileAffected(order, {
+      ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "no / version" }] }],
+    });
+    assert.equal(isAffected(range, "1.0.0").isAffected, true, `${order}: it was fixed before all versions`);
+  }
 });
 
 test("each ecosystem's ranges are evaluated in its own order", () => {

@@ -48,26 +48,27 @@ export interface Verdict {
 }
 
 /**
- * Prepares an `affected[]`. Ranges of type GIT are left out: images do not have commits. A range that has a version
- * which its order cannot place is left out as well. An `affected[]` with neither ranges nor versions affects nothing.
- * Source: OSV schema 1.7, "Evaluation".
+ * Prepares an `affected[]`. Ranges of type GIT are left out: images do not have commits. Where a range names a version
+ * that its order cannot read, it is not known where it begins or ends: all that may lie in it is affected, since a
+ * vulnerability that is not shown is worse than one that is shown in vain. An `affected[]` with neither ranges nor
+ * versions affects nothing. Source: OSV schema 1.7, "Evaluation".
  */
 export function compileAffected(order: VersionOrder, affected: Affected): CompiledAffected {
   const ranges = (affected.ranges ?? [])
     .filter(({ type }) => type === "SEMVER" || type === "ECOSYSTEM")
-    .flatMap(({ events }) => rangeOf(order, events ?? []) ?? []);
+    .map(({ events }) => rangeOf(order, events ?? []));
   return { order, ranges, versions: [...new Set(affected.versions ?? [])] };
 }
 
 /**
  * Whether the version is affected: one of the list `versions`, or in one of the ranges. A version that its order cannot
- * place is only looked for in the list. Withdrawn records, which affect nothing, are the caller's concern, and
+ * place is only looked for in the list, and in ranges of all versions. Withdrawn records, which affect nothing, are the caller's concern, and
  * so is that the version is written as `lookupsOf` does.
  */
 export function isAffected(compiled: CompiledAffected, version: string): Verdict {
   const { order, ranges } = compiled;
   const isPlaced = hasPlace(order, version);
-  const hits = isPlaced ? ranges.flatMap((range) => intervalAt(order, range, version) ?? []) : [];
+  const hits = ranges.flatMap((range) => (isPlaced ? intervalAt(order, range, version) : wholeOf(range)) ?? []);
   if (hits.length === 0 && !isListed(compiled, version)) return { isAffected: false, fixed: [], lastAffected: [] };
   const ends = hits.length > 0 ? hits : ranges.flatMap(({ intervals }) => intervals);
   const compare = (end: string): number => (isPlaced ? -compareWithNamed(order, version, end) : 1);
@@ -113,15 +114,21 @@ function intervalAt(order: VersionOrder, { intervals, limits }: CompiledRange, v
   );
 }
 
-/** Whether the order can place all versions of a range, so that compileAffected keeps it. */
-export function isPlaced(order: VersionOrder, { events }: { events?: readonly RangeEvent[] | null | undefined }) {
+/** The interval of a range that has all versions, whatever they are; undefined without one. */
+function wholeOf({ intervals, limits }: CompiledRange): Interval | undefined {
+  if (limits !== undefined) return undefined;
+  return intervals.find(({ from, fixed, last }) => from === undefined && fixed === undefined && last === undefined);
+}
+
+/** Whether the order can read all versions of a range, so that it is known where that begins and ends. */
+export function isReadable(order: VersionOrder, { events }: { events?: readonly RangeEvent[] | null | undefined }) {
   const versions = (events ?? []).flatMap((event) => Object.entries(event));
   return versions.every(
     ([name, version]) =>
       (name === "introduced" && version === "0") ||
       (name === "limit" && version === "*") ||
       typeof version !== "string" ||
-      hasPlace(order, version),
+      isVersion(order, version),
   );
 }
 
@@ -133,7 +140,7 @@ interface Step {
   last: boolean;
 }
 
-function rangeOf(order: VersionOrder, events: readonly RangeEvent[]): CompiledRange | undefined {
+function rangeOf(order: VersionOrder, events: readonly RangeEvent[]): CompiledRange {
   const limits = events.flatMap(({ limit }) => limit ?? []);
   const steps: Step[] = [];
   for (const { introduced, fixed, last_affected: last } of events)
@@ -145,11 +152,27 @@ function rangeOf(order: VersionOrder, events: readonly RangeEvent[]): CompiledRa
           fixed: name === "fixed",
           last: name === "last",
         });
-  const isKnown = (version: string | undefined): boolean => version === undefined || hasPlace(order, version);
-  if (!steps.every(({ version }) => isKnown(version))) return undefined;
-  if (!limits.every((limit) => limit === "*" || isKnown(limit))) return undefined;
-  const intervals = intervalsOf(merged(order, steps));
-  return limits.length === 0 || limits.includes("*") ? { intervals } : { intervals, limits };
+  const intervals = readIntervals(order, steps);
+  const isLimited = limits.length > 0 && limits.every((limit) => limit !== "*" && isVersion(order, limit));
+  return isLimited ? { intervals, limits } : { intervals };
+}
+
+/**
+ * The intervals between those of the versions that can be read. An end that cannot be is none, so that what is affected
+ * goes on to the next one; with a beginning that cannot be read all is affected up to the last end.
+ */
+function readIntervals(order: VersionOrder, all: readonly Step[]): Interval[] {
+  const isRead = ({ version }: Step): boolean => version === undefined || isVersion(order, version);
+  const intervals = intervalsOf(merged(order, all.filter(isRead)));
+  if (!all.some((step) => step.introduced && !isRead(step))) return intervals;
+  const ends = merged(
+    order,
+    all.filter((step) => !step.introduced && isRead(step)),
+  );
+  const isOpen = intervals.some(({ fixed, last }) => fixed === undefined && last === undefined);
+  const [end] = ends.slice(-1);
+  if (isOpen || end?.version === undefined || all.some((step) => !step.introduced && !isRead(step))) return [{}];
+  return [end.last ? { last: end.version } : { fixed: end.version }];
 }
 
 function merged(order: VersionOrder, steps: readonly Step[]): Step[] {

@@ -1,4 +1,4 @@
-import { type Affected, isPlaced } from "./affected.ts";
+import { type Affected, isReadable } from "./affected.ts";
 import { packageKey, versionOrder } from "./package-keys.ts";
 import { entriesOf } from "./record-affects.ts";
 
@@ -32,8 +32,8 @@ export function reachOf(format: string, body: string): Reach {
     }
     spaces.add(key.slice(0, key.indexOf("/")));
     const name = key.slice(0, MAX_NAME_LENGTH);
-    if (rangesOf(affected).some((range) => !isPlaced(order, range)))
-      problem ||= `a range of ${name} has a version that cannot be compared`;
+    if (rangesOf(affected).some((range) => !isReadable(order, range)))
+      problem ||= `a range of ${name} has a version that cannot be read: all that may lie in it counts as affected`;
     // Other formats say with such an entry that the package is not affected.
     else if (format === "osv" && rangesOf(affected).length === 0 && (affected.versions ?? []).length === 0)
       problem ||= `no version of ${name} is named`;

@@ -6,7 +6,7 @@ import { ErrorNote } from "../../../ui/error-note.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { FindingTable } from "../finding-table.tsx";
-import { NotKnown, StaleFeeds } from "../knowledge.tsx";
+import { NotCompared, NotKnown, StaleFeeds } from "../knowledge.tsx";
 import { SEVERITIES, severityOf } from "../severity.tsx";
 import styles from "./image.module.css";
 import type { Chosen } from "./platforms.ts";
@@ -38,6 +38,7 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
       <ErrorNote error={error} />
       {isPending && <p role="status">Reading the findings…</p>}
       <NotKnown images={unknown} />
+      <NotCompared count={data?.pages[0]?.notCompared ?? 0} />
       <StaleFeeds feeds={data?.pages.flatMap(({ staleFeeds }) => staleFeeds) ?? []} />
       {data !== undefined && unknown.length === 0 && rows.length === 0 && !hasNextPage ? (
         <Empty title="No findings" command="moorage feeds list">

@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/vulnerabilities/v2/findings.proto.
  */
 export const file_moorage_vulnerabilities_v2_findings: GenFile = /*@__PURE__*/
-  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIi0ggKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCRJJCg5jb250cmFkaWN0aW9ucxjqByADKAsyMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nQ29udHJhZGljdGlvbhJFCgxyZW1lZGlhdGlvbnMY6wcgAygLMi4ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1JlbWVkaWF0aW9uEhMKCnRhZ3NfdG90YWwY7AcgASgFEhEKCHBsYXRmb3JtGO0HIAEoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSJ0ChJGaW5kaW5nUmVtZWRpYXRpb24SEAoIY2F0ZWdvcnkYASABKAkSDwoHZGV0YWlscxgCIAEoCRILCgN1cmwYAyABKAkSEAoIZG9jdW1lbnQYBCABKAkSDgoGc291cmNlGAUgASgJEgwKBGZlZWQYBiABKAkiOAoURmluZGluZ0NvbnRyYWRpY3Rpb24SDgoGc291cmNlGAEgASgJEhAKCHZlcnNpb25zGAIgAygJIqEBCgxGaW5kaW5nQ2xhaW0SDgoGc3RhdHVzGAEgASgJEhUKDWp1c3RpZmljYXRpb24YAiABKAkSDgoGaW1wYWN0GAMgASgJEhAKCGRvY3VtZW50GAQgASgJEg4KBmF1dGhvchgFIAEoCRIOCgZzb3VyY2UYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZlZWQYByABKAkiagoORmluZGluZ1BhY2thZ2USDAoEcHVybBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLc291cmNlX25hbWUYBCABKAkSFgoOc291cmNlX3ZlcnNpb24YBSABKAkiLgoPRmluZGluZ0xvY2F0aW9uEg0KBWxheWVyGAEgASgJEgwKBHBhdGgYAiABKAkinwEKDUZpbmRpbmdSZWNvcmQSDAoEZmVlZBgBIAEoCRIKCgJpZBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIeChZsYXN0X2FmZmVjdGVkX3ZlcnNpb25zGAUgAygJEi0KCW9wZW5fdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilAQKE0xpc3RGaW5kaW5nc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRILCgN0YWcYAyABKAkScwoGZGlnZXN0GAQgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SHwoPdnVsbmVyYWJpbGl0aWVzGAUgAygJQgbyuxgCEGQSGAoIcGFja2FnZXMYBiADKAlCBvK7GAIQZBJBCgxtaW5fc2V2ZXJpdHkYByABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEAoDa2V2GAggASgISACIAQESFAoHZml4YWJsZRgJIAEoCEgBiAEBEjcKBXN0YXRlGAogASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEikKBWFzX29mGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYHiABKAUSEgoKcGFnZV90b2tlbhgfIAEoCUIGCgRfa2V2QgoKCF9maXhhYmxlIrkCChRMaXN0RmluZGluZ3NSZXNwb25zZRI1CghmaW5kaW5ncxgBIAMoCzIjLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEkQKDnVua25vd25faW1hZ2VzGOgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVua25vd25GaW5kaW5ncxI6CgVzdGF0ZRjpByABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRI7CgtzdGFsZV9mZWVkcxjqByADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQSEgoJcGxhdGZvcm1zGOsHIAMoCSJ4CglTdGFsZUZlZWQSDAoEZmVlZBgBIAEoCRIwCgxzdWNjZXNzX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCGludGVydmFsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIkgKEVVuY292ZXJlZFBhY2thZ2VzEhEKCWVjb3N5c3RlbRgBIAEoCRIQCghwYWNrYWdlcxgCIAEoBRIOCgZwcmVzZXQYAyABKAki5QEKD1Vua25vd25GaW5kaW5ncxIOCgZkaWdlc3QYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBXdhaXRzGAQgASgIEjkKBXN0YXRlGAUgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSQAoJdW5jb3ZlcmVkGAYgAygLMi0ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5jb3ZlcmVkUGFja2FnZXMSFAoMdW5yZWFkX2ZpbGVzGAcgASgFIqMBChJHZXRDb3ZlcmFnZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiK8AQoIQ292ZXJhZ2USOQoFc3RhdGUYASABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRI5CgZpbWFnZXMYAiADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5JbWFnZUNvdmVyYWdlEjoKC3N0YWxlX2ZlZWRzGAMgAygLMiUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuU3RhbGVGZWVkIqwCCg1JbWFnZUNvdmVyYWdlEg4KBmRpZ2VzdBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRI5CgVzdGF0ZRgDIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEg4KBnJlYXNvbhgEIAEoCRINCgV3YWl0cxgFIAEoCBIQCghwYWNrYWdlcxgGIAEoBRJACgl1bmNvdmVyZWQYByADKAsyLS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRQYWNrYWdlcxIUCgx1bnJlYWRfZmlsZXMYCCABKAUSNQoFZmlsZXMYCSADKAsyJi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbnJlYWRGaWxlIjkKClVucmVhZEZpbGUSDAoEcGF0aBgBIAEoCRINCgVsYXllchgCIAEoCRIOCgZyZWFzb24YAyABKAkqqwEKDktub3dsZWRnZVN0YXRlEh8KG0tOT1dMRURHRV9TVEFURV9VTlNQRUNJRklFRBAAEioKGEtOT1dMRURHRV9TVEFURV9OT1RfUkVBRBABGgySvRgITk9UX1JFQUQSKAoXS05PV0xFREdFX1NUQVRFX05PX0RBVEEQAhoLkr0YB05PX0RBVEESIgoUS05PV0xFREdFX1NUQVRFX1JFQUQQAxoIkr0YBFJFQUQq0gIKD0ZpbmRpbmdTZXZlcml0eRIgChxGSU5ESU5HX1NFVkVSSVRZX1VOU1BFQ0lGSUVEEAASKQoYRklORElOR19TRVZFUklUWV9VTktOT1dOEAEaC5K9GAdVTktOT1dOEiMKFUZJTkRJTkdfU0VWRVJJVFlfTk9ORRACGgiSvRgETk9ORRIvChtGSU5ESU5HX1NFVkVSSVRZX05FR0xJR0lCTEUQAxoOkr0YCk5FR0xJR0lCTEUSIQoURklORElOR19TRVZFUklUWV9MT1cQBBoHkr0YA0xPVxInChdGSU5ESU5HX1NFVkVSSVRZX01FRElVTRAFGgqSvRgGTUVESVVNEiMKFUZJTkRJTkdfU0VWRVJJVFlfSElHSBAGGgiSvRgESElHSBIrChlGSU5ESU5HX1NFVkVSSVRZX0NSSVRJQ0FMEAcaDJK9GAhDUklUSUNBTCp1CgxGaW5kaW5nU3RhdGUSHQoZRklORElOR19TVEFURV9VTlNQRUNJRklFRBAAEiAKEkZJTkRJTkdfU1RBVEVfT1BFThABGgiSvRgET1BFThIkChRGSU5ESU5HX1NUQVRFX0NMT1NFRBACGgqSvRgGQ0xPU0VEKpMBCghGaXhTdGF0ZRIZChVGSVhfU1RBVEVfVU5TUEVDSUZJRUQQABIeCg9GSVhfU1RBVEVfRklYRUQQARoJkr0YBUZJWEVEEiYKE0ZJWF9TVEFURV9OT1RfRklYRUQQAhoNkr0YCU5PVF9GSVhFRBIkChJGSVhfU1RBVEVfV09OVF9GSVgQAxoMkr0YCFdPTlRfRklYMsIDCg9GaW5kaW5nc1NlcnZpY2USyAEKDExpc3RGaW5kaW5ncxIvLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1JlcXVlc3QaMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5MaXN0RmluZGluZ3NSZXNwb25zZSJVorsYCBoGxQzNDM8MqLsYAbq7GB0iG1Z1bG5lcmFiaWxpdGllcyBvZiBhbiBpbWFnZYLT5JMCHhIcL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncxLjAQoLR2V0Q292ZXJhZ2USLi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5HZXRDb3ZlcmFnZVJlcXVlc3QaJC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Db3ZlcmFnZSJ+orsYLRoExQzPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAkMSQS92dWxuZXJhYmlsaXRpZXMvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L2NvdmVyYWdlYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
+  fileDesc("Ciltb29yYWdlL3Z1bG5lcmFiaWxpdGllcy92Mi9maW5kaW5ncy5wcm90bxIabW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIi0ggKB0ZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEgwKBHJlcG8YAyABKAkSDgoGZGlnZXN0GAQgASgJEgwKBHRhZ3MYBSADKAkSOwoHcGFja2FnZRgGIAEoCzIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdQYWNrYWdlEj4KCWxvY2F0aW9ucxgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdMb2NhdGlvbhI9CghzZXZlcml0eRgIIAEoDjIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTZXZlcml0eRISCgVzY29yZRgJIAEoAUgAiAEBEgsKA2tldhgKIAEoCBIRCgRlcHNzGAsgASgBSAGIAQESHAoPZXBzc19wZXJjZW50aWxlGAwgASgBSAKIAQESNwoJZml4X3N0YXRlGA0gASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGA4gAygJEjoKB3JlY29yZHMYDyADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nUmVjb3JkEjcKBXN0YXRlGBAgASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEi0KCW9wZW5fdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2xvc2VfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY2xvc2VfcmVhc29uGBMgASgJEj8KCXN0YXRlbWVudBgUIAEoCzIsLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdTdGF0ZW1lbnQSPQoIZGVjaXNpb24YFSABKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nRGVjaXNpb24SOQoGY2xhaW1zGOgHIAMoCzIoLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmdDbGFpbRIQCgdzb3VyY2VzGOkHIAMoCRJJCg5jb250cmFkaWN0aW9ucxjqByADKAsyMC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nQ29udHJhZGljdGlvbhJFCgxyZW1lZGlhdGlvbnMY6wcgAygLMi4ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1JlbWVkaWF0aW9uEhMKCnRhZ3NfdG90YWwY7AcgASgFEhEKCHBsYXRmb3JtGO0HIAEoCUIICgZfc2NvcmVCBwoFX2Vwc3NCEgoQX2Vwc3NfcGVyY2VudGlsZSJ0ChJGaW5kaW5nUmVtZWRpYXRpb24SEAoIY2F0ZWdvcnkYASABKAkSDwoHZGV0YWlscxgCIAEoCRILCgN1cmwYAyABKAkSEAoIZG9jdW1lbnQYBCABKAkSDgoGc291cmNlGAUgASgJEgwKBGZlZWQYBiABKAkiOAoURmluZGluZ0NvbnRyYWRpY3Rpb24SDgoGc291cmNlGAEgASgJEhAKCHZlcnNpb25zGAIgAygJIqEBCgxGaW5kaW5nQ2xhaW0SDgoGc3RhdHVzGAEgASgJEhUKDWp1c3RpZmljYXRpb24YAiABKAkSDgoGaW1wYWN0GAMgASgJEhAKCGRvY3VtZW50GAQgASgJEg4KBmF1dGhvchgFIAEoCRIOCgZzb3VyY2UYBiABKAkSKAoEdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AEKD0ZpbmRpbmdEZWNpc2lvbhIQCghhZHZpc29yeRgBIAEoCRITCgthZHZpc29yeV9pZBgCIAEoCRI5CgR0eXBlGAMgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRXZlbnRUeXBlRmlsdGVyEhUKDWp1c3RpZmljYXRpb24YBCABKAkSEAoIdmVyc2lvbnMYBSADKAkSDAoEbm90ZRgGIAEoCRIoCgR0aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoQRmluZGluZ1N0YXRlbWVudBIVCg1qdXN0aWZpY2F0aW9uGAEgASgJEg4KBmltcGFjdBgCIAEoCRIQCghkb2N1bWVudBgDIAEoCRIOCgZhdXRob3IYBCABKAkSDgoGc291cmNlGAUgASgJEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZlZWQYByABKAkiagoORmluZGluZ1BhY2thZ2USDAoEcHVybBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEwoLc291cmNlX25hbWUYBCABKAkSFgoOc291cmNlX3ZlcnNpb24YBSABKAkiLgoPRmluZGluZ0xvY2F0aW9uEg0KBWxheWVyGAEgASgJEgwKBHBhdGgYAiABKAkinwEKDUZpbmRpbmdSZWNvcmQSDAoEZmVlZBgBIAEoCRIKCgJpZBgCIAEoCRIPCgdsaWNlbmNlGAMgASgJEhQKDGZpeF92ZXJzaW9ucxgEIAMoCRIeChZsYXN0X2FmZmVjdGVkX3ZlcnNpb25zGAUgAygJEi0KCW9wZW5fdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilAQKE0xpc3RGaW5kaW5nc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRILCgN0YWcYAyABKAkScwoGZGlnZXN0GAQgASgJQmPyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SHwoPdnVsbmVyYWJpbGl0aWVzGAUgAygJQgbyuxgCEGQSGAoIcGFja2FnZXMYBiADKAlCBvK7GAIQZBJBCgxtaW5fc2V2ZXJpdHkYByABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEAoDa2V2GAggASgISACIAQESFAoHZml4YWJsZRgJIAEoCEgBiAEBEjcKBXN0YXRlGAogASgOMigubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1N0YXRlEikKBWFzX29mGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYHiABKAUSEgoKcGFnZV90b2tlbhgfIAEoCUIGCgRfa2V2QgoKCF9maXhhYmxlIpYDChRMaXN0RmluZGluZ3NSZXNwb25zZRI1CghmaW5kaW5ncxgBIAMoCzIjLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEkQKDnVua25vd25faW1hZ2VzGOgHIAMoCzIrLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLlVua25vd25GaW5kaW5ncxI6CgVzdGF0ZRjpByABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRI7CgtzdGFsZV9mZWVkcxjqByADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQSEgoJcGxhdGZvcm1zGOsHIAMoCRJECg91bmtub3duX3N1bW1hcnkY7AcgASgLMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5rbm93blN1bW1hcnkSFQoMbm90X2NvbXBhcmVkGO0HIAEoBSKFAQoOVW5rbm93blN1bW1hcnkSEAoIbm90X3JlYWQYASABKAUSDwoHbm9fZGF0YRgCIAEoBRIQCghhdF9sZWFzdBgDIAEoCBI+Cgl1bmNvdmVyZWQYBCADKAsyKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRJbWFnZXMiRAoPVW5jb3ZlcmVkSW1hZ2VzEhEKCWVjb3N5c3RlbRgBIAEoCRIOCgZpbWFnZXMYAiABKAUSDgoGcHJlc2V0GAMgASgJIrQBChhMaXN0VW5rbm93bkltYWdlc1JlcXVlc3QSKAoEdWlkcBgBIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXISDAoEcmVwbxgCIAEoCRI5CgVzdGF0ZRgDIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEhEKCXBhZ2Vfc2l6ZRgeIAEoBRISCgpwYWdlX3Rva2VuGB8gASgJInwKGUxpc3RVbmtub3duSW1hZ2VzUmVzcG9uc2USRgoOdW5rbm93bl9pbWFnZXMYASADKAsyLi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Vbmtub3duSW1hZ2VPZlJlcG8SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqwBChJVbmtub3duSW1hZ2VPZlJlcG8SDAoEcmVwbxgBIAEoCRIOCgZkaWdlc3QYAiABKAkSDAoEdGFncxgDIAMoCRIQCghwbGF0Zm9ybRgEIAEoCRI5CgVzdGF0ZRgFIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEg4KBnJlYXNvbhgGIAEoCRINCgV3YWl0cxgHIAEoCCJ4CglTdGFsZUZlZWQSDAoEZmVlZBgBIAEoCRIwCgxzdWNjZXNzX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCGludGVydmFsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIkgKEVVuY292ZXJlZFBhY2thZ2VzEhEKCWVjb3N5c3RlbRgBIAEoCRIQCghwYWNrYWdlcxgCIAEoBRIOCgZwcmVzZXQYAyABKAki5QEKD1Vua25vd25GaW5kaW5ncxIOCgZkaWdlc3QYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBXdhaXRzGAQgASgIEjkKBXN0YXRlGAUgASgOMioubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuS25vd2xlZGdlU3RhdGUSQAoJdW5jb3ZlcmVkGAYgAygLMi0ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuVW5jb3ZlcmVkUGFja2FnZXMSFAoMdW5yZWFkX2ZpbGVzGAcgASgFIqMBChJHZXRDb3ZlcmFnZVJlcXVlc3QSFQoIcmVwb191aWQYASABKAlCA+BBAhJ2CgZkaWdlc3QYAiABKAlCZuBBAvK7GF8KKHNoYTI1NjpbYS1mMC05XXs2NH18c2hhNTEyOlthLWYwLTldezEyOH0aM211c3QgYmUgYSBkaWdlc3QsIGFzIHNoYTI1Njo8NjQgaGV4YWRlY2ltYWwgZGlnaXRzPiK8AQoIQ292ZXJhZ2USOQoFc3RhdGUYASABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRI5CgZpbWFnZXMYAiADKAsyKS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5JbWFnZUNvdmVyYWdlEjoKC3N0YWxlX2ZlZWRzGAMgAygLMiUubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuU3RhbGVGZWVkIpADCg1JbWFnZUNvdmVyYWdlEg4KBmRpZ2VzdBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRI5CgVzdGF0ZRgDIAEoDjIqLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLktub3dsZWRnZVN0YXRlEg4KBnJlYXNvbhgEIAEoCRINCgV3YWl0cxgFIAEoCBIQCghwYWNrYWdlcxgGIAEoBRJACgl1bmNvdmVyZWQYByADKAsyLS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvdmVyZWRQYWNrYWdlcxIUCgx1bnJlYWRfZmlsZXMYCCABKAUSNQoFZmlsZXMYCSADKAsyJi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbnJlYWRGaWxlEhQKDG5vdF9jb21wYXJlZBgKIAEoBRJMChVwYWNrYWdlc19ub3RfY29tcGFyZWQYCyADKAsyLS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5VbmNvbXBhcmVkUGFja2FnZSIyChFVbmNvbXBhcmVkUGFja2FnZRIMCgRwdXJsGAEgASgJEg8KB3ZlcnNpb24YAiABKAkiOQoKVW5yZWFkRmlsZRIMCgRwYXRoGAEgASgJEg0KBWxheWVyGAIgASgJEg4KBnJlYXNvbhgDIAEoCSqrAQoOS25vd2xlZGdlU3RhdGUSHwobS05PV0xFREdFX1NUQVRFX1VOU1BFQ0lGSUVEEAASKgoYS05PV0xFREdFX1NUQVRFX05PVF9SRUFEEAEaDJK9GAhOT1RfUkVBRBIoChdLTk9XTEVER0VfU1RBVEVfTk9fREFUQRACGguSvRgHTk9fREFUQRIiChRLTk9XTEVER0VfU1RBVEVfUkVBRBADGgiSvRgEUkVBRCrSAgoPRmluZGluZ1NldmVyaXR5EiAKHEZJTkRJTkdfU0VWRVJJVFlfVU5TUEVDSUZJRUQQABIpChhGSU5ESU5HX1NFVkVSSVRZX1VOS05PV04QARoLkr0YB1VOS05PV04SIwoVRklORElOR19TRVZFUklUWV9OT05FEAIaCJK9GAROT05FEi8KG0ZJTkRJTkdfU0VWRVJJVFlfTkVHTElHSUJMRRADGg6SvRgKTkVHTElHSUJMRRIhChRGSU5ESU5HX1NFVkVSSVRZX0xPVxAEGgeSvRgDTE9XEicKF0ZJTkRJTkdfU0VWRVJJVFlfTUVESVVNEAUaCpK9GAZNRURJVU0SIwoVRklORElOR19TRVZFUklUWV9ISUdIEAYaCJK9GARISUdIEisKGUZJTkRJTkdfU0VWRVJJVFlfQ1JJVElDQUwQBxoMkr0YCENSSVRJQ0FMKnUKDEZpbmRpbmdTdGF0ZRIdChlGSU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAoSRklORElOR19TVEFURV9PUEVOEAEaCJK9GARPUEVOEiQKFEZJTkRJTkdfU1RBVEVfQ0xPU0VEEAIaCpK9GAZDTE9TRUQqkwEKCEZpeFN0YXRlEhkKFUZJWF9TVEFURV9VTlNQRUNJRklFRBAAEh4KD0ZJWF9TVEFURV9GSVhFRBABGgmSvRgFRklYRUQSJgoTRklYX1NUQVRFX05PVF9GSVhFRBACGg2SvRgJTk9UX0ZJWEVEEiQKEkZJWF9TVEFURV9XT05UX0ZJWBADGgySvRgIV09OVF9GSVgygAUKD0ZpbmRpbmdzU2VydmljZRLIAQoMTGlzdEZpbmRpbmdzEi8ubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuTGlzdEZpbmRpbmdzUmVxdWVzdBowLm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RGaW5kaW5nc1Jlc3BvbnNlIlWiuxgIGgbFDM0MzwyouxgBursYHSIbVnVsbmVyYWJpbGl0aWVzIG9mIGFuIGltYWdlgtPkkwIeEhwvdnVsbmVyYWJpbGl0aWVzL3YyL2ZpbmRpbmdzErsBChFMaXN0VW5rbm93bkltYWdlcxI0Lm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RVbmtub3duSW1hZ2VzUmVxdWVzdBo1Lm1vb3JhZ2UudnVsbmVyYWJpbGl0aWVzLnYyLkxpc3RVbmtub3duSW1hZ2VzUmVzcG9uc2UiOaK7GAgaBsUMzQzPDKi7GAGC0+STAiMSIS92dWxuZXJhYmlsaXRpZXMvdjIvdW5rbm93bkltYWdlcxLjAQoLR2V0Q292ZXJhZ2USLi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5HZXRDb3ZlcmFnZVJlcXVlc3QaJC5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Db3ZlcmFnZSJ+orsYLRoExQzPDCIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAkMSQS92dWxuZXJhYmlsaXRpZXMvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L2NvdmVyYWdlYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_common_uidp, file_moorage_vulnerabilities_v2_advisories]);
 
 /**
  * Finding is one vulnerability of one package of one image. Records of feeds that mean the same vulnerability, by their
@@ -799,6 +799,22 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
    * @generated from field: repeated string platforms = 1003;
    */
   platforms: string[];
+
+  /**
+   * On the first page of a list that is not about one tag or digest: of how many images, of all that the list goes
+   * through, the findings are not known. Without it an empty list says nothing.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.UnknownSummary unknown_summary = 1004;
+   */
+  unknownSummary?: UnknownSummary | undefined;
+
+  /**
+   * On the first page of a list about one tag or digest: how many packages have versions that cannot be compared with
+   * those of records; GetCoverage lists them.
+   *
+   * @generated from field: int32 not_compared = 1005;
+   */
+  notCompared: number;
 };
 
 /**
@@ -807,6 +823,223 @@ export type ListFindingsResponse = Message<"moorage.vulnerabilities.v2.ListFindi
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
   messageDesc(file_moorage_vulnerabilities_v2_findings, 10);
+
+/**
+ * UnknownSummary counts images that tags point to and whose findings are not known. ListUnknownImages lists them.
+ *
+ * @generated from message moorage.vulnerabilities.v2.UnknownSummary
+ */
+export type UnknownSummary = Message<"moorage.vulnerabilities.v2.UnknownSummary"> & {
+  /**
+   * Images that were not read or compared with records, or not all of them.
+   *
+   * @generated from field: int32 not_read = 1;
+   */
+  notRead: number;
+
+  /**
+   * Images that were, with packages that no feed covers.
+   *
+   * @generated from field: int32 no_data = 2;
+   */
+  noData: number;
+
+  /**
+   * There may be more: so many are unknown that not all were looked at.
+   *
+   * @generated from field: bool at_least = 3;
+   */
+  atLeast: boolean;
+
+  /**
+   * What no feed covers, the most images first.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.UncoveredImages uncovered = 4;
+   */
+  uncovered: UncoveredImages[];
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.UnknownSummary.
+ * Use `create(UnknownSummarySchema)` to create a new message.
+ */
+export const UnknownSummarySchema: GenMessage<UnknownSummary> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
+
+/**
+ * UncoveredImages are images with packages of an ecosystem that no feed covers.
+ *
+ * @generated from message moorage.vulnerabilities.v2.UncoveredImages
+ */
+export type UncoveredImages = Message<"moorage.vulnerabilities.v2.UncoveredImages"> & {
+  /**
+   * The ecosystem and its release, such as "npm" or "debian 12".
+   *
+   * @generated from field: string ecosystem = 1;
+   */
+  ecosystem: string;
+
+  /**
+   * How many images have packages of it.
+   *
+   * @generated from field: int32 images = 2;
+   */
+  images: number;
+
+  /**
+   * The preset of feeds that would cover them, for `moorage feeds add`. Empty when none would.
+   *
+   * @generated from field: string preset = 3;
+   */
+  preset: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.UncoveredImages.
+ * Use `create(UncoveredImagesSchema)` to create a new message.
+ */
+export const UncoveredImagesSchema: GenMessage<UncoveredImages> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 12);
+
+/**
+ * ListUnknownImagesRequest asks for images whose findings are not known.
+ *
+ * @generated from message moorage.vulnerabilities.v2.ListUnknownImagesRequest
+ */
+export type ListUnknownImagesRequest = Message<"moorage.vulnerabilities.v2.ListUnknownImagesRequest"> & {
+  /**
+   * Only repos in this part of the hierarchy.
+   *
+   * @generated from field: moorage.common.UIDPFilter uidp = 1;
+   */
+  uidp?: UIDPFilter | undefined;
+
+  /**
+   * Only this repo: its uid, or the path of the image, as "acme/app".
+   *
+   * @generated from field: string repo = 2;
+   */
+  repo: string;
+
+  /**
+   * Only images in this state: NOT_READ or NO_DATA. Both when unspecified.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.KnowledgeState state = 3;
+   */
+  state: KnowledgeState;
+
+  /**
+   * How many; 50 if 0, at most 200.
+   *
+   * @generated from field: int32 page_size = 30;
+   */
+  pageSize: number;
+
+  /**
+   * Where to go on.
+   *
+   * @generated from field: string page_token = 31;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.ListUnknownImagesRequest.
+ * Use `create(ListUnknownImagesRequestSchema)` to create a new message.
+ */
+export const ListUnknownImagesRequestSchema: GenMessage<ListUnknownImagesRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 13);
+
+/**
+ * ListUnknownImagesResponse is a page of images whose findings are not known.
+ *
+ * @generated from message moorage.vulnerabilities.v2.ListUnknownImagesResponse
+ */
+export type ListUnknownImagesResponse = Message<"moorage.vulnerabilities.v2.ListUnknownImagesResponse"> & {
+  /**
+   * In the order of repos and digests. There may be fewer than asked for, or none, although more follow.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.UnknownImageOfRepo unknown_images = 1;
+   */
+  unknownImages: UnknownImageOfRepo[];
+
+  /**
+   * Where to go on; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.ListUnknownImagesResponse.
+ * Use `create(ListUnknownImagesResponseSchema)` to create a new message.
+ */
+export const ListUnknownImagesResponseSchema: GenMessage<ListUnknownImagesResponse> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 14);
+
+/**
+ * UnknownImageOfRepo is an image of a repo whose findings are not known.
+ *
+ * @generated from message moorage.vulnerabilities.v2.UnknownImageOfRepo
+ */
+export type UnknownImageOfRepo = Message<"moorage.vulnerabilities.v2.UnknownImageOfRepo"> & {
+  /**
+   * The uid of the repo.
+   *
+   * @generated from field: string repo = 1;
+   */
+  repo: string;
+
+  /**
+   * The image.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * The tags that point to it, directly or through an index: those that moved last first, at most 50.
+   *
+   * @generated from field: repeated string tags = 3;
+   */
+  tags: string[];
+
+  /**
+   * The platform for which it is, as an index names it, such as "linux/amd64"; empty for an image in no index.
+   *
+   * @generated from field: string platform = 4;
+   */
+  platform: string;
+
+  /**
+   * NOT_READ or NO_DATA.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.KnowledgeState state = 5;
+   */
+  state: KnowledgeState;
+
+  /**
+   * Why it is not known.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * Whether it will be known without anybody doing something.
+   *
+   * @generated from field: bool waits = 7;
+   */
+  waits: boolean;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.UnknownImageOfRepo.
+ * Use `create(UnknownImageOfRepoSchema)` to create a new message.
+ */
+export const UnknownImageOfRepoSchema: GenMessage<UnknownImageOfRepo> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 15);
 
 /**
  * StaleFeed is a feed that was last read without an error longer ago than its own interval.
@@ -841,7 +1074,7 @@ export type StaleFeed = Message<"moorage.vulnerabilities.v2.StaleFeed"> & {
  * Use `create(StaleFeedSchema)` to create a new message.
  */
 export const StaleFeedSchema: GenMessage<StaleFeed> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 11);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 16);
 
 /**
  * UncoveredPackages are packages of an image that no feed covers.
@@ -876,7 +1109,7 @@ export type UncoveredPackages = Message<"moorage.vulnerabilities.v2.UncoveredPac
  * Use `create(UncoveredPackagesSchema)` to create a new message.
  */
 export const UncoveredPackagesSchema: GenMessage<UncoveredPackages> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 12);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 17);
 
 /**
  * UnknownFindings is an image of which it is not known what it holds, or not of all that it holds.
@@ -939,7 +1172,7 @@ export type UnknownFindings = Message<"moorage.vulnerabilities.v2.UnknownFinding
  * Use `create(UnknownFindingsSchema)` to create a new message.
  */
 export const UnknownFindingsSchema: GenMessage<UnknownFindings> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 13);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 18);
 
 /**
  * GetCoverageRequest names an image by digest.
@@ -967,7 +1200,7 @@ export type GetCoverageRequest = Message<"moorage.vulnerabilities.v2.GetCoverage
  * Use `create(GetCoverageRequestSchema)` to create a new message.
  */
 export const GetCoverageRequestSchema: GenMessage<GetCoverageRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 14);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 19);
 
 /**
  * Coverage is what is known of an image or index.
@@ -1002,7 +1235,7 @@ export type Coverage = Message<"moorage.vulnerabilities.v2.Coverage"> & {
  * Use `create(CoverageSchema)` to create a new message.
  */
 export const CoverageSchema: GenMessage<Coverage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 15);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 20);
 
 /**
  * ImageCoverage is what is known of one image.
@@ -1072,6 +1305,21 @@ export type ImageCoverage = Message<"moorage.vulnerabilities.v2.ImageCoverage"> 
    * @generated from field: repeated moorage.vulnerabilities.v2.UnreadFile files = 9;
    */
   files: UnreadFile[];
+
+  /**
+   * How many packages have versions that the order of their ecosystem cannot read. Records find them only where they
+   * list just that version, or are about all versions.
+   *
+   * @generated from field: int32 not_compared = 10;
+   */
+  notCompared: number;
+
+  /**
+   * These packages, at most 200.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.UncomparedPackage packages_not_compared = 11;
+   */
+  packagesNotCompared: UncomparedPackage[];
 };
 
 /**
@@ -1079,7 +1327,35 @@ export type ImageCoverage = Message<"moorage.vulnerabilities.v2.ImageCoverage"> 
  * Use `create(ImageCoverageSchema)` to create a new message.
  */
 export const ImageCoverageSchema: GenMessage<ImageCoverage> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 16);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 21);
+
+/**
+ * UncomparedPackage is a package whose version cannot be compared.
+ *
+ * @generated from message moorage.vulnerabilities.v2.UncomparedPackage
+ */
+export type UncomparedPackage = Message<"moorage.vulnerabilities.v2.UncomparedPackage"> & {
+  /**
+   * Its package URL.
+   *
+   * @generated from field: string purl = 1;
+   */
+  purl: string;
+
+  /**
+   * Its version, as it is looked for in records.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+};
+
+/**
+ * Describes the message moorage.vulnerabilities.v2.UncomparedPackage.
+ * Use `create(UncomparedPackageSchema)` to create a new message.
+ */
+export const UncomparedPackageSchema: GenMessage<UncomparedPackage> = /*@__PURE__*/
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 22);
 
 /**
  * UnreadFile is a file in a layer that could not be read or identified, or not all of it.
@@ -1114,7 +1390,7 @@ export type UnreadFile = Message<"moorage.vulnerabilities.v2.UnreadFile"> & {
  * Use `create(UnreadFileSchema)` to create a new message.
  */
 export const UnreadFileSchema: GenMessage<UnreadFile> = /*@__PURE__*/
-  messageDesc(file_moorage_vulnerabilities_v2_findings, 17);
+  messageDesc(file_moorage_vulnerabilities_v2_findings, 23);
 
 /**
  * KnowledgeState says whether the findings of an image are known. Only of an image that was READ does it mean something
@@ -1339,6 +1615,18 @@ export const FindingsService: GenService<{
     methodKind: "unary";
     input: typeof ListFindingsRequestSchema;
     output: typeof ListFindingsResponseSchema;
+  },
+  /**
+   * ListUnknownImages answers the images that tags point to, directly or through an index, and whose findings are not
+   * known: those that were not read or compared, and those with packages that no feed covers. NOT_FOUND for a repo that
+   * is not there or that the caller may not see. They are not counted: the list has no total.
+   *
+   * @generated from rpc moorage.vulnerabilities.v2.FindingsService.ListUnknownImages
+   */
+  listUnknownImages: {
+    methodKind: "unary";
+    input: typeof ListUnknownImagesRequestSchema;
+    output: typeof ListUnknownImagesResponseSchema;
   },
   /**
    * GetCoverage answers what is known of an image, or of each image of an index: whether it was read, which packages no

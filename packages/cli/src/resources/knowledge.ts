@@ -1,0 +1,57 @@
+// What a list of findings says of what is not known.
+import { numberIn, objectIn, objectsIn, textIn } from "../api/json-fields.ts";
+import type { JsonObject } from "../api/rest.ts";
+
+const FIELDS = ["state", "unknownImages", "unknownSummary", "unknownLibraries", "notCompared", "staleFeeds"];
+
+/** Those fields of a list's first page that say what is known. */
+export function knowledgeIn(page: JsonObject): JsonObject {
+  return Object.fromEntries(FIELDS.flatMap((name) => (page[name] === undefined ? [] : [[name, page[name]]])));
+}
+
+/** The same for people, a text for each thing that is not known; none when all is. */
+export function unknownTexts(page: JsonObject): string[] {
+  const unknown = objectsIn(page, "unknownImages").map(
+    (image) => `not known: ${textIn(image, "digest")}: ${stateIn(image)}: ${textIn(image, "reason")}`,
+  );
+  const stale = staleText(objectsIn(page, "staleFeeds"));
+  return [...unknown, ...summaryTexts(page), ...(stale === "" ? [] : [stale])];
+}
+
+function summaryTexts(page: JsonObject): string[] {
+  const summary = objectIn(page, "unknownSummary");
+  const [notRead, noData] = [numberIn(summary, "notRead"), numberIn(summary, "noData")];
+  const least = summary["atLeast"] === true ? "at least " : "";
+  const texts: string[] = [];
+  if (stateIn(page) === "NO_DATA") texts.push("no feed is there that images are compared with: nothing is known");
+  if (notRead + noData > 0 || least !== "") {
+    const parts = [`${countOf(notRead, "image")} NOT_READ`, `${countOf(noData, "image")} NO_DATA`];
+    texts.push(`not known: ${least}${parts.join(", ")}; moorage findings list-unknown-images lists them`);
+  }
+  for (const each of objectsIn(summary, "uncovered")) {
+    const preset = textIn(each, "preset");
+    const help = preset === "" ? "no preset of feeds would" : `moorage feeds add ${preset} would`;
+    texts.push(
+      `no feed covers ${textIn(each, "ecosystem")}, in ${countOf(numberIn(each, "images"), "image")}: ${help}`,
+    );
+  }
+  return texts;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`;
+}
+
+/** `READ`, `NO_DATA` or `NOT_READ`; `UNSPECIFIED` where there is none, and empty where the server does not say. */
+export function stateIn(item: JsonObject): string {
+  return textIn(item, "state").replace(/^KNOWLEDGE_STATE_/, "");
+}
+
+/** Says which feeds are older than their own interval; empty when none is. */
+export function staleText(feeds: readonly JsonObject[]): string {
+  const parts = feeds.map((feed) => {
+    const time = textIn(feed, "successTime");
+    return `${textIn(feed, "feed")} (${time === "" ? "never read" : `last read ${time}`})`;
+  });
+  return parts.length === 0 ? "" : `feeds older than their own interval: ${parts.join(", ")}`;
+}
