@@ -74,9 +74,24 @@ XML
   [ -s "$2" ]
 }
 
+# archives FOLDER LIST: fetches the archives of the list, a group, artifact and version a line, into FOLDER/app/lib.
+archives() {
+  command -v mvn >/dev/null
+  {
+    echo '<project><modelVersion>4.0.0</modelVersion><groupId>example</groupId><artifactId>shop</artifactId>'
+    echo '<version>1</version><dependencies>'
+    while read -r group artifact version; do
+      echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version>"
+      echo '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>'
+    done <"$2"
+    echo '</dependencies></project>'
+  } >"$1/pom.xml"
+  (cd "$1" && timeout 480 mvn -B -q dependency:copy-dependencies -DoutputDirectory="$1/app/lib")
+  rm "$1/pom.xml"
+}
+
 # 21 archives that many images hold, as Maven's clients get them; half of them state no coordinates.
 java_archives() {
-  command -v mvn >/dev/null
   cat >"$2" <<'LIST'
 org.apache.tomcat.embed tomcat-embed-core 9.0.70
 org.springframework.boot spring-boot 2.7.5
@@ -100,17 +115,152 @@ org.apache.struts struts2-core 2.5.22
 commons-collections commons-collections 3.2.1
 com.alibaba fastjson 1.2.80
 LIST
-  {
-    echo '<project><modelVersion>4.0.0</modelVersion><groupId>example</groupId><artifactId>shop</artifactId>'
-    echo '<version>1</version><dependencies>'
-    while read -r group artifact version; do
-      echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version>"
-      echo '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>'
-    done <"$2"
-    echo '</dependencies></project>'
-  } >"$1/pom.xml"
-  (cd "$1" && timeout 280 mvn -B -q dependency:copy-dependencies -DoutputDirectory="$1/app/lib")
-  rm "$1/pom.xml"
+  archives "$1" "$2"
+}
+
+# What lies beside these: other parts, versions and groups of the same projects, and other archives that images hold.
+java_neighbors() {
+  cat >"$2" <<'LIST'
+org.apache.tomcat.embed tomcat-embed-websocket 9.0.70
+org.apache.tomcat.embed tomcat-embed-el 9.0.70
+org.apache.tomcat tomcat-catalina 9.0.70
+org.apache.tomcat tomcat-jdbc 9.0.70
+org.apache.tomcat tomcat-coyote 9.0.70
+org.springframework.boot spring-boot-autoconfigure 2.7.5
+org.springframework.boot spring-boot-actuator-autoconfigure 2.7.5
+org.springframework spring-web 5.3.20
+org.springframework spring-webmvc 5.3.20
+org.springframework spring-beans 5.3.20
+org.springframework spring-expression 5.3.20
+org.springframework.security spring-security-core 5.7.1
+org.springframework.security spring-security-web 5.7.1
+org.springframework.data spring-data-commons 2.7.0
+org.springframework.cloud spring-cloud-function-context 3.2.2
+org.postgresql postgresql 42.2.5
+com.h2database h2 1.4.200
+com.squareup.okhttp okhttp 2.7.5
+com.squareup.okhttp3 okhttp 3.14.9
+com.squareup.okio okio 1.17.2
+com.squareup.okio okio-jvm 3.0.0
+mysql mysql-connector-java 8.0.28
+org.mariadb.jdbc mariadb-java-client 2.7.4
+xerces xercesImpl 2.12.2
+xalan xalan 2.7.2
+xml-apis xml-apis 1.4.01
+org.codehaus.groovy groovy-all 2.4.21
+org.codehaus.groovy groovy-json 2.5.14
+org.apache.groovy groovy 4.0.6
+dom4j dom4j 1.6.1
+org.dom4j dom4j 2.1.3
+org.bouncycastle bcprov-jdk15on 1.60
+org.bouncycastle bcpkix-jdk18on 1.71
+org.bouncycastle bcpg-jdk15on 1.60
+log4j log4j 1.2.17
+org.apache.logging.log4j log4j-api 2.14.1
+org.apache.logging.log4j log4j-1.2-api 2.14.1
+org.apache.commons commons-compress 1.20
+org.apache.commons commons-collections4 4.0
+org.apache.commons commons-configuration2 2.7
+commons-io commons-io 2.6
+commons-fileupload commons-fileupload 1.4
+commons-beanutils commons-beanutils 1.9.3
+commons-codec commons-codec 1.11
+commons-httpclient commons-httpclient 3.1
+commons-logging commons-logging 1.1.1
+commons-lang commons-lang 2.6
+com.fasterxml.jackson.core jackson-core 2.13.0
+com.fasterxml.jackson.dataformat jackson-dataformat-xml 2.13.0
+org.codehaus.jackson jackson-mapper-asl 1.9.13
+com.google.code.gson gson 2.8.8
+com.google.protobuf protobuf-java 3.19.4
+com.google.guava guava 19.0
+io.netty netty-all 4.1.42.Final
+io.netty netty-codec-http 4.1.90.Final
+io.netty netty 3.10.6.Final
+org.eclipse.jetty jetty-server 9.4.40.v20210413
+org.eclipse.jetty jetty-http 9.4.40.v20210413
+org.hibernate hibernate-core 5.6.5.Final
+org.hibernate.validator hibernate-validator 6.2.0.Final
+com.thoughtworks.xstream xstream 1.4.17
+org.apache.velocity velocity 1.7
+org.apache.velocity velocity-engine-core 2.2
+org.freemarker freemarker 2.3.30
+org.apache.httpcomponents httpclient 4.5.12
+org.hsqldb hsqldb 2.5.2
+org.apache.derby derby 10.14.2.0
+org.quartz-scheduler quartz 2.3.0
+com.mchange c3p0 0.9.5.3
+org.jetbrains.kotlin kotlin-stdlib 1.4.10
+org.scala-lang scala-library 2.13.8
+net.minidev json-smart 2.4.7
+org.json json 20220924
+org.jsoup jsoup 1.13.1
+junit junit 4.12
+org.apache.kafka kafka-clients 2.8.0
+com.microsoft.sqlserver mssql-jdbc 10.2.0.jre8
+com.oracle.database.jdbc ojdbc8 21.5.0.0
+net.sourceforge.htmlunit htmlunit 2.50.0
+com.zaxxer HikariCP 4.0.3
+org.apache.shiro shiro-core 1.8.0
+org.apache.activemq activemq-client 5.15.9
+org.elasticsearch elasticsearch 7.10.0
+org.apache.lucene lucene-core 8.7.0
+io.undertow undertow-core 2.2.10.Final
+org.jboss.resteasy resteasy-jaxrs 3.15.0.Final
+com.nimbusds nimbus-jose-jwt 9.8.1
+com.itextpdf itextpdf 5.5.13
+org.apache.poi poi-ooxml 4.1.0
+org.apache.pdfbox pdfbox 2.0.23
+org.apache.xmlgraphics batik-bridge 1.14
+org.glassfish.jersey.core jersey-common 2.33
+javax.servlet javax.servlet-api 4.0.1
+org.glassfish jakarta.el 3.0.3
+io.vertx vertx-core 4.0.0
+io.grpc grpc-netty-shaded 1.40.0
+org.apache.santuario xmlsec 2.2.2
+org.apache.cxf cxf-core 3.4.4
+org.apache.zookeeper zookeeper 3.6.2
+com.hazelcast hazelcast 4.2
+redis.clients jedis 3.6.0
+io.jsonwebtoken jjwt 0.9.1
+org.mozilla rhino 1.7.13
+org.apache.ant ant 1.10.9
+org.codehaus.plexus plexus-utils 3.0.15
+com.jcraft jsch 0.1.55
+ognl ognl 3.1.26
+org.thymeleaf thymeleaf 3.0.12.RELEASE
+antlr antlr 2.7.7
+org.ow2.asm asm 9.2
+aopalliance aopalliance 1.0
+cglib cglib 3.3.0
+org.javassist javassist 3.28.0-GA
+org.slf4j slf4j-api 1.7.36
+org.slf4j jcl-over-slf4j 1.7.36
+javax.servlet jstl 1.2
+org.apache.xmlbeans xmlbeans 3.1.0
+org.codehaus.woodstox woodstox-core-asl 4.4.1
+com.fasterxml.woodstox woodstox-core 6.2.1
+org.apache.tika tika-core 1.26
+org.xerial.snappy snappy-java 1.1.8.4
+org.xerial sqlite-jdbc 3.36.0.3
+io.springfox springfox-swagger-ui 2.9.2
+com.sun.mail javax.mail 1.6.2
+org.webjars jquery 3.4.1
+org.keycloak keycloak-core 15.0.2
+com.amazonaws aws-java-sdk-s3 1.12.100
+org.apache.axis axis 1.4
+axis axis 1.4
+LIST
+  archives "$1" "$2"
+}
+
+# The groups that Syft knows by the name of an artifact: its source is downloaded, and is not built.
+syft_groups() {
+  command -v go >/dev/null
+  local source
+  source=$(cd "$1" && timeout 120 go mod download -json github.com/anchore/syft@v1.44.0 | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+  sed -n 's/^\t"\([^"]*\)": *"\([^"]*\)",$/\1 \2/p' "$source/syft/pkg/cataloger/internal/cpegenerate/java_groupid_map.go" >"$2"
+  [ -s "$2" ]
 }
 
 go_program() {
@@ -127,6 +277,8 @@ part npm npm_packages
 part python python_packages
 part java java_packages
 part archives java_archives
+part neighbors java_neighbors
+part syft syft_groups
 part go go_program
 [ -s "$WORK/npm.txt" ] || { echo "real packages: not run: npm fetches nothing here"; exit 77; }
 cd "$ROOT"

@@ -199,6 +199,45 @@ test("what does not fit as a whole is not identified", async () => {
       "com.google.zxing:zxing",
       "",
     ],
+    // Groups that are named with hyphens, and classes that do not lie where the group says.
+    [
+      "tomcat-catalina-9.0.70.jar",
+      {
+        ...manifestOf({ "Bundle-SymbolicName": "org.apache.tomcat-catalina", "Implementation-Version": "9.0.70" }),
+        ...classesIn("org/apache/catalina/core", 3),
+      },
+      "org.apache.tomcat:tomcat-catalina",
+      "org.apache.tomcat:tomcat-catalina:9.0.70",
+    ],
+    [
+      "scala-library-2.13.8.jar",
+      {
+        ...manifestOf({ "Bundle-SymbolicName": "org.scala-lang.scala-library", "Implementation-Version": "2.13.8" }),
+        ...classesIn("scala/collection", 3),
+      },
+      "org.scala-lang:scala-library",
+      "org.scala-lang:scala-library:2.13.8",
+    ],
+    // The same letters, and no label of the group.
+    [
+      "tomcatter-1.0.jar",
+      { ...manifestOf({ "Bundle-SymbolicName": "org.apache.tomcatter" }), ...classesIn("org/apache/catalina", 3) },
+      "org.apache.tomcat:tomcatter",
+      "",
+    ],
+    // The words of the group are folders, the last of them deep; then another group has its classes there as well.
+    [
+      "commons-httpclient-3.1.jar",
+      classesIn("org/apache/commons/httpclient", 3),
+      "commons-httpclient:commons-httpclient",
+      "commons-httpclient:commons-httpclient:3.1",
+    ],
+    [
+      "commons-io-1.3.jar",
+      classesIn("org/apache/commons/io", 3),
+      "commons-io:commons-io org.apache.commons:commons-io",
+      "",
+    ],
     // A name that many have.
     ["core-1.0.jar", classesIn("com/google/zxing", 3), "com.google.zxing:core", ""],
     // The same domain, and another project of it.

@@ -39,6 +39,28 @@ test("an archive with parts of others in it lists these, and itself", async () =
   assert.deepEqual((await readJar("text.jar", renamed)).unidentified, []);
 });
 
+test("a version that goes on in the name of the file is that of the file, a classifier is not", async () => {
+  const files = {
+    ...pomProperties("com.example", "driver", "10.2.0"),
+    ...pomProperties("com.example.other", "part", "1.0"),
+  };
+  for (const [path, version] of [
+    ["driver-10.2.0.jar", "10.2.0"],
+    ["driver-10.2.0.jre8.jar", "10.2.0.jre8"],
+    ["driver-10.2.0.Final.jar", "10.2.0.Final"],
+    ["driver-10.2.0-jdk15.jar", "10.2.0"],
+    ["driver-10.2.0.1.jar", "10.2.0"],
+    ["driver-10.2.0.copy.jar", "10.2.0"],
+    ["driver-10.2.0jre8.jar", "10.2.0"],
+    ["part-10.2.0.jre8.jar", "10.2.0"],
+  ] as const)
+    assert.deepEqual(
+      (await readJar(path, zipOf(files))).purls,
+      [`pkg:maven/com.example.other/part@1.0`, `pkg:maven/com.example/driver@${version}`],
+      path,
+    );
+});
+
 test("a pom.xml counts where no pom.properties are, with what it has of its parent", async () => {
   const parent = "<parent><groupId>org.example</groupId><artifactId>all</artifactId><version>3</version></parent>";
   const files: Record<string, string>[] = [

@@ -1,4 +1,4 @@
-import type { ArchiveClues } from "./readers/java-clues.ts";
+import { type ArchiveClues, FOLDER_DEPTH } from "./readers/java-clues.ts";
 import type { Coordinates } from "./readers/java-pom.ts";
 
 /** The groups of which feeds know an artifact of that name. */
@@ -18,8 +18,8 @@ const MIN_FOLDER = 4;
 
 /**
  * The coordinates of an archive by what it says of itself and what feeds know; undefined where none fit, or more than
- * one. A group fits when the manifest names it, or when most of the classes lie where that group has them and nothing
- * in the manifest names somebody else.
+ * one. A group fits when the manifest names it, or when most of the classes lie where that group has them or the
+ * manifest names a part of it, and nothing in the manifest names somebody else.
  */
 export function identify(clues: ArchiveClues, groupsOf: KnownGroups): Coordinates | undefined {
   const found = new Map<string, Coordinates>();
@@ -36,9 +36,11 @@ function groupOf(artifact: string, known: readonly string[], clues: ArchiveClues
   if (named.length > 0) return named.length === 1 ? named[0] : undefined;
   if (COMMON_NAMES.has(artifact.toLowerCase())) return undefined;
   const possible = known.filter((group) => !clues.names.some((name) => isOfAnother(name, group)));
-  const byPath = possible.filter((group) => isByPath(group, clues));
-  const fitting = byPath.length > 0 ? byPath : possible.filter((group) => isByLastLabel(group, clues));
-  return fitting.length === 1 ? fitting[0] : undefined;
+  for (const fits of [isByPath, isByName, isByLastLabel]) {
+    const fitting = possible.filter((group) => fits(group, clues));
+    if (fitting.length > 0) return fitting.length === 1 ? fitting[0] : undefined;
+  }
+  return undefined;
 }
 
 /** Whether a name such as `org.apache.groovy` is of somebody else than the group. */
@@ -61,12 +63,26 @@ function isByPath(group: string, { folders, classes }: ArchiveClues): boolean {
   const labels = group.split(".");
   if (labels.length === 1) {
     const words = group.split("-");
-    return isMost(folders, classes, (folder) => words.every((word) => folder.split("/").includes(word)));
+    return isMost(folders, classes, (folder) => areFolders(words, folder.split("/")));
   }
   const [domain, path] = [labels.slice(0, 2).join("/"), labels.slice(0, COMPARED_LABELS).join("/")];
   return (
     folders.some(([folder]) => isBelow(folder, path)) && isMost(folders, classes, (folder) => isBelow(folder, domain))
   );
+}
+
+/** Whether the words are names of folders; behind the first they may lie deeper than folders are listed. */
+function areFolders(words: readonly string[], path: readonly string[]): boolean {
+  return (path.length === FOLDER_DEPTH && path.at(-1) === words[0]) || words.every((word) => path.includes(word));
+}
+
+/**
+ * Whether the manifest names a part of the group, whatever the hyphens: `org.apache.tomcat-catalina` is of
+ * org.apache.tomcat, and `org.scala-lang.scala-library` of org.scala-lang. A group without a domain is never named so.
+ */
+function isByName(group: string, { names }: ArchiveClues): boolean {
+  const dotted = (text: string): string => text.replaceAll("-", ".");
+  return domainOf(group) !== undefined && names.some((name) => dotted(name).startsWith(`${dotted(group)}.`));
 }
 
 /** Whether most classes lie in a folder at the top that the group ends with: `okhttp3` of `com.squareup.okhttp3`. */

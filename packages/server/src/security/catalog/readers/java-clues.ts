@@ -42,7 +42,8 @@ export class ClassFolders {
   }
 }
 
-const FOLDER_DEPTH = 3;
+/** How many levels of folders are distinguished. */
+export const FOLDER_DEPTH = 3;
 const MAX_FOLDER = 120;
 const MAX_FOLDERS = 1_000;
 const MAX_LISTED = 12;

@@ -52,6 +52,17 @@ export function statedVersion(versions: readonly string[]): string | undefined {
   return /^\d+\.\d+\.(?:0$|\d+\.)/.test(first) ? undefined : first;
 }
 
+/**
+ * The version of an artifact that was built from the pom with these coordinates: that of the pom, with what follows it
+ * after a dot in the name of the file. A build that makes `10.2.0.jre8` and `10.2.0.jre11` from one pom leaves 10.2.0
+ * in that. What follows a hyphen may be a classifier.
+ */
+export function builtVersion(stem: string, { name, version }: { name: string; version: string }): string {
+  const inFile = cutsOf(stem).find(([artifact, each]) => artifact === name && each.startsWith(`${version}.`))?.[1];
+  const more = inFile?.slice(version.length + 1) ?? "";
+  return inFile !== undefined && /^[a-z]/i.test(more) && QUALIFIER.test(more) ? inFile : version;
+}
+
 /** Whether the numbers that two versions begin with are the same, without zeros at the end, or those of one go on. */
 export function isSameRelease(a: string, b: string): boolean {
   const [left, right] = [numbersOf(a), numbersOf(b)];

@@ -5,7 +5,7 @@ import { type HeldFile, TempFolderError } from "../held-file.ts";
 import type { FoundPackages } from "../budget.ts";
 import { CatalogError, type FileReader, type FoundPackage, type Reading } from "../types.ts";
 import { type ArchiveClues, ClassFolders, cluesOf, isAnyOwn, statedCoordinates } from "./java-clues.ts";
-import { stemOf } from "./java-file-name.ts";
+import { builtVersion, stemOf } from "./java-file-name.ts";
 import { isOfJava, licenceIn, type Manifest, manifestOf, namesIn, versionsIn } from "./java-manifest.ts";
 import { type Coordinates, fromPom, fromProperties } from "./java-pom.ts";
 import { withoutScript } from "./zip-start.ts";
@@ -150,10 +150,10 @@ function addPom(poms: Map<string, Coordinates>, name: string, text: string): voi
 function packagesOf(path: string, contents: Contents): FoundPackage[] {
   const { manifest, classes, isAnyArchive } = contents;
   const poms = [...contents.poms.values()];
-  const packed = poms.map((each): FoundPackage => ({ type: "maven", ...each }));
+  const stem = stemOf(path);
+  const packed = poms.map((each): FoundPackage => ({ type: "maven", ...each, version: builtVersion(stem, each) }));
   if (isAnyOwn(poms, path, manifest)) return packed;
   const names = namesIn(manifest);
-  const stem = stemOf(path);
   const licence = licenceIn(manifest);
   const [version = ""] = versionsIn(manifest);
   if (isOfJava(manifest)) return [...packed, { type: "generic", name: stem, version }];
