@@ -1,7 +1,7 @@
-import { EcosystemSchema } from "@moorage/api/messages";
+import { type Ecosystem, EcosystemSchema } from "@moorage/api/messages";
 
 /** The number of toys. A real ecosystem has it in the contract; here it is added to what this process knows of that. */
-export const TOY = 77;
+export const TOY = 77 as Ecosystem;
 
 const [first] = EcosystemSchema.values;
 if (first !== undefined && EcosystemSchema.value[TOY] === undefined) {

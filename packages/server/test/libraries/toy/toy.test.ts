@@ -15,6 +15,15 @@ import { UNLIMITED } from "../../support/no-rate-limits.ts";
 
 const TOY = "ECOSYSTEM_TOY";
 const dataDir = mkdtempSync(join(tmpdir(), "moorage-toy-"));
+/** What answers of the API are looked at for. */
+interface Answer {
+  uid: string;
+  latestVersion: string;
+  artifacts: { uid: string; name: string }[];
+  artifactVersions: { uid: string; version: string }[];
+  counts: { ecosystem: string; totalCount: string }[];
+}
+
 let server: Composition;
 let [url, token, organization] = ["", "", ""];
 let group = { uid: "", path: "" };
@@ -46,7 +55,7 @@ after(async () => {
 beforeEach(async () => {
   const name = `shelf-${(count += 1)}`;
   const { uid } = await api("POST", `/iam/v2/groups/${organization}`, { name });
-  group = { uid: String(uid), path: `/toy/acme/${name}/-` };
+  group = { uid, path: `/toy/acme/${name}/-` };
 });
 
 async function ask(method: string, path: string, body?: string): Promise<{ status: number; text: string }> {
@@ -55,10 +64,10 @@ async function ask(method: string, path: string, body?: string): Promise<{ statu
   return { status: answer.status, text: await answer.text() };
 }
 
-async function api(method: string, path: string, body?: object): Promise<Record<string, never>> {
+async function api(method: string, path: string, body?: object): Promise<Answer> {
   const { status, text } = await ask(method, path, body && JSON.stringify(body));
   assert.equal(status, 200, text);
-  return JSON.parse(text || "{}") as Record<string, never>;
+  return JSON.parse(text || "{}") as Answer;
 }
 
 const get = (path: string): Promise<{ status: number; text: string }> => ask("GET", group.path + path);
@@ -77,7 +86,7 @@ test("a toy is published, listed, downloaded, and in the catalog of the API", as
   assert.partialDeepStrictEqual(artifacts, [{ name: "bear", ecosystem: TOY, latestVersion: "10", versionCount: 2 }]);
   const { counts } = await api("GET", `/libraries/v2/artifacts/count?ecosystems=${TOY}`);
   assert.deepEqual(counts, [{ ecosystem: TOY, totalCount: "1" }]);
-  const { artifactVersions } = await api("GET", `/libraries/v2/artifacts/${artifacts[0]["uid"]}/versions`);
+  const { artifactVersions } = await api("GET", `/libraries/v2/artifacts/${artifacts[0]?.uid}/versions`);
   assert.partialDeepStrictEqual(artifactVersions, [{ version: "10" }, { version: "2" }]);
   assert.equal((await get("/rabbit/")).text, "toy: Not found: toy rabbit");
   assert.equal((await fetch(`${url}${group.path}/bear/`)).status, 401);
@@ -86,10 +95,10 @@ test("a toy is published, listed, downloaded, and in the catalog of the API", as
 test("a version is removed by the API: what the toy is then, its ecosystem says", async () => {
   for (const version of ["1", "2"]) await put(`/duck/${version}.toy`, "MIT\n");
   const listed = await api("GET", `/libraries/v2/artifacts?ecosystems=${TOY}&query=duck`);
-  const { uid } = listed["artifacts"][0];
+  const uid = listed.artifacts[0]?.uid ?? "";
   const { artifactVersions } = await api("GET", `/libraries/v2/artifacts/${uid}/versions`);
-  await api("DELETE", `/libraries/v2/artifactVersions/${artifactVersions[0]["uid"]}`);
-  assert.equal((await api("GET", `/libraries/v2/artifacts/${uid}`))["latestVersion"], "1");
+  await api("DELETE", `/libraries/v2/artifactVersions/${artifactVersions[0]?.uid}`);
+  assert.equal((await api("GET", `/libraries/v2/artifacts/${uid}`)).latestVersion, "1");
   assert.equal((await get("/duck/")).text, "1\n");
   assert.equal((await put("/duck/2.toy", "MIT\n")).status, 409);
 });
@@ -141,7 +150,7 @@ test("a toy comes from an upstream once, a policy blocks it by the same gate, an
 
 test("a server offers what it was started with", async () => {
   const { counts } = await api("GET", "/libraries/v2/artifacts/count");
-  assert.equal((counts as unknown[]).length, 4);
+  assert.equal(counts.length, 4);
   const keys = ecosystemsWith([]).map(({ key }) => key);
   assert.deepEqual(keys, ["npm", "pypi", "maven"], "the others do not have it");
   assert.equal((await ask("GET", "/toys/acme/-/bear/")).status, 404);
