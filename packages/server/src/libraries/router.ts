@@ -10,13 +10,13 @@ import type { Protocol, ServedEcosystem } from "./requests/protocol.ts";
 import { send, sendCached } from "./requests/send.ts";
 
 /** The handler of the paths of ecosystems, such as `/npm/`. `matches` takes the path without the query. */
-export interface LibraryHandler {
+interface LibraryHandler {
   matches(path: string): boolean;
   handle: RequestHandler;
 }
 
 /** What the handler works with. */
-export interface LibraryHandlerDeps extends LibraryDeps {
+interface LibraryHandlerDeps extends LibraryDeps {
   /** Those that are served. */
   ecosystems: readonly ServedEcosystem[];
 }

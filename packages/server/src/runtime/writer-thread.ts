@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { programFile } from "../lib/program-file.ts";
 import type {
@@ -29,9 +30,15 @@ export interface WriterThreadEvents {
   died(error: Error): void;
 }
 
+/** A bundle has modules of its own: those of further ecosystems import the sources, of which all must be one. */
+function programOf({ ecosystems = [] }: WriterThreadData): URL {
+  if (ecosystems.length === 0) return programFile("sqlite-writer-thread", import.meta.url);
+  return new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url);
+}
+
 /** Starts the thread. */
 export function openWriterThread(data: WriterThreadData, events: WriterThreadEvents): WriterThread {
-  const worker = new Worker(programFile("sqlite-writer-thread", import.meta.url), {
+  const worker = new Worker(programOf(data), {
     workerData: data,
     // A command allocates little, and for a short time: with the default size the thread would take 15 MiB more, and be
     // no faster.

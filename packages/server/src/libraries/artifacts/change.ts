@@ -14,7 +14,7 @@ import type { PublishContext, PublishTarget } from "./publish.ts";
 import { versionNamed, versionsOf } from "./visible.ts";
 import { settleArtifact } from "./write.ts";
 
-export interface ChangeInput extends PublishTarget {
+interface ChangeInput extends PublishTarget {
   /** The number of the ecosystem. */
   ecosystem: number;
   normalized: string;

@@ -6,7 +6,7 @@ import type { Row } from "../../store/index.ts";
 import { ecosystemOf } from "../ecosystem/lookup.ts";
 
 /** What happened to an artifact. */
-export interface LibraryChange {
+interface LibraryChange {
   what: "published" | "fetched" | "changed" | "removed";
   /** The version; empty when it is not about one alone. */
   version: string;

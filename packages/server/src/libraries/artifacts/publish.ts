@@ -40,7 +40,7 @@ export interface Publication extends PublishedVersion {
   files: readonly [NewFile, ...NewFile[]];
 }
 
-export interface PublishInput extends PublishTarget, Publication {
+interface PublishInput extends PublishTarget, Publication {
   /** The number of the ecosystem. */
   ecosystem: number;
 }

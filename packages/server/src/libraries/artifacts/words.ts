@@ -2,7 +2,7 @@ import { organizationOf } from "../../lib/uid.ts";
 import { type Database, select } from "../../store/index.ts";
 
 /** The longest beginning of a word that is searched for, in characters. */
-export const MAX_SEARCHED = 64;
+const MAX_SEARCHED = 64;
 const LETTER = /[\p{L}\p{N}]/u;
 
 /** A text as it is searched: in lower case, whatever the database takes for it, and cut. */
@@ -13,7 +13,7 @@ export function searched(text: string): string {
 /**
  * What a name is found by: itself, and its end from each of its words on. `@acme/left-pad`: `left-pad` and `pad`, too.
  */
-export function wordsOf(name: string): string[] {
+function wordsOf(name: string): string[] {
   const letters = [...name.toLowerCase()];
   const found = new Set<string>();
   for (let at = 0; at < letters.length; at++) {

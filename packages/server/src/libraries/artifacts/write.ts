@@ -145,14 +145,6 @@ export async function addFile(
   return await recordBlob(call, { digest, size, generation });
 }
 
-/**
- * Removes a file, as those of a snapshot that is replaced. Its content stays for the grace of garbage collection, if
- * nothing else needs it.
- */
-export async function removeFile(call: Call, artifact: Pick<Row<"artifacts">, "uid">, name: string): Promise<void> {
-  await call.tx.deleteFrom("artifact_files").where("artifact", "=", artifact.uid).where("name", "=", name).execute();
-}
-
 /** Removes a version with its files, for ever: none of its number is published again. */
 export async function removeVersion(
   call: Call,
@@ -200,7 +192,7 @@ const updateVersionSize = statement(
 );
 
 /** What `settleArtifact` changes; what is left out stays. */
-export interface Settled extends ArtifactChange {
+interface Settled extends ArtifactChange {
   /** The uid of the version that was added or got a file: its size is counted. */
   version?: string;
 }

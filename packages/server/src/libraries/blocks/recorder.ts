@@ -14,7 +14,7 @@ export interface BlockRecorder {
   close(): Promise<void>;
 }
 
-export interface BlockRecorderDeps {
+interface BlockRecorderDeps {
   writer: CommandWriter;
   clock: { nowMs(): number };
   log: { error(fields: object, message: string): void };

@@ -3,7 +3,7 @@ import { systemCall } from "../../core/system-call.ts";
 import { type Database, statement } from "../../store/index.ts";
 import { BLOCKS_PER_TRANSACTION, expireBlocks } from "./commands.ts";
 
-export interface BlockRetentionDeps {
+interface BlockRetentionDeps {
   writer: CommandWriter;
   reader: Database;
   clock: { nowMs(): number };

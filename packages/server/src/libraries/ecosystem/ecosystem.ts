@@ -39,7 +39,7 @@ export interface Ecosystem {
 }
 
 /** How an ecosystem compares names. */
-export interface NameRules {
+interface NameRules {
   /** A name, or a pattern of names, so that names that somebody might take for each other are the same text. */
   comparable(text: string): string;
   /** Other patterns that a pattern of names stands for as well. Defaults to none. */
@@ -93,7 +93,7 @@ export interface VersionRules {
 }
 
 /** The rules of an ecosystem's package URLs, whose type is its key. */
-export interface PurlRules {
+interface PurlRules {
   /** The parts of a normalized name. */
   partsOf(normalized: string): PackageName;
   /** The parts in the form in which the ecosystem compares them; of patterns too. */

@@ -11,7 +11,7 @@ export type WalkedArtifact = Pick<Row<"artifacts">, "uid" | "parent" | "ecosyste
 export type WalkedVersion = Pick<Row<"artifact_versions">, "uid" | "version" | "sort_key">;
 
 /** Artifacts of which a record says something. `last`: the last that was looked at, which may be none of them. */
-export interface ArtifactBatch {
+interface ArtifactBatch {
   artifacts: WalkedArtifact[];
   last: string;
   looked: number;

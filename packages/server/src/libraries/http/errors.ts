@@ -2,7 +2,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { unexpectedFault } from "../../lib/storage-fault.ts";
 
 /** What a client of libraries is answered instead of what it asked for. */
-export interface LibraryAnswer {
+interface LibraryAnswer {
   status: number;
   /** For people: one line. */
   message: string;

@@ -10,7 +10,7 @@ const selectGroup = statement<{ uid: string }>("select uid from groups where par
 const MAX_DEPTH = 16;
 
 /** The group that a path of names is: its uid, and that of the innermost one that is there. */
-export interface FoundGroup {
+interface FoundGroup {
   group?: string;
   innermost?: string;
 }

@@ -75,7 +75,7 @@ class StoredFile extends RandomAccessReader {
 }
 
 /** What is read from an archive. */
-export interface WantedEntry {
+interface WantedEntry {
   /** Whether this is the entry, by its name. */
   isWanted: (name: string) => boolean;
   /** The most bytes that it may have, unpacked. */

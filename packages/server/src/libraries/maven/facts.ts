@@ -8,7 +8,7 @@ import type { KeptMetadata, Release, UpstreamPom } from "./pom-facts.ts";
 import { inheritedLicense, upstreamPom } from "./upstream-poms.ts";
 
 /** Where a release is judged: the uid of the group, and the upstream, if one is asked for the artifact. */
-export interface JudgedPlace {
+interface JudgedPlace {
   group: string;
   settings: UpstreamSettings | undefined;
 }

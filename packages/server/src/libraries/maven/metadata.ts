@@ -5,7 +5,7 @@ import type { Plugin } from "./plugins.ts";
 import { isLater, newestFiles, type SnapshotFile } from "./snapshots.ts";
 
 /** The versions of an artifact, as metadata has them: the earliest first. */
-export interface Versioning extends Coordinates {
+interface Versioning extends Coordinates {
   versions: readonly string[];
   /** Empty where there is none, as `release`. */
   latest: string;

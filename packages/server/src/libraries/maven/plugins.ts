@@ -54,7 +54,7 @@ export async function pluginsOf(
  * The prefix that a plugin without a descriptor has: `greet` of `greet-maven-plugin`, of `maven-greet-plugin`, and of
  * `greet`. Source: Maven, "introduction to plugin prefix resolution", and its PluginDescriptor.
  */
-export function usualPrefixOf(artifactId: string): string {
+function usualPrefixOf(artifactId: string): string {
   if (artifactId === "maven-plugin-plugin") return "plugin";
   return artifactId.replaceAll(/-?maven-?/g, "").replaceAll(/-?plugin-?/g, "") || artifactId;
 }

@@ -16,7 +16,7 @@ import type { MetadataKind, UpstreamMetadata } from "./upstream-metadata.ts";
 export type SaidFacts = Pick<VersionFacts, "publishMs" | "license">;
 
 /** What the metadata in a folder are rendered from, as plain data. */
-export interface MetadataInput extends RenderInput<MetadataKind> {
+interface MetadataInput extends RenderInput<MetadataKind> {
   coordinates: Coordinates;
   plugins: readonly Plugin[];
   /** What POMs have said of releases that are not kept. */

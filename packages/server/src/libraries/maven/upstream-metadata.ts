@@ -32,7 +32,7 @@ const SAID = new Set(["groupId", "artifactId", "versioning/release", "versioning
 const OF_PLUGINS = new Set(["artifactId", "prefix", "name"]);
 
 /** What of the metadata is of the folder as a whole. */
-export type MetadataHead = Omit<UpstreamMetadata, "versions">;
+type MetadataHead = Omit<UpstreamMetadata, "versions">;
 
 /** What an upstream lists in a folder. */
 export type MetadataKind = DocumentKind<UpstreamMetadata, Coordinates, MetadataHead, number>;

@@ -5,14 +5,14 @@ import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../reading/limits.ts";
 import { base64From } from "./base64.ts";
 
 /** Takes the tarball of a document: its name, and its bytes as they come, to the end. */
-export type TakeTarball = (name: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>;
+type TakeTarball = (name: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 const MAX_KEY_BYTES = 1_024;
 const NONE = new Uint8Array(0);
 
-export interface SplitOptions {
+interface SplitOptions {
   /** The most bytes beside the tarball. */
   maxJsonBytes: number;
   /** Called before so many bytes are in memory. */

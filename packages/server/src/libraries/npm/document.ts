@@ -8,7 +8,7 @@ import { isRecord, isTooLarge, type Manifest, MAX_MANIFEST_BYTES } from "./manif
 import { requirePackageName, tarballName } from "./names.ts";
 
 /** A document of `npm publish`, `npm deprecate` or `npm unpublish`. */
-export interface NpmDocument {
+interface NpmDocument {
   name: string;
   tags: Record<string, string>;
   versions: Record<string, Manifest>;

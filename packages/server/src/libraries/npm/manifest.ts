@@ -64,7 +64,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** What npm keeps of a package as a whole: its tags, and the readme of the latest version. */
-export interface NpmState {
+interface NpmState {
   tags: Record<string, string>;
   readme?: string;
 }

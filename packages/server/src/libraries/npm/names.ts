@@ -13,7 +13,7 @@ const RESERVED = new Set(["node_modules", "favicon.ico"]);
  * without. Only within a scope it may begin with `_` or `-`. Source: docs.npmjs.com, package.json, "name";
  * validate-npm-package-name.
  */
-export function isPackageName(name: string): boolean {
+function isPackageName(name: string): boolean {
   if (name.length > MAX_NAME_CHARS || RESERVED.has(name)) return false;
   if (!name.startsWith("@")) return UNSCOPED.test(name);
   const [scope = "", rest = "", ...more] = name.slice(1).split("/");

@@ -48,7 +48,7 @@ export interface Offered {
 }
 
 /** What a package is put together of. */
-export interface PackageSources extends ArtifactRows {
+interface PackageSources extends ArtifactRows {
   name: string;
   /** Versions that the group has removed: nobody has them any more. */
   removed: ReadonlySet<string>;

@@ -14,7 +14,7 @@ export interface SentDocument {
 }
 
 /** The tarball that came with a document. */
-export interface SentTarball {
+interface SentTarball {
   name: string;
   file: Pick<ReceivedFile, "sha1" | "sha512">;
 }

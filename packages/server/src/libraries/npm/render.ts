@@ -13,7 +13,7 @@ import type { PackageKind } from "./upstream-document.ts";
 export type Form = "full" | "abbreviated" | "tags";
 
 /** What a packument is rendered from, as plain data. */
-export interface PackumentInput extends RenderInput<PackageKind> {
+interface PackumentInput extends RenderInput<PackageKind> {
   form: Form;
   /** The URL of the group's packages. */
   url: string;
@@ -52,7 +52,7 @@ const OF_THE_LATEST = [
 ];
 
 /** The packument of a package. Source: npm/registry, package-metadata.md. */
-export function packumentOf(offered: Omit<Offered, "whole" | "changed">, form: Form): object {
+function packumentOf(offered: Omit<Offered, "whole" | "changed">, form: Form): object {
   const { name, artifact, tags, versions, description, readme, createdMs, modifiedMs } = offered;
   if (form === "tags") return tags;
   if (form === "abbreviated")

@@ -3,7 +3,7 @@ import { attestationsIn, attestationsPath, linkTo } from "./attestations.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** The versions of a package in a group, and their tarballs. */
-export interface PackageRows {
+interface PackageRows {
   versions: Row<"artifact_versions">[];
   files: Row<"artifact_files">[];
 }

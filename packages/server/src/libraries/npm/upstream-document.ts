@@ -45,7 +45,7 @@ export function isUpstreamName(name: string): boolean {
 }
 
 /** What of an offer is of the package as a whole. */
-export type NpmOfferHead = Omit<NpmOffer, "versions">;
+type NpmOfferHead = Omit<NpmOffer, "versions">;
 
 /** What an upstream says of a package. */
 export type PackageKind = DocumentKind<NpmOffer, { name: string }, NpmOfferHead, OfferedVersion>;

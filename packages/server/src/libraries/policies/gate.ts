@@ -8,7 +8,7 @@ import { type Judge, type JudgeData, verdictOn } from "./judge.ts";
 import { policyFor } from "./nearest.ts";
 
 /** An artifact as its policy is asked for. `name`: as its publisher writes it. */
-export interface JudgedArtifact extends ArtifactName {
+interface JudgedArtifact extends ArtifactName {
   ecosystem: Ecosystem;
   name: string;
 }

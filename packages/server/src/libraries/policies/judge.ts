@@ -57,7 +57,7 @@ export async function judgeOf(data: JudgeData): Promise<Judge> {
 }
 
 /** What a version is judged by, beside itself. */
-export interface Judged {
+interface Judged {
   policy: CompiledPolicy;
   rules: NamedRules;
   malware: { recordOf(version: string): string | undefined } | undefined;

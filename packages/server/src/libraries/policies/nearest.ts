@@ -4,7 +4,7 @@ import { type Database, type Row, snapshotCaches, type Statement, statement } fr
 import { type CompiledPolicy, compilePolicy } from "./compiled.ts";
 
 /** The policy that counts in a group. */
-export interface PolicyInForce {
+interface PolicyInForce {
   policy: CompiledPolicy;
   /** Another one for each content of a policy. */
   hash: string;

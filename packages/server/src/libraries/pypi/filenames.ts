@@ -3,7 +3,7 @@ import { isVersion } from "../../lib/versions/index.ts";
 import { normalizedName } from "./names.ts";
 
 /** What the name of a distribution's file says. */
-export interface Distribution {
+interface Distribution {
   kind: "bdist_wheel" | "sdist";
   /** The version as the file's name has it. */
   version: string;

@@ -98,7 +98,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Whether the name is that of metadata or provenance of a distribution. */
-export function isBeside(name: string): boolean {
+function isBeside(name: string): boolean {
   return name.endsWith(BESIDE.metadata) || name.endsWith(BESIDE.provenance);
 }
 

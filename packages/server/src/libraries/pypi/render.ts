@@ -9,7 +9,7 @@ import type { ProjectKind } from "./upstream-page.ts";
 import { newestOf } from "./versions.ts";
 
 /** What the page of a project is rendered from, as plain data. */
-export interface PageInput extends RenderInput<ProjectKind> {
+interface PageInput extends RenderInput<ProjectKind> {
   form: SimpleForm;
 }
 

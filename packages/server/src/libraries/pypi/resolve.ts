@@ -18,7 +18,7 @@ export interface ProjectPath {
 }
 
 /** A project, with what its upstream lists. */
-export type FoundProject = Found<ProjectKind>;
+type FoundProject = Found<ProjectKind>;
 
 /** What the path of a project names. */
 export function projectNamed({ group, project }: ProjectPath): Named {

@@ -21,7 +21,7 @@ export interface SimpleFile {
 }
 
 /** What the page of a project says. */
-export interface SimpleProject {
+interface SimpleProject {
   /** Normalized. */
   name: string;
   versions: readonly string[];
@@ -69,7 +69,7 @@ export function simpleFormOf(accept: string | undefined): { form: SimpleForm; me
 const MAX_RANGES = 32;
 
 /** The parts of which the list of all projects is written, name by name. */
-export interface SimpleIndexParts {
+interface SimpleIndexParts {
   head: string;
   item(name: string): string;
   between: string;

@@ -5,7 +5,7 @@ import { MoorageError } from "../../errors.ts";
 import { libraryError } from "../http/errors.ts";
 
 /** The form that an upload consists of. */
-export interface UploadForm<T> {
+interface UploadForm<T> {
   /** The text fields, by name; of a name that is sent several times, as that of classifiers is, the first one. */
   fields: ReadonlyMap<string, string>;
   /** The file in the field `content`: its name, and what was made of it. Undefined when there was none. */
@@ -13,7 +13,7 @@ export interface UploadForm<T> {
 }
 
 /** What is done with the file: `take` reads its bytes as they arrive, `drop` undoes that when the form is wrong. */
-export interface FileTaker<T> {
+interface FileTaker<T> {
   take(source: AsyncIterable<Uint8Array>): Promise<T>;
   drop(taken: T): Promise<void>;
 }

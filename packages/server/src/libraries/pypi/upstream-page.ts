@@ -33,7 +33,7 @@ export interface ListedFile {
 }
 
 /** A project as its upstream lists it. */
-export interface ListedProject {
+interface ListedProject {
   files: readonly ListedFile[];
 }
 
@@ -41,11 +41,7 @@ export interface ListedProject {
  * The project, in which each file without an upload time has the time at which it was first seen: `nowMs`, but for
  * files that `previous` has, which is how the upstream listed the project before.
  */
-export function withTimesSeen(
-  { files }: ListedProject,
-  previous: ListedProject | undefined,
-  nowMs: number,
-): ListedProject {
+function withTimesSeen({ files }: ListedProject, previous: ListedProject | undefined, nowMs: number): ListedProject {
   const seen = new Map(previous?.files.map(({ name, seenMs }) => [name, seenMs]));
   return {
     files: files.map((file) =>
@@ -70,7 +66,7 @@ export const projectKind: DocumentReader<ListedProject, { project: string }, Rec
 };
 
 /** The page of an upstream, as it arrived. */
-export interface UpstreamPage {
+interface UpstreamPage {
   bytes: Uint8Array;
   contentType: string;
   /** That of the answer, after redirects: links are relative to it. */

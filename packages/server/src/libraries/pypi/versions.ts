@@ -48,7 +48,7 @@ function settledProject(versions: readonly Row<"artifact_versions">[]): Artifact
 }
 
 /** Whether clients choose it only when they are asked to, or when there is no other. */
-export function isPreRelease(version: string): boolean {
+function isPreRelease(version: string): boolean {
   const found = isVersion("pypi", version) ? parse(version) : null;
   return found === null || found.pre !== null || found.dev !== null;
 }

@@ -16,7 +16,7 @@ export interface HandedOver {
 const MAX_COPIED_BYTES = 2 * 1024 * 1024;
 
 /** Hands bytes over to tasks, in temporary files. */
-export interface HandOver {
+interface HandOver {
   /** The bytes of these pieces, in their order. */
   of(pieces: readonly Uint8Array[]): Promise<HandedOver>;
   /** Removes all files. */

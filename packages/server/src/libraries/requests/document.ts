@@ -47,7 +47,7 @@ export interface RenderInput<K extends AnyKind> {
 export type RenderOutput = { changed?: string[] } & ({ rendered: Rendered } | { whole: WholeBlock } | { empty: true });
 
 /** How an ecosystem renders a document. */
-export interface Rendering<K extends AnyKind, Extra extends object, Output extends RenderOutput> {
+interface Rendering<K extends AnyKind, Extra extends object, Output extends RenderOutput> {
   /** On what it depends beside the artifact, the upstream's document and the policy. */
   key: string;
   task: Task<RenderInput<K> & Extra, Output>;

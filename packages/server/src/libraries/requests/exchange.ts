@@ -17,7 +17,7 @@ import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 import type { CachedAnswer } from "./cache.ts";
 
 /** The settings of the protocols of libraries. */
-export interface LibraryConfig
+interface LibraryConfig
   extends
     Pick<Config, "registryAudience" | "registryTokenTtlMs" | "maxLibraryFileBytes" | "upstreamTtlMs">,
     Partial<Pick<Config, "blobsRedirectTtlMs">> {

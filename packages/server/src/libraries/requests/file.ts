@@ -55,7 +55,7 @@ export interface OfferedFile {
 }
 
 /** A file that a client asks for. */
-export interface FileSteps {
+interface FileSteps {
   named: Named;
   /** What it is called among the files of the artifact. */
   file: string;

@@ -2,7 +2,7 @@ import type { Ecosystem } from "../ecosystem/ecosystem.ts";
 import type { LibraryExchange } from "./exchange.ts";
 
 /** What a path is about: the path of the group, and more of the ecosystem's own. */
-export interface GroupPath {
+interface GroupPath {
   group: readonly string[];
 }
 

@@ -25,7 +25,7 @@ export interface TakenFile {
 }
 
 /** How an ecosystem publishes. */
-export interface PublishSteps {
+interface PublishSteps {
   /**
    * Takes what the client sends. What it throws leaves nothing behind. Undefined when nothing is published by it: then
    * it has dealt with it.
@@ -84,7 +84,7 @@ function newFile(
 }
 
 /** A change of an artifact that is there. */
-export interface WantedChange {
+interface WantedChange {
   normalized: string;
   /** Among those of the ecosystem. */
   change: string;

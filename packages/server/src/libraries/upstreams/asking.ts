@@ -7,7 +7,7 @@ import { UpstreamFailure } from "./errors.ts";
 import type { UpstreamSettings } from "./settings.ts";
 
 /** What an upstream is asked for: what it says of something, or a file. */
-export type AskedKind = "document" | "file";
+type AskedKind = "document" | "file";
 
 /** Asks upstreams, each for so much as it bears. */
 export interface Asking {

@@ -11,7 +11,7 @@ export interface UpstreamAnswer extends StreamAnswer {
 }
 
 /** A request to an upstream. */
-export interface UpstreamRequest {
+interface UpstreamRequest {
   /** Absolute. */
   url: string;
   headers: Record<string, string>;

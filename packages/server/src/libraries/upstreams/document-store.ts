@@ -60,7 +60,7 @@ const BATCH_PIECES = 64;
 const unpack = promisify(gunzip);
 
 /** Documents of upstreams in the database. A large one is a row for what is of the whole, and one for each piece. */
-export interface DocumentStore {
+interface DocumentStore {
   /** Undefined when none is kept. */
   find(document: Named): Promise<StoredDocument | undefined>;
   /** The content, compressed. Throws 503 when another one has just taken its place. */

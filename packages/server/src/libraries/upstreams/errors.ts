@@ -7,7 +7,7 @@ import { libraryError } from "../http/errors.ts";
  * attempt may succeed; `refused`: it denies access, or this server must not reach it; `wrong`: what it answers is not
  * what it should be.
  */
-export type UpstreamFailureKind = "unreachable" | "refused" | "wrong";
+type UpstreamFailureKind = "unreachable" | "refused" | "wrong";
 
 /** A failed request to an upstream. The message is for people, in one line, and contains no credentials. */
 export class UpstreamFailure extends Error {

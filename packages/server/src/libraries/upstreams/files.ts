@@ -54,7 +54,7 @@ export interface Files {
 }
 
 /** Something small of an upstream. */
-export interface SmallFile {
+interface SmallFile {
   headers: UpstreamAnswer["headers"];
   body: Buffer;
 }

@@ -43,7 +43,7 @@ export interface Place<K extends AnyKind> {
 }
 
 /** Documents of upstreams that are kept, with those in memory that were read last. */
-export interface KeptDocuments {
+interface KeptDocuments {
   /** What is kept, which is fresh for so long after the upstream was asked. A large one is divided. */
   find<K extends AnyKind>(place: Place<K>, freshMs: number): Promise<Known | undefined>;
   shown<K extends AnyKind>(place: Place<K>, known: Known): UpstreamDocument<K> | undefined;

@@ -6,7 +6,7 @@ import type { UpstreamDeps } from "./deps.ts";
 import { UpstreamFailure } from "./errors.ts";
 
 /** Something that is fetched once, whoever asks for it meanwhile. */
-export interface Once<T> {
+interface Once<T> {
   /** What it is, the same in all processes. */
   id: string;
   /** What another process has got in the meantime; undefined when there is nothing yet. */
