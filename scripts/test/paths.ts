@@ -40,9 +40,9 @@ export const TAKES_LONG = [
 
 /**
  * What decides before a change lands whether it holds on PostgreSQL, beside what `npm test` runs there: the areas whose
- * commands and lists are SQL written by hand, what counts, orders and pages, what several processes do at once, and what
- * reads or writes whole installations. All others pass the same statements through the same few functions: they run there
- * in `npm run test:nightly`.
+ * commands and lists are SQL written by hand, what counts, orders and pages, what concurrent processes do, and what
+ * reads or writes whole installations. All others pass the same statements through the same few functions: they run
+ * there in `npm run test:nightly`.
  */
 export const SQL_BY_HAND = [
   "test/admin/backup",
