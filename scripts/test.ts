@@ -1,6 +1,6 @@
 // `npm test`: every test of the repository on SQLite, and on a fresh PostgreSQL those that depend on the engine.
-// `npm run test:all` (--all): everything on both, in the long versions; --rest runs only what that adds to `npm test`,
-// of which --part=1/3 takes every third file on PostgreSQL, --part=2/3 and --part=3/3 the others.
+// `npm run test:all` (--all): everything on both, in the long versions. What that adds to `npm test` is in two parts:
+// --ci runs what decides whether a change lands, --nightly the others.
 //
 //   npm test -- oci/blobs webhooks          the test files whose path contains one of the words, on both engines
 //   npm test -- --test-name-pattern=history   options are those of Node's test runner
@@ -8,12 +8,14 @@
 //   MOORAGE_TEST_CONCURRENCY=1 npm test       so many concurrent processes
 //   npm test -- --times                      at its end the files that took the most processor time
 //   MOORAGE_TEST_AGAIN=3 npm test             up to 3 failed files run again, alone; see runAgain
+//   MOORAGE_TEST_DEFECTS=<file>               those of them that passed then are added to that file
+import { appendFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { startPostgres, type TestPostgres } from "../packages/server/test/support/postgres.ts";
 import { bundleFolder } from "./bundle/folder.ts";
-import { type Engine, type Extent, partOf, planOf, type Unit } from "./test/plan.ts";
-import { failedIn, newTotals, print, printCpu, printTotals } from "./test/print.ts";
+import { type Engine, type Extent, planOf, type Unit } from "./test/plan.ts";
+import { defectsIn, failedIn, newTotals, print, printCpu, printTotals } from "./test/print.ts";
 import { type Outcome, runUnit } from "./test/unit.ts";
 
 /** How many files `--times` names. */
@@ -22,10 +24,9 @@ const TIMES = 40;
 const root = dirname(import.meta.dirname);
 const startMs = performance.now();
 const given = process.argv.slice(2);
-// `npm run test:all -- --rest` gives both.
-const extent: Extent = given.includes("--rest") ? "rest" : given.includes("--all") ? "all" : "quick";
-const [part = "1/1"] = given.flatMap((each) => /^--part=(.*)/.exec(each)?.[1] ?? []);
-const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|rest|times|part=.*)$/.test(each));
+// `npm run test:all -- --ci` gives both.
+const extent: Extent = (["ci", "nightly", "all"] as const).find((each) => given.includes(`--${each}`)) ?? "quick";
+const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|ci|nightly|times)$/.test(each));
 const words = given.filter((each) => !each.startsWith("-"));
 const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
 // Tests wait for a good part of their time: for a process to start, for a lease to expire.
@@ -35,7 +36,7 @@ const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 
 // A pattern of names would leave out the files, which are tests where they share a process.
-const units = planOf({ root, words, engines, extent, apart: options.length > 0, part: partOf(part) });
+const units = planOf({ root, words, engines, extent, apart: options.length > 0 });
 if (units.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);
@@ -60,6 +61,12 @@ for (const engine of engines) {
   if (count > 0) console.log(`# ${engine}: ${count} test files in ${mine.length} processes`);
 }
 console.log(`# ${concurrency} processes side by side`);
+if (extent === "ci") {
+  const later = planOf({ root, words, engines, extent: "nightly" }).reduce((sum, { files }) => sum + files.length, 0);
+  console.log(
+    `# left for npm run test:nightly: ${later} files, most of them on PostgreSQL, where npm test has them on SQLite`,
+  );
+}
 
 const totals = newTotals();
 try {
@@ -74,6 +81,8 @@ try {
   await postgres?.close();
 }
 if (given.includes("--times")) printCpu(totals, TIMES);
+if (process.env.MOORAGE_TEST_DEFECTS && totals.unsteady.size > 0)
+  appendFileSync(process.env.MOORAGE_TEST_DEFECTS, `${defectsIn(totals)}\n`);
 printTotals(totals, performance.now() - startMs);
 process.exit(failedIn(totals) > 0 || interrupted.signal.aborted ? 1 : 0);
 
@@ -83,7 +92,7 @@ async function run(unit: Unit): Promise<Outcome> {
 
 /**
  * Runs each failed file alone, twice. When both pass, its failure came from what ran beside it or from a rare timing:
- * it is reported as such, and does not fail the run. For runs that decide on much more than one file; off by default.
+ * it is a defect to mend, and does not fail the run. For runs that decide on much more than one file; off by default.
  */
 async function runAgain(): Promise<void> {
   for (const [name, failure] of totals.failures) {

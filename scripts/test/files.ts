@@ -1,5 +1,5 @@
-// Runs test files in this process, one after the other: each is a test, and its tests are parts of that. So the hooks on
-// the top level of a file are for its tests alone, and run before the next file is loaded.
+// Runs test files in this process, one after the other: each is a test, and its tests are parts of that. So the hooks
+// on the top level of a file are for its tests alone, and have run before the next file is loaded.
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 

@@ -1,6 +1,16 @@
 // Plans a run of the tests: which files, on which engine, and which of them share a process.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  DEPENDS_ON_ENGINE,
+  FINDS_BY_TIME,
+  FIRST,
+  HEAVY,
+  IN_BROWSER,
+  OWN_PROCESS,
+  SQL_BY_HAND,
+  TAKES_LONG,
+} from "./paths.ts";
 
 export type Engine = "sqlite" | "postgres";
 /** Files that one process runs on one engine. */
@@ -9,10 +19,11 @@ export interface Unit {
   files: string[];
 }
 /**
- * `quick` is `npm test`: all that does not take long, on SQLite, and on PostgreSQL where the engine matters. `all` is
- * everything on both engines, in the long versions; `rest` is what `all` adds to `quick`.
+ * `quick` is `npm test`: all that does not take long, on SQLite, and on PostgreSQL where the engine matters most. `all`
+ * is everything on both engines, in the long versions. What it adds to `quick` is in two parts: `ci` is done before a
+ * change lands, `nightly` is not.
  */
-export type Extent = "quick" | "all" | "rest";
+export type Extent = "quick" | "all" | "ci" | "nightly";
 
 const FILES = [
   "packages/*/src/**/*.test.ts",
@@ -24,85 +35,9 @@ const FILES = [
 /** Files that open a database: all of these can run on PostgreSQL. */
 const USES_DATABASE = /^packages\/(server\/(test\/|src\/store\/)|console\/test\/)/;
 
-/**
- * Journeys through the console in a real browser, which take both processors: they run when they are asked for, as by
- * `npm test -- console/test`.
- */
-export const IN_BROWSER = "packages/console/test/";
-
-/**
- * Inputs at their limits, each on a server of its own: they take minutes of both processors, and what they play depends
- * on no engine. `.ci/run` has a section for them, by `npm test -- faults/heavy`; `npm run test:all` runs them on
- * SQLite.
- */
-export const HEAVY = "packages/server/test/faults/heavy/";
-
-/**
- * Tests that run on PostgreSQL in `npm test` too, since their result may depend on the engine: hand-written SQL,
- * isolation and collisions, the order of text. All others run there in `npm run test:all`.
- */
-export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/queue", "test/registry/promotions"];
-
-/**
- * Tests that take too long for `npm test`: processes that are killed again and again, lost databases, exports of whole
- * installations, packages that are built and installed, documents, programs and browsers that a machine may have, and
- * the suite of v1 once more by other names.
- */
-export const TAKES_LONG = [
-  "test/faults/",
-  "test/admin/export-import",
-  "test/mirroring/processes",
-  "test/webhooks/processes",
-  "test/auth/sign-in-browser",
-  "test/v1/aliased",
-  "cli/test/completion-shells",
-  "cli/test/demo",
-  "cli/test/docs.",
-  "cli/test/export-import",
-  "cli/test/memory",
-  "cli/test/pack",
-];
-
 /** Files with a longer version, for `npm run test:all` (support/extent.ts). */
 const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;
 
-/**
- * These take longest, so they start first, each in a process of its own. Commands follow, since they wait for their
- * processes, then other files that share a process, then the rest.
- */
-export const FIRST = [
-  "test/admin/export-import.",
-  "cli/test/docs.",
-  "test/engines/fresh-answers",
-  "test/faults/",
-  "test/webhooks/many-sinks",
-  "test/api/lists-during-writes",
-  "test/admin/fsck",
-  "test/admin/backup",
-];
-
-/**
- * Files with a process of their own: those that end processes or take what all of them share, that change the state of
- * the whole process or measure it, or whose server belongs to a support module.
- */
-export const OWN_PROCESS = [
-  "test/faults/",
-  "test/engines/",
-  "cli/test/loading",
-  "cli/test/pack",
-  "cli/test/docs.",
-  "packages/console/test/",
-  "src/lib/process-pool/",
-  "src/lib/program-file",
-  "src/lib/release-memory",
-  "src/lib/temp-folders",
-  "test/events/types",
-  "test/oci/blob-memory",
-  "test/oci/blobs",
-  "test/oci/uploads",
-  "scripts/bundle/",
-  "scripts/test/unit",
-];
 /** What a file with one of these does needs a process of its own; a test of the plan finds those that have none. */
 export const CHANGES_ITS_PROCESS = [
   /process\.env(?:\.\w+|\["(?!MOORAGE_TEST_)\w+"\])\s*=[^=]|delete process\.env/,
@@ -113,12 +48,6 @@ const COMMANDS = "packages/cli/test/";
 /** How many files share a process, which all of them keep what they loaded in. */
 const SHARE = { pure: 40, servers: 14, commands: 5 };
 
-/** One of `of` parts, which together are the whole; the first is 1. */
-export interface Part {
-  n: number;
-  of: number;
-}
-
 export interface Wanted {
   root: string;
   /** Only files whose path contains one of these words; all files without words. */
@@ -127,40 +56,33 @@ export interface Wanted {
   extent: Extent;
   /** Each file in a process of its own. */
   apart?: boolean;
-  /** Which part of the files on PostgreSQL; defaults to all of them. */
-  part?: Part;
-}
-
-/** The part that `--part=<n>/<of>` names. Throws when it names none. */
-export function partOf(text: string): Part {
-  const [, n = 0, of = 0] = (/^(\d)\/(\d)$/.exec(text) ?? []).map(Number);
-  if (n < 1 || n > of) throw new Error(`--part=${text}: must be as 1/2, the first of two parts`);
-  return { n, of };
 }
 
 /** The processes to run, those that take longest first. */
-export function planOf({ root, words, engines, extent, apart = false, part = { n: 1, of: 1 } }: Wanted): Unit[] {
+export function planOf({ root, words, engines, extent, apart = false }: Wanted): Unit[] {
   const files = globSync(FILES, { cwd: root })
     .filter((path) => !path.includes("node_modules"))
     .filter((path) => (words.length === 0 ? !path.startsWith(IN_BROWSER) : words.some((word) => path.includes(word))))
     .sort();
   const texts = new Map(files.map((path) => [path, readFileSync(join(root, path), "utf8")]));
   const textOf = (path: string): string => texts.get(path) ?? "";
+  const isIn = (parts: readonly string[], path: string): boolean => parts.some((part) => path.includes(part));
   const isLong = (path: string): boolean => HAS_LONG_VERSION.test(textOf(path));
   const isQuick = (path: string, engine: Engine): boolean => {
     if (words.length > 0) return true;
-    if (TAKES_LONG.some((part) => path.includes(part))) return false;
-    return engine === "sqlite" || DEPENDS_ON_ENGINE.some((part) => path.includes(part));
+    return !isIn(TAKES_LONG, path) && (engine === "sqlite" || isIn(DEPENDS_ON_ENGINE, path));
   };
+  const isBeforeLanding = (path: string, engine: Engine): boolean =>
+    !path.startsWith(HEAVY) && !isIn(FINDS_BY_TIME, path) && (engine === "sqlite" || isIn(SQL_BY_HAND, path));
   const units = engines.flatMap((engine) => {
     const here = files.filter((path) => {
       if (engine === "postgres" && !USES_DATABASE.test(path)) return false;
       if (path.startsWith(HEAVY) && words.length === 0 && (engine === "postgres" || extent !== "all")) return false;
       if (extent === "quick") return isQuick(path, engine);
-      return extent === "all" || isLong(path) || !isQuick(path, engine);
+      if (extent === "all") return true;
+      return (isLong(path) || !isQuick(path, engine)) && isBeforeLanding(path, engine) === (extent === "ci");
     });
-    const mine = engine === "postgres" ? here.filter((_, at) => at % part.of === part.n - 1) : here;
-    return unitsOf(engine, mine, apart);
+    return unitsOf(engine, here, apart);
   });
   const rank = ({ files }: Unit): number => {
     const at = FIRST.findIndex((part) => files[0]?.includes(part));

@@ -100,14 +100,19 @@ export function printCpu({ cpuMs }: Totals, count: number): void {
   for (const [file, ms] of ranked) console.log(`${seconds(ms).padStart(8)}  ${file}`);
 }
 
+/** The tests that failed, and passed when their files ran again alone: a file and its errors below each other. */
+export function defectsIn({ unsteady }: Totals): string {
+  return [...unsteady].map(([file, { errors }]) => [file, ...errors].join("\n  ")).join("\n");
+}
+
 /** Prints why tests were skipped, the failed files, and the counts: in the form of Node's runner, and on one line. */
 export function printTotals(totals: Totals, ms: number): void {
   const { passed, skipped, failures, unsteady, reasons } = totals;
   const failed = failedIn(totals);
   if (reasons.size > 0) console.log("\nskipped:");
   for (const [reason, count] of reasons) console.log(`  ${count} × ${reason}`);
-  if (unsteady.size > 0) console.log("\nfailed, and passed when run again alone: to be looked into");
-  for (const [file, { errors }] of unsteady) console.log([`  ! ${file}`, ...errors].join("\n    "));
+  if (unsteady.size > 0)
+    console.log(`\nDEFECTS TO MEND: failed, and passed when run again alone\n${indented(defectsIn(totals))}`);
   if (failures.size > 0) console.log("\nfailed:");
   for (const [file, { errors }] of failures) console.log([`  ✖ ${file}`, ...errors].join("\n    "));
   console.log(`\nℹ tests ${passed + failed + skipped}\nℹ pass ${passed}\nℹ fail ${failed}\nℹ skipped ${skipped}`);

@@ -21,7 +21,7 @@ import { type Replicas, startReplicas } from "../support/replicas.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";
 import { sized } from "../support/extent.ts";
 
-// `.ci/run` sets 80.
+// `npm run test:nightly` sets 60.
 const SECONDS = Number(process.env["MOORAGE_TEST_REPLICA_SECONDS"] ?? sized(8, 30));
 const REPLICAS = 3;
 const CREATORS = 3;

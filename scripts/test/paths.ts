@@ -1,0 +1,153 @@
+// Parts of the paths of test files, by what is to be done with the files.
+
+/**
+ * Journeys through the console in a real browser, which take both processors: they run when they are asked for, as by
+ * `npm test -- console/test`.
+ */
+export const IN_BROWSER = "packages/console/test/";
+
+/**
+ * Inputs at their limits, each on a server of its own: they take minutes of both processors, and what they play depends
+ * on no engine. `npm run test:nightly` runs them alone, by `npm test -- faults/heavy`; `npm run test:all` on SQLite.
+ */
+export const HEAVY = "packages/server/test/faults/heavy/";
+
+/**
+ * Tests that run on PostgreSQL in `npm test` too, since their result may depend on the engine: hand-written SQL,
+ * isolation and collisions, the order of text. All others run there in `npm run test:all`.
+ */
+export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/queue", "test/registry/promotions"];
+
+/**
+ * Tests that take too long for `npm test`: processes that are killed again and again, lost databases, exports of whole
+ * installations, packages that are built and installed, documents, programs and browsers that a machine may have, and
+ * the suite of v1 once more by other names.
+ */
+export const TAKES_LONG = [
+  "test/faults/",
+  "test/admin/export-import",
+  "test/mirroring/processes",
+  "test/webhooks/processes",
+  "test/auth/sign-in-browser",
+  "test/v1/aliased",
+  "cli/test/completion-shells",
+  "cli/test/demo",
+  "cli/test/docs.",
+  "cli/test/export-import",
+  "cli/test/memory",
+  "cli/test/pack",
+];
+
+/**
+ * What decides before a change lands whether it holds on PostgreSQL, beside what `npm test` runs there: the areas whose
+ * commands and lists are SQL written by hand, what counts, orders and pages, what concurrent processes do, and what
+ * reads or writes whole installations. All others pass the same statements through the same few functions: they run
+ * there in `npm run test:nightly`.
+ */
+export const SQL_BY_HAND = [
+  "test/admin/backup",
+  "test/admin/export-import",
+  "test/admin/fsck",
+  "test/api/group-names",
+  "test/api/large-pages",
+  "test/api/lists.",
+  "test/api/lists-of-many",
+  "test/api/read-your-writes",
+  "test/api/time-filters",
+  "test/api/updates",
+  "test/auth/access-explain.",
+  "test/auth/account-associations",
+  "test/auth/group-mappings",
+  "test/auth/invites",
+  "test/auth/last-owner",
+  "test/auth/last-seen",
+  "test/auth/permissions",
+  "test/auth/refresh-tokens",
+  "test/auth/revocation",
+  "test/events/",
+  "test/faults/postgres",
+  "test/faults/replicas",
+  "test/faults/versions",
+  "test/libraries/at-size",
+  "test/libraries/block-list",
+  "test/libraries/changes",
+  "test/libraries/findings",
+  "test/libraries/images",
+  "test/libraries/policies.",
+  "test/libraries/storage",
+  "test/libraries/upstreams.",
+  "test/mirroring/commands",
+  "test/mirroring/processes",
+  "test/oci/catalog",
+  "test/oci/history",
+  "test/oci/manifests",
+  "test/registry/",
+  "test/security/advisories-list",
+  "test/security/advisory-findings",
+  "test/security/attached-vex",
+  "test/security/feed-coverage",
+  "test/security/feed-import",
+  "test/security/feed-updates",
+  "test/security/feed-vex",
+  "test/security/findings-",
+  "test/security/gated-",
+  "test/security/image-knowledge",
+  "test/security/image-vex",
+  "test/security/matching-records",
+  "test/security/resolved-vulns",
+  "test/security/scans.",
+  "test/security/security-fsck",
+  "test/webhooks/deliveries",
+];
+
+/**
+ * Random worlds and long storms, which find by time: their long versions run in `npm run test:nightly`. `.ci/run` plays
+ * the short ones of those that `npm test` leaves out.
+ */
+export const FINDS_BY_TIME = [
+  "test/api/lists-during-writes",
+  "test/api/properties-",
+  "test/auth/access-explain-worlds",
+  "test/engines/fresh-answers",
+  "test/faults/race",
+  "test/faults/storm",
+  "test/v1/sequences",
+];
+
+/**
+ * These take longest, so they start first, each in a process of its own. Commands follow, since they wait for their
+ * processes, then other files that share a process, then the rest.
+ */
+export const FIRST = [
+  "test/admin/export-import.",
+  "cli/test/docs.",
+  "test/engines/fresh-answers",
+  "test/faults/",
+  "test/webhooks/many-sinks",
+  "test/api/lists-during-writes",
+  "test/admin/fsck",
+  "test/admin/backup",
+];
+
+/**
+ * Files with a process of their own: those that end processes or take what all of them share, that change the state of
+ * the whole process or measure it, or whose server belongs to a support module.
+ */
+export const OWN_PROCESS = [
+  "test/faults/",
+  "test/engines/",
+  "cli/test/loading",
+  "cli/test/pack",
+  "cli/test/docs.",
+  "packages/console/test/",
+  "src/lib/process-pool/",
+  "src/lib/program-file",
+  "src/lib/release-memory",
+  "src/lib/temp-folders",
+  "test/events/types",
+  "test/oci/blob-memory",
+  "test/oci/blobs",
+  "test/oci/uploads",
+  "scripts/bundle/",
+  "scripts/test/unit",
+];
