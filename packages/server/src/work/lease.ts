@@ -23,9 +23,9 @@ export interface LeaseOptions<T extends LeaseTable, K extends keyof Row<T> & str
 export type HeldRow<T extends LeaseTable, K extends keyof Row<T>> = Pick<Row<T>, K> & { holder: string };
 
 /**
- * The rows of a table as leases. A lease begins with `take`, and ends with `end`, or by itself when its holder has died.
- * Whoever writes something about a row that it holds renews its lease first, in the same transaction: that locks the row,
- * and says whether another process has taken it meanwhile.
+ * The rows of a table as leases. A lease begins with `take` and ends with `end`, or by itself when its holder has died.
+ * Whoever writes something about a row that it holds renews its lease first, in the same transaction: that locks the
+ * row, and says whether another process has taken it meanwhile.
  */
 export interface Lease<T extends LeaseTable, K extends keyof Row<T> & string> {
   readonly holdMs: number;

@@ -78,6 +78,8 @@ export function startWorker({
   };
   /** Answers in how many milliseconds to look again. */
   const runOnce = async (): Promise<number> => {
+    // Then a wake-up by the run itself comes while it is under way.
+    await Promise.resolve();
     if (isPaused()) return Infinity;
     try {
       return (await run()) ?? Infinity;

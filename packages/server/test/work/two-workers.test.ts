@@ -11,7 +11,7 @@ import { startProcess } from "../support/processes.ts";
 
 // Two workers, of which each looks for work by itself once an hour: the one that takes a push works on it.
 
-test("images pushed to two workers have their findings, and these are emitted", { timeout: 120_000 }, async (t) => {
+test("images pushed to two workers have their findings, and these are emitted", { timeout: 300_000 }, async (t) => {
   const installation = await openFeedInstallation(t, {
     MOORAGE_WORKERS: "2",
     MOORAGE_CATALOG_IMAGES: "1",
@@ -19,7 +19,7 @@ test("images pushed to two workers have their findings, and these are emitted", 
   });
   const { env, db } = installation;
   await installation.admin((feeds) => feeds.add(OSV_FEED));
-  const names = Array.from({ length: 8 }, (_, n) => `package-${n}`);
+  const names = Array.from({ length: 4 }, (_, n) => `package-${n}`);
   await installation.importOsv(
     "osv",
     names.map((name) => ({ id: `OSV-${name}`, ...affectedBefore(name, "2.0.0") })),

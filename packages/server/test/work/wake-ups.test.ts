@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 const FINDINGS = "/vulnerabilities/v2/findings";
 const vulnerabilities = async (repo: string): Promise<string[]> =>
   (await rows(platform.ok("GET", `${FINDINGS}?repo=${repo}`), "findings")).map((each) => String(each["vulnerability"]));

@@ -20,7 +20,7 @@ type AttachmentPage = readonly [repo: string, subject: string, manifest: string,
 export const reviewAttachments = command(
   "security.reviewAttachments",
   async (
-    { tx, nowMs }: Call,
+    { tx, nowMs, wake }: Call,
     { after }: { after: AttachmentPage },
   ): Promise<{ next?: AttachmentPage; removed: number }> => {
     await takeAdvisoryLock(tx, "catalogs");
@@ -52,11 +52,13 @@ export const reviewAttachments = command(
           .where("from_time", "=", from_time)
           .execute();
         removed += 1;
-      } else if (until_time === null && has.has_manifest === 0)
+      } else if (until_time === null && has.has_manifest === 0) {
+        wake("images");
         await tx
           .insertInto("attachment_checks")
           .values({ id: newUid(repo), repo, digest: subject, backlog: 0, create_time: nowMs })
           .execute();
+      }
     }
     const last = rows.at(-1);
     return rows.length < PAGE || last === undefined

@@ -79,6 +79,8 @@ export function scannersService({
         if (!keepsCredential(before, after, updateMask)) await storeCredential(call, uid, after.authorization);
         // What is not used pulls nothing.
         if (after.disabled) return;
+        // What waited while it was disabled is due.
+        call.wake("scans");
         await requirePull(call, before.parent);
         await change(call, uid, {
           identity: call.caller.identity,
