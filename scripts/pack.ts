@@ -6,6 +6,7 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFil
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { noticesOf } from "./bundle/notices.ts";
 import { PROGRAMS, writeBundle } from "./bundle/programs.ts";
+import { sbomOf } from "./bundle/sbom.ts";
 import { manualPages } from "./cli-manual.ts";
 import { documentedProgram } from "./cli-tree.ts";
 
@@ -88,9 +89,10 @@ function addViewer(dist: string): void {
 
 /**
  * Writes what the package `moorage` runs: the command, the server and all that they start, with what they depend on,
- * as one bundle, in which each start takes a fraction of the processor time. Adds the licenses of what is in it.
+ * as one bundle, in which each start takes a fraction of the processor time. Adds the licenses of what is in it, and
+ * the list of it.
  */
-async function addPrograms(stage: string): Promise<void> {
+async function addPrograms(stage: string, version: string): Promise<void> {
   const dist = join(stage, "dist");
   const modules = await writeBundle(dist, PROGRAMS, {
     // As if each module were compiled to a file of its own, which is what those of the server's package are.
@@ -102,6 +104,7 @@ async function addPrograms(stage: string): Promise<void> {
     output: { sourcemapPathTransform: (path, map) => `moorage:///${relative(root, resolve(dirname(map), path))}` },
   });
   writeFileSync(join(stage, "THIRD-PARTY-NOTICES"), noticesOf(modules));
+  writeFileSync(join(stage, "sbom.cdx.json"), sbomOf(modules, { name: "moorage", version }));
 }
 
 /** Adds the console, as the server looks for it. */
@@ -129,25 +132,25 @@ async function packOne(name: string): Promise<void> {
   const source = join(root, "packages", name);
   const stage = join(build, name);
   mkdirSync(stage);
-  if (name === "cli") await addPrograms(stage);
-  else cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
-  if (name !== "api") {
-    addViewer(join(stage, "dist"));
-    addConsole(join(stage, "dist"));
-  }
   const {
     private: _private,
     devDependencies: _development,
     dependencies,
     ...manifest
   } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
+  if (name === "cli") await addPrograms(stage, manifest.version);
+  else cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
+  if (name !== "api") {
+    addViewer(join(stage, "dist"));
+    addConsole(join(stage, "dist"));
+  }
   const exports = Object.fromEntries(
     Object.entries(manifest.exports).map(([key, path]) => [key, compiledExport(path)]),
   );
   const folders = manifest.bin ? ["bin", "dist"] : ["dist"];
   if (manifest.bin) cpSync(join(source, "bin"), join(stage, "bin"), { recursive: true });
   const extra = name === "cli" ? await addDocuments(stage, manifest.version) : {};
-  const files = [...folders, ...(name === "cli" ? ["completions", "man", "THIRD-PARTY-NOTICES"] : [])];
+  const files = [...folders, ...(name === "cli" ? ["completions", "man", "THIRD-PARTY-NOTICES", "sbom.cdx.json"] : [])];
   // What the command depends on is in its bundle.
   const written = { ...manifest, ...(name !== "cli" && { dependencies }), ...extra, exports, files };
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(written, null, 2)}\n`);

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import type { Plugin } from "rolldown";
+import { type Plugin, RolldownMagicString } from "rolldown";
 
 /** What `import.meta.url` is in the module at this path of this machine, as an expression. */
 export type AddressOf = (path: string) => string;
@@ -16,7 +16,9 @@ export function addresses(addressOf: AddressOf = asSource): Plugin {
     transform: {
       filter: { id: /\/packages\/\w+\/src\/.*\.ts$/, code: "import.meta.url" },
       handler(code, id) {
-        return { code: code.replaceAll("import.meta.url", () => addressOf(id)), map: null };
+        const changed = new RolldownMagicString(code);
+        changed.replaceAll("import.meta.url", addressOf(id));
+        return { code: changed.toString(), map: changed.generateMap({ hires: "boundary" }).toString() };
       },
     },
   };

@@ -9,6 +9,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { bundleFolder } from "./folder.ts";
 import { noticesOf } from "./notices.ts";
 import { PROGRAMS, ROOT, writeBundle } from "./programs.ts";
+import { sbomOf } from "./sbom.ts";
 
 const run = promisify(execFile);
 
@@ -81,13 +82,24 @@ test("an import that leads nowhere makes no bundle", async (t) => {
   await assert.rejects(writeBundle(join(folder, "bundle"), { program: join(folder, "program.ts") }), /not-installed/);
 });
 
-test("the notices have the license of each package once", () => {
-  const module = (path: string): string => join(ROOT, "node_modules", path);
-  const text = noticesOf([
-    module("kysely/dist/index.js"),
-    module("kysely/dist/kysely.js"),
+test("the notices and the list of packages have each package once, and nothing of this repository", () => {
+  const modules = [
+    ...["@connectrpc/connect/dist/esm/index.js", "kysely/dist/index.js", "kysely/dist/kysely.js"].map((path) =>
+      join(ROOT, "node_modules", path),
+    ),
     join(ROOT, "scripts/pack.ts"),
-  ]);
+  ];
+  const text = noticesOf(modules);
   assert.equal(text.split("\n").filter((line) => /^kysely \d.*MIT/.test(line)).length, 1);
   assert.match(text, /Permission is hereby granted/);
+  const sbom = JSON.parse(sbomOf(modules, { name: "moorage", version: "1.2.3" })) as {
+    components: { purl: string; licenses: unknown }[];
+  };
+  assert.deepEqual(
+    sbom.components.map(({ purl, licenses }) => [purl.replace(/@[\d.]+$/, "@"), licenses]),
+    [
+      ["pkg:npm/%40connectrpc/connect@", [{ expression: "Apache-2.0" }]],
+      ["pkg:npm/kysely@", [{ expression: "MIT" }]],
+    ],
+  );
 });

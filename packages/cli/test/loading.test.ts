@@ -3,7 +3,7 @@
 // slow them all down without any other test noticing.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { LAUNCHER, type Outcome, run, startServing, temporaryFolder, terminate } from "./commands.ts";
@@ -65,6 +65,27 @@ async function loadedBy(
     env: { XDG_CONFIG_HOME: folder, ...FROM_SOURCES, ...env },
   });
   return { ...outcome, modules: modules() };
+}
+
+/** The sources that are in the parts of the bundle that a command loads. */
+async function loadedFromBundle(
+  t: TestContext,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string[]> {
+  const folder = temporaryFolder(t);
+  const { options, modules } = recorder(t);
+  await run(process.execPath, [...options, LAUNCHER, ...args], {
+    cwd: folder,
+    env: { XDG_CONFIG_HOME: folder, ...env },
+  });
+  const parts = matching(modules(), /\/bundles\/.*\/parts\//).map((url) => fileURLToPath(url));
+  return parts.flatMap((part) => {
+    // Some have nothing but exports of others.
+    if (!existsSync(`${part}.map`)) return [];
+    const { sources } = JSON.parse(readFileSync(`${part}.map`, "utf8")) as { sources: string[] };
+    return sources.map((source) => join(dirname(part), source));
+  });
 }
 
 function matching(modules: readonly string[], pattern: RegExp): string[] {
@@ -162,7 +183,25 @@ test("a token of a data folder takes the settings, a statement and a signature, 
   const ofServer = matching(modules, SERVER).map((url) => url.replace(/^.*\/packages\/server\/src\/(\w+)\/.*$/, "$1"));
   assert.deepEqual([...new Set(ofServer)].toSorted(), ["boot", "config", "installation", "lib", "signing"]);
   assert.deepEqual(matching(modules, /\/node_modules\/(?!commander\/)|\/packages\/api\//), []);
+  const fromBundle = await loadedFromBundle(t, ["token", "--data-dir", join(folder, "data")]);
+  assert.ok(matching(fromBundle, /\/sign-token\.ts$/).length > 0);
+  assert.deepEqual(
+    matching(fromBundle, SERVER).filter((path) => /\/src\/(?:store|auth)\//.test(path)),
+    [],
+  );
+  for (const pattern of [SERVING, API]) assert.deepEqual(matching(fromBundle, pattern), []);
   assert.equal(await terminate(server), 0);
+});
+
+test("parts of the bundle hold no more than a version and a list need", async (t) => {
+  const ofVersion = await loadedFromBundle(t, ["--version"]);
+  assert.ok(matching(ofVersion, /\/packages\/cli\/src\/version\.ts$/).length > 0, "the list holds what was loaded");
+  assert.deepEqual(matching(ofVersion, /\/node_modules\/|\/packages\/(?!cli\/)/), []);
+
+  const env = { MOORAGE_TOKEN: "token", MOORAGE_URL: "http://127.0.0.1:1" };
+  const ofList = await loadedFromBundle(t, ["repos", "list"], env);
+  assert.deepEqual(matching(ofList, /\/gen\/resources\/\w+\.ts$/).length, 1);
+  for (const pattern of [SERVING, API]) assert.deepEqual(matching(ofList, pattern), []);
 });
 
 test("the help of serve has a flag for each setting, and only the settings are loaded for it", async (t) => {
