@@ -113,4 +113,11 @@ critical  CVE-2026-0001  hello    1.1.0    1.3.0                Says hello to st
     assert.equal(await ok("libraries", "findings", ...args), table, args.join(" "));
   for (const args of [["hello@1.3.0"], ["--malware"], ["--kev"], ["--ecosystem", "maven"]])
     assert.equal(await ok("libraries", "findings", ...args), "", args.join(" "));
+  const known = await run(["libraries", "findings", "hello@1.3.0"]);
+  assert.equal(known.stderr, "no library findings\n");
+  const unknown = await run(["libraries", "findings", "--ecosystem", "maven"]);
+  assert.equal(
+    unknown.stderr,
+    "no library findings\nmoorage: NO_DATA: no feed covers libraries of java: moorage feeds add osv-maven would\n",
+  );
 });

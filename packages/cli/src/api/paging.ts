@@ -16,8 +16,8 @@ export interface ListOptions {
   limit?: number;
   /** Called once, with the number of all that match, if the server says it. */
   onTotal?: (total: string) => void;
-  /** Called once, with the first page. */
-  onFirst?: (page: JsonObject) => void;
+  /** Called with each page. */
+  onPage?: (page: JsonObject) => void;
   signal?: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ type Ask = (query: Query, signal: AbortSignal | undefined) => Promise<JsonObject
 export async function* allPages(
   ask: Ask,
   field: string,
-  { query = {}, pageSize, limit = Infinity, onTotal, onFirst, signal }: ListOptions,
+  { query = {}, pageSize, limit = Infinity, onTotal, onPage, signal }: ListOptions,
 ): AsyncGenerator<JsonObject> {
   let left = limit;
   let pageToken: string | undefined;
@@ -35,10 +35,8 @@ export async function* allPages(
   while (left > 0) {
     const size = Math.min(pageSize ?? MAX_PAGE_SIZE, left, MAX_PAGE_SIZE);
     const page = await ask({ ...query, skip, pageSize: size, pageToken }, signal);
-    if (pageToken === undefined) {
-      reportTotal(page["totalCount"], onTotal);
-      onFirst?.(page);
-    }
+    if (pageToken === undefined) reportTotal(page["totalCount"], onTotal);
+    onPage?.(page);
     for (const item of itemsOf(page[field])) {
       yield item;
       left -= 1;

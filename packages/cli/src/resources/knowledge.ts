@@ -2,11 +2,35 @@
 import { numberIn, objectIn, objectsIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 
-const FIELDS = ["state", "unknownImages", "unknownSummary", "unknownLibraries", "notCompared", "staleFeeds"];
+const FIELDS = [
+  "state",
+  "unknownImages",
+  "unknownSummary",
+  "coverage",
+  "notCompared",
+  "notComparedTotal",
+  "staleFeeds",
+];
 
 /** Those fields of a list's first page that say what is known. */
 export function knowledgeIn(page: JsonObject): JsonObject {
   return Object.fromEntries(FIELDS.flatMap((name) => (page[name] === undefined ? [] : [[name, page[name]]])));
+}
+
+/** What the pages of lists of findings of libraries say together. */
+export function libraryKnowledge(pages: readonly JsonObject[]): JsonObject {
+  const coverage = new Map(
+    pages.flatMap((page) => objectsIn(page, "coverage")).map((each) => [textIn(each, "ecosystem"), each]),
+  );
+  const stale = new Map(
+    pages.flatMap((page) => objectsIn(page, "staleFeeds")).map((each) => [textIn(each, "feed"), each]),
+  );
+  return {
+    coverage: [...coverage.values()],
+    notCompared: pages.flatMap((page) => objectsIn(page, "notCompared")),
+    notComparedTotal: pages.reduce((total, page) => total + numberIn(page, "notComparedTotal"), 0),
+    staleFeeds: [...stale.values()],
+  };
 }
 
 /** The same for people, a text for each thing that is not known; none when all is. */
@@ -15,7 +39,7 @@ export function unknownTexts(page: JsonObject): string[] {
     (image) => `not known: ${textIn(image, "digest")}: ${stateIn(image)}: ${textIn(image, "reason")}`,
   );
   const stale = staleText(objectsIn(page, "staleFeeds"));
-  return [...unknown, ...summaryTexts(page), ...(stale === "" ? [] : [stale])];
+  return [...unknown, ...summaryTexts(page), ...libraryTexts(page), ...(stale === "" ? [] : [stale])];
 }
 
 function summaryTexts(page: JsonObject): string[] {
@@ -37,6 +61,29 @@ function summaryTexts(page: JsonObject): string[] {
   }
   return texts;
 }
+
+/** What a list of findings of libraries does not know. */
+function libraryTexts(page: JsonObject): string[] {
+  const texts = objectsIn(page, "coverage")
+    .filter((each) => stateIn(each) === "NO_DATA")
+    .map((each) => {
+      const name = textIn(each, "ecosystem")
+        .replace(/^ECOSYSTEM_/, "")
+        .toLowerCase();
+      return `NO_DATA: no feed covers libraries of ${name}: moorage feeds add ${textIn(each, "preset")} would`;
+    });
+  const versions = objectsIn(page, "notCompared").map((each) => `${textIn(each, "name")}@${textIn(each, "version")}`);
+  const total = numberIn(page, "notComparedTotal");
+  if (total > 0) {
+    const more = total > MAX_NAMED ? ` and ${total - MAX_NAMED} more` : "";
+    texts.push(
+      `${countOf(total, "version")} cannot be compared with those of records: ${versions.slice(0, MAX_NAMED).join(", ")}${more}`,
+    );
+  }
+  return texts;
+}
+
+const MAX_NAMED = 10;
 
 function countOf(count: number, noun: string): string {
   return `${count} ${count === 1 ? noun : `${noun}s`}`;

@@ -8,7 +8,7 @@ import type { ServerFlags } from "../command/global-options.ts";
 import { interruption } from "../command/interrupt.ts";
 import { type OutputFlags, printItem, printList, printMessage } from "../output/output.ts";
 import type { WatchFlags } from "../terminal/watch-options.ts";
-import { knowledgeIn, unknownTexts } from "./knowledge.ts";
+import { knowledgeIn, libraryKnowledge, unknownTexts } from "./knowledge.ts";
 import { listingOf } from "./columns.ts";
 import { resourceIn } from "./files.ts";
 import type { FieldFlag } from "./flags.ts";
@@ -16,8 +16,11 @@ import { type Place, placeQuery } from "./place.ts";
 import { type Given, prepare, type Prepared } from "./request.ts";
 import type { MethodSpec } from "./spec.ts";
 
-/** The fields of lists that say how much is not known. */
-const SAYS_WHAT_IS_KNOWN: ReadonlySet<string> = new Set(["findings", "libraryFindings"]);
+/** What the pages of lists say of what is not known, by the lists' fields. */
+const KNOWLEDGE: Readonly<Record<string, (pages: readonly JsonObject[]) => JsonObject>> = {
+  findings: ([first = {}]) => first,
+  libraryFindings: libraryKnowledge,
+};
 
 /** The flags of generated commands, besides those of fields. */
 export type VerbFlags = ServerFlags &
@@ -93,7 +96,9 @@ async function runList(run: Run, rest: RestClient, names: Names): Promise<void> 
   const { pageSize, limit, orderBy, skip } = flags;
   const query: Query = { ...options.query, ...place, ...(method.paged === "token" && { orderBy, skip }) };
   let total: string | undefined;
-  let first: JsonObject = {};
+  const listing = listingOf(noun, method.items ?? noun, method.response);
+  const knowledgeOf = KNOWLEDGE[listing.field];
+  const pages: JsonObject[] = [];
   const wanted: ListOptions = {
     query,
     ...(pageSize !== undefined && { pageSize }),
@@ -101,13 +106,12 @@ async function runList(run: Run, rest: RestClient, names: Names): Promise<void> 
     onTotal: (count) => {
       total = count;
     },
-    onFirst: (page) => {
-      first = page;
+    onPage: (page) => {
+      if (knowledgeOf !== undefined) pages.push(knowledgeIn(page));
     },
   };
   const load = (): AsyncGenerator<JsonObject> => itemsOf({ rest, method, path, body: options.body }, wanted);
-  const listing = listingOf(noun, method.items ?? noun, method.response);
-  const knowledge = (): JsonObject => (SAYS_WHAT_IS_KNOWN.has(listing.field) ? knowledgeIn(first) : {});
+  const knowledge = (): JsonObject => knowledgeOf?.(pages) ?? {};
   const extra = { totalCount: () => total, behind: knowledge, pathOf: names.pathOf };
   if (flags.watch !== true) {
     await printList(load(), listing, flags, extra);

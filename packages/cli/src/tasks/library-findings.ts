@@ -1,6 +1,8 @@
 // `moorage libraries findings`: which versions of libraries a vulnerability hits, and which vulnerabilities one has.
 import { textIn, textsIn } from "../api/json-fields.ts";
 import type { JsonObject, Query } from "../api/rest.ts";
+import { printMessage } from "../output/output.ts";
+import { knowledgeIn, libraryKnowledge, unknownTexts } from "../resources/knowledge.ts";
 import type { Listing } from "../output/listing.ts";
 import { severityOf } from "./finding-lists.ts";
 import { ecosystemsOf, librariesNamed, libraryIn } from "./library-names.ts";
@@ -65,17 +67,22 @@ export async function printLibraryFindings(
     queries = found.map((each) => ({ ...filter, artifact: textIn(each, "uid"), ...version }));
   }
   const { limit, pageSize } = sizesOf(flags);
+  const pages: JsonObject[] = [];
   const load = async function* (): AsyncGenerator<JsonObject> {
+    pages.length = 0;
     let printed = 0;
     for (const query of queries)
       for await (const each of session.rest.list("/libraries/v2/findings", "libraryFindings", {
         query,
         ...(pageSize !== undefined && { pageSize }),
+        onPage: (page) => pages.push(knowledgeIn(page)),
       })) {
         if (printed === limit) return;
         printed += 1;
         yield each;
       }
   };
-  await printOrWatch(load, FINDINGS, flags, { pathOf: session.names.pathOf });
+  const known = (): JsonObject => libraryKnowledge(pages);
+  await printOrWatch(load, FINDINGS, flags, { pathOf: session.names.pathOf, behind: known });
+  for (const text of unknownTexts(known())) printMessage(`moorage: ${text}`);
 }

@@ -22,6 +22,13 @@ interface Finding {
   malware: boolean;
 }
 
+interface Page {
+  libraryFindings: Finding[];
+  coverage: { ecosystem: string; state: string; preset: string }[];
+  notCompared: { name: string; version: string; ecosystem: string }[];
+  notComparedTotal: number;
+}
+
 let platform: Platform;
 let [team, sub, other] = ["", "", ""];
 const uids: Record<string, string> = {};
@@ -285,4 +292,39 @@ test("a statement of a feed that may decide about the library closes a finding",
   await putRecords(platform, "upstream", "openvex", [], [], ["pkg:maven/org.example/other"]);
   for (let left = 1_200; left > 0 && !(await isLeft()); left--) await wait(50);
   assert.ok(await isLeft());
+});
+
+test("a list says which ecosystems no feed covers, and which versions cannot be compared", async () => {
+  const list = async (query: string): Promise<Page> => platform.ok("GET", `/libraries/v2/findings?${query}`);
+  const statesOf = ({ coverage }: Page): string[] =>
+    coverage.map(({ ecosystem, state, preset }) => `${ecosystem} ${state} ${preset}`);
+  const all = [
+    "ECOSYSTEM_JAVASCRIPT KNOWLEDGE_STATE_READ osv-npm",
+    "ECOSYSTEM_PYTHON KNOWLEDGE_STATE_READ osv-pypi",
+    "ECOSYSTEM_JAVA KNOWLEDGE_STATE_READ osv-maven",
+  ];
+  assert.deepEqual(statesOf(await list("")), all);
+  assert.deepEqual(statesOf(await list("ecosystems=PYTHON")), [all[1]]);
+  assert.deepEqual(statesOf(await list(`artifact=${uids["log"]}`)), [all[2]]);
+  await platform.transact(async (tx) => {
+    await tx.deleteFrom("feed_keys").where("kind", "=", "package").where("key", "like", "maven/%").execute();
+  });
+  const without = await list(`artifact=${uids["log"]}`);
+  assert.deepEqual(statesOf(without), [all[2]?.replace("READ", "NO_DATA")]);
+  assert.deepEqual([without.libraryFindings, without.notComparedTotal], [[], 0]);
+
+  await platform.transact(async (tx) => {
+    const row = await tx
+      .selectFrom("artifact_versions")
+      .select("uid")
+      .where("parent", "=", uids["flask"] ?? "")
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    await tx.updateTable("artifact_versions").set({ version: "of today" }).where("uid", "=", row.uid).execute();
+  });
+  const found = await list(`artifact=${uids["flask"]}`);
+  assert.deepEqual(found.notCompared, [
+    { artifact: uids["flask"], ecosystem: "ECOSYSTEM_PYTHON", name: "flask", version: "of today" },
+  ]);
+  assert.equal(found.notComparedTotal, 1);
 });

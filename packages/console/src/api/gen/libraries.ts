@@ -268,6 +268,10 @@ export type FindingSeverity =
 export interface ListLibraryFindingsResponse {
   libraryFindings: LibraryFinding[];
   nextPageToken: string;
+  coverage: LibraryCoverage[];
+  notCompared: UncomparedLibraryVersion[];
+  notComparedTotal: number;
+  staleFeeds: StaleFeed[];
 }
 export interface LibraryFinding {
   vulnerability: string;
@@ -295,6 +299,24 @@ export interface LibraryFindingRecord {
   feed: string;
   id: string;
   licence: string;
+}
+export interface LibraryCoverage {
+  ecosystem: Ecosystem;
+  state: KnowledgeState;
+  preset: string;
+}
+export type KnowledgeState =
+  "KNOWLEDGE_STATE_UNSPECIFIED" | "KNOWLEDGE_STATE_NOT_READ" | "KNOWLEDGE_STATE_NO_DATA" | "KNOWLEDGE_STATE_READ";
+export interface UncomparedLibraryVersion {
+  artifact: string;
+  ecosystem: Ecosystem;
+  name: string;
+  version: string;
+}
+export interface StaleFeed {
+  feed: string;
+  successTime?: string;
+  interval?: string;
 }
 export interface GetUpstreamRequest {
   uid?: string;

@@ -66,6 +66,12 @@ function findingOf(
   };
 }
 
+/** Says whether a version of the artifact can be compared with those that records name. */
+export function versionReader(artifact: WalkedArtifact): (version: string) => boolean {
+  const order = versionOrder(libraryKey(libraryOf(artifact)));
+  return (version) => order !== undefined && isVersion(order, version);
+}
+
 /** Each version once, in the order of the ecosystem. */
 function sorter(key: string): (versions: readonly string[]) => string[] {
   const order = versionOrder(key);

@@ -7,8 +7,8 @@ import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { librariesNamedBy } from "../../security/index.ts";
 import { allEcosystems } from "../ecosystem/lookup.ts";
-import { findingsIn, type LibraryFinding, matches } from "./find.ts";
-import { artifactsFrom, versionsFrom } from "./walk.ts";
+import { findingsIn, type LibraryFinding, matches, versionReader } from "./find.ts";
+import { artifactsFrom, type WalkedArtifact, versionsFrom } from "./walk.ts";
 
 const MAX_PAGE_SIZE = 200;
 // A page ends after so many libraries or versions were looked at, however few findings they had.
@@ -24,20 +24,40 @@ interface Position {
   vulnerability: string;
 }
 
+/** A version that cannot be compared with those of records. */
+export interface UncomparedVersion {
+  artifact: WalkedArtifact;
+  version: string;
+}
+
+/** A page of findings, and the versions that it looked at and that could not be compared. */
+export interface LibraryFindingsPage {
+  rows: LibraryFinding[];
+  nextPageToken: string;
+  /** The first of them. */
+  notCompared: UncomparedVersion[];
+  notComparedTotal: number;
+}
+
+const MAX_NAMED = 200;
+
 /** A page of findings, by libraries, versions and vulnerabilities. It may be short, or empty, although more follow. */
 export async function listFindings(
   call: Call,
   key: Uint8Array,
   request: ListLibraryFindingsRequest,
   scope: Scope,
-): Promise<{ rows: LibraryFinding[]; nextPageToken: string }> {
+): Promise<LibraryFindingsPage> {
   const { tx } = call;
   const size = Math.min(request.pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const paged = pagedBy(ListLibraryFindingsRequestSchema, request, "filter");
   const begin = positionIn(openPosition(call, key, paged, request.pageToken)?.map(String) ?? []);
   const rows: LibraryFinding[] = [];
-  const page = (end?: Position): { rows: LibraryFinding[]; nextPageToken: string } => ({
+  const notCompared: UncomparedVersion[] = [];
+  const page = (end?: Position): LibraryFindingsPage => ({
     rows,
+    notCompared: notCompared.slice(0, MAX_NAMED),
+    notComparedTotal: notCompared.length,
     nextPageToken:
       end === undefined
         ? ""
@@ -63,6 +83,9 @@ export async function listFindings(
           if (full !== undefined) return page(behind(full));
           rows.push(finding);
         }
+        const isReadable = versionReader(artifact);
+        for (const { version, uid: own } of some)
+          if (!isReadable(version) && !(isBegun && own === uid)) notCompared.push({ artifact, version });
         versions += some.length;
         const end = some.at(-1);
         if (versions >= MAX_VERSIONS && end !== undefined)

@@ -3,6 +3,7 @@ import {
   Ecosystem,
   FindingSeverity,
   FixState,
+  KnowledgeState,
   LibraryFindingsService,
   type ListLibraryFindingsRequest,
   ListLibraryFindingsRequestSchema,
@@ -10,9 +11,12 @@ import {
 import { neededFor } from "../../aip/access.ts";
 import { scopeOf } from "../../aip/scope.ts";
 import { violationsOf } from "../../aip/validate.ts";
+import type { Call } from "../../core/call.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FieldViolation, invalidArgument, notFound } from "../../errors.ts";
 import { isUid, isWithin } from "../../lib/uid.ts";
+import { libraryCoverage, spaceOfLibraries, staleFeeds, staleMessage } from "../../security/index.ts";
+import { ECOSYSTEMS } from "../ecosystems.ts";
 import { purlOf } from "../artifacts/purls.ts";
 import type { LibraryFinding } from "./find.ts";
 import { listFindings } from "./list.ts";
@@ -27,22 +31,48 @@ export function libraryFindingsService({ pageTokenKey }: ServiceContext): Servic
       if (violations.length > 0) throw invalidArgument(...violations);
       const visible = await call.visible(...NEEDS);
       const { artifact } = request;
+      let asked: readonly number[] = request.ecosystems;
       if (artifact !== "") {
         const isVisible = isUid(artifact) && visible.some((group) => isWithin(artifact, group));
         const row =
           isVisible &&
-          (await call.tx.selectFrom("artifacts").select("uid").where("uid", "=", artifact).executeTakeFirst());
+          (await call.tx.selectFrom("artifacts").select("ecosystem").where("uid", "=", artifact).executeTakeFirst());
         if (!row) throw notFound(ArtifactSchema.typeName, artifact);
+        asked = [row.ecosystem];
       }
       const scope = scopeOf(request.uidp, visible);
-      const { rows, nextPageToken } =
+      const { rows, nextPageToken, notCompared, notComparedTotal } =
         scope.roots.length === 0
-          ? { rows: [], nextPageToken: "" }
+          ? { rows: [], nextPageToken: "", notCompared: [], notComparedTotal: 0 }
           : await listFindings(call, pageTokenKey, request, scope);
       const feeds = await call.tx.selectFrom("feeds").select(["name", "licence"]).execute();
       const licences = new Map(feeds.map(({ name, licence }) => [name, licence]));
-      return { libraryFindings: rows.map((row) => messageOf(row, licences)), nextPageToken };
+      return {
+        libraryFindings: rows.map((row) => messageOf(row, licences)),
+        nextPageToken,
+        notCompared: notCompared.map(({ artifact: of, version }) => {
+          return { artifact: of.uid, ecosystem: of.ecosystem as Ecosystem, name: of.name, version };
+        }),
+        notComparedTotal,
+        ...(request.pageToken === "" && (await knownOf(call, asked))),
+      };
     },
+  };
+}
+
+/** What feeds know of these ecosystems; of all without one. */
+async function knownOf({ tx, nowMs }: Call, ecosystems: readonly number[]) {
+  const all = Object.values(ECOSYSTEMS).filter(({ number }) => ecosystems.length === 0 || ecosystems.includes(number));
+  const covered = await libraryCoverage(
+    tx,
+    all.map(({ key }) => key),
+  );
+  const spaces = all.map(({ key }) => spaceOfLibraries(key));
+  return {
+    coverage: covered.map(({ type, state, preset }) => {
+      return { ecosystem: ECOSYSTEMS[type].number, state: KnowledgeState[state], preset };
+    }),
+    staleFeeds: (await staleFeeds(tx, nowMs, spaces)).map(staleMessage),
   };
 }
 

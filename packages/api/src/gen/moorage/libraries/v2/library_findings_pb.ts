@@ -10,7 +10,7 @@ import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
 import type { Ecosystem } from "./artifacts_pb.ts";
 import { file_moorage_libraries_v2_artifacts } from "./artifacts_pb.ts";
-import type { FindingSeverity, FixState } from "../../vulnerabilities/v2/findings_pb.ts";
+import type { FindingSeverity, FixState, KnowledgeState, StaleFeed } from "../../vulnerabilities/v2/findings_pb.ts";
 import { file_moorage_vulnerabilities_v2_findings } from "../../vulnerabilities/v2/findings_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file moorage/libraries/v2/library_findings.proto.
  */
 export const file_moorage_libraries_v2_library_findings: GenFile = /*@__PURE__*/
-  fileDesc("Cittb29yYWdlL2xpYnJhcmllcy92Mi9saWJyYXJ5X2ZpbmRpbmdzLnByb3RvEhRtb29yYWdlLmxpYnJhcmllcy52MiLLBAoOTGlicmFyeUZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEg8KB3N1bW1hcnkYAyABKAkSEAoIYXJ0aWZhY3QYBCABKAkSGAoQYXJ0aWZhY3RfdmVyc2lvbhgFIAEoCRIyCgllY29zeXN0ZW0YBiABKA4yHy5tb29yYWdlLmxpYnJhcmllcy52Mi5FY29zeXN0ZW0SDAoEbmFtZRgHIAEoCRIPCgd2ZXJzaW9uGAggASgJEgwKBHB1cmwYCSABKAkSPQoIc2V2ZXJpdHkYCiABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEgoFc2NvcmUYCyABKAFIAIgBARILCgNrZXYYDCABKAgSEQoEZXBzcxgNIAEoAUgBiAEBEhwKD2Vwc3NfcGVyY2VudGlsZRgOIAEoAUgCiAEBEg8KB21hbHdhcmUYDyABKAgSNwoJZml4X3N0YXRlGBAgASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGBEgAygJEh4KFmxhc3RfYWZmZWN0ZWRfdmVyc2lvbnMYEiADKAkSOwoHcmVjb3JkcxgTIAMoCzIqLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpYnJhcnlGaW5kaW5nUmVjb3JkQggKBl9zY29yZUIHCgVfZXBzc0ISChBfZXBzc19wZXJjZW50aWxlIkEKFExpYnJhcnlGaW5kaW5nUmVjb3JkEgwKBGZlZWQYASABKAkSCgoCaWQYAiABKAkSDwoHbGljZW5jZRgDIAEoCSKYAwoaTGlzdExpYnJhcnlGaW5kaW5nc1JlcXVlc3QSEAoIYXJ0aWZhY3QYASABKAkSGAoHdmVyc2lvbhgCIAEoCUIH8rsYAxCABBI7CgplY29zeXN0ZW1zGAMgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgbyuxgCEBASHwoPdnVsbmVyYWJpbGl0aWVzGAQgAygJQgbyuxgCEGQSQQoMbWluX3NldmVyaXR5GAUgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1NldmVyaXR5EhAKA2tldhgGIAEoCEgAiAEBEhQKB2ZpeGFibGUYByABKAhIAYgBARIUCgdtYWx3YXJlGAggASgISAKIAQESEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXJCBgoEX2tldkIKCghfZml4YWJsZUIKCghfbWFsd2FyZSJ2ChtMaXN0TGlicmFyeUZpbmRpbmdzUmVzcG9uc2USPgoQbGlicmFyeV9maW5kaW5ncxgBIAMoCzIkLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpYnJhcnlGaW5kaW5nEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLjAQoWTGlicmFyeUZpbmRpbmdzU2VydmljZRLIAQoTTGlzdExpYnJhcnlGaW5kaW5ncxIwLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RMaWJyYXJ5RmluZGluZ3NSZXF1ZXN0GjEubW9vcmFnZS5saWJyYXJpZXMudjIuTGlzdExpYnJhcnlGaW5kaW5nc1Jlc3BvbnNlIkyiuxgEGgKLDqi7GAG6uxgeIhxWdWxuZXJhYmlsaXRpZXMgb2YgbGlicmFyaWVzgtPkkwIYEhYvbGlicmFyaWVzL3YyL2ZpbmRpbmdzYgZwcm90bzM", [file_google_api_annotations, file_moorage_common_options, file_moorage_common_uidp, file_moorage_libraries_v2_artifacts, file_moorage_vulnerabilities_v2_findings]);
+  fileDesc("Cittb29yYWdlL2xpYnJhcmllcy92Mi9saWJyYXJ5X2ZpbmRpbmdzLnByb3RvEhRtb29yYWdlLmxpYnJhcmllcy52MiLLBAoOTGlicmFyeUZpbmRpbmcSFQoNdnVsbmVyYWJpbGl0eRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEg8KB3N1bW1hcnkYAyABKAkSEAoIYXJ0aWZhY3QYBCABKAkSGAoQYXJ0aWZhY3RfdmVyc2lvbhgFIAEoCRIyCgllY29zeXN0ZW0YBiABKA4yHy5tb29yYWdlLmxpYnJhcmllcy52Mi5FY29zeXN0ZW0SDAoEbmFtZRgHIAEoCRIPCgd2ZXJzaW9uGAggASgJEgwKBHB1cmwYCSABKAkSPQoIc2V2ZXJpdHkYCiABKA4yKy5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5GaW5kaW5nU2V2ZXJpdHkSEgoFc2NvcmUYCyABKAFIAIgBARILCgNrZXYYDCABKAgSEQoEZXBzcxgNIAEoAUgBiAEBEhwKD2Vwc3NfcGVyY2VudGlsZRgOIAEoAUgCiAEBEg8KB21hbHdhcmUYDyABKAgSNwoJZml4X3N0YXRlGBAgASgOMiQubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRml4U3RhdGUSFAoMZml4X3ZlcnNpb25zGBEgAygJEh4KFmxhc3RfYWZmZWN0ZWRfdmVyc2lvbnMYEiADKAkSOwoHcmVjb3JkcxgTIAMoCzIqLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpYnJhcnlGaW5kaW5nUmVjb3JkQggKBl9zY29yZUIHCgVfZXBzc0ISChBfZXBzc19wZXJjZW50aWxlIkEKFExpYnJhcnlGaW5kaW5nUmVjb3JkEgwKBGZlZWQYASABKAkSCgoCaWQYAiABKAkSDwoHbGljZW5jZRgDIAEoCSKYAwoaTGlzdExpYnJhcnlGaW5kaW5nc1JlcXVlc3QSEAoIYXJ0aWZhY3QYASABKAkSGAoHdmVyc2lvbhgCIAEoCUIH8rsYAxCABBI7CgplY29zeXN0ZW1zGAMgAygOMh8ubW9vcmFnZS5saWJyYXJpZXMudjIuRWNvc3lzdGVtQgbyuxgCEBASHwoPdnVsbmVyYWJpbGl0aWVzGAQgAygJQgbyuxgCEGQSQQoMbWluX3NldmVyaXR5GAUgASgOMisubW9vcmFnZS52dWxuZXJhYmlsaXRpZXMudjIuRmluZGluZ1NldmVyaXR5EhAKA2tldhgGIAEoCEgAiAEBEhQKB2ZpeGFibGUYByABKAhIAYgBARIUCgdtYWx3YXJlGAggASgISAKIAQESEQoJcGFnZV9zaXplGAogASgFEhIKCnBhZ2VfdG9rZW4YCyABKAkSKAoEdWlkcBhkIAEoCzIaLm1vb3JhZ2UuY29tbW9uLlVJRFBGaWx0ZXJCBgoEX2tldkIKCghfZml4YWJsZUIKCghfbWFsd2FyZSLRAgobTGlzdExpYnJhcnlGaW5kaW5nc1Jlc3BvbnNlEj4KEGxpYnJhcnlfZmluZGluZ3MYASADKAsyJC5tb29yYWdlLmxpYnJhcmllcy52Mi5MaWJyYXJ5RmluZGluZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSOAoIY292ZXJhZ2UY6AcgAygLMiUubW9vcmFnZS5saWJyYXJpZXMudjIuTGlicmFyeUNvdmVyYWdlEkUKDG5vdF9jb21wYXJlZBjpByADKAsyLi5tb29yYWdlLmxpYnJhcmllcy52Mi5VbmNvbXBhcmVkTGlicmFyeVZlcnNpb24SGwoSbm90X2NvbXBhcmVkX3RvdGFsGOoHIAEoBRI7CgtzdGFsZV9mZWVkcxjrByADKAsyJS5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5TdGFsZUZlZWQikAEKD0xpYnJhcnlDb3ZlcmFnZRIyCgllY29zeXN0ZW0YASABKA4yHy5tb29yYWdlLmxpYnJhcmllcy52Mi5FY29zeXN0ZW0SOQoFc3RhdGUYAiABKA4yKi5tb29yYWdlLnZ1bG5lcmFiaWxpdGllcy52Mi5Lbm93bGVkZ2VTdGF0ZRIOCgZwcmVzZXQYAyABKAkifwoYVW5jb21wYXJlZExpYnJhcnlWZXJzaW9uEhAKCGFydGlmYWN0GAEgASgJEjIKCWVjb3N5c3RlbRgCIAEoDjIfLm1vb3JhZ2UubGlicmFyaWVzLnYyLkVjb3N5c3RlbRIMCgRuYW1lGAMgASgJEg8KB3ZlcnNpb24YBCABKAky4wEKFkxpYnJhcnlGaW5kaW5nc1NlcnZpY2USyAEKE0xpc3RMaWJyYXJ5RmluZGluZ3MSMC5tb29yYWdlLmxpYnJhcmllcy52Mi5MaXN0TGlicmFyeUZpbmRpbmdzUmVxdWVzdBoxLm1vb3JhZ2UubGlicmFyaWVzLnYyLkxpc3RMaWJyYXJ5RmluZGluZ3NSZXNwb25zZSJMorsYBBoCiw6ouxgBursYHiIcVnVsbmVyYWJpbGl0aWVzIG9mIGxpYnJhcmllc4LT5JMCGBIWL2xpYnJhcmllcy92Mi9maW5kaW5nc2IGcHJvdG8z", [file_google_api_annotations, file_moorage_common_options, file_moorage_common_uidp, file_moorage_libraries_v2_artifacts, file_moorage_vulnerabilities_v2_findings]);
 
 /**
  * LibraryFinding is one vulnerability of one version of a library. Records of feeds that mean the same vulnerability,
@@ -313,6 +313,36 @@ export type ListLibraryFindingsResponse = Message<"moorage.libraries.v2.ListLibr
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * On the first page: whether feeds know the libraries of each ecosystem that is asked about. Of one with NO_DATA it
+   * says nothing that no finding is there.
+   *
+   * @generated from field: repeated moorage.libraries.v2.LibraryCoverage coverage = 1000;
+   */
+  coverage: LibraryCoverage[];
+
+  /**
+   * The first of the versions that this page looked at and that cannot be compared with those of records, at most 200.
+   * Records find them only where they list just that version, or are about all versions.
+   *
+   * @generated from field: repeated moorage.libraries.v2.UncomparedLibraryVersion not_compared = 1001;
+   */
+  notCompared: UncomparedLibraryVersion[];
+
+  /**
+   * How many such versions this page looked at.
+   *
+   * @generated from field: int32 not_compared_total = 1002;
+   */
+  notComparedTotal: number;
+
+  /**
+   * On the first page: the feeds that the answer rests on and that are older than their own interval.
+   *
+   * @generated from field: repeated moorage.vulnerabilities.v2.StaleFeed stale_feeds = 1003;
+   */
+  staleFeeds: StaleFeed[];
 };
 
 /**
@@ -321,6 +351,83 @@ export type ListLibraryFindingsResponse = Message<"moorage.libraries.v2.ListLibr
  */
 export const ListLibraryFindingsResponseSchema: GenMessage<ListLibraryFindingsResponse> = /*@__PURE__*/
   messageDesc(file_moorage_libraries_v2_library_findings, 3);
+
+/**
+ * LibraryCoverage says whether feeds know the libraries of an ecosystem.
+ *
+ * @generated from message moorage.libraries.v2.LibraryCoverage
+ */
+export type LibraryCoverage = Message<"moorage.libraries.v2.LibraryCoverage"> & {
+  /**
+   * The ecosystem.
+   *
+   * @generated from field: moorage.libraries.v2.Ecosystem ecosystem = 1;
+   */
+  ecosystem: Ecosystem;
+
+  /**
+   * READ, or NO_DATA when no feed has records of its libraries.
+   *
+   * @generated from field: moorage.vulnerabilities.v2.KnowledgeState state = 2;
+   */
+  state: KnowledgeState;
+
+  /**
+   * The preset of feeds that has them, for `moorage feeds add`.
+   *
+   * @generated from field: string preset = 3;
+   */
+  preset: string;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.LibraryCoverage.
+ * Use `create(LibraryCoverageSchema)` to create a new message.
+ */
+export const LibraryCoverageSchema: GenMessage<LibraryCoverage> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_library_findings, 4);
+
+/**
+ * UncomparedLibraryVersion is a version of a library that the order of its ecosystem cannot read.
+ *
+ * @generated from message moorage.libraries.v2.UncomparedLibraryVersion
+ */
+export type UncomparedLibraryVersion = Message<"moorage.libraries.v2.UncomparedLibraryVersion"> & {
+  /**
+   * The uid of the library.
+   *
+   * @generated from field: string artifact = 1;
+   */
+  artifact: string;
+
+  /**
+   * Where the library comes from.
+   *
+   * @generated from field: moorage.libraries.v2.Ecosystem ecosystem = 2;
+   */
+  ecosystem: Ecosystem;
+
+  /**
+   * The name of the library.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * The version.
+   *
+   * @generated from field: string version = 4;
+   */
+  version: string;
+};
+
+/**
+ * Describes the message moorage.libraries.v2.UncomparedLibraryVersion.
+ * Use `create(UncomparedLibraryVersionSchema)` to create a new message.
+ */
+export const UncomparedLibraryVersionSchema: GenMessage<UncomparedLibraryVersion> = /*@__PURE__*/
+  messageDesc(file_moorage_libraries_v2_library_findings, 5);
 
 /**
  * LibraryFindingsService says which vulnerabilities, malware among them, versions of libraries have: by the records of
