@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import test from "node:test";
-import { gzipSync, zstdCompressSync } from "node:zlib";
+import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { CatalogError } from "../../src/security/catalog/types.ts";
 import { type TarEntry, tarOf, tarPart, zipOf } from "../support/catalog/archives.ts";
 import { catalogOf, npmFile } from "../support/catalog/catalog.ts";
@@ -242,6 +242,13 @@ test("a program that says to be made of a million modules has more than an image
   const info = Buffer.concat([magic, Buffer.from([8]), Buffer.from("go1.25.0"), Buffer.from(varint), text]);
   const program = elfWith({ ".go.buildinfo": info });
   await failsWith(/more than 200000 packages/, [[{ path: "bin/program", content: program, mode: 0o755 }]]);
+});
+
+test("lists of crates in programs count for the image, all of them together, and each has a limit", async () => {
+  const list = (bytes: number): Buffer => elfWith({ ".dep-v0": deflateSync(Buffer.alloc(bytes, " ")) });
+  const programs = Array.from({ length: 20 }, (_, n) => ({ path: `bin/${n}`, mode: 0o755, content: list(MIB) }));
+  await failsWith(/unpacks to more than 16777216 bytes/, [programs], { limits: { bytes: 16 * MIB } });
+  assert.match(await unreadReason("bin/large", list(9 * MIB), 0o755), /larger than 8388608 bytes/);
 });
 
 test("archives inside of archives count for the image, all of them together", async () => {

@@ -22,7 +22,7 @@ export const executableReaders: readonly FileReader[] = [
       const program = openExecutable(file);
       if (program === undefined) return {};
       for (const each of goModules(program)) packages.add(each);
-      for (const each of rustCrates(program)) packages.add(each);
+      for (const each of rustCrates(program, packages)) packages.add(each);
       return {};
     },
   },
