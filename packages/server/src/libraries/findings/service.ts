@@ -16,8 +16,8 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { type FieldViolation, invalidArgument, notFound } from "../../errors.ts";
 import { isUid, isWithin } from "../../lib/uid.ts";
 import { libraryCoverage, spaceOfLibraries, staleFeeds, staleMessage } from "../../security/index.ts";
-import { ECOSYSTEMS } from "../ecosystems.ts";
 import { purlOf } from "../artifacts/purls.ts";
+import { allEcosystems } from "../ecosystem/lookup.ts";
 import type { LibraryFinding } from "./find.ts";
 import { listFindings } from "./list.ts";
 
@@ -62,15 +62,15 @@ export function libraryFindingsService({ pageTokenKey }: ServiceContext): Servic
 
 /** What feeds know of these ecosystems; of all without one. */
 async function knownOf({ tx, nowMs }: Call, ecosystems: readonly number[]) {
-  const all = Object.values(ECOSYSTEMS).filter(({ number }) => ecosystems.length === 0 || ecosystems.includes(number));
+  const all = allEcosystems().filter(({ number }) => ecosystems.length === 0 || ecosystems.includes(number));
   const covered = await libraryCoverage(
     tx,
     all.map(({ key }) => key),
   );
   const spaces = all.map(({ key }) => spaceOfLibraries(key));
   return {
-    coverage: covered.map(({ type, state, preset }) => {
-      return { ecosystem: ECOSYSTEMS[type].number, state: KnowledgeState[state], preset };
+    coverage: covered.map(({ state, preset }, at) => {
+      return { ecosystem: (all[at]?.number ?? Ecosystem.UNSPECIFIED) as Ecosystem, state: KnowledgeState[state], preset };
     }),
     staleFeeds: (await staleFeeds(tx, nowMs, spaces)).map(staleMessage),
   };
