@@ -55,7 +55,7 @@ test("deploy/ and the documents use no unknown setting", () => {
   for (const { parentPath, name } of files) {
     for (const [variable] of readFileSync(join(parentPath, name), "utf8").matchAll(/\bMOORAGE_[A-Z][A-Z_]*[A-Z]\b/g)) {
       assert.ok(
-        known.has(variable) || OF_CLIENTS.has(variable) || variable.startsWith("MOORAGE_TEST_"),
+        known.has(variable) || OF_CLIENTS.has(variable) || /^MOORAGE_(?:TEST_|BUNDLE$)/.test(variable),
         `${name}: ${variable} is no setting`,
       );
     }
@@ -126,6 +126,9 @@ test("every path that the Dockerfile copies exists and is not ignored", () => {
     words.split(" ").slice(0, -1),
   );
   assert.ok(sources.length > 8);
+  // What the packing reads.
+  for (const [, path = ""] of read("scripts/pack.ts").matchAll(/join\(root, "([^"/]+)/g))
+    assert.ok(["node_modules", "build", ...sources].includes(path), `${path} is read by the packing`);
   const allowed = read(".dockerignore")
     .split("\n")
     .filter((line) => line.startsWith("!"))
