@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { LAUNCHER, moorage, type Outcome, startServing, temporaryFolder, terminate } from "./commands.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 
 /** Asserts one line on standard error, and exit code 1. */
 function failed({ code, stderr, stdout }: Outcome, expected: RegExp): void {
@@ -109,8 +110,7 @@ test(
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
     // Its first folder shows that the export has begun.
-    while (child.exitCode === null && readdirSync(join(cwd, "out")).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => child.exitCode !== null || readdirSync(join(cwd, "out")).length > 0);
     child.kill("SIGINT");
     const [code] = (await exited) as [number];
     // The export may have finished before the signal arrived.

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LAUNCHER, moorage, run, startServing, temporaryFolder, terminate } from "./commands.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 
 // What `moorage serve` prints beside its log, and `moorage hints`.
 
@@ -40,7 +41,7 @@ test("on a terminal, the first start prints what to try next, and a later one do
     await fetch(`${server.url}/registry/v2/repos`);
     const isComplete = (): boolean =>
       server.output().includes("/registry/v2/repos") && (count > 0 || HINT.test(server.output()));
-    while (!isComplete()) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(isComplete);
     starts.push(server.output());
     if (count === 0) {
       const answer = await signIn(server.url, LINK.exec(server.output())?.[1]);

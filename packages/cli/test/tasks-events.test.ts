@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { environment, LAUNCHER, moorage, startServing, temporaryFolder, terminate } from "./commands.ts";
 import { openStage } from "./tasks-stage.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 
 type Event = { type: string; data: { body: { repository: string; tag: string } } };
 
@@ -44,7 +45,7 @@ test(
     assert.equal(await next(), "acme/app:2.0");
     // A connection that breaks loses nothing, and nothing comes twice.
     await terminate(server);
-    while (!words.includes("trying again")) await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(() => words.includes("trying again"));
     const port = new URL(url).port;
     await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", port], { cwd: folder });
     await push("acme/app:3.0", 3);

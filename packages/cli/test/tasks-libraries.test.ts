@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { test } from "node:test";
 import { publishDocument } from "../../server/test/support/npm.ts";
 import { openStage, timeless } from "./tasks-stage.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 
 const RECORD = {
   id: "ACME-2026-1",
@@ -64,7 +64,7 @@ test("images that hold a library, and findings of libraries, by their names", { 
   await push("acme/app:2.0", 2);
   const images = (...args: string[]): Promise<{ artifactImages: object[] }> => json("libraries", "images", ...args);
   // The server reads images in the background.
-  while ((await images("hello")).artifactImages.length < 6) await wait(100);
+  await eventually(async () => (await images("hello")).artifactImages.length >= 6);
   assert.equal(
     timeless(await ok("libraries", "images", "hello")),
     `IMAGE         PLATFORM     VERSION  SINCE

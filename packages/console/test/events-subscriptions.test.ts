@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { QUICK, startReceiver, until } from "../../server/test/support/receiver.ts";
+import { QUICK, startReceiver } from "../../server/test/support/receiver.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
 let opened: Console | undefined;
@@ -23,7 +24,7 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   await page.getByLabel("Types").fill("elsewhere.");
   await page.getByRole("button", { name: "Make it" }).click();
   const sink = page.getByRole("textbox", { name: "Send to" });
-  await until(async () => (await sink.getAttribute("aria-invalid")) === "true");
+  await eventually(async () => (await sink.getAttribute("aria-invalid")) === "true");
   assert.equal(await page.getByRole("textbox", { name: "Types" }).getAttribute("aria-invalid"), "true");
   await sink.fill(`${receiver.url}/hook`);
   await page.getByLabel("Types").fill("dev.moorage.api.iam.group.");
@@ -36,7 +37,7 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
   await page.getByRole("heading", { name: `${receiver.url}/hook` }).waitFor();
   await page.getByRole("button", { name: "Send a test" }).click();
-  await until(() => receiver.events().length === 1);
+  await eventually(() => receiver.events().length === 1);
   await page.getByRole("row", { name: /events\.test.*delivered/ }).waitFor();
   assert.equal(await page.getByText(first).count(), 0);
 
@@ -46,7 +47,7 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   await page.getByText("1 waiting").waitFor();
   assert.equal(receiver.events().length, 1);
   await page.getByRole("button", { name: "Resume" }).click();
-  await until(() => receiver.events().length === 2);
+  await eventually(() => receiver.events().length === 2);
 
   await page.getByRole("button", { name: "New secret…" }).click();
   await page.getByRole("button", { name: "Make a new secret" }).click();
@@ -82,7 +83,7 @@ test("dead letters are found, their attempts read, and sent again", async (t) =>
   receiver.answer = 204;
   const before = receiver.events().length;
   await page.getByRole("button", { name: "Send again", exact: true }).click();
-  await until(() => receiver.events().length > before);
+  await eventually(() => receiver.events().length > before);
   await page.keyboard.press("Escape");
   await page.getByText("No deliveries").waitFor();
 
@@ -90,7 +91,7 @@ test("dead letters are found, their attempts read, and sent again", async (t) =>
   await page.getByLabel("Which").selectOption({ label: "those that were delivered" });
   await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
   await page.getByText("1 event sent once more").waitFor();
-  await until(() => receiver.events().length > before + 1);
+  await eventually(() => receiver.events().length > before + 1);
   assert.deepEqual(complaints, []);
 });
 
@@ -104,7 +105,7 @@ test("a viewer sees subscriptions, and why they cannot be changed", async (t) =>
   await page.goto(`/events/subscription?uid=${uid}`);
   for (const name of ["Send a test", "Pause", "Send again…", "New secret…", "Delete…"]) {
     const button = page.getByRole("button", { name });
-    await until(async () => (await button.getAttribute("aria-description"))?.startsWith("You need CAP_EVENTS"));
+    await eventually(async () => (await button.getAttribute("aria-description"))?.startsWith("You need CAP_EVENTS"));
     await button.click({ force: true });
     assert.equal(await page.getByRole("dialog").count(), 0);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { until } from "../../server/test/support/receiver.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
 let opened: Console | undefined;
@@ -56,7 +56,9 @@ test("sessions of others are listed and ended by those who may", async (t) => {
   const viewer = await signedIn({ identity: await platform.identity(platform.organization, "viewer") });
   await viewer.goto(`/sessions?identity=${robot}`);
   const end = viewer.getByRole("button", { name: /^End the session/ });
-  await until(async () => (await end.getAttribute("aria-description"))?.startsWith("You need CAP_IAM_IDENTITY_UPDATE"));
+  await eventually(async () =>
+    (await end.getAttribute("aria-description"))?.startsWith("You need CAP_IAM_IDENTITY_UPDATE"),
+  );
   await end.click({ force: true });
   assert.equal(await viewer.getByRole("dialog").count(), 0);
 

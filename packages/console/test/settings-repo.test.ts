@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { until } from "../../server/test/support/receiver.ts";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 
@@ -78,7 +78,7 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
   const immutable = page.getByRole("textbox", { name: "Tags that never move" });
   await immutable.fill("v[0-9");
   await page.getByRole("button", { name: "Save tag policy" }).click();
-  await until(async () => (await immutable.getAttribute("aria-invalid")) === "true");
+  await eventually(async () => (await immutable.getAttribute("aria-invalid")) === "true");
   await immutable.fill("v[0-9].*\nstable");
   await page.getByLabel("Days that history is kept").fill("30");
   await page.getByRole("button", { name: "Save tag policy" }).click();
@@ -94,7 +94,7 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
   await page.getByLabel("Days of grace").fill("14");
   await page.getByLabel("What it does").selectOption("GATE_MODE_ENFORCE");
   await page.getByRole("button", { name: "Save vulnerability gate" }).click();
-  const policy = await until(async () => {
+  const policy = await eventually(async () => {
     const { tagPolicy } = await platform.ok<{ tagPolicy?: Record<string, unknown> }>(
       "GET",
       `/registry/v2/repos/${repo.uid}`,
@@ -128,7 +128,7 @@ test("a repo follows another, is synced by hand, and follows no more", async (t)
   const field = page.getByRole("textbox", { name: "Source" });
   await field.fill("acme/nothing");
   await page.getByRole("button", { name: "Save mirror" }).click();
-  await until(async () => (await field.getAttribute("aria-invalid")) === "true");
+  await eventually(async () => (await field.getAttribute("aria-invalid")) === "true");
   await field.fill("acme/source");
   await page.getByRole("button", { name: "Save mirror" }).click();
   const state = page.getByRole("region", { name: "State of the mirror" });
@@ -139,7 +139,7 @@ test("a repo follows another, is synced by hand, and follows no more", async (t)
 
   await source.push("v2", 1);
   await state.getByRole("button", { name: "Sync now" }).click();
-  await until(async () => (await tagsOf()).length === 2);
+  await eventually(async () => (await tagsOf()).length === 2);
   await page.getByRole("button", { name: "Stop following" }).click();
   await state.waitFor({ state: "detached" });
   const { syncConfig } = await platform.ok("GET", `/registry/v2/repos/${uid}`);
@@ -160,7 +160,7 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
     ["Delete this repo…", "CAP_REPO_DELETE"],
   ] as const) {
     const button = viewer.getByRole("button", { name });
-    await until(async () => (await button.getAttribute("aria-description"))?.startsWith(`You need ${capability}`));
+    await eventually(async () => (await button.getAttribute("aria-description"))?.startsWith(`You need ${capability}`));
     await button.click({ force: true });
   }
   assert.equal(await viewer.getByRole("dialog").count(), 0);

@@ -16,7 +16,8 @@ import { SILENT } from "../../src/admin/progress.ts";
 import { openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
-import { eventsOf, type Got, QUICK, type Receiver, startReceiver, until } from "../support/receiver.ts";
+import { eventsOf, type Got, QUICK, type Receiver, startReceiver } from "../support/receiver.ts";
+import { eventually } from "../support/eventually.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 
 // Pending events, with or without a number, and deliveries being sent when an installation is exported: the imported
@@ -77,7 +78,7 @@ async function fill(t: TestContext, { dataDir, env, config }: Place, sink: strin
     { sink },
   );
   for (const name of ["one", "two", "three"]) await server.api("POST", `/iam/v2/groups/${group}`, { name });
-  await until(async () => (await eventsOf(server).deliveries(subscription)).length >= 3);
+  await eventually(async () => (await eventsOf(server).deliveries(subscription)).length >= 3);
   await server.close();
   const store = await openStore(config);
   const rows = await store.reader
@@ -126,8 +127,8 @@ async function sendsAll(
   const fresh = await eventsOf(server).test(before.subscription);
   const known = [...before.ids, ...before.late.map(({ id }) => id), "after", fresh];
   const ids = () => receiver.events().map(({ headers }) => String(headers["ce-id"]));
-  await until(() => known.every((id) => ids().includes(id)));
-  const deliveries = await until(async () => {
+  await eventually(() => known.every((id) => ids().includes(id)));
+  const deliveries = await eventually(async () => {
     const found = await eventsOf(server).deliveries(before.subscription);
     return found.every(({ state }) => state === "DELIVERY_STATE_DELIVERED") && found;
   });

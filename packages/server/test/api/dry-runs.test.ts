@@ -16,7 +16,7 @@ import { allRows } from "../support/all-rows.ts";
 import { type Callers, startCallers } from "../support/every-method.ts";
 import { type Json, reason } from "../support/platform.ts";
 import { type MakeRequest, requestsOf } from "../support/requests.ts";
-import { until } from "../support/receiver.ts";
+import { eventually } from "../support/eventually.ts";
 import { restCallOf } from "../support/rest-call.ts";
 
 let callers: Callers;
@@ -93,7 +93,7 @@ async function changesNothing<T>(work: () => Promise<T>): Promise<T> {
 
 async function changesNothingNow<T>(work: () => Promise<T>): Promise<T> {
   // The events and changes before it have been worked on.
-  await until(async () => {
+  await eventually(async () => {
     const { reader } = callers.platform;
     const [event] = await reader.selectFrom("event_outbox").select("n").limit(1).execute();
     const [cause] = await reader.selectFrom("finding_causes").select("id").limit(1).execute();

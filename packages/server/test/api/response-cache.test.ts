@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { getOption } from "@bufbuild/protobuf";
 import {
   DeliveriesService,
@@ -34,6 +33,7 @@ import { startProcess } from "../support/processes.ts";
 import { digestOf, OCI_IMAGE, startRegistry } from "../support/registry-server.ts";
 import { systemCall } from "../../src/core/system-call.ts";
 import { takeLease } from "../../src/jobs/leases.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Cached answers survive the commits of event delivery, which happen all the time, and no other commits. That any other
 // change is visible to the next call is tested in oci/pull-cache.test.ts and response-cache-invalidation.test.ts.
@@ -130,7 +130,7 @@ test(
     for (let round = 0; round < 3; round += 1) {
       assert.equal(await pull(), image.digest);
       // The recorder writes what it has within half a second.
-      while ((await deps.transactor.write(notePulls, data, {})).count === 0) await wait(20);
+      await eventually(async () => (await deps.transactor.write(notePulls, data, {})).count !== 0);
       assert.equal(
         (await deps.transactor.write(sequenceEvents, data, { limit: 500, typePrefix: PREFIX })).count > 0,
         true,

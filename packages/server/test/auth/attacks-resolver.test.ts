@@ -6,6 +6,7 @@ import { openAccess } from "../support/access.ts";
 import { attackOn } from "../support/attacks.ts";
 import { openIssuer } from "../support/issuer.ts";
 import { openNameServer } from "../support/name-server.ts";
+import { eventually } from "../support/eventually.ts";
 
 test("exchanges with issuers whose names never resolve starve neither new nor known issuers of other organizations", async (t) => {
   const server = await openNameServer(t, { "known.test": ["127.0.0.1"], "new.test": ["127.0.0.1"] });
@@ -48,7 +49,7 @@ test("exchanges with issuers whose names never resolve starve neither new nor kn
     }),
   );
   const silent = (): number => new Set(server.questions.filter((each) => each.includes(".silent"))).size;
-  while (silent() < 16) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => silent() >= 16);
   await Promise.all([known(), fresh()]);
   assert.equal(ended, 16, "the organization has eight issuers asked concurrently, and the others ended before");
   await attack;

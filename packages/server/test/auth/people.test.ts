@@ -4,7 +4,7 @@ import { IdentitiesService } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
 import { openBrowser } from "../support/browser.ts";
 import { type Issuer, newKey, openIssuer } from "../support/issuer.ts";
-import { until } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 import { addProvider, openPeopleProvider } from "../support/people-provider.ts";
 import { type Answer, type Json, type Platform, reason, rows, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
@@ -174,7 +174,7 @@ test("who removes a person ends its tokens, refresh tokens, pull tokens and push
     new Set([mine.idp, hers.uid, pushing.uid].map((resource) => `${resource},${ada.uid}`)),
   );
   // Events are numbered, and seen, shortly after their change is committed.
-  const gone = await until(async () => {
+  const gone = await eventually(async () => {
     const events = await get(`/events/v2/events?group=${mine.uid}&page_size=200`, mine.owner);
     const deleted = ({ type }: Json): boolean => String(type).endsWith("iam.identity.deleted.v1");
     const found = (events.body["events"] as Json[]).filter(deleted);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import pg from "pg";
 import { collectInstallation, type Config, loadConfig } from "../../src/index.ts";
@@ -12,15 +11,12 @@ import { type Database, NEWEST_VERSION, openStore } from "../../src/store/index.
 import { databaseEnv, ENGINE, openTestStore } from "../support/database.ts";
 import { digestOf, startInstallation, temporaryFolder } from "../support/installation.ts";
 import { makeNewerProgram } from "../support/newer-program.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Two versions of the program on one database: that of today, and one with another migration.
 
 const OPTIONS = { timeout: 120_000 };
 const ONLY_POSTGRES = ENGINE === "sqlite" ? "only PostgreSQL has several writers" : false;
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await done())) await wait(10);
-}
 
 const isRefused = (error: unknown): boolean =>
   error instanceof MoorageError && error.code === Code.Unavailable && /newer moorage/.test(error.message);
@@ -94,7 +90,7 @@ test(
     assert.equal(push.status >= 400, true);
     const pull = await older.ask("GET", `/v2/${organization.name}/app/manifests/latest`, { token: older.registry });
     assert.equal(pull.status, 200);
-    await until(async () => (await older.ask("GET", "/readyz")).status === 503);
+    await eventually(async () => (await older.ask("GET", "/readyz")).status === 503);
     assert.match((await older.ask("GET", "/readyz")).text, /newer moorage/);
     assert.equal((await older.ask("GET", "/healthz")).status, 200, "a restart would not mend it");
     assert.ok(older.lines.some((line) => line.includes("newer moorage") && line.includes(`"level":50`)));
@@ -167,13 +163,13 @@ test(
     });
     await begun.promise;
     const migrated = newer.migrate();
-    await until(() => waitingFor("AccessExclusiveLock", 1));
+    await eventually(() => waitingFor("AccessExclusiveLock", 1));
     // Those that come while a migration is under way stand behind it.
     const late = [
       store.transact((tx) => name(tx, "late")),
       store.transact((tx) => name(tx, "late too"), { isolation: "read committed" }),
     ].map((done) => assert.rejects(done, isRefused));
-    await until(() => waitingFor("AccessShareLock", late.length));
+    await eventually(() => waitingFor("AccessShareLock", late.length));
     goOn.resolve();
     await early;
     await migrated;

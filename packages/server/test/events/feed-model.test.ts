@@ -9,6 +9,7 @@ import { ENGINE } from "../support/database.ts";
 import { type Grpc, openConnect, openGrpc, openGrpcWeb } from "../support/grpc.ts";
 import { type Dice, diceOf } from "../support/dice.ts";
 import { startReplicas } from "../support/replicas.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Readers of the feed crash anywhere and continue from their last saved cursor, while others write and a server is
 // killed.
@@ -137,7 +138,7 @@ test(
         write(repo, `${repo === sibling.repo ? "other" : "own"}${at}`, diceOf(SEED, 20 + at)),
       ),
     );
-    while (written < WRITES) await wait(10);
+    await eventually(() => written >= WRITES);
     await house.replace(0);
     await writers;
     // This event is committed after all others, so a reader that has it must have all others before it.

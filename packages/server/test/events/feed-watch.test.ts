@@ -5,6 +5,7 @@ import { EventsService } from "@moorage/api";
 import { startInstallation } from "../support/installation.ts";
 import { endOf, type Grpc, openConnect, openGrpc, openGrpcWeb } from "../support/grpc.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Streams of the feed: where they begin, what they send, and what ends them.
 
@@ -160,7 +161,7 @@ test("a stream ends before its next event once its caller may no longer read the
       `${stream.messages.length - length} messages came`,
     );
     // The stream of a caller that still may read continues.
-    while (!before.messages.some(({ subject }) => subject === uid)) await wait(10);
+    await eventually(() => before.messages.some(({ subject }) => subject === uid));
   }
 });
 

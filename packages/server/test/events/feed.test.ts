@@ -6,6 +6,7 @@ import { both } from "../support/rest-and-grpc.ts";
 import { type Answer, blamed, DIGEST, type Platform, startPlatform } from "../support/platform.ts";
 import { jsonOf } from "../support/json-of.ts";
 import type { Row } from "../../src/store/index.ts";
+import { eventually } from "../support/eventually.ts";
 
 // The answers of the feed: events as CloudEvents, filters, cursors, and the limit of the events that a page looks at.
 
@@ -40,8 +41,9 @@ async function page(request: Asked): Promise<Page> {
 
 /** Waits until the events of all changes are in the feed. */
 async function settled(): Promise<void> {
-  while ((await platform.reader.selectFrom("event_outbox").select("n").executeTakeFirst()) !== undefined)
-    await wait(10);
+  await eventually(
+    async () => (await platform.reader.selectFrom("event_outbox").select("n").executeTakeFirst()) === undefined,
+  );
 }
 
 /** Makes a group with a repo, and waits until their events are in the feed. */

@@ -6,6 +6,7 @@ import { EventsService } from "@moorage/api";
 import { pushImage } from "../support/image.ts";
 import { blamed, type Platform, rows, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
+import { eventually } from "../support/eventually.ts";
 
 // `taggedOnly`: of all that one push of an image reports, the one event for each tag that it was pushed to.
 
@@ -21,8 +22,9 @@ after(() => platform.close());
 
 /** Waits until the events of all changes are in the feed. */
 async function settled(): Promise<void> {
-  while ((await platform.reader.selectFrom("event_outbox").select("n").executeTakeFirst()) !== undefined)
-    await wait(10);
+  await eventually(
+    async () => (await platform.reader.selectFrom("event_outbox").select("n").executeTakeFirst()) === undefined,
+  );
 }
 
 /** Pushes an index of two images to both tags; the images themselves are pushed by digest. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { type Answer, type DiskServer, newDataDir, startDiskServer } from "../support/disk-server.ts";
 import { makeReadOnly, smallDisk } from "../support/small-disk.ts";
+import { eventually } from "../support/eventually.ts";
 
 const LIMIT = { timeout: 180_000 };
 
@@ -133,7 +134,7 @@ test("too many open files are 503 with the reason in answers, log, metric and /r
     return async (head) => {
       seen = "";
       socket.write(head);
-      while (!/\r\n\r\n/.test(seen)) await new Promise((resolve) => setTimeout(resolve, 20));
+      await eventually(() => /\r\n\r\n/.test(seen));
       await new Promise((resolve) => setTimeout(resolve, 50));
       return seen;
     };

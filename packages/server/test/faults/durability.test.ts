@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { loadConfig, signToken, startServer, StoreError } from "../../src/index.ts";
 import { temporaryFolder } from "../support/installation.ts";
+import { eventually } from "../support/eventually.ts";
 
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
@@ -97,7 +98,7 @@ test("a server killed during pushes leaves each tag complete, in its old state o
     });
     // At an arbitrary moment: after a number of pushes, and a little more.
     const goal = answered.length + 2 + round * 3;
-    while (answered.length < goal && failure === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => answered.length >= goal || failure !== undefined);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
     running = false;
     const ended = once(child, "exit");

@@ -8,6 +8,7 @@ import { test, type TestContext } from "node:test";
 import { openIssuer } from "../support/issuer.ts";
 import { startProcess } from "../support/processes.ts";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
+import { eventually } from "../support/eventually.ts";
 
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 
@@ -134,7 +135,7 @@ test(
     };
     await goOn("before");
     // The server takes its reserve some seconds after its start.
-    while (!existsSync(join(disk, "disk-reserve"))) await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(() => existsSync(join(disk, "disk-reserve")));
 
     fillUp(disk);
     await goOn("when the disk is full");

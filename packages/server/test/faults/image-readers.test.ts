@@ -13,6 +13,7 @@ import { pushLayers, type PushTarget } from "../support/catalog/push.ts";
 import { childrenOf, isRunning } from "../support/children.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { type ServerProcess, startProcess } from "../support/processes.ts";
+import { eventually } from "../support/eventually.ts";
 
 // A reading process that hangs: it was stopped, so that it answers nothing, whatever it is asked.
 
@@ -115,7 +116,7 @@ test("a server ends though a reader hangs, and the next one reads its image", LI
   assert.equal(await house.server.stop("SIGTERM"), 0);
   // Its attempt does not count.
   assert.deepEqual(await rowOf(store, digest, () => true).then(({ state, attempts }) => [state, attempts]), [1, 0]);
-  while (isRunning(pid)) await wait(20);
+  await eventually(() => !isRunning(pid));
   assert.deepEqual(readdirSync(house.temp), []);
   await startProcess(t, house.env);
   assert.equal((await rowOf(store, digest, isDone)).attempts, 1);
@@ -131,7 +132,7 @@ test(
     const left = readdirSync(house.temp);
     assert.equal(left.length, 1);
     process.kill(pid, "SIGCONT");
-    while (isRunning(pid)) await wait(20);
+    await eventually(() => !isRunning(pid));
     await startProcess(t, house.env);
     assert.ok(!readdirSync(house.temp).includes(left[0] ?? ""));
     await rowOf(store, digest, isDone);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { readBootstrap } from "../../src/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { type Answer, type DiskServer, newDataDir, startDiskServer } from "../support/disk-server.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { eventually } from "../support/eventually.ts";
 
 // A failover to an older copy of the database, under the same address, while the server runs. It has its own
 // PostgreSQL and runs once, in the run on SQLite.
@@ -96,7 +96,7 @@ test(
     // The process has seen what is lost.
     const newest = async (): Promise<number> => (await server.metric("moorage_event_newest")) ?? 0;
     const all = await asAdmin("select number from event_numbers where subject = ''");
-    while ((await newest()) < all) await wait(50);
+    await eventually(async () => (await newest()) >= all);
     await postgres.stopServer("SIGQUIT");
     postgres.restoreCopy();
     await postgres.startServer();

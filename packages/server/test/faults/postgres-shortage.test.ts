@@ -5,6 +5,7 @@ import pg from "pg";
 import { ENGINE } from "../support/database.ts";
 import { type DiskServer, newDataDir, startDiskServer } from "../support/disk-server.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { eventually } from "../support/eventually.ts";
 
 // A server whose memory for locks is small, other sessions that use it up, and a failover to a standby. These tests
 // have their own PostgreSQL; they run once, in the run on SQLite.
@@ -113,7 +114,7 @@ test("a replica that is frozen in a transaction does not keep the others from wr
   for (;;) {
     process.kill(frozen.pid, "SIGSTOP");
     // What was sent before is worked on first.
-    while ((await sessionsOf("active")) > 1) await wait(20);
+    await eventually(async () => (await sessionsOf("active")) <= 1);
     if ((await sessionsOf("idle in transaction")) > 0) break;
     process.kill(frozen.pid, "SIGCONT");
     await wait(10 + Math.random() * 20);

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -13,6 +12,7 @@ import { ENGINE } from "../support/database.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startProcess } from "../support/processes.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 
 // The other tests share one PostgreSQL server; these tests stop it or disturb it, so they use one of their own. They
 // run once, in the run on SQLite.
@@ -166,21 +166,17 @@ async function checkExact(house: House, answers: Map<number, string[]>): Promise
 /** Creates the repo, however long the machine takes: the time-out of the database is short in these tests. */
 async function created(house: House, name: string): Promise<void> {
   // After an answer that says that the outcome is not known, it may be there.
-  await until(async () => [200, 409].includes((await house.create(name)).status));
-}
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await done())) await wait(20);
+  await eventually(async () => [200, 409].includes((await house.create(name)).status));
 }
 
 test("a restart of PostgreSQL under load: calls wait for it and succeed", OPTIONS, async (t) => {
   const house = await startHouse(t);
   const load = creating(house);
-  await until(() => load.done() > 50);
+  await eventually(() => load.done() > 50);
   for (const signal of ["SIGINT", "SIGQUIT"] as const) {
     const before = load.done();
     await postgres.restart(signal);
-    await until(() => load.done() > before + 50);
+    await eventually(() => load.done() > before + 50);
   }
   const answers = await load.stop();
   assert.deepEqual(
@@ -214,7 +210,7 @@ test(
     } finally {
       await postgres.startServer();
     }
-    await until(async () => (await house.create(`after-${Math.random().toString(36).slice(2)}`)).status === 200);
+    await eventually(async () => (await house.create(`after-${Math.random().toString(36).slice(2)}`)).status === 200);
     const { names } = await house.count();
     assert.ok(names.includes("before") && !names.some((name) => name.startsWith("lost")));
   },
@@ -226,7 +222,7 @@ test("terminated backends under load cause no errors, except for commits under w
   const rounds = 5;
   for (let round = 0; round < rounds; round++) {
     const before = load.done();
-    await until(() => load.done() > before + 20);
+    await eventually(() => load.done() > before + 20);
     const ended = await asAdmin((client) =>
       client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
         house.url.pathname.slice(1),
@@ -249,7 +245,7 @@ test("connections cut under load, or while idle, are replaced", OPTIONS, async (
   const load = creating(house);
   for (let round = 0; round < 5; round++) {
     const before = load.done();
-    await until(() => load.done() > before + 20);
+    await eventually(() => load.done() > before + 20);
     house.proxy.cut();
   }
   const answers = await load.stop();
@@ -279,7 +275,7 @@ test(
     ]);
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [503]);
     house.proxy.drop(false);
-    await until(async () => (await house.create(`after-${Math.random().toString(36).slice(2)}`)).status === 200);
+    await eventually(async () => (await house.create(`after-${Math.random().toString(36).slice(2)}`)).status === 200);
     assert.equal((await house.count()).names.filter((name) => name === "before").length, 1);
   },
 );
@@ -297,7 +293,7 @@ test("a commit whose answer is lost is UNAVAILABLE, and not done twice", OPTIONS
     );
   }, house.url.href);
   const asked = house.create("unknown");
-  await until(() =>
+  await eventually(() =>
     asAdmin(
       async (client) =>
         ((
@@ -313,7 +309,7 @@ test("a commit whose answer is lost is UNAVAILABLE, and not done twice", OPTIONS
   assert.equal(status, 503);
   assert.match(body.toString(), /not known whether/);
   assert.ok(Number(headers["retry-after"]) >= 1);
-  await until(() =>
+  await eventually(() =>
     asAdmin(
       async (client) =>
         (

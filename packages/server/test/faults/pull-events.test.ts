@@ -4,12 +4,12 @@ import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { loadConfig, signToken } from "../../src/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { type ServerProcess, startProcess } from "../support/processes.ts";
 import { digestOf, OCI_IMAGE } from "../support/registry-server.ts";
+import { eventually } from "../support/eventually.ts";
 
 // A process that is killed loses the pulls in its buffer, which are the last ones, and no others. One that is stopped
 // loses none.
@@ -92,22 +92,17 @@ async function open(t: TestContext) {
   };
 }
 
-async function until(is: () => Promise<boolean>): Promise<void> {
-  for (const endMs = performance.now() + TIMEOUT_MS; !(await is()); await wait(20))
-    if (performance.now() > endMs) throw new Error("it took too long");
-}
-
 const counted = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
 test("a process that is killed loses the pulls since its last write, and no others", async (t) => {
   const { server, start, pull, emitted, hasPending } = await open(t);
   await pull(PULL_BATCH);
-  await until(async () => (await emitted()).length >= PULL_BATCH);
+  await eventually(async () => (await emitted()).length >= PULL_BATCH);
   const answered = await pull(400);
   await server.stop("SIGKILL");
   // Written pulls without events get theirs from the next process.
   await start();
-  await until(async () => !(await hasPending()));
+  await eventually(async () => !(await hasPending()));
   const known = await emitted();
   assert.deepEqual(known, counted(known.length), "no gaps and no duplicates");
   assert.ok(known.length >= PULL_BATCH && known.length <= answered);
@@ -118,6 +113,6 @@ test("a process that is stopped writes every pull that it answered", async (t) =
   const answered = await pull(620);
   assert.equal(await server.stop("SIGTERM"), 0);
   await start();
-  await until(async () => !(await hasPending()));
+  await eventually(async () => !(await hasPending()));
   assert.deepEqual(await emitted(), counted(answered));
 });

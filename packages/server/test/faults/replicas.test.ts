@@ -20,6 +20,7 @@ import { type LogLine, startProcess } from "../support/processes.ts";
 import { type Replicas, startReplicas } from "../support/replicas.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";
 import { sized } from "../support/extent.ts";
+import { eventually } from "../support/eventually.ts";
 
 // `npm run test:nightly` sets 60.
 const SECONDS = Number(process.env["MOORAGE_TEST_REPLICA_SECONDS"] ?? sized(8, 30));
@@ -239,7 +240,7 @@ test("the processes of one server lose nothing when they are killed one by one u
       // The last process with the number is the running one.
       const victim = before.findLast(({ worker }) => worker === number);
       process.kill(victim?.pid ?? 0, "SIGKILL");
-      while (listening().length === before.length) await wait(20);
+      await eventually(() => listening().length !== before.length);
     },
     log: () => server.lines.filter(({ msg }) => msg !== "worker ended"),
   };

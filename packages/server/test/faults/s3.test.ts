@@ -10,7 +10,7 @@ import { digestOf, filled } from "../../src/blobs/suite.ts";
 import { ConfigError, loadConfig, signToken, startServer } from "../../src/index.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { temporaryFolder } from "../support/installation.ts";
-import { until } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 import { NO_S3, s3Url, type Way, wayTo } from "../support/s3.ts";
 
 const MIB = 1024 * 1024;
@@ -178,7 +178,7 @@ if (NO_S3 !== false) {
     // What is stored is right, so that it is served, and no longer taken for damaged.
     const again = await ask("GET", `/v2/acme/s3/blobs/${sha256(content)}`);
     assert.ok(Buffer.from(await again.arrayBuffer()).equals(content));
-    await until(async () => (await ask("HEAD", `/v2/acme/s3/blobs/${sha256(content)}`)).status === 200);
+    await eventually(async () => (await ask("HEAD", `/v2/acme/s3/blobs/${sha256(content)}`)).status === 200);
   });
 
   test("a server that accepts and never answers is given up soon: 503, and the process is not ready until it answers", async (t) => {
@@ -198,7 +198,7 @@ if (NO_S3 !== false) {
     assert.match((await ready())[1], /the blob store does not answer/);
     way.proxy.accepts = "forward";
     way.proxy.cut();
-    await until(async () => (await ready())[0] === 200);
+    await eventually(async () => (await ready())[0] === 200);
     assert.ok(
       Buffer.from(await (await ask("GET", `/v2/acme/s3/blobs/${sha256(content)}`)).arrayBuffer()).equals(content),
     );
@@ -225,7 +225,7 @@ if (NO_S3 !== false) {
       assert.equal(readiness, isReady ? 200 : 503, code);
       way.proxy.targets = targets;
       way.proxy.cut();
-      await until(async () => (await ready())[0] === 200);
+      await eventually(async () => (await ready())[0] === 200);
       const got = await ask("GET", `/v2/acme/s3/blobs/${sha256(content)}`);
       assert.ok(Buffer.from(await got.arrayBuffer()).equals(content));
     }
@@ -242,7 +242,7 @@ if (NO_S3 !== false) {
     ];
     way.proxy.cut();
     await isUnavailable(await push(randomBytes(1000)), /the blob store denies access/);
-    await until(async () => /the blob store is read-only/.test((await ready())[1]));
+    await eventually(async () => /the blob store is read-only/.test((await ready())[1]));
     const got = await ask("GET", `/v2/acme/s3/blobs/${sha256(content)}`);
     assert.ok(Buffer.from(await got.arrayBuffer()).equals(content), "what is there is still served");
     await assert.rejects(
@@ -253,7 +253,7 @@ if (NO_S3 !== false) {
     );
     way.proxy.targets = targets;
     way.proxy.cut();
-    await until(async () => (await ready())[0] === 200);
+    await eventually(async () => (await ready())[0] === 200);
     assert.equal((await push(randomBytes(1000))).status, 201);
   });
 }

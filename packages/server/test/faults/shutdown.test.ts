@@ -7,6 +7,7 @@ import { type DiskServer, newDataDir, startDiskServer } from "../support/disk-se
 import { type TestPostgres, startPostgres } from "../support/postgres.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
 import { NO_S3, s3Url, wayTo } from "../support/s3.ts";
+import { eventually } from "../support/eventually.ts";
 
 const LIMIT = { timeout: 180_000 };
 const DRAIN = { MOORAGE_DRAIN_TIMEOUT: "1s", MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
@@ -88,7 +89,7 @@ test("SIGTERM ends a server while a webhook's receiver never answers", LIMIT, as
   );
   assert.equal(created.status, 200, created.text);
   assert.equal((await server.write("team")).status, 200);
-  while (asked === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(() => asked !== 0);
   assert.notEqual(typeof (await server.stop()), "string", "it ends by itself");
   await endOf(server);
 });

@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startInstallation } from "../support/installation.ts";
+import { eventually } from "../support/eventually.ts";
 
 // An attacker without a token that opens many connections and sends a byte now and then. Linux answers on all addresses
 // of 127.0.0.0/8, so that the attacker and others come from different ones.
@@ -128,7 +129,7 @@ test("an address takes so many connections and no more, and others are answered"
   const closed: string[] = [];
   for (const { ended } of held) void ended.then((text) => closed.push(text));
   assert.equal(await statusFor(port, "/iam/v2/groups", platform), 200);
-  while (closed.length < PER_ADDRESS) await wait(20);
+  await eventually(() => closed.length >= PER_ADDRESS);
   assert.equal(await statusFor(port, "/iam/v2/groups", platform), 200);
   assert.deepEqual(
     closed,

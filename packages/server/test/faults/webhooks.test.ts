@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
-import { eventsOf, ONLY_TESTS, QUICK, startReceiver, until } from "../support/receiver.ts";
+import { eventsOf, ONLY_TESTS, QUICK, startReceiver } from "../support/receiver.ts";
+import { eventually } from "../support/eventually.ts";
 
 const NOTICED = /^(?:looking for events to send|the queue of events) failed$/;
 const OPTIONS = { timeout: 120_000, skip: ENGINE === "postgres" ? false : "SQLite is in the process itself" };
@@ -30,7 +31,7 @@ test("when the database fails during deliveries, all events are still delivered,
   const { uid } = await subscribe(receiver.url, ONLY_TESTS);
   const ids: string[] = [];
   for (let n = 0; n < 40; n += 1) ids.push(await send(uid));
-  await until(() => receiver.events().length >= 4);
+  await eventually(() => receiver.events().length >= 4);
   const problems = (): string[] =>
     moorage.lines
       .map((line) => JSON.parse(line) as { level: number; msg: string })
@@ -39,9 +40,9 @@ test("when the database fails during deliveries, all events are still delivered,
   const { targets } = proxy;
   proxy.targets = [];
   proxy.cut();
-  await until(() => problems().some((msg) => NOTICED.test(msg)));
+  await eventually(() => problems().some((msg) => NOTICED.test(msg)));
   proxy.targets = targets;
-  const all = await until(async () => {
+  const all = await eventually(async () => {
     const now = await deliveries(uid).catch(() => []);
     return now.length === ids.length && now.every(({ state }) => state === "DELIVERY_STATE_DELIVERED") && now;
   });

@@ -9,6 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { type ServerProcess, startProcess } from "../support/processes.ts";
 import { freePort } from "../support/unused-port.ts";
+import { eventually } from "../support/eventually.ts";
 
 const LIMIT = { timeout: 150_000 };
 
@@ -31,7 +32,7 @@ test("a server that is ready for the first time has written its bootstrap file",
     await answer?.body?.cancel();
     return answer?.status === 200;
   };
-  while (!(await isReady())) await wait(5);
+  await eventually(isReady);
   assert.ok(existsSync(join(env.MOORAGE_DATA_DIR, "bootstrap.json")));
   assert.equal(await (await starting).stop(), 0);
 });
@@ -73,7 +74,7 @@ test(
   async (t) => {
     const server = await startProcess(t, await twoWorkers(t));
     const listening = () => server.lines.filter(({ msg }) => msg === "listening");
-    while (listening().length < 2) await wait(20);
+    await eventually(() => listening().length >= 2);
     const pids = listening().map(({ pid }) => pid);
     const shares = (): number[] => pids.map((pid) => held(pid, server.port));
     /**
@@ -91,17 +92,17 @@ test(
         if (shares().every((share) => share === 10))
           return sockets.filter(({ isFirst }) => isFirst).map(({ socket }) => socket);
         for (const { socket } of sockets) socket.destroy();
-        while (shares().some((share, at) => share !== before[at])) await wait(20);
+        await eventually(() => !shares().some((share, at) => share !== before[at]));
       }
     };
 
     const together = await Promise.all(Array.from({ length: 40 }, () => opened(t, server)));
     assert.deepEqual(shares(), [20, 20]);
     for (const socket of together) socket.destroy();
-    while (shares().some((count) => count > 0)) await wait(20);
+    await eventually(() => !shares().some((count) => count > 0));
 
     for (const socket of await openedEvenly(20)) socket.destroy();
-    while (Math.min(...shares()) > 0) await wait(20);
+    await eventually(() => Math.min(...shares()) <= 0);
     await openedEvenly(10);
     assert.equal(await server.stop(), 0);
   },
@@ -110,9 +111,9 @@ test(
 test("connections that arrive while no worker lives are served by the next one", LIMIT, async (t) => {
   const server = await startProcess(t, await twoWorkers(t));
   const listening = () => server.lines.filter(({ msg }) => msg === "listening");
-  while (listening().length < 2) await wait(20);
+  await eventually(() => listening().length >= 2);
   for (const { pid } of listening()) process.kill(pid, "SIGKILL");
-  while (server.lines.filter(({ msg }) => msg === "worker ended").length < 2) await wait(5);
+  await eventually(() => server.lines.filter(({ msg }) => msg === "worker ended").length >= 2);
   const socket = connect(server.port, "127.0.0.1");
   t.after(() => socket.destroy());
   let text = "";

@@ -16,6 +16,7 @@ import { selfSigned } from "../support/certificate.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { openGrpc } from "../support/grpc.ts";
 import { type LogLine, type ServerProcess, startProcess } from "../support/processes.ts";
+import { eventually } from "../support/eventually.ts";
 
 const LIMIT = { timeout: 150_000 };
 const WORKERS = 3;
@@ -82,14 +83,10 @@ const listening = ({ lines }: Pick<ServerProcess, "lines">): LogLine[] =>
 const isUploading = ({ dataDir }: { dataDir: string }): boolean =>
   readdirSync(join(dataDir, "uploads")).some((name) => name.endsWith(".lock"));
 
-async function until(done: () => boolean): Promise<void> {
-  while (!done()) await wait(20);
-}
-
 test("several processes serve one port, by every protocol, and share their counters", LIMIT, async (t) => {
   const house = await startHouse(t);
   // Each process writes its own lines, at its own time.
-  await until(() => listening(house).length === WORKERS);
+  await eventually(() => listening(house).length === WORKERS);
   const workers = listening(house);
   assert.deepEqual(workers.map(({ worker }) => worker).sort(), [1, 2, 3], "the log distinguishes the workers");
   assert.equal(new Set(workers.map(({ pid }) => pid)).size, WORKERS);
@@ -171,7 +168,7 @@ test("two processes never write to one upload concurrently", LIMIT, async (t) =>
   });
   const answered = once(slow, "response");
   slow.write(content.subarray(0, 100_000));
-  await until(() => isUploading(house));
+  await eventually(() => isUploading(house));
   const others = await Promise.all(
     Array.from({ length: 2 * WORKERS }, () =>
       ask(location, "PATCH", house.registry, Buffer.from("intruder"), { "content-type": "application/octet-stream" }),
@@ -224,14 +221,14 @@ test("a process that dies is replaced, and the others keep serving", LIMIT, asyn
   const house = await startHouse(t);
   const victim = listening(house)[0];
   process.kill(victim?.pid ?? 0, "SIGKILL");
-  await until(() => listening(house).length > WORKERS);
+  await eventually(() => listening(house).length > WORKERS);
   const successor = listening(house).at(-1);
   assert.equal(successor?.worker, victim?.worker);
   assert.notEqual(successor?.pid, victim?.pid);
   for (let at = 0; at < 2 * WORKERS; at++)
     assert.equal((await ask(`${house.url}/iam/v2/groups`, "GET", house.platform)).status, 200);
   for (const { pid } of listening(house).slice(1)) process.kill(pid, "SIGKILL");
-  await until(() => listening(house).length > 2 * WORKERS);
+  await eventually(() => listening(house).length > 2 * WORKERS);
   assert.equal(
     (await ask(`${house.url}/iam/v2/groups`, "GET", house.platform)).status,
     200,
@@ -269,9 +266,9 @@ test("SIGTERM lets requests under way complete, and SIGKILL of the first process
   });
   const answered = once(push, "response");
   push.write(content.subarray(0, 100_000));
-  await until(() => isUploading(house));
+  await eventually(() => isUploading(house));
   const ended = house.stop();
-  await until(() => house.lines.filter(({ msg }) => msg === "closed").length === WORKERS - 1);
+  await eventually(() => house.lines.filter(({ msg }) => msg === "closed").length === WORKERS - 1);
   push.end(content.subarray(100_000));
   const [response] = (await answered) as [{ statusCode: number }];
   assert.equal(response.statusCode, 201);
@@ -280,7 +277,7 @@ test("SIGTERM lets requests under way complete, and SIGKILL of the first process
   const again = await startProcess(t, house.env);
   const pids = listening(again).map(({ pid }) => pid);
   assert.equal(await again.stop("SIGKILL"), "SIGKILL");
-  await until(() => !pids.some((pid) => existsSync(`/proc/${pid}/stat`) && isAlive(pid)));
+  await eventually(() => !pids.some((pid) => existsSync(`/proc/${pid}/stat`) && isAlive(pid)));
   const third = await startProcess(t, house.env);
   assert.equal(await third.stop(), 0);
 });

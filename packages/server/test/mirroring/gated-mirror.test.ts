@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers, type PushTarget } from "../support/catalog/push.ts";
-import { LOOPBACK, startPair, until } from "../support/mirror.ts";
+import { LOOPBACK, startPair } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 
 const OPENVEX = "application/openvex+json";
 const VEX = JSON.stringify({
@@ -34,7 +35,7 @@ test("an image that is pulled through is held until it was copied and read, and 
   const image = await pushLayers(source, "v1", [tarOf([npmFile("app", "inside", "1.0.0")])]);
   await pushIndex(source, "both", [[image, { os: "linux", architecture: "amd64" }]]);
   const uid = await mirror("copy", configOf("app", { pullThrough: true, tagPattern: "v1|both", interval: "604800s" }));
-  await until(
+  await eventually(
     async () =>
       (await here.api<{ state: string }>("GET", `/registry/v2/repos/${uid}/sync`)).state === "SYNC_STATE_SUCCEEDED",
   );
@@ -47,12 +48,12 @@ test("an image that is pulled through is held until it was copied and read, and 
   const first = await pull(late);
   assert.equal(first.status, 429, first.text);
   assert.match(first.text, /it is copied from its source/);
-  await until(async () => (await pull(late)).status === 403);
+  await eventually(async () => (await pull(late)).status === 403);
   assert.match((await pull(late)).text, /no feed covers 1 package of npm/, "it was read, and nothing is known of npm");
   await here.api("PATCH", `/registry/v2/repos/${uid}?updateMask=tagPolicy`, {
     tagPolicy: { vulnerabilities: { on: ["PULL"], mode: "ENFORCE", onUnknown: "PASS" } },
   });
-  await until(async () => (await pull(late)).status === 200);
+  await eventually(async () => (await pull(late)).status === 200);
 });
 
 test("what a mirror copies is attached on nobody's word", async (t) => {
@@ -66,7 +67,7 @@ test("what a mirror copies is attached on nobody's word", async (t) => {
   const attachments = async (): Promise<Listed[]> =>
     (await here.api<{ attachments?: Listed[] }>("GET", `/registry/v2/repos/${uid}/digests/${subject}/attachments`))
       .attachments ?? [];
-  const [attached] = await until(async () => {
+  const [attached] = await eventually(async () => {
     const found = await attachments();
     return found.length > 0 && (found[0]?.statements ?? 0) > 0 && found;
   });

@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { insertIdentity } from "../support/identities.ts";
 import { pushImage } from "../support/image.ts";
 import { type Answer, blamed, rows, startPlatform } from "../support/platform.ts";
-import { until } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 
 // A repo that follows another repo of this installation, named by its uid or by its image's path.
 
@@ -25,7 +25,7 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
     async copied(uid: string): Promise<Sync> {
       const before = await sync(uid);
       if (before.state !== "SYNC_STATE_PENDING") await platform.ok("POST", `/registry/v2/repos/${uid}:sync`, {});
-      return until(async () => {
+      return eventually(async () => {
         const now = await sync(uid);
         const isEnded = !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state);
         return isEnded && now.lastAttemptTime !== before.lastAttemptTime && now;

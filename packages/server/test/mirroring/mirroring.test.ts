@@ -12,7 +12,8 @@ import {
   startInstallation,
   temporaryFolder,
 } from "../support/installation.ts";
-import { LOOPBACK, startPair, type Sync, until } from "../support/mirror.ts";
+import { LOOPBACK, startPair, type Sync } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 import { startFront } from "../support/upstream.ts";
 
 /** The digest that the tag has in the copy. */
@@ -449,7 +450,7 @@ test("a run ends, and stores nothing more, when the repo changes its source or i
   await stuck;
   await here.api("PATCH", `/registry/v2/repos/${uid}`, { syncConfig: configOf("other") });
   for (const go of held) go();
-  await until(async () => (await sync(uid)).state === "SYNC_STATE_SUCCEEDED");
+  await eventually(async () => (await sync(uid)).state === "SYNC_STATE_SUCCEEDED");
   assert.deepEqual([await digestAt(here, "v1"), (await sync(uid)).manifestsCopied], [two.digest, "1"]);
   assert.equal((await here.ask("HEAD", `/v2/acme/copy/blobs/${one.layer}`, { token: here.registry })).status, 404);
   assert.deepEqual(
@@ -499,7 +500,7 @@ test("the password is sealed again with a new secret key, and the metrics count 
   const last = await startInstallation(t, { ...LOOPBACK, MOORAGE_SECRET_KEY: young }, here.dataDir);
   const sync = async (): Promise<Sync> => last.api<Sync>("GET", `/registry/v2/repos/${uid}/sync`);
   await last.api("POST", `/registry/v2/repos/${uid}:sync`, {});
-  const done = await until(async () => {
+  const done = await eventually(async () => {
     const now = await sync();
     return !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state) && now;
   });

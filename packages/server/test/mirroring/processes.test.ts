@@ -3,7 +3,8 @@ import { test, type TestContext } from "node:test";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
 import { databaseEnv, dropDatabase, openTestStore } from "../support/database.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
-import { LOOPBACK, type Sync, until } from "../support/mirror.ts";
+import { LOOPBACK, type Sync } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 import { type ServerProcess, startProcess } from "../support/processes.ts";
 import { type Front, startFront } from "../support/upstream.ts";
 
@@ -62,7 +63,7 @@ test("several processes share the repos, and no two copy the same one", { timeou
   for (const name of names) await push(upstream, name, 3);
   const uids = await Promise.all(names.map(mirror));
   for (const uid of uids) {
-    const done = await until(async () => {
+    const done = await eventually(async () => {
       const now = await sync(server, uid);
       return now.state === "SYNC_STATE_SUCCEEDED" && now;
     });
@@ -108,7 +109,7 @@ test(
     // The hold of the killed process ends.
     await db.updateTable("mirrors").set({ hold_until: 0 }).execute();
     await close();
-    const done = await until(async () => {
+    const done = await eventually(async () => {
       const now = await sync(again, uid);
       return now.state === "SYNC_STATE_SUCCEEDED" && now;
     });

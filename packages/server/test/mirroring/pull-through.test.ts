@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { digestOf, type Installation, OCI_IMAGE, OCI_INDEX } from "../support/installation.ts";
-import { type Pair, startPair, until } from "../support/mirror.ts";
+import { type Pair, startPair } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Repos that fetch missing content when it is pulled. Scheduled runs play no part here: they are due long after the
 // test, or fail immediately.
@@ -51,7 +52,7 @@ test("a missing tag is served from the source, byte for byte, and copied with al
   const layer = await pull(here, `blobs/${arm?.layer}`);
   assert.deepEqual([digestOf(layer.text), layer.headers.get("docker-content-digest")], [arm?.layer, arm?.layer]);
 
-  const { history } = await until(async () => {
+  const { history } = await eventually(async () => {
     const { status, json } = await pull(here, "_service/history/v1");
     return status === 200 && json;
   });
@@ -214,7 +215,7 @@ test("bytes that do not match the digest never make a complete answer, and are n
   await assert.rejects(pull(here, `blobs/${image.layer}`), "the transfer breaks off before its end");
   assert.equal((await pull(here, `manifests/${image.digest}`)).status, 503);
   front.replace = () => false;
-  const right = await until(async () => {
+  const right = await eventually(async () => {
     const answer = await pull(here, `blobs/${image.layer}`);
     return answer.status === 200 && answer;
   });
@@ -245,7 +246,7 @@ test("what is attached to an image comes along, by referrers and by cosign's tag
 
   assert.equal((await pull(here, "manifests/v1")).status, 200);
   assert.equal((await pull(here, `manifests/${asleep}`)).status, 200, "a client that verifies asks for it directly");
-  const listed = await until(async () => {
+  const listed = await eventually(async () => {
     const { tags } = (await pull(here, "tags/list")).json as unknown as { tags: string[] };
     return [`${base}.sig`, `${base}.att`, asleep].every((tag) => tags.includes(tag)) && tags;
   });

@@ -3,7 +3,8 @@ import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { sendJson, startFakeSource } from "../support/fake-source.ts";
 import { startInstallation } from "../support/installation.ts";
-import { LOOPBACK, type Sync, until } from "../support/mirror.ts";
+import { LOOPBACK, type Sync } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Organizations share the workers: what is slow for one does not keep the others waiting.
 
@@ -41,12 +42,12 @@ test("sources that answer nothing, or stop within a blob, hold no worker that an
     await make(organization.uid, "silent", silent.source),
     await make(organization.uid, "stuck", stuck.source),
   ];
-  await until(async () => unanswered.length > 0 && broken.length > 0);
+  await eventually(async () => unanswered.length > 0 && broken.length > 0);
 
   const quick = image("quick");
   quick.push("two", { tags: ["v1"] });
   const other = await make(publicOrganization.uid, "quick", quick.source);
-  const done = await until(async () => {
+  const done = await eventually(async () => {
     const now = await sync(other);
     return now.state === "SYNC_STATE_SUCCEEDED" && now;
   });
@@ -58,5 +59,5 @@ test("sources that answer nothing, or stop within a blob, hold no worker that an
   isSilent = false;
   for (const res of broken) res.destroy();
   for (const res of unanswered) if (!res.destroyed) sendJson(res, { tags: ["v1"] });
-  for (const uid of slow) await until(async () => (await sync(uid)).state === "SYNC_STATE_SUCCEEDED");
+  for (const uid of slow) await eventually(async () => (await sync(uid)).state === "SYNC_STATE_SUCCEEDED");
 });

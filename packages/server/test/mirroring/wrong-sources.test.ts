@@ -3,7 +3,8 @@ import type { ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
 import { type SourceImage, sendJson, sendStatus, startFakeSource } from "../support/fake-source.ts";
 import { digestOf, type Installation, startInstallation } from "../support/installation.ts";
-import { LOOPBACK, type Sync, until } from "../support/mirror.ts";
+import { LOOPBACK, type Sync } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Sources that answer what they should not. SUCCEEDED means that every followed tag is here.
 
@@ -49,7 +50,7 @@ async function start(t: TestContext): Promise<World> {
 }
 
 const settled = (here: Installation, uid: string): Promise<Sync> =>
-  until(async () => {
+  eventually(async () => {
     const now = await here.api<Sync>("GET", `/registry/v2/repos/${uid}/sync`);
     return !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state) && now;
   });

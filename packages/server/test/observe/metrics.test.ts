@@ -8,6 +8,7 @@ import { GroupsService } from "@moorage/api";
 import { ConfigError, loadConfig, startServer } from "../../src/index.ts";
 import { openGrpc } from "../support/grpc.ts";
 import { digestOf, type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
+import { eventually } from "../support/eventually.ts";
 
 // What /metrics reports after known calls.
 
@@ -237,7 +238,7 @@ test("a request under way counts as in flight, and one whose client disconnects 
   // The bytes are counted once the blob store reads them; it writes when it has this many.
   const uploads = join(installation.dataDir, "uploads");
   const files = (): string[] => readdirSync(uploads).filter((name) => !name.endsWith(".lock"));
-  while (!files().some((name) => statSync(join(uploads, name)).size === half.length)) await wait(10);
+  await eventually(() => files().some((name) => statSync(join(uploads, name)).size === half.length));
   upload.destroy();
   const after = await until(
     installation,

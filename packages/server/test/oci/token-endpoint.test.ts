@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { Capability } from "@moorage/api";
 import { decodeJwt, SignJWT } from "jose";
 import { anyDigest, digestOf, OCI_INDEX, startRegistry } from "../support/registry-server.ts";
 import type { Ask, RegistryServer } from "../support/registry-server.ts";
 import { systemCall } from "../../src/core/system-call.ts";
+import { eventually } from "../support/eventually.ts";
 
 const basic = (password: string, user = "_token"): { authorization: string } => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
@@ -340,7 +340,7 @@ test("a log-in writes no refresh token, and when the identity was seen soon afte
           .where("uid", "=", identity)
           .executeTakeFirst()
       )?.last_seen_time;
-    while ((await seen()) === null) await wait(50);
+    await eventually(async () => (await seen()) !== null);
   }
   assert.deepEqual(await registry.reader.selectFrom("refresh_tokens").select("hash").execute(), []);
 });

@@ -9,6 +9,7 @@ import { openClient } from "../support/api-client.ts";
 import { ENGINE } from "../support/database.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 import { startReplicas } from "../support/replicas.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Many callers move tags concurrently. On PostgreSQL their calls share transactions (ADR 14), on SQLite the writer
 // thread commits them together; each caller must be answered as if it had been alone.
@@ -35,7 +36,9 @@ async function open(
  * points to the last one, and that the counter is right.
  */
 async function assertMoved(db: Database, repo: string, moves: ReadonlyMap<string, string[]>): Promise<void> {
-  while ((await sql<{ n: number }>`select n from event_outbox limit 1`.execute(db)).rows.length > 0) await wait(20);
+  await eventually(
+    async () => (await sql<{ n: number }>`select n from event_outbox limit 1`.execute(db)).rows.length <= 0,
+  );
   for (const [name, digests] of moves) {
     const { rows: records } = await sql<{ digest: string }>`
       select digest from tag_history where repo = ${repo} and tag = ${name} order by time`.execute(db);

@@ -8,6 +8,7 @@ import { fileOf } from "../support/feed-files.ts";
 import { startFeedServer } from "../support/feed-server.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { startReplicas } from "../support/replicas.ts";
+import { eventually } from "../support/eventually.ts";
 
 const TIMEOUT = { timeout: 120_000 };
 const KEV = JSON.stringify({ vulnerabilities: [{ cveID: "CVE-1", dateAdded: "2026-01-01" }, { cveID: "CVE-2" }] });
@@ -19,17 +20,13 @@ async function metric(url: string, name: string): Promise<number | undefined> {
   return found === null ? undefined : Number(found[1]);
 }
 
-async function until(done: () => Promise<boolean>): Promise<void> {
-  while (!(await done())) await wait(200);
-}
-
 test("a server fetches the feeds of the file by itself, and its metrics have their state", TIMEOUT, async (t) => {
   const source = await startFeedServer(t);
   source.pages.set("/kev.json", { content: KEV });
   const entry = { name: "kev", format: "kev", licence: "CC0-1.0", address: `${source.url}/kev.json` };
   const file = fileOf(t, "feeds.json", JSON.stringify([entry]));
   const server = await startInstallation(t, { MOORAGE_FEEDS_FILE: file, MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
-  await until(async () => (await metric(server.url, "records")) === 1);
+  await eventually(async () => (await metric(server.url, "records")) === 1);
   assert.equal(await metric(server.url, "problems"), 1);
   assert.equal(await metric(server.url, "failing"), 0);
   assert.ok(((await metric(server.url, "age_seconds")) ?? Infinity) < 120);
@@ -56,7 +53,8 @@ test("of several replicas one fetches a feed, and all have it", TIMEOUT, async (
   const entry = { name: "kev", format: "kev", licence: "CC0-1.0", address: `${source.url}/kev.json` };
   const file = fileOf(t, "feeds.json", JSON.stringify([entry]));
   const { servers, env } = await startReplicas(t, 2, { MOORAGE_FEEDS_FILE: file, MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
-  for (const { port } of servers) await until(async () => (await metric(`http://127.0.0.1:${port}`, "records")) === 1);
+  for (const { port } of servers)
+    await eventually(async () => (await metric(`http://127.0.0.1:${port}`, "records")) === 1);
   // Longer than both take to look for feeds that are due.
   await wait(12_000);
   assert.equal(source.asked.length, 1);

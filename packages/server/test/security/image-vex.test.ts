@@ -13,6 +13,7 @@ import { putRecords } from "../support/feed-records.ts";
 import { type Answer, type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 import { openVexProblem } from "../support/schemas.ts";
+import { eventually } from "../support/eventually.ts";
 
 const OPENVEX = "application/openvex+json";
 
@@ -30,20 +31,12 @@ async function newImage(place: Place, tag: string, packages: readonly string[], 
   const files = packages.map((each) => npmFile("app", ...(each.split("@") as [string, string])));
   const layer = tarOf([...files, { path: `m-${(images += 1)}` }]);
   const digest = await pushLayers(place, tag, [layer], undefined, { architecture, os: "linux" });
-  await until(async () => (await platform.call("GET", `${of(place, digest)}/sbom`, await owner())).status === 200);
+  await eventually(async () => (await platform.call("GET", `${of(place, digest)}/sbom`, await owner())).status === 200);
   return digest;
 }
 
 const of = ({ repo }: Place, digest: string): string => `/registry/v2/repos/${repo}/digests/${digest}`;
 const owner = async (): Promise<{ token: string }> => ({ token: await platform.token() });
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let left = 1_200; left > 0; left--) {
-    if (await isSo()) return;
-    await wait(50);
-  }
-  throw new Error("it is still not so");
-}
 
 /** Attaches an OpenVEX document of these statements, and waits until they are known. */
 async function attach(place: Place, digest: string, statements: readonly object[]): Promise<string> {
@@ -57,7 +50,7 @@ async function attach(place: Place, digest: string, statements: readonly object[
   });
   const layers = [{ mediaType: OPENVEX, content }];
   const manifest = await pushArtifact(place, { artifactType: OPENVEX, subject: digest, layers });
-  await until(async () => {
+  await eventually(async () => {
     const { attachments = [] } = (await platform.ok("GET", `${of(place, digest)}/attachments`)) as {
       attachments?: { manifest: string; state: string }[];
     };
@@ -188,7 +181,7 @@ test("the VEX of an image has what advisories, attached documents and trusted fe
     record("https://up.example/2", "pkg:npm/lodash", "CVE-2026-302"),
   ];
   await putRecords(platform, "upstream", "openvex", trusted, [], ["pkg:npm/react"]);
-  await until(async () => {
+  await eventually(async () => {
     const path = `/vulnerabilities/v2/repos/${place.repo}/vex?reference=v1`;
     return JSON.stringify(await platform.ok("GET", path)).includes("CVE-2026-301");
   });
@@ -256,7 +249,7 @@ test("it changes when a decision does, and when a document is taken back, with a
   platform.clock.offsetMs += 2_000;
   await deleteReference(place, manifest);
   // By one protocol, since it changes between two answers.
-  await until(async () => {
+  await eventually(async () => {
     const path = `/vulnerabilities/v2/repos/${place.repo}/vex?reference=v1`;
     const { document } = await platform.ok<{ document: Vex }>("GET", path);
     return document.statements.length === 1;
@@ -320,7 +313,7 @@ test("an image that is read between two answers has its packages in the second o
       tx.updateTable("image_catalogs").set({ state: to }).where("digest", "=", digest).execute(),
     );
   };
-  await until(async () => (await platform.call("GET", `${of(place, digest)}/sbom`, await owner())).status === 200);
+  await eventually(async () => (await platform.call("GET", `${of(place, digest)}/sbom`, await owner())).status === 200);
   await state(3);
   assert.deepEqual(linesOf(await vexOf(place, "v1")), ["CVE-2026-701 affected image"]);
   await state(2);

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { readJavaIndex } from "../../src/security/catalog/java-index.ts";
 import type { Unread } from "../../src/security/catalog/types.ts";
 import { tarOf, zipOf } from "../support/catalog/archives.ts";
@@ -13,6 +12,7 @@ import { newRepoPlace, type Place } from "../support/catalog/place.ts";
 import { pushLayers } from "../support/catalog/push.ts";
 import { osvOf, putRecords } from "../support/feed-records.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
+import { eventually } from "../support/eventually.ts";
 
 // What becomes of archives that say too little of themselves, by what feeds know before and after an image is pushed.
 
@@ -56,18 +56,11 @@ function affecting(id: string, ...names: string[]): ReturnType<typeof osvOf> {
 async function pushed(tag: string, files: Record<string, Uint8Array>): Promise<string> {
   const entries = Object.entries(files).map(([path, content]) => ({ path, content }));
   const digest = await pushLayers(place, tag, [tarOf(entries)]);
-  await until(async () => {
+  await eventually(async () => {
     const query = platform.reader.selectFrom("image_catalogs").select("state").where("digest", "=", digest);
     return (await query.executeTakeFirst())?.state === 2;
   });
   return digest;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let left = 1_200; !(await holds()); left--) {
-    assert.ok(left > 0, "it did not come");
-    await wait(50);
-  }
 }
 
 /** The purls of the SBOM. */
@@ -107,7 +100,7 @@ test("archives are identified when a feed knows them, which comes after the imag
     "pkg:maven/com.example/app@1",
   ]);
   await putRecords(platform, "osv", "osv", [affecting("GHSA-aaaa-0000-0001", "org.springframework:spring-core")]);
-  await until(async () => (await findingsIn(digest)).length === 1);
+  await eventually(async () => (await findingsIn(digest)).length === 1);
   assert.deepEqual(await findingsIn(digest), ["GHSA-aaaa-0000-0001 pkg:maven/org.springframework/spring-core@5.3.20"]);
   assert.deepEqual(await purlsIn(digest), [
     "pkg:generic/tomcat-embed-core@9.0.70",
@@ -119,7 +112,7 @@ test("archives are identified when a feed knows them, which comes after the imag
   await putRecords(platform, "osv", "osv", [affecting("GHSA-aaaa-0000-0002", "org.example:tomcat-embed")]);
   const name = "org.apache.tomcat.embed:tomcat-embed-core";
   await putRecords(platform, "osv", "osv", [affecting("GHSA-aaaa-0000-0003", name)]);
-  await until(async () => (await findingsIn(digest)).length === 2);
+  await eventually(async () => (await findingsIn(digest)).length === 2);
   assert.deepEqual(await unidentifiedIn(digest), [secret]);
   // Packages that no image holds any more are gone.
   const left = await platform.reader.selectFrom("packages").select("purl").where("purl", "like", "pkg:generic/%");
@@ -138,7 +131,7 @@ test("archives are identified when they are read by what feeds know already", as
     "pkg:generic/dom4j@2.1.1",
     "pkg:maven/org.springframework/spring-core@5.3.20",
   ]);
-  await until(async () => (await findingsIn(digest)).length === 1);
+  await eventually(async () => (await findingsIn(digest)).length === 1);
 });
 
 test("archives are what the operator's index says of their sums", async () => {

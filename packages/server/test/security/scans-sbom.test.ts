@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { systemCall } from "../../src/core/system-call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import { reviewScans } from "../../src/security/scanners/remove.ts";
@@ -10,6 +9,7 @@ import { deleteReference, pushLayers } from "../support/catalog/push.ts";
 import { type Json, type Platform, reason, startPlatform } from "../support/platform.ts";
 import { capability, SBOM, type ScannerAdapter, startAdapter } from "../support/scanner-adapter.ts";
 import { requestScans, scanPlace, whenScan } from "../support/scans.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Bills of materials that scanners make.
 
@@ -121,7 +121,7 @@ test("the server's own reading counts more; what the scanner says is kept beside
     const row = await platform.reader.selectFrom("image_catalogs").select("state").executeTakeFirst();
     return row?.state === 2;
   };
-  while (!(await isRead())) await wait(50);
+  await eventually(isRead);
   assert.deepEqual(await holds(platform, repo, digest), [FOUND.slice(0, 1), ["layers"]]);
   assert.deepEqual(await holds(platform, repo, digest, `?source=${encodeURIComponent(`scan/${uid}`)}`), [
     FOUND,

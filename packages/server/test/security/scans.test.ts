@@ -14,6 +14,7 @@ import {
   VULNERABILITIES,
 } from "../support/scanner-adapter.ts";
 import { requestScans, scanPlace, whenScan } from "../support/scans.ts";
+import { eventually } from "../support/eventually.ts";
 
 const PATH = "/vulnerabilities/v2/scanners";
 const SCANS = "/vulnerabilities/v2/scans";
@@ -135,7 +136,7 @@ test("the token of a scan pulls from this repo alone, and only for a while", asy
       ({ actor }) => actor,
     );
   const actor = JSON.stringify({ subject: platform.owner, act: { scan: uid } });
-  while (!(await actors()).includes(actor)) await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(async () => (await actors()).includes(actor));
   const { place: other } = await scanPlace(platform, "other");
   const secret = await pushLayers(other, "v1", [tarOf([npmFile("srv", "secret", "1.0.0")])]);
   assert.equal(await pulled(asked, `${place.name}/manifests/${digest}`), 200);
@@ -363,7 +364,7 @@ test("a scanner has so many images scanned concurrently, and no more", async (t)
     uids.push((await requestScans(few, there.repo, digest))[0]?.uid ?? "");
   }
   const running = async () => rows(few.ok("GET", `${SCANS}?state=RUNNING`), "scans");
-  while ((await running()).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(async () => (await running()).length >= 2);
   assert.equal((await running()).length, 2);
   isReady = true;
   for (const uid of uids) await whenScan(few, uid, "DONE");

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { SILENT } from "../../src/admin/progress.ts";
 import { checkInstallation, type FsckResult, loadConfig } from "../../src/index.ts";
 import type { Tables } from "../../src/store/tables.ts";
@@ -11,6 +10,7 @@ import { pushArtifact, pushLayers } from "../support/catalog/push.ts";
 import { databaseEnv } from "../support/database.ts";
 import { archiveOf, type FeedInstallation, OSV_FEED, openFeedInstallation } from "../support/feed-installation.ts";
 import { startInstallation } from "../support/installation.ts";
+import { eventually } from "../support/eventually.ts";
 
 // What fsck finds in the tables of feeds and of what images hold: the tests damage rows, as a fault of the disk or of
 // the server would.
@@ -43,7 +43,7 @@ async function open(t: Parameters<typeof openFeedInstallation>[0]) {
     const packages = await feeds.db.selectFrom("packages").select("matched").execute();
     return images[0]?.state === 2 && packages.every(({ matched }) => matched !== null);
   };
-  while (!(await isRead())) await wait(20);
+  await eventually(isRead);
   await server.close();
   await feeds.admin((admin) => admin.add(OSV_FEED));
   await feeds.importOsv("osv", [
@@ -203,7 +203,7 @@ test("faults in the rows of feeds and catalogues are found and repaired", TIMEOU
   const state = async (): Promise<number | undefined> =>
     (await db.selectFrom("image_catalogs").select("state").where("digest", "=", catalogue.digest).executeTakeFirst())
       ?.state;
-  while ((await state()) !== 2) await wait(20);
+  await eventually(async () => (await state()) === 2);
   const restored = await contentOf(installation);
   assert.deepEqual(restored["packages"], before["packages"]);
   assert.deepEqual(restored["image_packages"], before["image_packages"]);
@@ -239,7 +239,7 @@ test("faults in what is attached to images are found, and what was lost is read 
       packages.every(({ matched }) => matched !== null)
     );
   };
-  while (!(await isRead())) await wait(20);
+  await eventually(isRead);
   await first.close();
   const fsck = (repair: boolean): Promise<FsckResult> =>
     checkInstallation(loadConfig(env), { repair, deep: false }, SILENT);
@@ -292,7 +292,7 @@ test("faults in what is attached to images are found, and what was lost is read 
     const repaired = await fsck(true);
     assert.equal(repaired.clean, true, JSON.stringify(repaired.findings));
     const server = await start();
-    while (!(await isRead())) await wait(20);
+    await eventually(isRead);
     await server.close();
     assert.deepEqual(await content(), before, kinds.join());
   }

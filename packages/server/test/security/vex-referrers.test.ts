@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { newAdvisory } from "../support/advisories.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
@@ -8,6 +7,7 @@ import { newRepoPlace, type Place } from "../support/catalog/place.ts";
 import { deleteReference, digestOf, pushArtifact, pushLayers } from "../support/catalog/push.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import { openVexProblem } from "../support/schemas.ts";
+import { eventually } from "../support/eventually.ts";
 
 const OPENVEX = "application/openvex+json";
 
@@ -33,15 +33,6 @@ const renewTokens = async (): Promise<void> => {
   viewersToken = await platform.token(viewer, { audience });
 };
 after(() => platform.close());
-
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 2_400; left > 0; left--) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await wait(50);
-  }
-  throw new Error("it does not come");
-}
 
 interface Referrer {
   digest: string;
@@ -83,7 +74,7 @@ const saidOf = async (place: Place, referrer: string): Promise<string[] | undefi
 
 /** The only referrer with this many statements, once it is there. */
 async function attached(place: Place, digest: string, statements: number): Promise<string> {
-  return await until(async () => {
+  return await eventually(async () => {
     const found = await referrersOf(place, digest);
     assert.ok(found.length <= 1, "what it replaces goes in the same transaction");
     const [only] = found;
@@ -129,7 +120,7 @@ test("the VEX of an image is a referrer of it, renewed when what is said changes
   assert.equal(await attached(place, digest, 2), second);
 
   for (const each of [uid, more]) await platform.ok("DELETE", `/vulnerabilities/v2/advisories/${each}`);
-  await until(async () => ((await referrersOf(place, digest)).length === 0 ? true : undefined));
+  await eventually(async () => ((await referrersOf(place, digest)).length === 0 ? true : undefined));
 });
 
 test("it is not read as if somebody had attached it, neither there nor in a copy", async () => {
@@ -189,13 +180,13 @@ test("it is not read as if somebody had attached it, neither there nor in a copy
     subject: digest,
     layers: [{ mediaType: OPENVEX, content }],
   });
-  await until(async () => ((await manifests(copy)).includes(later) ? true : undefined));
+  await eventually(async () => ((await manifests(copy)).includes(later) ? true : undefined));
   assert.deepEqual(await manifests(copy), [later]);
 
   // Nothing of it stays when its sources are gone, although it stood there.
   await platform.ok("DELETE", `/vulnerabilities/v2/advisories/${uid}`);
   await deleteReference(place, mine);
-  await until(async () => ((await referrersOf(place, digest)).length === 0 ? true : undefined));
+  await eventually(async () => ((await referrersOf(place, digest)).length === 0 ? true : undefined));
   assert.notEqual(referrer, renewed);
 });
 
@@ -215,7 +206,7 @@ test("garbage collection leaves it with its image, and takes what it replaced an
     place.token = token;
   };
   const gone = (path: string): Promise<true> =>
-    until(async () => ((await pull(place, path)).status === 404 ? true : undefined));
+    eventually(async () => ((await pull(place, path)).status === 404 ? true : undefined));
   await passGrace();
   await gone(`blobs/${layer}`);
   assert.equal(await attached(place, digest, 2), second);

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "./eventually.ts";
 import type { TestContext } from "node:test";
 import { type Installation, startInstallation } from "./installation.ts";
 import { type Front, startFront } from "./upstream.ts";
@@ -33,7 +33,6 @@ export interface Pair {
 }
 
 export const LOOPBACK = { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" };
-const TIMEOUT_MS = 60_000;
 
 export async function startPair(t: TestContext, env: Record<string, string> = LOOPBACK): Promise<Pair> {
   const upstream = await startInstallation(t);
@@ -56,7 +55,7 @@ export async function startPair(t: TestContext, env: Record<string, string> = LO
     async copied(uid) {
       const before = await sync(uid);
       if (before.state !== "SYNC_STATE_PENDING") await here.api("POST", `/registry/v2/repos/${uid}:sync`, {});
-      return until(async () => {
+      return eventually(async () => {
         const now = await sync(uid);
         return (
           !["SYNC_STATE_PENDING", "SYNC_STATE_RUNNING"].includes(now.state) &&
@@ -66,15 +65,4 @@ export async function startPair(t: TestContext, env: Record<string, string> = LO
       });
     },
   };
-}
-
-/** Waits for the first result of `look` that is not undefined. Fails the test after a timeout. */
-export async function until<T>(look: () => Promise<T | false | undefined>): Promise<T> {
-  const endMs = performance.now() + TIMEOUT_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== false && found !== undefined) return found;
-    if (performance.now() > endMs) throw new Error("it did not come to that in time");
-    await wait(50);
-  }
 }

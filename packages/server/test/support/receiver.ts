@@ -8,7 +8,6 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Installation } from "./installation.ts";
 
 /** A request that a receiver got. */
@@ -155,17 +154,4 @@ export function eventsOf({ api, bootstrap }: Pick<Installation, "api" | "bootstr
       (await api<{ deliveries: Delivery[] }>("GET", `/events/v2/deliveries?uidp.childrenOf=${uid}&page_size=200`))
         .deliveries,
   };
-}
-
-const TIMEOUT_MS = 60_000;
-
-/** Waits for the first truthy result of `look`. Fails the test after a timeout. */
-export async function until<T>(look: () => Promise<T | false | undefined> | T | false | undefined): Promise<T> {
-  const endMs = performance.now() + TIMEOUT_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== false && found !== undefined) return found;
-    if (performance.now() > endMs) throw new Error("it took too long");
-    await wait(10);
-  }
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { dropDatabase } from "./database.ts";
 import { openEndpoint } from "./registry-endpoint.ts";
+import { eventually } from "./eventually.ts";
 
 // A server of its own for each test file that imports this module, with an identity that may do all in acme, and a
 // client's requests.
@@ -85,5 +86,5 @@ export async function filesIn(part: string): Promise<string[]> {
 
 /** Repeats the check until it is true; when it never is, the test fails by the runner's timeout. */
 export async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(condition);
 }

@@ -8,7 +8,7 @@ import { loadConfig, withFeeds } from "../../src/index.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
 import { digestOf, pushArtifact, pushIndex, pushLayers, type PushTarget } from "../support/catalog/push.ts";
-import { until } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 import { zipOf } from "../support/zip.ts";
@@ -172,7 +172,7 @@ describe("images by v1", () => {
     const inIndex = (digest: string, arch: string) => ({
       filter: { case: "indexFilter" as const, value: { digest, arch } },
     });
-    await until(async () => {
+    await eventually(async () => {
       const request = { repoId, items: [image(amd64), image(arm)] };
       return (await platform.grpc.call(listManifestMetadata, request, token)).message?.items.length === 2;
     });

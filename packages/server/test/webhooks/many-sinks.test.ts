@@ -4,7 +4,8 @@ import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { openTestStore } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
-import { type Delivery, eventsOf, ONLY_TESTS, QUICK, startReceiver, until } from "../support/receiver.ts";
+import { type Delivery, eventsOf, ONLY_TESTS, QUICK, startReceiver } from "../support/receiver.ts";
+import { eventually } from "../support/eventually.ts";
 
 const isDelivered = ({ state }: Delivery): boolean => state === "DELIVERY_STATE_DELIVERED";
 
@@ -77,11 +78,11 @@ test("sinks that never answer, with 10,000 waiting events each, do not delay oth
     receiver.answer = () => {};
     await seed(moorage.dataDir, (await subscribe(receiver.url, ONLY_TESTS)).uid, 10_000);
   }
-  await until(() => dead.every((receiver) => receiver.events().length > 0));
+  await eventually(() => dead.every((receiver) => receiver.events().length > 0));
   const { uid } = await subscribe(healthy.url, ONLY_TESTS);
   const ids = new Set<string>();
   for (let n = 0; n < 50; n += 1) ids.add(await send(uid));
-  await until(async () => (await deliveries(uid)).filter(isDelivered).length === ids.size);
+  await eventually(async () => (await deliveries(uid)).filter(isDelivered).length === ids.size);
   assert.deepEqual(new Set(healthy.events().map(({ headers }) => headers["ce-id"])), ids);
   const { store, close } = await openTestStore(moorage.dataDir);
   const waiting = await store.reader
@@ -111,7 +112,7 @@ test("a sink that answers gets more and more concurrent attempts, never more tha
   };
   const { uid } = await subscribe(receiver.url, ONLY_TESTS);
   await seed(moorage.dataDir, uid, 60);
-  await until(async () => (await deliveries(uid)).filter(isDelivered).length === 60);
+  await eventually(async () => (await deliveries(uid)).filter(isDelivered).length === 60);
   assert.equal(receiver.open.most, 4);
   assert.equal(receiver.events().length, 60);
 });
@@ -127,7 +128,7 @@ test("a server that shuts down waits for the attempts under way, and releases th
   const { uid } = await subscribe(receiver.url, ONLY_TESTS);
   for (let n = 0; n < 3; n += 1) await send(uid);
   const res = await asked.promise;
-  await until(async () => (await deliveries(uid)).length === 3);
+  await eventually(async () => (await deliveries(uid)).length === 3);
   // One more attempt may begin before the server notices.
   receiver.answer = 200;
   const closing = moorage.close();
@@ -175,7 +176,7 @@ test("a process that does not deliver still numbers events", async (t) => {
   const { subscribe, deliveries, organization } = eventsOf(moorage);
   const receiver = await startReceiver(t);
   const { uid } = await subscribe(receiver.url);
-  const [delivery] = await until(async () => {
+  const [delivery] = await eventually(async () => {
     const now = await deliveries(uid);
     return now.length > 0 && now;
   });
@@ -192,7 +193,7 @@ test("the metrics and the log show a sink that fails, and that it works again", 
   const { uid } = await subscribe(receiver.url, ONLY_TESTS);
   await send(uid);
   await send(uid);
-  await until(async () => {
+  await eventually(async () => {
     const now = await deliveries(uid);
     return now.length === 2 && now.every(({ attempts }) => attempts.length > 0);
   });
@@ -209,7 +210,7 @@ test("the metrics and the log show a sink that fails, and that it works again", 
   assert.match(failing, new RegExp(`^moorage_event_backlog\\{subscription="${uid}"\\} 2$`, "m"));
   assert.match(failing, new RegExp(`^moorage_event_backlog_age_seconds\\{subscription="${uid}"\\} \\d`, "m"));
   receiver.answer = 200;
-  await until(async () => (await deliveries(uid)).every(isDelivered));
+  await eventually(async () => (await deliveries(uid)).every(isDelivered));
   const recovered = await metrics();
   assert.match(recovered, /^moorage_event_tries_total\{subscription="[0-9a-f/]+",outcome="delivered"\} 2$/m);
   assert.match(recovered, /^moorage_event_try_duration_seconds_count\{outcome="delivered"\} 2$/m);

@@ -5,7 +5,8 @@ import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
 import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/database.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { startProcess } from "../support/processes.ts";
-import { type Delivery, eventsOf, type Got, ONLY_TESTS, QUICK, startReceiver, until } from "../support/receiver.ts";
+import { type Delivery, eventsOf, type Got, ONLY_TESTS, QUICK, startReceiver } from "../support/receiver.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** An installation whose server runs in a process of its own. */
 async function openServers(t: TestContext, more: Record<string, string> = {}) {
@@ -76,7 +77,7 @@ test(
     }
     for (let n = 0; n < 12; n += 1) for (const uid of uids) await servers.test(uid);
     for (const [at, uid] of uids.entries()) {
-      const all = await until(async () => {
+      const all = await eventually(async () => {
         const now = await servers.deliveries(uid);
         return now.length === 12 && now.every(isDelivered) && now;
       });
@@ -111,7 +112,7 @@ test(
     // This event is committed, but the server has no time to send it.
     ids.push(await servers.test(uid));
     await servers.killed();
-    const all = await until(async () => {
+    const all = await eventually(async () => {
       const now = await servers.deliveries(uid);
       return now.length === ids.length && now.every(isDelivered) && now;
     });

@@ -7,7 +7,6 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { createKeyring, createTokens, loadKeys, type Tokens } from "../../src/auth/index.ts";
@@ -15,6 +14,7 @@ import { createSecrets } from "../../src/lib/secrets.ts";
 import { secretKeysOf } from "../../src/installation/secret-keys.ts";
 import { openStore } from "../../src/store/index.ts";
 import { type Installation, startInstallation } from "../support/installation.ts";
+import { eventually } from "../support/eventually.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../../examples/receiver.ts", import.meta.url));
 const WAIT_MS = 60_000;
@@ -64,10 +64,10 @@ test(
 
     const { digest } = await installation.pushImage("acme/below/app", "1.0", "one");
     const isManifest = ({ body }: Sent): boolean => body.includes(digest) && body.includes('"1.0"');
-    const event = await until(() => relay.sent.find((sent) => sent.path === "/organization" && isManifest(sent)));
-    const elsewhere = await until(() => relay.sent.find((sent) => sent.path === "/below" && isManifest(sent)));
+    const event = await eventually(() => relay.sent.find((sent) => sent.path === "/organization" && isManifest(sent)));
+    const elsewhere = await eventually(() => relay.sent.find((sent) => sent.path === "/below" && isManifest(sent)));
     assert.equal(event.headers["ce-id"], elsewhere.headers["ce-id"]);
-    const line = await until(() => example.printed.find((one) => one.includes(digest)));
+    const line = await eventually(() => example.printed.find((one) => one.includes(digest)));
     assert.match(
       line,
       /^dev\.moorage\.registry\.push\.v1 [0-9a-f/]+ \{.*"repository":"acme\/below\/app".*"tag":"1\.0"/,
@@ -139,7 +139,7 @@ test(
     for (const [what, request, reason] of attempts) {
       const before = example.refused.length;
       assert.notEqual(await send(request).catch(() => 0), 204, what);
-      assert.match(await until(() => example.refused[before]), reason, what);
+      assert.match(await eventually(() => example.refused[before]), reason, what);
     }
     // A valid event made in the same way is accepted, so the others failed for their faults.
     const fresh = {
@@ -148,7 +148,7 @@ test(
       "ce-id": "fresh",
     };
     assert.equal(await send({ body: tampered, headers: fresh }), 204);
-    await until(() => example.printed.find((one) => one.includes('"1.1"')));
+    await eventually(() => example.printed.find((one) => one.includes('"1.1"')));
   },
 );
 
@@ -160,7 +160,7 @@ test(
     const { uid, secret: first } = await subscribe(installation, organization, `${relay.url}/rotated`);
     const sentAfter = async (content: string): Promise<Sent> => {
       const { digest } = await installation.pushImage("acme/app", "latest", content);
-      return until(() => relay.sent.find(({ body }) => body.includes(digest)));
+      return eventually(() => relay.sent.find(({ body }) => body.includes(digest)));
     };
     const verifies = (secret: string, { body, headers }: Sent): boolean => {
       try {
@@ -252,7 +252,7 @@ async function startExample(t: TestContext, env: Record<string, string>): Promis
     if (port === undefined) example.printed.push(line);
     else example.url = `http://127.0.0.1:${port}`;
   });
-  await until(() => (example.url === "" ? undefined : true));
+  await eventually(() => (example.url === "" ? undefined : true));
   return example;
 }
 
@@ -285,12 +285,3 @@ function sha256(body: string): string {
 }
 
 /** Polls until `find` returns a value. */
-async function until<T>(find: () => T | undefined): Promise<T> {
-  const endMs = performance.now() + WAIT_MS;
-  for (;;) {
-    const found = find();
-    if (found !== undefined) return found;
-    if (performance.now() > endMs) throw new Error("it did not come in time");
-    await wait(20);
-  }
-}

@@ -14,8 +14,8 @@ import {
   QUICK,
   type Receiver,
   startReceiver,
-  until,
 } from "../support/receiver.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** A receiver with a subscription. */
 async function startPair(t: TestContext, moorage: Installation, prepare: (receiver: Receiver) => void = () => {}) {
@@ -31,7 +31,7 @@ async function startPair(t: TestContext, moorage: Installation, prepare: (receiv
     /** Sends a test event, and waits until its delivery satisfies `isDone`. */
     async sent(isDone: (delivery: Delivery) => boolean) {
       const eventId = await events.test(uid);
-      return await until(async () =>
+      return await eventually(async () =>
         (await events.deliveries(uid)).find((one) => one.eventId === eventId && isDone(one)),
       );
     },
@@ -48,7 +48,7 @@ test("an event is a CloudEvent with both proofs of its origin", async (t) => {
   const { organization, subscribe } = eventsOf(moorage);
   const { secret } = await subscribe(`${receiver.url}/in?a=b`);
   const { uid: group } = await moorage.api("POST", `/iam/v2/groups/${organization}`, { name: "team" });
-  const got = await until(() => receiver.events().find(({ headers }) => headers["ce-subject"] === group));
+  const got = await eventually(() => receiver.events().find(({ headers }) => headers["ce-subject"] === group));
   assert.equal(got.path, "/in?a=b");
   const { headers, body } = got;
   const seen = Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("ce-")));
@@ -103,7 +103,7 @@ test("an event is a CloudEvent with both proofs of its origin", async (t) => {
   );
 
   await moorage.api("PATCH", `/iam/v2/groups/${group}`, { name: "crew" });
-  const again = await until(() =>
+  const again = await eventually(() =>
     receiver.events().find((one) => one.headers["ce-subject"] === group && one.headers["ce-sequence"] === "2"),
   );
   assert.equal(again.headers["ce-type"], "dev.moorage.api.iam.group.updated.v1");
@@ -116,7 +116,7 @@ test("the type of the body has the package by which the installation's clients w
   await subscribe(`${receiver.url}/in`);
   const { uid: group } = await moorage.api("POST", `/iam/v2/groups/${organization}`, { name: "team" });
   await moorage.api("DELETE", `/iam/v2/groups/${group}`);
-  const types = await until(() => {
+  const types = await eventually(() => {
     const found = receiver.events().filter(({ headers }) => headers["ce-subject"] === group);
     return found.length < 2 ? undefined : found.map(({ headers }) => headers["ce-bodytype"]);
   });
@@ -194,7 +194,7 @@ test("the answers of sinks", async (t) => {
       receiver.answer = 410;
     });
     await sent(isTried);
-    const { state, stateReason } = await until(async () => {
+    const { state, stateReason } = await eventually(async () => {
       const now = await subscription(uid);
       return now.state !== "SUBSCRIPTION_STATE_ACTIVE" && now;
     });
@@ -207,7 +207,7 @@ test("the answers of sinks", async (t) => {
     const before = receiver.events().length;
     receiver.answer = 200;
     await resume(uid);
-    const all = await until(async () => {
+    const all = await eventually(async () => {
       const now = await deliveries(uid);
       return now.length > 1 && now.every(isDelivered) && now;
     });
@@ -298,7 +298,7 @@ test("the answers of sinks", async (t) => {
       const events = eventsOf(moorage);
       const { uid } = await events.subscribe(sink, ONLY_TESTS);
       await events.test(uid);
-      const tried = await until(async () => (await events.deliveries(uid)).find(isTried));
+      const tried = await eventually(async () => (await events.deliveries(uid)).find(isTried));
       const text = (tried.attempts[0]?.error ?? "").replace("handshake: ", "");
       // Resolvers differ in the error for a name that does not exist.
       if (sink.includes(".invalid")) assert.match(text, /^the sink's name /);
@@ -312,7 +312,7 @@ test("the answers of sinks", async (t) => {
     const { receiver, uid, secret, sent, api } = { ...(await startPair(t, moorage)), api: moorage.api };
     const { secret: next } = await api<{ secret: string }>("POST", `/events/v2/subscriptions/${uid}:rotateSecret`, {});
     const { eventId } = await sent(isDelivered);
-    const got = await until(() => receiver.events().find(({ headers }) => headers["ce-id"] === eventId));
+    const got = await eventually(() => receiver.events().find(({ headers }) => headers["ce-id"] === eventId));
     assert.equal(got.headers["webhook-signature"], `${signatureBy(next, got)} ${signatureBy(secret, got)}`);
   });
 });

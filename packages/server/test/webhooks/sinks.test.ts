@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { openTestStore } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
-import { type Delivery, eventsOf, listening, ONLY_TESTS, QUICK, startReceiver, until } from "../support/receiver.ts";
+import { type Delivery, eventsOf, listening, ONLY_TESTS, QUICK, startReceiver } from "../support/receiver.ts";
+import { eventually } from "../support/eventually.ts";
 
 const isDelivered = ({ state }: Delivery): boolean => state === "DELIVERY_STATE_DELIVERED";
 test("the handshake", async (t) => {
@@ -16,7 +17,7 @@ test("the handshake", async (t) => {
       void res.writeHead(200, { "webhook-allowed-origin": "*", "webhook-allowed-rate": "6000" }).end();
     const { uid } = await subscribe(`${receiver.url}/in?a=b`, ONLY_TESTS);
     for (let n = 0; n < 3; n += 1) await send(uid);
-    await until(async () => (await deliveries(uid)).filter(isDelivered).length === 3);
+    await eventually(async () => (await deliveries(uid)).filter(isDelivered).length === 3);
     assert.deepEqual(
       receiver.got.map(({ method, path }) => `${method} ${path}`),
       ["OPTIONS /in?a=b", ...Array.from({ length: 3 }, () => "POST /in?a=b")],
@@ -30,7 +31,7 @@ test("the handshake", async (t) => {
     const receiver = await startReceiver(t);
     const { uid } = await subscribe(receiver.url, ONLY_TESTS);
     await send(uid);
-    await until(async () => (await deliveries(uid)).some(isDelivered));
+    await eventually(async () => (await deliveries(uid)).some(isDelivered));
     const { db, close } = await openTestStore(moorage.dataDir);
     await db
       .updateTable("subscriptions")
@@ -39,7 +40,7 @@ test("the handshake", async (t) => {
       .execute();
     await close();
     await send(uid);
-    await until(async () => (await deliveries(uid)).filter(isDelivered).length === 2);
+    await eventually(async () => (await deliveries(uid)).filter(isDelivered).length === 2);
     assert.deepEqual(
       receiver.got.map(({ method }) => method),
       ["OPTIONS", "POST", "OPTIONS", "POST"],
@@ -54,7 +55,7 @@ test("the handshake", async (t) => {
         void res.writeHead(200, { "webhook-allowed-origin": "other.example, more.example" }).end();
       const { uid } = await subscribe(receiver.url, ONLY_TESTS);
       await send(uid);
-      const disabled = await until(async () => {
+      const disabled = await eventually(async () => {
         const now = await subscription(uid);
         return now.state === "SUBSCRIPTION_STATE_DISABLED" && now;
       });
@@ -69,7 +70,7 @@ test("the handshake", async (t) => {
       assert.equal(receiver.events().length, 0);
       receiver.handshake = (_, res) => void res.writeHead(200, { "webhook-allowed-origin": "127.0.0.1" }).end();
       await resume(uid);
-      await until(async () => (await deliveries(uid)).some(isDelivered));
+      await eventually(async () => (await deliveries(uid)).some(isDelivered));
       assert.equal((await subscription(uid)).allowedRate, 0);
     },
   );
@@ -84,7 +85,7 @@ test("the handshake", async (t) => {
     };
     const { uid } = await subscribe(receiver.url, ONLY_TESTS);
     await send(uid);
-    const [delivery] = await until(async () => {
+    const [delivery] = await eventually(async () => {
       const now = await deliveries(uid);
       return now.some(isDelivered) && now;
     });
@@ -103,13 +104,13 @@ test("the handshake", async (t) => {
     // All events wait when the handshake is first sent.
     await moorage.api("POST", `/events/v2/subscriptions/${uid}:pause`, {});
     for (let n = 0; n < 3; n += 1) await send(uid);
-    await until(async () => (await deliveries(uid)).length === 3);
+    await eventually(async () => (await deliveries(uid)).length === 3);
     await resume(uid);
-    await until(async () => (await deliveries(uid)).some(isDelivered));
+    await eventually(async () => (await deliveries(uid)).some(isDelivered));
     // Meanwhile other subscriptions are sent for, run after run.
     for (let n = 1; n <= 5; n += 1) {
       await send(other.uid);
-      await until(async () => (await deliveries(other.uid)).filter(isDelivered).length === n);
+      await eventually(async () => (await deliveries(other.uid)).filter(isDelivered).length === n);
     }
     assert.equal(receiver.events().length, 1);
     assert.deepEqual(
@@ -145,7 +146,7 @@ test("addresses that are not public are not sent to, under any name", async (t) 
   for (const { uid, sink } of subscriptions) {
     await send(uid);
     const error = sink.startsWith("http:") ? "not an https URL" : "the address is not a public one";
-    const { lastError, lastStatus } = await until(async () =>
+    const { lastError, lastStatus } = await eventually(async () =>
       (await deliveries(uid)).find(({ attempts }) => attempts.length > 0),
     );
     assert.deepEqual([lastStatus, lastError.replace("handshake: ", "")], [0, error], sink);

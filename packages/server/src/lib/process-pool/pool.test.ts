@@ -5,9 +5,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { isRunning } from "../../../test/support/children.ts";
 import { type ProcessPool, processPool, type ProcessPoolOptions, TaskError } from "./index.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const SUPPORT = new URL("../../../test/support/", import.meta.url);
 const LIMIT = { timeout: 120_000 };
@@ -43,10 +43,6 @@ function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "moorage-test-pool-"));
   t.after(() => rmSync(path, { recursive: true }));
   return path;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(10);
 }
 
 test("a task gets its input and the data of the pool, and one child stays for the next", LIMIT, async (t) => {
@@ -101,7 +97,7 @@ test("a task in a native call that never ends is killed at its deadline, and the
   await failsAs("timeout", hung, /longer than 500 ms/);
   assert.notEqual(await next, pid);
   assert.deepEqual(deaths, ["timeout: it took longer than 500 ms"]);
-  await until(() => !isRunning(pid));
+  await eventually(() => !isRunning(pid));
 });
 
 test("a child that takes too much memory dies for that reason, on its heap and beside it", LIMIT, async (t) => {
@@ -117,13 +113,13 @@ test("a child that exits, or is killed by somebody else, is answered for and rep
   await failsAs("died", pool.run("exit", "", TIMEOUT), /ended with code 7/);
   const began = join(folder(t), "began");
   const hung = failsAs("died", pool.run("hang", { began }, TIMEOUT), /was ended by SIGKILL/);
-  await until(() => existsSync(began) && readFileSync(began, "utf8") !== "");
+  await eventually(() => existsSync(began) && readFileSync(began, "utf8") !== "");
   process.kill(Number(readFileSync(began, "utf8")), "SIGKILL");
   await hung;
   const pid = await pidOf(pool);
   // While it has nothing to do.
   process.kill(pid, "SIGKILL");
-  await until(() => deaths.length === 3);
+  await eventually(() => deaths.length === 3);
   assert.notEqual(await pidOf(pool), pid);
 });
 
@@ -135,7 +131,7 @@ test("an aborted task ends with its child, and one that waits does not begin", L
   const first = failsAs("aborted", pool.run("hang", { began }, { ...TIMEOUT, signal: running.signal }));
   const second = failsAs("aborted", pool.run("echo", "", { ...TIMEOUT, signal: waiting.signal }));
   const third = pidOf(pool);
-  await until(() => existsSync(began));
+  await eventually(() => existsSync(began));
   waiting.abort();
   await second;
   running.abort();
@@ -153,7 +149,7 @@ test(
     const hung = failsAs("aborted", pool.run("hang", { began }, TIMEOUT), /the pool/);
     const waits = failsAs("aborted", pool.run("echo", "", TIMEOUT), /the pool/);
     await failsAs("busy", pool.run("echo", "", TIMEOUT), /1 tasks wait/);
-    await until(() => existsSync(began));
+    await eventually(() => existsSync(began));
     await pool.stop();
     await Promise.all([hung, waits]);
     await failsAs("aborted", pool.run("echo", "", TIMEOUT));
@@ -173,15 +169,15 @@ test("tasks together have no more bytes than may be under way, and the largest r
   };
   const end = (n: number): void => writeFileSync(join(place, String(n)), "");
   const tasks = [task(1, 40), task(2, 60), task(3, 1), task(4, 1_000)];
-  await until(() => began.length === 2);
+  await eventually(() => began.length === 2);
   end(2);
   await tasks[1];
-  await until(() => began.length === 3);
+  await eventually(() => began.length === 3);
   end(1);
   await tasks[0];
   assert.deepEqual(began.toSorted(), [1, 2, 3]);
   end(3);
-  await until(() => began.length === 4);
+  await eventually(() => began.length === 4);
   end(4);
   await Promise.all(tasks);
 });
@@ -199,15 +195,15 @@ test("a child does not outlive its parent, though it is in a call that never end
   const began = join(folder(t), "began");
   const parent = fork(new URL("pool-parent.ts", SUPPORT), [began], { stdio: "ignore" });
   t.after(() => parent.kill("SIGKILL"));
-  await until(() => existsSync(began) && readFileSync(began, "utf8") !== "");
+  await eventually(() => existsSync(began) && readFileSync(began, "utf8") !== "");
   parent.kill("SIGKILL");
   await once(parent, "exit");
-  await until(() => !isRunning(Number(readFileSync(began, "utf8"))));
+  await eventually(() => !isRunning(Number(readFileSync(began, "utf8"))));
 });
 
 test("a child without work ends", LIMIT, async (t) => {
   const pool = poolOf(t, { idleMs: 20 });
   const pid = await pidOf(pool);
-  await until(() => !isRunning(pid));
+  await eventually(() => !isRunning(pid));
   assert.notEqual(await pidOf(pool), pid);
 });

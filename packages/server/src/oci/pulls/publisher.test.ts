@@ -10,6 +10,7 @@ import { openStore } from "../../store/index.ts";
 import { loadConfig } from "../../config/index.ts";
 import { startPullPublisher } from "./publisher.ts";
 import { systemCall } from "../../core/system-call.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const PULL: BufferedPulls = {
   repository: "acme/app",
@@ -157,7 +158,7 @@ test("a failed write is attempted again", async (t) => {
   counts.failures = 1;
   await keep();
   const publisher = start(false);
-  while (logged.length === 0) await wait(5);
+  await eventually(() => logged.length !== 0);
   publisher.wake();
   assert.equal((await emitted(2)).length, 2);
   assert.deepEqual(logged, ["publishing pull events failed"]);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Caller } from "../../core/call.ts";
 import type { BufferedPulls } from "../../events/index.ts";
 import { createPullRecorder, type Pull } from "./recorder.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const PULL: Pull = { repository: "acme/app", repo: "a/b", tag: "v1", digest: "sha256:c", type: "manifest" };
 const ANN: Caller = { identity: "ann", act: { iss: "https://issuer.example.com", sub: "ann" } };
@@ -137,7 +137,7 @@ test("a repeated pull is recorded for each client, method and user agent", async
 test("a few pulls are written soon without a full batch", async (t) => {
   const { note, written } = open(t);
   note();
-  while (written.length === 0) await wait(10);
+  await eventually(() => written.length !== 0);
   assert.deepEqual(written.map(times), [[5]]);
 });
 
@@ -148,7 +148,7 @@ test("while writes are blocked at most ten thousand pulls wait; more are dropped
   assert.equal(counts.dropped, 300);
   assert.deepEqual(logged, [{ count: 1 }], "the first immediately");
   gate.resolve();
-  while (written.length < 10) await wait(1);
+  await eventually(() => written.length >= 10);
   note(ANN, { nowMs: 99_999 });
   await recorder.close();
   assert.deepEqual(times(written.flat()), [...Array.from({ length: 10_000 }, (_, at) => at), 99_999]);
@@ -166,7 +166,7 @@ test("a batch that cannot be written is dropped after three attempts; one that t
     return { kept: true };
   });
   for (let at = 0; at < 1_000; at += 1) note(ANN, { nowMs: at });
-  while (written.length === 0) await wait(10);
+  await eventually(() => written.length !== 0);
   assert.deepEqual([times(written[0]).length, counts.attempts, counts.dropped], [1_000, 3, 0]);
   failures = 3;
   note();

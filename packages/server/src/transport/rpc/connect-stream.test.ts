@@ -21,6 +21,7 @@ import type { Listening } from "../http/listen.ts";
 import { createPipeline, type PipelineDeps } from "../../runtime/pipeline.ts";
 import { rpcHandler } from "./handler.ts";
 import { toStatus } from "../status.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 // Tests the RPC handler alone, with a stream that behaves as the group in its request says.
 
@@ -178,7 +179,7 @@ test("a stream ends when its caller disconnects, and at its deadline", LIMIT, as
       (count) => count === THREE.length && left.abort(),
     );
     assert.equal((await leaving).error?.code, Code.Canceled, name);
-    while (running.ended.length === 0) await wait(10);
+    await eventually(() => running.ended.length !== 0);
     assert.equal(running.ended.length, 1, name);
     // A machine that is busy may need more than the first deadline for the messages.
     for (let timeoutMs = 500, isOver = false; !isOver; timeoutMs *= 4) {
@@ -187,7 +188,7 @@ test("a stream ends when its caller disconnects, and at its deadline", LIMIT, as
       assert.equal(error?.code, Code.DeadlineExceeded, name);
       isOver = cursors.length === THREE.length;
     }
-    while (running.ended.length === 0) await wait(10);
+    await eventually(() => running.ended.length !== 0);
     assert.equal(running.ended.length, 1, name);
   }
 });
@@ -214,7 +215,7 @@ test("messages that a caller does not read are not made", LIMIT, async () => {
   // The socket buffers of both ends hold this much.
   assert.ok(before === running.made && before * 64 < 64 * 1024, `${running.made} messages were made for nobody`);
   response.resume();
-  while (running.made === before) await wait(10);
+  await eventually(() => running.made !== before);
   assert.ok(running.made > before, "it goes on when it is read");
   sent.destroy();
 });
@@ -238,7 +239,7 @@ test("a caller that takes no message for too long is disconnected", LIMIT, async
   await answers.next();
   await answers.next();
   assert.equal(dropped, 0);
-  while (dropped === 0) await wait(10);
+  await eventually(() => dropped !== 0);
   assert.equal(dropped, 1);
   assert.equal((await answers.next()).done, true);
 });

@@ -6,6 +6,7 @@ import { collectInstallation, loadConfig } from "../../../src/index.ts";
 import type { Dice } from "../dice.ts";
 import type { Replicas } from "../replicas.ts";
 import { inheritedEnv } from "../environment.ts";
+import { eventually } from "../eventually.ts";
 
 /** How often a race was disturbed, by kind. */
 export type Disturbances = Record<(typeof KINDS)[number], number>;
@@ -92,7 +93,7 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     if (victim === undefined) throw new Error(`worker ${number} has never listened`);
     process.kill(victim.pid, "SIGKILL");
     done.workerKills += 1;
-    while (listening().length === before.length) await wait(20);
+    await eventually(() => listening().length !== before.length);
   };
   /** Kills a server shortly after it ended a collection, at about the time when its next one begins. */
   const aim = async (dice: Dice): Promise<void> => {
@@ -100,7 +101,7 @@ export function disturberOf(replicas: Replicas, graceMs: number): Disturber {
     const lines = servers[index]?.lines ?? [];
     const from = lines.length;
     const endMs = performance.now() + AIM_TIMEOUT_MS;
-    while (!lines.slice(from).some(({ msg }) => msg === COLLECTED) && performance.now() < endMs) await wait(5);
+    await eventually(() => !(!lines.slice(from).some(({ msg }) => msg === COLLECTED) && performance.now() < endMs));
     await wait(dice.below(2) * 1_000 + dice.below(200));
     await replicas.replace(index);
     done.aimedKills += 1;
