@@ -7,7 +7,7 @@ import { hitOf, recordAffects } from "../../src/security/matching/record-affects
 import { newAdvisory } from "../support/advisories.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
-// What a group has found out about packages of an ecosystem names them, in each format of export, as that ecosystem does.
+// What a group has found out about packages of an ecosystem names them as that does, in each format of export.
 
 const KINDS: [kind: string, name: string, purl: string, ecosystem?: string][] = [
   ["npm", "@acme/app", "pkg:npm/%40acme/app@1.0.0", "npm"],
