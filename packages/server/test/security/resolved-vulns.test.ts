@@ -150,7 +150,7 @@ test("a day has what the tag's digest fixed against the one before; a rollback t
   assert.equal(found.date, `${days[2]}T00:00:00.000Z`);
   assert.deepEqual(
     [found.state, found.stateReason],
-    ["NO_DATA", "no feed covers 1 package of npm (moorage feeds add osv-npm would)"],
+    ["NO_DATA", "no feed covers 2 packages of npm (moorage feeds add osv-npm would)"],
   );
   assert.deepEqual(found.resolvedVulns, [
     {
