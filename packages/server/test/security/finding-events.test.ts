@@ -142,6 +142,8 @@ test("a change of a feed emits one event for an image, with how many findings, h
         worst: "FINDING_SEVERITY_CRITICAL",
         vulnerabilities: ["CVE-2026-12", "CVE-2026-11", "CVE-2026-13"],
         open: 3,
+        state: "KNOWLEDGE_STATE_READ",
+        state_reason: "",
       },
     ],
   );

@@ -85,6 +85,8 @@ async function move({ repo }: Place, digest: string, tag = "latest"): Promise<vo
 
 interface Report {
   date: string;
+  state: string;
+  stateReason: string;
   resolvedVulns: { id: string; aliases: string[]; cvssSeverities: { type: string; score: string }[] }[];
 }
 async function ask(query: string, as?: string): Promise<Answer> {
@@ -146,6 +148,10 @@ test("a day has what the tag's digest fixed against the one before; a rollback t
     `imageRefs.repo=${place.repo}&startTime=${days[2]}T10:00:00Z&endTime=${days[2]}T23:00:00Z`,
   )) as [Report];
   assert.equal(found.date, `${days[2]}T00:00:00.000Z`);
+  assert.deepEqual(
+    [found.state, found.stateReason],
+    ["NO_DATA", "no feed covers 2 packages of npm (moorage feeds add osv-npm would)"],
+  );
   assert.deepEqual(found.resolvedVulns, [
     {
       id: "CVE-2026-1",

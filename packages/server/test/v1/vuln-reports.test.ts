@@ -288,6 +288,7 @@ describe("vulnerability reports by v1", () => {
         medCveIds: ["CVE-2026-5"],
         negligibleCveIds: ["CVE-2026-7"],
         unknownCveIds: ["CVE-2026-6"],
+        state: "READ",
       },
     );
     const critical = (

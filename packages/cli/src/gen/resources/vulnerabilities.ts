@@ -104,6 +104,16 @@ export const METHODS: readonly MethodSpec[] = [
         repeated: true,
         help: "The vulnerabilities, in the order of their ids.",
       },
+      {
+        name: "state",
+        type: "string",
+        help: "What is known of the images of the day, as it is now, the least of them: NOT_READ when it is not known what all of one holds, NO_DATA when no feed covers some of its packages, or READ.",
+      },
+      {
+        name: "stateReason",
+        type: "string",
+        help: "Why the vulnerabilities of images are not known.",
+      },
     ],
     items: "resolvedVulnsReports",
     aliases: ["resolved"],

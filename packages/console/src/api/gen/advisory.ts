@@ -128,6 +128,8 @@ export interface ListResolvedVulnsReportsResponse {
 export interface ResolvedVulnsReport {
   date?: string;
   resolvedVulns: ResolvedVuln[];
+  state: string;
+  stateReason: string;
 }
 export interface ResolvedVuln {
   id: string;

@@ -1,6 +1,6 @@
 import { comparableArchitecture, parsedPurl, pypiName } from "../../lib/purls/index.ts";
 import type { Row } from "../../store/index.ts";
-import { PURL_TYPES } from "../exports/products.ts";
+import { packageKind } from "../exports/package-kinds.ts";
 import { isNamed } from "../findings/candidates.ts";
 
 /** What an advisory is about. Source: docs/security-data.md, "What advisories decide". */
@@ -51,7 +51,7 @@ export const isForArchitecture = ({ artifact_architecture: own }: Subject, archi
 
 /** The type of purls of a kind of packages; undefined for any. An unknown kind is another one. */
 export const purlType = (kind: string): string | undefined =>
-  kind === "" ? undefined : (PURL_TYPES[kind.toLowerCase()] ?? kind.toLowerCase());
+  kind === "" ? undefined : (packageKind(kind)?.purlType ?? kind.toLowerCase());
 
 type Named = Pick<Row<"packages">, "purl" | "name" | "source_name" | "source_version">;
 

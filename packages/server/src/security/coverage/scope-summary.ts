@@ -20,7 +20,9 @@ export interface UnknownInScope {
   noData: number;
   /** The counts are the least that there are: not all that may be unknown was looked at. */
   isAtLeast: boolean;
-  /** The ecosystems that no feed covers, with the number of images that have packages of them; the most images first. */
+  /**
+   * The ecosystems that no feed covers, with the number of images that have packages of them; the most images first.
+   */
   uncovered: { ecosystem: string; images: number; preset: string }[];
 }
 

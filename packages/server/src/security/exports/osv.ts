@@ -1,22 +1,10 @@
 import { isoTime } from "../../lib/timestamps.ts";
 import { folded } from "../advisories/lookups.ts";
 import type { Decision } from "./decisions.ts";
+import { packageKind } from "./package-kinds.ts";
 import { statementOf } from "./statements.ts";
 
-/** The ecosystems of OSV in which a package has one name everywhere, by kinds of artifacts and components. */
-const ECOSYSTEMS: Readonly<Record<string, string>> = {
-  npm: "npm",
-  pypi: "PyPI",
-  python: "PyPI",
-  maven: "Maven",
-  java: "Maven",
-  go: "Go",
-  "go-module": "Go",
-  golang: "Go",
-  cargo: "crates.io",
-  rust: "crates.io",
-};
-const SEMVER: ReadonlySet<string> = new Set(["npm", "Go", "crates.io"]);
+const SEMVER: ReadonlySet<string> = new Set(["npm", "Go", "crates.io", "Hex", "Pub", "SwiftURL"]);
 
 /**
  * The record of a decision. An id that is no one's in OSV begins with x_. Packages of distributions and images, which
@@ -27,7 +15,7 @@ export function osvOf(decision: Decision): Record<string, unknown> {
   const { status, notes, action, justification, versions } = statementOf(decision);
   const isOfComponent = advisory.component_name !== "";
   const kind = folded(isOfComponent ? advisory.component_type : advisory.artifact_type);
-  const ecosystem = ECOSYSTEMS[kind];
+  const ecosystem = packageKind(kind)?.ecosystem;
   const name = isOfComponent ? advisory.component_name : advisory.artifact_name;
   const severity = (JSON.parse(advisory.severities) as { type: string; score: string }[]).flatMap(({ type, score }) =>
     /^TYPE_CVSS_V[234]$/.test(type) ? [{ type: type.replace("TYPE_", ""), score }] : [],

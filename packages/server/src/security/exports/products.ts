@@ -1,5 +1,6 @@
 import { namedPurl, writePurl } from "../../lib/purls/index.ts";
 import type { Row } from "../../store/index.ts";
+import { packageKind } from "./package-kinds.ts";
 
 /** What a decision is about, as purls. */
 export interface Product {
@@ -9,23 +10,6 @@ export interface Product {
   /** The component in it, with each version that is named; none when it is about the artifact itself. */
   components: { purl: string; name: string }[];
 }
-
-/** Types of purls, by kinds of artifacts and components in lower case. */
-export const PURL_TYPES: Readonly<Record<string, string>> = {
-  apk: "apk",
-  deb: "deb",
-  rpm: "rpm",
-  npm: "npm",
-  pypi: "pypi",
-  python: "pypi",
-  maven: "maven",
-  java: "maven",
-  go: "golang",
-  "go-module": "golang",
-  golang: "golang",
-  cargo: "cargo",
-  rust: "cargo",
-};
 
 /** `registry`: the host of images, without a scheme. `versions`: of the component, or of the artifact without one. */
 export function productOf(
@@ -60,13 +44,16 @@ function imagePurl(path: string, arch: string, registry: string): string {
   return writePurl({ type: "oci", name: name || "image", qualifiers });
 }
 
+/** Types of purls whose packages may have a namespace. Source: the types of purl-spec. */
+const WITH_NAMESPACES: ReadonlySet<string> = new Set(["npm", "golang", "maven", "composer", "swift"]);
+
 function packagePurl(kind: string, name: string, version: string | undefined, arch: string): string {
-  const type = PURL_TYPES[kind.toLowerCase()] ?? "generic";
+  const type = packageKind(kind)?.purlType ?? "generic";
   const cut = type === "maven" && name.includes(":") ? name.indexOf(":") : name.lastIndexOf("/");
-  const hasNamespace = cut > 0 && (type === "npm" || type === "golang" || type === "maven");
+  const hasNamespace = cut > 0 && WITH_NAMESPACES.has(type);
   const [namespace, last] = hasNamespace ? [name.slice(0, cut), name.slice(cut + 1)] : ["", name];
-  // An artifact of Maven has a group.
-  const written = type === "maven" && namespace === "" ? "generic" : type;
+  // An artifact of Maven has a group, and a package of Swift a host and an owner.
+  const written = (type === "maven" || type === "swift") && namespace === "" ? "generic" : type;
   const purl = namedPurl({ type: written, namespace, name: last, version: version ?? "", qualifiers: new Map() });
   return writePurl({ ...purl, qualifiers: { arch } });
 }

@@ -1,4 +1,6 @@
 import type { Database } from "../../store/index.ts";
+import { knowledgeOf } from "../coverage/image-knowledge.ts";
+import { manifestOf } from "../gate/images.ts";
 import { nameOf, tagsOfImages } from "./images.ts";
 import { differences, emittedOf, type Notice } from "./notices.ts";
 import { findingsOfImage } from "./read.ts";
@@ -29,7 +31,11 @@ export async function lookAtImages(db: Database, turn: () => Promise<void> | und
     const { repo, digest } = check;
     const findings = await findingsOfImage(db, { repo, digest, state: "open" }, known, { turn });
     const differ = differences(await emittedOf(db, check), findings ?? []);
-    found.push({ ...check, isKnown: findings !== undefined, tags: tags.get(nameOf(check))?.names ?? [], ...differ });
+    const isKnown = findings !== undefined;
+    const image = await knowledgeOf(db, check, await manifestOf(db, check));
+    const { state, reason = "" } = image ?? {};
+    const names = tags.get(nameOf(check))?.names ?? [];
+    found.push({ ...check, isKnown, tags: names, state: state ?? "UNSPECIFIED", reason, ...differ });
     await turn();
   }
   return found;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { FindingSeverity, FindingsChangeSchema } from "@moorage/api/messages";
+import { FindingSeverity, FindingsChangeSchema, KnowledgeState } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { pathOf } from "../../core/image-path.ts";
@@ -29,6 +29,9 @@ export interface Notice extends ImageName {
   mark: string;
   /** The image is still there, and it is known what it holds; otherwise nothing is emitted. */
   isKnown: boolean;
+  /** What is known of the image, and why not all is. */
+  state: keyof typeof KnowledgeState;
+  reason: string;
   /** What is open now, as it is stored. */
   open: string;
   count: number;
@@ -125,6 +128,8 @@ async function emitNotice(call: Call, notice: Notice): Promise<number> {
         open: notice.count,
         ...summaryOf(changed),
         when: civilTime(nowMs),
+        state: KnowledgeState[notice.state],
+        stateReason: notice.reason,
       },
     });
   if (opened.length > 0) emit("vulnerabilities.finding.opened.v1", opened);

@@ -62,8 +62,8 @@ export function compileAffected(order: VersionOrder, affected: Affected): Compil
 
 /**
  * Whether the version is affected: one of the list `versions`, or in one of the ranges. A version that its order cannot
- * place is only looked for in the list, and in ranges of all versions. Withdrawn records, which affect nothing, are the caller's concern, and
- * so is that the version is written as `lookupsOf` does.
+ * place is only looked for in the list, and in ranges of all versions. Withdrawn records, which affect nothing, are the
+ * caller's concern, and so is that the version is written as `lookupsOf` does.
  */
 export function isAffected(compiled: CompiledAffected, version: string): Verdict {
   const { order, ranges } = compiled;

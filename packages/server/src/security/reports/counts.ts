@@ -1,6 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
+import { stateOfImages } from "../coverage/index-knowledge.ts";
 import type { Severity } from "../feeds/severities.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { DAY_MS, type Days, dayOf, tagDays, type TagName } from "../resolved/days.ts";
@@ -15,6 +16,9 @@ export interface DayCount {
   severities: ReadonlyMap<string, Severity>;
   /** See imageBytes. */
   bytes: number;
+  /** What is known of the image now, and why not all is; see stateOfImages. */
+  state: string;
+  reason: string;
 }
 
 type Caller = Pick<Call, "tx" | "nowMs" | "requireCaller" | "weigh">;
@@ -60,7 +64,8 @@ export async function countsOfTag(
     const severities = image.last?.severities;
     if (severities === undefined) continue;
     before = isCumulative ? new Map([...before, ...severities]) : severities;
-    counts.push({ dayMs, severities: before, bytes: image.bytes });
+    const { bytes, state, reason } = image;
+    counts.push({ dayMs, severities: before, bytes, state, reason });
   }
   return counts;
 }
@@ -68,6 +73,8 @@ export async function countsOfTag(
 /** An image whose vulnerabilities are read on several days. */
 interface Image {
   bytes: number;
+  state: string;
+  reason: string;
   /** When they may have changed, in milliseconds since 1970. */
   changes: readonly number[];
   /** As they were read last; without `severities` when it was not known what the image holds. */
@@ -75,7 +82,8 @@ interface Image {
 }
 
 async function imageOf({ tx }: Caller, repo: string, digest: string): Promise<Image> {
-  return { bytes: await imageBytes(tx, repo, digest), changes: await changesOf(tx, repo, digest) };
+  const known = await stateOfImages(tx, { repo, digest });
+  return { ...known, bytes: await imageBytes(tx, repo, digest), changes: await changesOf(tx, repo, digest) };
 }
 
 /** Of a tag that never was there are none. */

@@ -5,6 +5,7 @@ import { invalidArgument } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { ancestorsOf } from "../../lib/uid.ts";
 import { vulnerabilityKey } from "../feeds/stored.ts";
+import type { ImageName } from "../findings/images.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { Component } from "./component.ts";
 import { type Days, dayOf, type TagDays, tagDays } from "./days.ts";
@@ -29,6 +30,8 @@ export interface Resolved {
 export interface ResolvedDay {
   dayMs: number;
   resolved: Resolved[];
+  /** The images that the tags pointed to, each once. */
+  images: ImageName[];
 }
 
 /** The most that is answered, over all days. */
@@ -55,7 +58,8 @@ export async function resolvedByDay(
   for (const { repo, tags } of images)
     for (const tag of new Set(tags))
       timelines.push(await timelineOf(held, await tagDays(call.tx, { repo, tag }, days)));
-  for (const { known } of timelines) for (const dayMs of known.keys()) report.addDay(dayMs);
+  for (const { repo, known, digests } of timelines)
+    for (const dayMs of known.keys()) report.addDay(dayMs, { repo, digest: digests.get(dayMs) ?? "" });
   const turn = createTurns();
   const vulnerabilities: KnownVulnerabilities = new Map();
   for (const [repo, ofRepo] of Map.groupBy(timelines, (timeline) => timeline.repo)) {
@@ -77,12 +81,14 @@ export async function resolvedByDay(
 interface Timeline {
   repo: string;
   known: Map<number, readonly HeldImage[]>;
+  /** To which digest it pointed on each of the days. */
+  digests: ReadonlyMap<number, string>;
   /** The days on which it pointed to another digest than on the last day before of which this is known. */
   moves: { dayMs: number; from: readonly HeldImage[]; to: readonly HeldImage[] }[];
 }
 
 async function timelineOf(held: Held, { repo, digests, before }: TagDays): Promise<Timeline> {
-  const timeline: Timeline = { repo, known: new Map(), moves: [] };
+  const timeline: Timeline = { repo, known: new Map(), digests, moves: [] };
   let last: { digest: string; images: readonly HeldImage[] } | undefined;
   for (const digest of before) {
     const images = await held.imagesOf(repo, digest);
@@ -140,15 +146,17 @@ function daysOf({ fixedVersion, timeMs }: Decided, component: Component, { known
 }
 
 class Report {
-  readonly #days = new Map<number, Resolved[]>();
+  readonly #days = new Map<number, Omit<ResolvedDay, "dayMs">>();
   #count = 0;
 
-  addDay(dayMs: number): void {
-    if (!this.#days.has(dayMs)) this.#days.set(dayMs, []);
+  addDay(dayMs: number, image: ImageName): void {
+    const day = this.#days.get(dayMs) ?? { resolved: [], images: [] };
+    this.#days.set(dayMs, day);
+    if (!day.images.some(({ repo, digest }) => repo === image.repo && digest === image.digest)) day.images.push(image);
   }
 
   add(dayMs: number, resolved: Resolved): void {
-    this.#days.get(dayMs)?.push(resolved);
+    this.#days.get(dayMs)?.resolved.push(resolved);
     this.#count += 1;
     if (this.#count > MAX_RESOLVED)
       throw invalidArgument({
@@ -158,6 +166,6 @@ class Report {
   }
 
   days(): ResolvedDay[] {
-    return [...this.#days].map(([dayMs, resolved]) => ({ dayMs, resolved })).sort((a, b) => a.dayMs - b.dayMs);
+    return [...this.#days].map(([dayMs, day]) => ({ dayMs, ...day })).sort((a, b) => a.dayMs - b.dayMs);
   }
 }

@@ -17,6 +17,9 @@ import { validate } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../../errors.ts";
 import { isoTime, milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
+import { createTurns } from "../../lib/turns.ts";
+import { stateOfImages } from "../coverage/index-knowledge.ts";
+import { type ImageName, nameOf } from "../findings/images.ts";
 import { repoOfReport } from "../../registry/index.ts";
 import { resolvedByDay, type ResolvedDay, type TaggedImages } from "./by-day.ts";
 import { DAY_MS, type Days, dayOf } from "./days.ts";
@@ -75,9 +78,13 @@ export async function listResolved(
     call,
     page.rows.map(({ resolved }) => resolved),
   );
+  const stateOf = statesOfDays(call);
+  const states: { state: string; stateReason: string }[] = [];
+  for (const { images } of page.rows) states.push(await stateOf(images));
   return {
     ...page,
     resolvedVulnsReports: page.rows.map(({ dayMs }, at) => ({
+      ...states[at],
       date: timestamp(dayMs),
       resolvedVulns: (described[at] ?? []).map(({ id, aliases, severities }) => ({
         id,
@@ -87,6 +94,31 @@ export async function listResolved(
     })),
   };
 }
+
+const STATES = ["NOT_READ", "NO_DATA", "READ"];
+
+/** What is known now of the images of a day, the least of them. Each image is judged once. */
+function statesOfDays(call: Call) {
+  const known = new Map<string, { state: string; reason: string }>();
+  const turn = createTurns();
+  return async (images: readonly ImageName[]): Promise<{ state: string; stateReason: string }> => {
+    const all: { state: string; reason: string }[] = [];
+    for (const image of images) {
+      const one = known.get(nameOf(image)) ?? (await stateOfImages(call.tx, image));
+      known.set(nameOf(image), one);
+      all.push(one);
+      await turn();
+      call.requireCaller();
+    }
+    const reasons = new Set(all.map(({ reason }) => reason).filter((reason) => reason !== ""));
+    return {
+      state: STATES.find((state) => all.some((one) => one.state === state)) ?? "",
+      stateReason: [...reasons].slice(0, MAX_REASONS).join("; "),
+    };
+  };
+}
+
+const MAX_REASONS = 10;
 
 function pageOf(days: DayRow[], { orders, after, offset, limit }: PageQuery): FoundPage<DayRow> {
   const isDescending = orders[0]?.descending === true;

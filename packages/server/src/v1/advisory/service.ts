@@ -43,6 +43,8 @@ const resolved = mapping(ResolvedVulnSchema, V2ResolvedVuln, {
 const report = mapping(ResolvedVulnsReportSchema, V2Report, {
   date: "date",
   resolvedVulns: nested("resolvedVulns", resolved),
+  state: "state",
+  stateReason: "stateReason",
 });
 const imageRef = mapping(ResolvedVulnsReportFilter_ImageRefSchema, V2ImageRef, { repo: "repo", tags: "tags" });
 

@@ -126,7 +126,7 @@ const ORDER = [
   Severity.UNKNOWN,
 ] as const;
 
-function countReport({ repo, tag }: Reference, { dayMs, severities, bytes }: DayCount): CountReport {
+function countReport({ repo, tag }: Reference, { dayMs, severities, bytes, state, reason }: DayCount): CountReport {
   const ids = [...severities.keys()].sort();
   const of = (wanted: Severity): string[] => ids.filter((id) => SEVERITIES[severities.get(id) ?? "UNKNOWN"] === wanted);
   return create(VulnCountReportSchema, {
@@ -142,5 +142,7 @@ function countReport({ repo, tag }: Reference, { dayMs, severities, bytes }: Day
     critCveIds: of(Severity.CRITICAL),
     negligibleCveIds: of(Severity.NEGLIGIBLE),
     unknownCveIds: of(Severity.UNKNOWN),
+    state,
+    stateReason: reason,
   });
 }
