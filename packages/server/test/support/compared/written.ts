@@ -133,7 +133,7 @@ export const WRITTEN: Readonly<Record<string, WrittenImage>> = {
               1000: name,
               1001: version,
               1002: release,
-              ...(epoch !== undefined && { 1003: epoch }),
+              ...(epoch === undefined ? undefined : { 1003: epoch }),
               1011: "Rocky Enterprise Software Foundation",
               1014: "MIT",
               1022: architecture,
