@@ -14,8 +14,8 @@ import { osvOf, putRecords } from "../support/feed-records.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
-// Images of many kinds: what is in them against trivy-cdxgen, which reads the same files, and against osv-scanner, which
-// reads lock files with the same packages; and what records of OSV find in them against osv-scanner with the same ones.
+// Images of many kinds: what is in them against trivy-cdxgen, which reads the same files, and against osv-scanner,
+// which reads lock files with the same packages; and what records of OSV find in them against osv-scanner with the same.
 
 /** The programs, and the folder of the kinds that are fetched; `.ci/compared.sh` brings them. */
 const SCANNER = process.env["MOORAGE_TEST_OSV_SCANNER"] ?? "";
@@ -289,7 +289,7 @@ function putRecordFiles(database: string, records: readonly About[]): void {
   }
 }
 
-/** Records about each package: one that lists its version, ranges that begin and end with it, and one that ends at it. */
+/** Records about each package: one lists its version, others have ranges that begin, end or are fixed with it. */
 function recordsAbout(kind: string, packages: readonly Named[]): About[] {
   return packages.flatMap(({ ecosystem, name, version }, n): About[] => {
     const range = (...events: object[]): object => ({
