@@ -15,7 +15,7 @@ import { temporaryFolder } from "../support/installation.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 
 // Images of many kinds: what is in them against trivy-cdxgen, which reads the same files, and against osv-scanner,
-// which reads lock files with the same packages; and what records of OSV find in them against osv-scanner with the same.
+// which reads lock files with the same packages; and what records of OSV find in them, by Moorage and by osv-scanner.
 
 /** The programs, and the folder of the kinds that are fetched; `.ci/compared.sh` brings them. */
 const SCANNER = process.env["MOORAGE_TEST_OSV_SCANNER"] ?? "";

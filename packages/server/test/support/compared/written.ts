@@ -50,6 +50,20 @@ const RPMS: [string, string, string, string, string, number?][] = [
   ["zlib", "1.2.11", "40.el9", "x86_64", "zlib-1.2.11-40.el9.src.rpm"],
 ];
 
+function rpm([name, version, release, architecture, source, epoch]: (typeof RPMS)[number]): Buffer {
+  const tags: Record<number, string | number> = {
+    1000: name,
+    1001: version,
+    1002: release,
+    1011: "Rocky Enterprise Software Foundation",
+    1014: "MIT",
+    1022: architecture,
+    1044: source,
+  };
+  if (epoch !== undefined) tags[1003] = epoch;
+  return rpmHeader(tags);
+}
+
 const PHP = {
   packages: [
     { name: "monolog/monolog", version: "2.8.0", license: ["MIT"] },
@@ -127,20 +141,7 @@ export const WRITTEN: Readonly<Record<string, WrittenImage>> = {
       { path: "etc/redhat-release", content: "Rocky Linux release 9.5 (Blue Onyx)\n" },
       {
         path: "var/lib/rpm/rpmdb.sqlite",
-        content: rpmSqlite(
-          RPMS.map(([name, version, release, architecture, source, epoch]) =>
-            rpmHeader({
-              1000: name,
-              1001: version,
-              1002: release,
-              ...(epoch === undefined ? undefined : { 1003: epoch }),
-              1011: "Rocky Enterprise Software Foundation",
-              1014: "MIT",
-              1022: architecture,
-              1044: source,
-            }),
-          ),
-        ),
+        content: rpmSqlite(RPMS.map(rpm)),
       },
     ],
     locks: {},
