@@ -251,6 +251,27 @@ test("lists of crates in programs count for the image, all of them together, and
   assert.match(await unreadReason("bin/large", list(9 * MIB), 0o755), /larger than 8388608 bytes/);
 });
 
+test("files of languages at the limits of their readers are read, or named as not read", async () => {
+  const files: TarEntry[] = [
+    { path: "usr/specifications/a-1.gemspec", content: Buffer.alloc(4 * MIB, 's.name = "') },
+    { path: "lib/a/ebin/a.app", content: `{application,a,[{description,"${"\\x".repeat(2 * MIB)}` },
+    { path: "lib/b/ebin/b.app", content: "{".repeat(4 * MIB) },
+    { path: "lib/R/a/DESCRIPTION", content: `Package: a\nVersion: 1\nBuilt: R 4\nLicense: x\n${" y\n".repeat(MIB)}` },
+    { path: "app/vendor/composer/installed.json", content: `{"packages":[${"{},".repeat(4_000_000)}{}]}` },
+    { path: "conda-meta/a.json", content: `{"name":"a","version":"1","files":[${"[],".repeat(4_000_000)}[]]}` },
+    { path: "app/.pnp.cjs", content: `RAW_RUNTIME_STATE =\n'${"\\\n".repeat(4 * MIB)}'` },
+    { path: "web/.pnp.cjs", content: `return hydrateRuntimeState({${"{".repeat(8 * MIB)}` },
+    { path: "usr/a.egg", content: zipOf({ "EGG-INFO/PKG-INFO": Buffer.alloc(9 * MIB, "x") }) },
+    { path: "app/.yarn/cache/a.zip", content: zipOf({ "node_modules/a/package.json": Buffer.alloc(5 * MIB, " ") }) },
+    { path: "app/pom.jar", content: zipOf({ "META-INF/maven/g/a/pom.xml": "<a>".repeat(300_000), "A.class": "" }) },
+  ];
+  const { components, unread } = await catalogOf([files], { chunkBytes: MIB });
+  const seen = [...components, ...unread].map((each) => each.path);
+  assert.deepEqual([...new Set(seen)].toSorted(), files.map((file) => file.path).toSorted());
+  // What these archives unpack to counts for the image.
+  await failsWith(/unpacks to more than 4194304 bytes/, [files.slice(-3, -2)], { limits: { bytes: 4 * MIB } });
+});
+
 test("archives inside of archives count for the image, all of them together", async () => {
   const jar = zipOf({ "META-INF/MANIFEST.MF": "x".repeat(600_000) });
   const files = Array.from({ length: 20 }, (_, n) => ({ path: `${n}.jar`, content: jar }));

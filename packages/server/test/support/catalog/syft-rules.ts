@@ -22,8 +22,8 @@ const VERSION_FIELDS = ["implementation-version", "specification-version", "plug
  * `group:artifact:version` of an archive by the rules that Syft documents: where it has the properties, or else the
  * document, of one project of Maven, that; otherwise artifact and version by the name of the file, the version else by
  * the manifest, and the group by a list of names of artifacts, else by the first field of the manifest that begins like
- * a domain, else the artifact's own name. `groups`: that list. What else it tries for names that no Java archive of
- * Maven has is left out. Source: Syft 1.44.0, java/archive_parser.go, package_url.go and cpegenerate/java.go.
+ * a domain, else the artifact's own name. `groups`: that list. Its rules for names that no archive of Maven
+ * has are left out. Source: Syft 1.44.0, java/archive_parser.go, package_url.go and cpegenerate/java.go.
  */
 export async function syftsCoordinates(
   archive: Buffer,
