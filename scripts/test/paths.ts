@@ -145,6 +145,7 @@ export const OWN_PROCESS = [
   "src/lib/release-memory",
   "src/lib/temp-folders",
   "test/events/types",
+  "test/libraries/toy/",
   "test/oci/blob-memory",
   "test/oci/blobs",
   "test/oci/uploads",

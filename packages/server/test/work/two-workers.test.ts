@@ -6,7 +6,7 @@ import { npmFile } from "../support/catalog/catalog.ts";
 import { pushLayers } from "../support/catalog/push.ts";
 import { openFeedInstallation, OSV_FEED } from "../support/feed-installation.ts";
 import { before as affectedBefore } from "../support/matching.ts";
-import { until } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/processes.ts";
 
 // Two workers, of which each looks for work by itself once an hour: the one that takes a push works on it.
@@ -38,7 +38,7 @@ test("images pushed to two workers have their findings, and these are emitted", 
   // One by one, and each over a connection of its own, so that both workers get some.
   for (const [n, name] of names.entries()) {
     await pushLayers(place, name, [tarOf([npmFile("app", name, "1.0.0")])]);
-    await until(async () => (await emitted()).length === n + 1);
+    await eventually(async () => (await emitted()).length === n + 1);
   }
   assert.deepEqual(
     await emitted(),

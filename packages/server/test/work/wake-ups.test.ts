@@ -4,7 +4,7 @@ import { pushArtifact } from "../support/catalog/push.ts";
 import { osvOf, putRecords } from "../support/feed-records.ts";
 import { BAD, CLEAN, CRITICAL, type GatedRepo, openGatedRepo, putGateRecords, SEVERE } from "../support/gated-repo.ts";
 import { before as affectedBefore } from "../support/matching.ts";
-import { until } from "../support/mirror.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 import { startAdapter } from "../support/scanner-adapter.ts";
 import { requestScans, whenScan } from "../support/scans.ts";
@@ -46,7 +46,7 @@ test("a pushed image is read, compared, gated, and its findings are emitted", LI
   for (const [n, packages] of [[BAD], [SEVERE]].entries()) {
     await repo.push(`v${n}`, ...packages);
     await repo.pulledAs(`v${n}`, 403);
-    await until(async () => (await emitted(repo)).length === n + 1);
+    await eventually(async () => (await emitted(repo)).length === n + 1);
   }
   assert.deepEqual((await vulnerabilities(repo.repo)).toSorted(), ["CVE-2026-1", "CVE-2026-3"]);
   assert.deepEqual(await emitted(repo), ["opened", "opened"]);
@@ -79,7 +79,7 @@ test("what is attached to an image closes a finding, and what an import brings o
     await pushArtifact(repo, { artifactType: mediaType, subject: digest, layers: [{ mediaType, content }] });
     await repo.pulledAs(name, 200);
   }
-  await until(async () => (await emitted(repo)).length === 4);
+  await eventually(async () => (await emitted(repo)).length === 4);
   assert.deepEqual(await emitted(repo), ["opened", "closed", "opened", "closed"]);
 });
 
@@ -92,7 +92,7 @@ test("scans are done, those that were asked for and those of what a tag comes to
     const place = await gatedRepo();
     for (const tag of ["v1", "v2"]) {
       const digest = await place.push(tag, CLEAN);
-      const automatic = await until(async () => {
+      const automatic = await eventually(async () => {
         const scans = await rows<Json>(platform.ok("GET", `/vulnerabilities/v2/scans?digest=${digest}`), "scans");
         return scans[0]?.["state"] === "SCAN_STATE_DONE" && scans[0];
       });
@@ -112,7 +112,7 @@ test("a mirror is copied when its source is set, and whenever somebody asks for 
   await source.push("v1", CLEAN);
   const { uid } = await platform.repo(platform.organization, { name: "mirror", syncConfig: { source: source.repo } });
   for (const tagsSeen of [1, 2, 3]) {
-    const sync = await until(async () => {
+    const sync = await eventually(async () => {
       const now = await platform.ok<Json>("GET", `/registry/v2/repos/${uid}/sync`);
       return now["tagsSeen"] === tagsSeen && now;
     });

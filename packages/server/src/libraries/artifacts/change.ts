@@ -14,7 +14,7 @@ import type { PublishContext, PublishTarget } from "./publish.ts";
 import { versionNamed, versionsOf } from "./visible.ts";
 import { settleArtifact } from "./write.ts";
 
-interface ChangeInput extends PublishTarget {
+export interface ChangeInput extends PublishTarget {
   /** The number of the ecosystem. */
   ecosystem: number;
   normalized: string;
