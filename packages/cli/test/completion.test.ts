@@ -6,12 +6,12 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { LAUNCHER, moorage, run, temporaryFolder } from "./commands.ts";
+import { LAUNCHER, moorage, program, run, temporaryFolder } from "./commands.ts";
 import { placeFor, placeWithServer } from "./completion.ts";
 
 /** The words that are offered for the last one. Nothing may be printed on standard error. */
 async function offered(env: Record<string, string>, cwd: string, ...words: string[]): Promise<string[]> {
-  const { code, stdout, stderr } = await moorage(["__complete", "fish", "--", ...words], { cwd, env });
+  const { code, stdout, stderr } = await program(["__complete", "fish", "--", ...words], { cwd, env });
   assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
   return stdout
     .split("\n")
@@ -54,7 +54,7 @@ test("commands, flags and fixed values are offered, each with what it is", async
     [["serve", "--data-dir", ""], [":folders"]],
   ] as [string[], string[]][])
     assert.deepEqual(await offered(env, folder, ...words), expected, words.join(" "));
-  const { stdout } = await moorage(["__complete", "zsh", "--", "comple"], { cwd: folder, env });
+  const { stdout } = await program(["__complete", "zsh", "--", "comple"], { cwd: folder, env });
   assert.equal(stdout, "completion\tprint the script by which a shell completes this command\n");
 });
 

@@ -1,8 +1,9 @@
 // Processes that run the commands of a test file, one command at a time each. There are as many as commands ran side by
 // side, so that none waits for another.
 //
-// Not as in a process of its own: what was loaded stays loaded, standard input is at its end, there is no launcher and
-// no terminal, and a command has ended when its work has, whatever it leaves open. Tests of these start a process.
+// Not as in a process of its own: what was loaded stays loaded, the process is older than the command (completion has
+// so much time from its start), standard input is at its end, there is no launcher and no terminal, and a command has
+// ended when its work has, whatever it leaves open. Tests of these start a process.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
