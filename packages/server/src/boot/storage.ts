@@ -77,11 +77,6 @@ export async function openStorage(
     publicAdvisories,
     terms,
     admins,
-  };
-  const served = {
-    ...context,
-    publicOrganization: config.publicOrganization,
-    freeTierTags: config.freeTierTags,
     installation: {
       organization: bootstrap.organization.uid,
       version: observation.version,
@@ -92,6 +87,11 @@ export async function openStorage(
       uploadTtlMs: config.uploadTtlMs,
       feedsMirror: config.feedsMirror,
     },
+  };
+  const served = {
+    ...context,
+    publicOrganization: config.publicOrganization,
+    freeTierTags: config.freeTierTags,
   };
   const providers = accountProviders(config, tokens);
   const methods = methodsOf({

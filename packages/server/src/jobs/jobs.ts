@@ -8,6 +8,8 @@ import { blockRetention, removeUnusedUpstreamDocuments } from "../libraries/inde
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
 import {
   dueFeeds,
+  removedFeeds,
+  removeFeeds,
   removeUnusedAttachments,
   removeUnusedCatalogs,
   removeUnusedNotices,
@@ -45,7 +47,8 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
 
 const HOUR_MS = 3_600_000;
 // How often is looked for feeds that are due; each has its own interval.
-const FEEDS_EVERY_MS = 10_000;
+// Somebody may wait for one that was just added, or is to be fetched now.
+const FEEDS_EVERY_MS = 2_000;
 // The shortest time between the beginnings of two passes over all images.
 const VEX_EVERY_MS = 2_000;
 
@@ -130,8 +133,11 @@ function jobsOf(deps: JobsDeps): Job[] {
       name: "feeds",
       everyMs: FEEDS_EVERY_MS,
       done: "feeds updated",
-      isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0,
-      run: (signal) => updateDueFeeds({ transactor, reader, clock, log }, config, signal),
+      isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0 || (await removedFeeds(reader)).length > 0,
+      async run(signal) {
+        const removed = await removeFeeds({ transactor, reader, clock, log }, signal);
+        return { removed, ...(await updateDueFeeds({ transactor, reader, clock, log }, config, signal)) };
+      },
     },
     ...(config.vexReferrers
       ? [

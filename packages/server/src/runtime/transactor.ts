@@ -30,6 +30,7 @@ export async function openTransactor(
       admins: data.admins,
       terms: data.terms,
       secrets: createSecrets(data.secretKeys),
+      organization: data.installation?.organization,
     });
   return startWriter({ ...data, path: databasePath(dataDir) }, store.reader, {
     onFault,

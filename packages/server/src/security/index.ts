@@ -61,8 +61,23 @@ export { scannersService } from "./scanners/service.ts";
 export { isScanUnderWay } from "./scanners/under-way.ts";
 export { securityCommands } from "./commands.ts";
 export { putFeeds } from "./feeds/commands.ts";
-export { checkedDefinition, type FeedDefinition, FeedDefinitionError } from "./feeds/definition.ts";
-export { dueFeeds, dueMs as feedDueMs, feedStates, isOverdue as isFeedOverdue, updateDueFeeds } from "./feeds/due.ts";
+export {
+  checkedDefinition,
+  DEFAULT_FEED_INTERVAL_MS,
+  type FeedDefinition,
+  FeedDefinitionError,
+} from "./feeds/definition.ts";
+export { changeFeed, feedToChange, markForRemoval, requestFetch } from "./feeds/change.ts";
+export { defineFeeds } from "./feeds/define.ts";
+export {
+  dueFeeds,
+  dueMs as feedDueMs,
+  feedStates,
+  isOverdue as isFeedOverdue,
+  removedFeeds,
+  removeFeeds,
+  updateDueFeeds,
+} from "./feeds/due.ts";
 export { type Covered, coveredIn } from "./feeds/coverage.ts";
 export { FEED_PRESETS, type FeedPreset, PRESET_GROUPS, presetAddress, presetsNamed } from "./feeds/presets.ts";
 export { FEED_FORMATS, type FeedFormat } from "./feeds/formats.ts";

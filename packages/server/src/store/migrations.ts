@@ -665,6 +665,11 @@ export const MIGRATIONS: Migration[] = [
       `update feeds set etag = '', last_modified = '', newest = null, full_time = null where format = 'osv'`,
     ],
   },
+  {
+    version: 57,
+    name: "feeds that are being removed",
+    statements: [`alter table feeds add column delete_time INT8`],
+  },
 ];
 
 /** The schema version of this program. */

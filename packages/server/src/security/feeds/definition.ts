@@ -17,7 +17,20 @@ export interface FeedDefinition {
 }
 
 /** A definition is wrong. The message names the field. */
-export class FeedDefinitionError extends Error {}
+export class FeedDefinitionError extends Error {
+  /** The field that is wrong, and what is; the field is empty for what is about no single one. */
+  readonly field: string;
+  readonly problem: string;
+
+  constructor(problem: string, field = "") {
+    super(field === "" ? problem : `${field}: ${problem}`);
+    this.field = field;
+    this.problem = problem;
+  }
+}
+
+/** How often a feed is fetched for which nothing is said, in milliseconds. */
+export const DEFAULT_FEED_INTERVAL_MS = 6 * 3_600_000;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const MAX_LICENCE_LENGTH = 500;
@@ -59,4 +72,4 @@ function checkAddress(address: string, rules: { allowPrivateNetwork: boolean }):
   }
 }
 
-const wrong = (field: string, problem: string): FeedDefinitionError => new FeedDefinitionError(`${field}: ${problem}`);
+const wrong = (field: string, problem: string): FeedDefinitionError => new FeedDefinitionError(problem, field);

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { MoorageError } from "../../errors.ts";
 import type { Database, Row } from "../../store/index.ts";
 import type { DownloadRules } from "./download.ts";
-import type { FeedDeps } from "./import.ts";
+import { type FeedDeps, removeFeed } from "./import.ts";
 import { SourceError } from "./record.ts";
 
 // A feed that failed is due again sooner.
@@ -14,13 +14,16 @@ const IMPORTED_EVERY_MS = 7 * 86_400_000;
 
 type Schedule = Pick<
   Row<"feeds">,
-  "address" | "interval_ms" | "attempt_time" | "success_time" | "request_time" | "create_time" | "error"
+  "address" | "interval_ms" | "attempt_time" | "success_time" | "request_time" | "delete_time" | "create_time" | "error"
 >;
 
-/** When the feed is fetched next, in milliseconds since 1970; in the past: now. Undefined without an address. */
+/**
+ * When the feed is fetched next, in milliseconds since 1970; in the past: now. Undefined without an address, and while
+ * it is being removed.
+ */
 export function dueMs(feed: Schedule): number | undefined {
   const { address, interval_ms: everyMs, attempt_time: attemptMs, request_time: requestMs, error } = feed;
-  if (address === "") return undefined;
+  if (address === "" || feed.delete_time !== null) return undefined;
   if (attemptMs === null) return 0;
   if (requestMs !== null && requestMs > attemptMs) return requestMs;
   return attemptMs + (error === "" ? everyMs : Math.min(everyMs, RETRY_MS));
@@ -43,6 +46,29 @@ export async function dueFeeds(reader: Database, nowMs: number): Promise<Row<"fe
     .filter(({ atMs }) => atMs <= nowMs)
     .toSorted((a, b) => a.atMs - b.atMs)
     .map(({ row }) => row);
+}
+
+/** The names of the feeds that are being removed. */
+export async function removedFeeds(reader: Database): Promise<string[]> {
+  const rows = await reader.selectFrom("feeds").select("name").where("delete_time", "is not", null).execute();
+  return rows.map(({ name }) => name);
+}
+
+/** Removes the feeds that are being removed, with their records. Returns how many are gone. */
+export async function removeFeeds(deps: FeedDeps & { log: Logger }, signal: AbortSignal): Promise<number> {
+  let gone = 0;
+  for (const feed of await removedFeeds(deps.reader)) {
+    signal.throwIfAborted();
+    try {
+      await removeFeed(deps, feed, signal);
+      gone += 1;
+    } catch (error) {
+      // A file has it again, or somebody on the machine removes it as well.
+      if (!(error instanceof MoorageError)) throw error;
+      deps.log.warn({ feed, reason: error.message }, "removing a feed stopped");
+    }
+  }
+  return gone;
 }
 
 /** The state of each feed, for metrics. Times are milliseconds since 1970. */

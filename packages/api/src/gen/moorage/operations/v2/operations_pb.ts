@@ -5,8 +5,9 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
+import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -14,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/operations/v2/operations.proto.
  */
 export const file_moorage_operations_v2_operations: GenFile = /*@__PURE__*/
-  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKEExpc3RGZWVkc1JlcXVlc3QSEgoJdW5tYXRjaGVkGOgHIAEoCCI/ChFMaXN0RmVlZHNSZXNwb25zZRIqCgVmZWVkcxgBIAMoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkIrkECgRGZWVkEgwKBG5hbWUYASABKAkSDgoGZm9ybWF0GAIgASgJEg8KB2xpY2VuY2UYAyABKAkSDwoHcmVjb3JkcxgEIAEoAxIQCghwcm9ibGVtcxgFIAEoAxIwCgxzdWNjZXNzX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGF0dGVtcHRfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXJyb3IYCCABKAkSDwoHYWRkcmVzcxgJIAEoCRIrCghpbnRlcnZhbBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCghkdWVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaXNfb3ZlcmR1ZRgMIAEoCBIRCgl3aXRoZHJhd24YDSABKAMSNQoIY292ZXJhZ2UYDiADKAsyIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZENvdmVyYWdlEhYKDmNvdmVyYWdlX2tub3duGA8gASgIEhEKCXVubWF0Y2hlZBgQIAEoAxITCgpzdGF0ZW1lbnRzGOgHIAEoAxIdChRzdGF0ZW1lbnRzX3VubWF0Y2hlZBjpByABKAMSQwoUdW5tYXRjaGVkX3N0YXRlbWVudHMY6gcgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRTdGF0ZW1lbnQiaQoNRmVlZFN0YXRlbWVudBIOCgZyZWNvcmQYASABKAkSFwoPdnVsbmVyYWJpbGl0aWVzGAIgAygJEg4KBnN0YXR1cxgDIAEoCRIPCgdwcm9kdWN0GAQgASgJEg4KBnJlYXNvbhgFIAEoCSJCCgxGZWVkQ292ZXJhZ2USDQoFc3BhY2UYASABKAkSDwoHcmVjb3JkcxgCIAEoAxISCgppc19tYXRjaGVkGAMgASgIIi8KF0xpc3RGZWVkUHJvYmxlbXNSZXF1ZXN0EhQKBGZlZWQYASABKAlCBvK7GAIQQCJQChhMaXN0RmVlZFByb2JsZW1zUmVzcG9uc2USNAoIcHJvYmxlbXMYASADKAsyIi5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZFByb2JsZW0izAEKC0ZlZWRQcm9ibGVtEgwKBGZlZWQYASABKAkSNQoEa2luZBgCIAEoDjInLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkUHJvYmxlbS5LaW5kEg4KBnJlY29yZBgDIAEoCRIQCghwb3NpdGlvbhgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIkUKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEhMKD0tJTkRfVU5SRUFEQUJMRRABEhIKDktJTkRfVU5NQVRDSEVEEAIiGAoWTGlzdEZlZWRQcmVzZXRzUmVxdWVzdCJNChdMaXN0RmVlZFByZXNldHNSZXNwb25zZRIyCgdwcmVzZXRzGAEgAygLMiEubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRQcmVzZXQivgEKCkZlZWRQcmVzZXQSDAoEbmFtZRgBIAEoCRINCgV0aXRsZRgCIAEoCRIOCgZmb3JtYXQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIPCgdsaWNlbmNlGAUgASgJEisKCGludGVydmFsGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmNvdmVycxgHIAEoCRISCgplY29zeXN0ZW1zGAggAygJEhAKCGlzX2FkZGVkGAkgASgIIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMtAHChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSpAEKEExpc3RGZWVkUHJvYmxlbXMSLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1JlcXVlc3QaLy5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1Jlc3BvbnNlIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2ZlZWRQcm9ibGVtcxKgAQoPTGlzdEZlZWRQcmVzZXRzEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkUHJlc2V0c1JlcXVlc3QaLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcmVzZXRzUmVzcG9uc2UiLqK7GAQaAqtGqLsYAYLT5JMCHBIaL29wZXJhdGlvbnMvdjIvZmVlZFByZXNldHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_options]);
+  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKEExpc3RGZWVkc1JlcXVlc3QSEgoJdW5tYXRjaGVkGOgHIAEoCCI/ChFMaXN0RmVlZHNSZXNwb25zZRIqCgVmZWVkcxgBIAMoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkItYGCgRGZWVkEhEKBG5hbWUYASABKAlCA+BBBRITCgZmb3JtYXQYAiABKAlCA+BBBRIPCgdsaWNlbmNlGAMgASgJEhQKB3JlY29yZHMYBCABKANCA+BBAxIVCghwcm9ibGVtcxgFIAEoA0ID4EEDEjUKDHN1Y2Nlc3NfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI1CgxhdHRlbXB0X3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEgoFZXJyb3IYCCABKAlCA+BBAxIPCgdhZGRyZXNzGAkgASgJEisKCGludGVydmFsGAogASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjEKCGR1ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhcKCmlzX292ZXJkdWUYDCABKAhCA+BBAxIWCgl3aXRoZHJhd24YDSABKANCA+BBAxI6Cghjb3ZlcmFnZRgOIAMoCzIjLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkQ292ZXJhZ2VCA+BBAxIbCg5jb3ZlcmFnZV9rbm93bhgPIAEoCEID4EEDEhYKCXVubWF0Y2hlZBgQIAEoA0ID4EEDEhAKCHByb2R1Y3RzGBEgAygJEhYKCWZyb21fZmlsZRgSIAEoCEID4EEDEjQKC2NyZWF0ZV90aW1lGBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjUKDHJlcXVlc3RfdGltZRgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0CgtkZWxldGVfdGltZRgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIYCgpzdGF0ZW1lbnRzGOgHIAEoA0ID4EEDEiIKFHN0YXRlbWVudHNfdW5tYXRjaGVkGOkHIAEoA0ID4EEDEkgKFHVubWF0Y2hlZF9zdGF0ZW1lbnRzGOoHIAMoCzIkLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkU3RhdGVtZW50QgPgQQMiaQoNRmVlZFN0YXRlbWVudBIOCgZyZWNvcmQYASABKAkSFwoPdnVsbmVyYWJpbGl0aWVzGAIgAygJEg4KBnN0YXR1cxgDIAEoCRIPCgdwcm9kdWN0GAQgASgJEg4KBnJlYXNvbhgFIAEoCSJCCgxGZWVkQ292ZXJhZ2USDQoFc3BhY2UYASABKAkSDwoHcmVjb3JkcxgCIAEoAxISCgppc19tYXRjaGVkGAMgASgIIoYBChFDcmVhdGVGZWVkUmVxdWVzdBIpCgRmZWVkGAEgASgLMhsubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWQSFgoGcHJlc2V0GAIgASgJQgbyuxgCEEASFgoOYWNjZXB0X2xpY2VuY2UYAyABKAgSFgoNdmFsaWRhdGVfb25seRjoByABKAgipAEKEVVwZGF0ZUZlZWRSZXF1ZXN0Ei4KBGZlZWQYASABKAsyGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZEID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIWCg5hY2NlcHRfbGljZW5jZRgDIAEoCBIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCCI+ChFEZWxldGVGZWVkUmVxdWVzdBIRCgRuYW1lGAEgASgJQgPgQQISFgoNdmFsaWRhdGVfb25seRjoByABKAgiPwoSUmVmcmVzaEZlZWRSZXF1ZXN0EhEKBG5hbWUYASABKAlCA+BBAhIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCCIvChdMaXN0RmVlZFByb2JsZW1zUmVxdWVzdBIUCgRmZWVkGAEgASgJQgbyuxgCEEAiUAoYTGlzdEZlZWRQcm9ibGVtc1Jlc3BvbnNlEjQKCHByb2JsZW1zGAEgAygLMiIubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRQcm9ibGVtIswBCgtGZWVkUHJvYmxlbRIMCgRmZWVkGAEgASgJEjUKBGtpbmQYAiABKA4yJy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZFByb2JsZW0uS2luZBIOCgZyZWNvcmQYAyABKAkSEAoIcG9zaXRpb24YBCABKAkSDwoHbWVzc2FnZRgFIAEoCSJFCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABITCg9LSU5EX1VOUkVBREFCTEUQARISCg5LSU5EX1VOTUFUQ0hFRBACIhgKFkxpc3RGZWVkUHJlc2V0c1JlcXVlc3QiTQoXTGlzdEZlZWRQcmVzZXRzUmVzcG9uc2USMgoHcHJlc2V0cxgBIAMoCzIhLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkUHJlc2V0Ir4BCgpGZWVkUHJlc2V0EgwKBG5hbWUYASABKAkSDQoFdGl0bGUYAiABKAkSDgoGZm9ybWF0GAMgASgJEg8KB2FkZHJlc3MYBCABKAkSDwoHbGljZW5jZRgFIAEoCRIrCghpbnRlcnZhbBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIOCgZjb3ZlcnMYByABKAkSEgoKZWNvc3lzdGVtcxgIIAMoCRIQCghpc19hZGRlZBgJIAEoCCIhCh9QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0IpgBCg5HYXJiYWdlUHJldmlldxIMCgR0YWdzGAEgASgDEhEKCW1hbmlmZXN0cxgCIAEoAxINCgVibG9icxgDIAEoAxINCgVieXRlcxgEIAEoAxIzCgVyZXBvcxgFIAMoCzIkLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5HYXJiYWdlT2ZSZXBvEhIKCnJlcG9fY291bnQYBiABKAMiXAoNR2FyYmFnZU9mUmVwbxIMCgRuYW1lGAEgASgJEgwKBHRhZ3MYAiABKAMSEQoJbWFuaWZlc3RzGAMgASgDEg0KBWJsb2JzGAQgASgDEg0KBWJ5dGVzGAUgASgDIhgKFkdldEluc3RhbGxhdGlvblJlcXVlc3QipwEKDEluc3RhbGxhdGlvbhIPCgd2ZXJzaW9uGAEgASgJEg4KBmVuZ2luZRgCIAEoCRISCgpibG9iX3N0b3JlGAMgASgJEi4KCnN0YXJ0X3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDW9yZ2FuaXphdGlvbnMYBSABKAMSDQoFcmVwb3MYBiABKAMSDAoEdGFncxgHIAEoAzLyDAoRT3BlcmF0aW9uc1NlcnZpY2UShAEKCExpc3RKb2JzEiYubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVxdWVzdBonLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5MaXN0Sm9ic1Jlc3BvbnNlIieiuxgEGgKrRqi7GAGC0+STAhUSEy9vcGVyYXRpb25zL3YyL2pvYnMSiAEKCUxpc3RGZWVkcxInLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5MaXN0RmVlZHNSZXF1ZXN0GigubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1Jlc3BvbnNlIiiiuxgEGgKrRqi7GAGC0+STAhYSFC9vcGVyYXRpb25zL3YyL2ZlZWRzEqQBChBMaXN0RmVlZFByb2JsZW1zEi4ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkUHJvYmxlbXNSZXF1ZXN0Gi8ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkUHJvYmxlbXNSZXNwb25zZSIvorsYBBoCq0aouxgBgtPkkwIdEhsvb3BlcmF0aW9ucy92Mi9mZWVkUHJvYmxlbXMSoAEKD0xpc3RGZWVkUHJlc2V0cxItLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5MaXN0RmVlZFByZXNldHNSZXF1ZXN0Gi4ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkUHJlc2V0c1Jlc3BvbnNlIi6iuxgEGgKrRqi7GAGC0+STAhwSGi9vcGVyYXRpb25zL3YyL2ZlZWRQcmVzZXRzEp4BCgpDcmVhdGVGZWVkEigubW9vcmFnZS5vcGVyYXRpb25zLnYyLkNyZWF0ZUZlZWRSZXF1ZXN0GhsubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWQiSaK7GAQaArdGqLsYArK7GA9mZWVkLmNyZWF0ZWQudjG6uxgECAIYAYLT5JMCHDoEZmVlZCIUL29wZXJhdGlvbnMvdjIvZmVlZHMSrAEKClVwZGF0ZUZlZWQSKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuVXBkYXRlRmVlZFJlcXVlc3QaGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZCJXorsYBBoCt0aouxgCsrsYD2ZlZWQudXBkYXRlZC52Mbq7GAYIAxABGAGC0+STAig6BGZlZWQyIC9vcGVyYXRpb25zL3YyL2ZlZWRzL3tmZWVkLm5hbWV9Ep8BCgpEZWxldGVGZWVkEigubW9vcmFnZS5vcGVyYXRpb25zLnYyLkRlbGV0ZUZlZWRSZXF1ZXN0GhsubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWQiSqK7GAQaArdGqLsYArK7GA9mZWVkLmRlbGV0ZWQudjG6uxgECAMQAYLT5JMCHSobL29wZXJhdGlvbnMvdjIvZmVlZHMve25hbWV9Eq0BCgtSZWZyZXNoRmVlZBIpLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5SZWZyZXNoRmVlZFJlcXVlc3QaGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZCJWorsYBBoCt0aouxgCursYGAgDEAEYASIQRmV0Y2ggYSBmZWVkIG5vd4LT5JMCKDoBKiIjL29wZXJhdGlvbnMvdjIvZmVlZHMve25hbWV9OnJlZnJlc2gSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options]);
 
 /**
  * ListJobsRequest asks for the jobs.
@@ -143,7 +144,7 @@ export const ListFeedsResponseSchema: GenMessage<ListFeedsResponse> = /*@__PURE_
  */
 export type Feed = Message<"moorage.operations.v2.Feed"> & {
   /**
-   * Its name.
+   * Its name: 1 to 64 letters, digits, dots, dashes and underscores.
    *
    * @generated from field: string name = 1;
    */
@@ -206,7 +207,7 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
   address: string;
 
   /**
-   * How often it is fetched.
+   * How often it is fetched, from 1m to 365d. Of a feed without an address: how often somebody means to import it.
    *
    * @generated from field: google.protobuf.Duration interval = 10;
    */
@@ -255,6 +256,41 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
    * @generated from field: int64 unmatched = 16;
    */
   unmatched: bigint;
+
+  /**
+   * Of a feed of VEX documents: the products that it may decide about, as beginnings of purls.
+   *
+   * @generated from field: repeated string products = 17;
+   */
+  products: string[];
+
+  /**
+   * It is set by a file of the server (MOORAGE_FEEDS_FILE), and is changed and removed there alone.
+   *
+   * @generated from field: bool from_file = 18;
+   */
+  fromFile: boolean;
+
+  /**
+   * When it was added.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 19;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * When somebody last asked for it to be fetched now. Absent when nobody did.
+   *
+   * @generated from field: google.protobuf.Timestamp request_time = 20;
+   */
+  requestTime?: Timestamp | undefined;
+
+  /**
+   * When somebody removed it: its records are going. Absent for all others.
+   *
+   * @generated from field: google.protobuf.Timestamp delete_time = 21;
+   */
+  deleteTime?: Timestamp | undefined;
 
   /**
    * Of a feed of VEX documents: how many statements its last import read.
@@ -370,6 +406,147 @@ export const FeedCoverageSchema: GenMessage<FeedCoverage> = /*@__PURE__*/
   messageDesc(file_moorage_operations_v2_operations, 7);
 
 /**
+ * CreateFeedRequest asks for a new feed.
+ *
+ * @generated from message moorage.operations.v2.CreateFeedRequest
+ */
+export type CreateFeedRequest = Message<"moorage.operations.v2.CreateFeedRequest"> & {
+  /**
+   * The feed to make. With a preset, what is empty here is as the preset has it; its name and format are the preset's.
+   *
+   * @generated from field: moorage.operations.v2.Feed feed = 1;
+   */
+  feed?: Feed | undefined;
+
+  /**
+   * The name of a preset; see ListFeedPresets. Empty for a feed of your own.
+   *
+   * @generated from field: string preset = 2;
+   */
+  preset: string;
+
+  /**
+   * Whether you have seen the address, the interval and the license, and want the feed to be fetched. Not needed for a
+   * feed without an address: nothing fetches it.
+   *
+   * @generated from field: bool accept_licence = 3;
+   */
+  acceptLicence: boolean;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.CreateFeedRequest.
+ * Use `create(CreateFeedRequestSchema)` to create a new message.
+ */
+export const CreateFeedRequestSchema: GenMessage<CreateFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 8);
+
+/**
+ * UpdateFeedRequest asks for a change.
+ *
+ * @generated from message moorage.operations.v2.UpdateFeedRequest
+ */
+export type UpdateFeedRequest = Message<"moorage.operations.v2.UpdateFeedRequest"> & {
+  /**
+   * The feed, named by its name, with its new values.
+   *
+   * @generated from field: moorage.operations.v2.Feed feed = 1;
+   */
+  feed?: Feed | undefined;
+
+  /**
+   * Which fields to change, e.g. interval.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * Whether you want data to be fetched from another address, or under another license. Not needed for other changes.
+   *
+   * @generated from field: bool accept_licence = 3;
+   */
+  acceptLicence: boolean;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.UpdateFeedRequest.
+ * Use `create(UpdateFeedRequestSchema)` to create a new message.
+ */
+export const UpdateFeedRequestSchema: GenMessage<UpdateFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 9);
+
+/**
+ * DeleteFeedRequest names the feed to remove.
+ *
+ * @generated from message moorage.operations.v2.DeleteFeedRequest
+ */
+export type DeleteFeedRequest = Message<"moorage.operations.v2.DeleteFeedRequest"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.DeleteFeedRequest.
+ * Use `create(DeleteFeedRequestSchema)` to create a new message.
+ */
+export const DeleteFeedRequestSchema: GenMessage<DeleteFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 10);
+
+/**
+ * RefreshFeedRequest names the feed to fetch now.
+ *
+ * @generated from message moorage.operations.v2.RefreshFeedRequest
+ */
+export type RefreshFeedRequest = Message<"moorage.operations.v2.RefreshFeedRequest"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.RefreshFeedRequest.
+ * Use `create(RefreshFeedRequestSchema)` to create a new message.
+ */
+export const RefreshFeedRequestSchema: GenMessage<RefreshFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 11);
+
+/**
  * ListFeedProblemsRequest asks for the problems of feeds.
  *
  * @generated from message moorage.operations.v2.ListFeedProblemsRequest
@@ -388,7 +565,7 @@ export type ListFeedProblemsRequest = Message<"moorage.operations.v2.ListFeedPro
  * Use `create(ListFeedProblemsRequestSchema)` to create a new message.
  */
 export const ListFeedProblemsRequestSchema: GenMessage<ListFeedProblemsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 8);
+  messageDesc(file_moorage_operations_v2_operations, 12);
 
 /**
  * ListFeedProblemsResponse lists problems.
@@ -409,7 +586,7 @@ export type ListFeedProblemsResponse = Message<"moorage.operations.v2.ListFeedPr
  * Use `create(ListFeedProblemsResponseSchema)` to create a new message.
  */
 export const ListFeedProblemsResponseSchema: GenMessage<ListFeedProblemsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 9);
+  messageDesc(file_moorage_operations_v2_operations, 13);
 
 /**
  * FeedProblem is why a record of a feed finds nothing.
@@ -458,7 +635,7 @@ export type FeedProblem = Message<"moorage.operations.v2.FeedProblem"> & {
  * Use `create(FeedProblemSchema)` to create a new message.
  */
 export const FeedProblemSchema: GenMessage<FeedProblem> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 10);
+  messageDesc(file_moorage_operations_v2_operations, 14);
 
 /**
  * What became of the record.
@@ -499,7 +676,7 @@ export type FeedProblem_Kind = (typeof FeedProblem_Kind)[keyof typeof FeedProble
  * Describes the enum moorage.operations.v2.FeedProblem.Kind.
  */
 export const FeedProblem_KindSchema: GenEnum<FeedProblem_Kind> = /*@__PURE__*/
-  enumDesc(file_moorage_operations_v2_operations, 10, 0);
+  enumDesc(file_moorage_operations_v2_operations, 14, 0);
 
 /**
  * ListFeedPresetsRequest asks for the presets.
@@ -514,7 +691,7 @@ export type ListFeedPresetsRequest = Message<"moorage.operations.v2.ListFeedPres
  * Use `create(ListFeedPresetsRequestSchema)` to create a new message.
  */
 export const ListFeedPresetsRequestSchema: GenMessage<ListFeedPresetsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 11);
+  messageDesc(file_moorage_operations_v2_operations, 15);
 
 /**
  * ListFeedPresetsResponse lists presets.
@@ -535,7 +712,7 @@ export type ListFeedPresetsResponse = Message<"moorage.operations.v2.ListFeedPre
  * Use `create(ListFeedPresetsResponseSchema)` to create a new message.
  */
 export const ListFeedPresetsResponseSchema: GenMessage<ListFeedPresetsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 12);
+  messageDesc(file_moorage_operations_v2_operations, 16);
 
 /**
  * FeedPreset is a feed that can be added by its name.
@@ -612,7 +789,7 @@ export type FeedPreset = Message<"moorage.operations.v2.FeedPreset"> & {
  * Use `create(FeedPresetSchema)` to create a new message.
  */
 export const FeedPresetSchema: GenMessage<FeedPreset> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 13);
+  messageDesc(file_moorage_operations_v2_operations, 17);
 
 /**
  * PreviewGarbageCollectionRequest asks for a dry run.
@@ -627,7 +804,7 @@ export type PreviewGarbageCollectionRequest = Message<"moorage.operations.v2.Pre
  * Use `create(PreviewGarbageCollectionRequestSchema)` to create a new message.
  */
 export const PreviewGarbageCollectionRequestSchema: GenMessage<PreviewGarbageCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 14);
+  messageDesc(file_moorage_operations_v2_operations, 18);
 
 /**
  * GarbagePreview is what a collection would remove.
@@ -683,7 +860,7 @@ export type GarbagePreview = Message<"moorage.operations.v2.GarbagePreview"> & {
  * Use `create(GarbagePreviewSchema)` to create a new message.
  */
 export const GarbagePreviewSchema: GenMessage<GarbagePreview> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 15);
+  messageDesc(file_moorage_operations_v2_operations, 19);
 
 /**
  * GarbageOfRepo is what would be removed from one repo.
@@ -732,7 +909,7 @@ export type GarbageOfRepo = Message<"moorage.operations.v2.GarbageOfRepo"> & {
  * Use `create(GarbageOfRepoSchema)` to create a new message.
  */
 export const GarbageOfRepoSchema: GenMessage<GarbageOfRepo> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 16);
+  messageDesc(file_moorage_operations_v2_operations, 20);
 
 /**
  * GetInstallationRequest asks for the installation.
@@ -747,7 +924,7 @@ export type GetInstallationRequest = Message<"moorage.operations.v2.GetInstallat
  * Use `create(GetInstallationRequestSchema)` to create a new message.
  */
 export const GetInstallationRequestSchema: GenMessage<GetInstallationRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 17);
+  messageDesc(file_moorage_operations_v2_operations, 21);
 
 /**
  * Installation is one database with its blobs, whatever the number of processes.
@@ -810,11 +987,11 @@ export type Installation = Message<"moorage.operations.v2.Installation"> & {
  * Use `create(InstallationSchema)` to create a new message.
  */
 export const InstallationSchema: GenMessage<Installation> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 18);
+  messageDesc(file_moorage_operations_v2_operations, 22);
 
 /**
- * OperationsService says how the installation is doing. Its methods are for who holds the capability on the
- * installation's first organization; all others get PERMISSION_DENIED.
+ * OperationsService says how the installation is doing, and sets its feeds. Its methods are for who holds the
+ * capability on the installation's first organization; all others get PERMISSION_DENIED.
  *
  * @generated from service moorage.operations.v2.OperationsService
  */
@@ -861,6 +1038,56 @@ export const OperationsService: GenService<{
     methodKind: "unary";
     input: typeof ListFeedPresetsRequestSchema;
     output: typeof ListFeedPresetsResponseSchema;
+  },
+  /**
+   * CreateFeed adds a feed of security data: a preset by its name, or one of your own by its format and license. One
+   * with an address is fetched by the server from then on, for the first time within seconds. That takes
+   * accept_licence; without it nothing is added, and FAILED_PRECONDITION says what would be fetched, from where, how
+   * often, and under which license. ALREADY_EXISTS when a feed has the name.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.CreateFeed
+   */
+  createFeed: {
+    methodKind: "unary";
+    input: typeof CreateFeedRequestSchema;
+    output: typeof FeedSchema;
+  },
+  /**
+   * UpdateFeed changes the fields of a feed that are named in the mask: address, interval, licence and products.
+   * Records stay as they are; with another address all of them are fetched anew. An empty address ends the fetching.
+   * FAILED_PRECONDITION for a feed that is set by a file, and for another address or license without accept_licence.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.UpdateFeed
+   */
+  updateFeed: {
+    methodKind: "unary";
+    input: typeof UpdateFeedRequestSchema;
+    output: typeof FeedSchema;
+  },
+  /**
+   * DeleteFeed removes a feed with all its records. It is fetched no more, and the server removes the records within
+   * minutes; until then the feed is listed with delete_time, as it is answered here. Findings that rest on none but its
+   * records are closed as these go, and stay in the lists of what was closed. FAILED_PRECONDITION for a feed that is
+   * set by a file.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.DeleteFeed
+   */
+  deleteFeed: {
+    methodKind: "unary";
+    input: typeof DeleteFeedRequestSchema;
+    output: typeof FeedSchema;
+  },
+  /**
+   * RefreshFeed has a feed fetched now: the request is recorded, and the server fetches within seconds. success_time,
+   * attempt_time and error of the feed say what became of it. A fetch that is under way counts. FAILED_PRECONDITION for
+   * a feed without an address.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.RefreshFeed
+   */
+  refreshFeed: {
+    methodKind: "unary";
+    input: typeof RefreshFeedRequestSchema;
+    output: typeof FeedSchema;
   },
   /**
    * PreviewGarbageCollection answers what garbage collection would remove now, and removes nothing. One count runs at a
