@@ -93,14 +93,16 @@ function wanted({ feed: given = create(FeedSchema), preset: name }: CreateFeedRe
     address: given.address || presetAddress(preset, mirror),
     interval: given.interval ?? duration(preset.intervalMs),
     products: given.products,
+    covers: given.covers,
   });
 }
 
 /** Throws INVALID_ARGUMENT with the field that is wrong. */
 function definitionOf(feed: Feed, rules: { allowPrivateNetwork: boolean }): FeedDefinition {
-  const { name, format, address, licence, interval, products } = feed;
+  const { name, format, address, licence, interval, products, covers } = feed;
   try {
-    return checkedDefinition({ name, format, address, licence, products, intervalMs: intervalMsOf(interval) }, rules);
+    const intervalMs = intervalMsOf(interval);
+    return checkedDefinition({ name, format, address, licence, products, covers, intervalMs }, rules);
   } catch (error) {
     if (!(error instanceof FeedDefinitionError)) throw error;
     throw invalidArgument({ field: error.field, description: error.problem });

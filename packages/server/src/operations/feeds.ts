@@ -9,7 +9,7 @@ import {
 import type { Call } from "../core/call.ts";
 import { notFound } from "../errors.ts";
 import { duration, timestamp } from "../lib/timestamps.ts";
-import { coveredIn, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "../security/index.ts";
+import { coveredIn, doesCover, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "../security/index.ts";
 import type { Row } from "../store/index.ts";
 
 const MAX_PROBLEMS = 2_000;
@@ -36,7 +36,12 @@ export function feedMessage(
     statementsUnmatched: BigInt(row.statements_unmatched),
     unmatchedStatements: statements,
     unmatched: BigInt(row.unmatched ?? 0),
-    coverage: (covered ?? []).map((each) => ({ ...each, records: BigInt(each.records) })),
+    coverage: (covered ?? []).map((each) => ({
+      ...each,
+      records: BigInt(each.records),
+      isCovered: each.isMatched && doesCover(row, each.space),
+    })),
+    covers: JSON.parse(row.covers) as string[],
     coverageKnown: covered !== undefined,
     interval: duration(row.interval_ms),
     isOverdue: isFeedOverdue(row, nowMs),

@@ -1,4 +1,4 @@
-import type { OperationsService } from "@moorage/api/messages";
+import { Capability, type OperationsService } from "@moorage/api/messages";
 import { type Call, timeOfDayMs } from "../core/call.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 import { leasesOf } from "../jobs/leases.ts";
@@ -8,7 +8,7 @@ import { feedMethods } from "./feed-methods.ts";
 import { feedMessage, feedPresets, feedProblems } from "./feeds.ts";
 import type { Row } from "../store/index.ts";
 import { createGarbagePreview } from "./garbage.ts";
-import { requireOperator } from "./operator.ts";
+import { isOperator, requireOperator } from "./operator.ts";
 
 const MAX_LISTED = 1_000;
 
@@ -40,6 +40,7 @@ export function operationsService(context: ServiceContext): Service<typeof Opera
           )
         : undefined;
       return {
+        canChange: await isOperator(call, installation?.organization, Capability.CAP_OPERATIONS_FEEDS_UPDATE),
         feeds: rows.map((row) => feedMessage(call, row, unmatched?.get(row.name))),
       };
     },

@@ -79,12 +79,14 @@ export {
   updateDueFeeds,
 } from "./feeds/due.ts";
 export { type Covered, coveredIn } from "./feeds/coverage.ts";
+export { doesCover } from "./feeds/covers.ts";
 export { FEED_PRESETS, type FeedPreset, PRESET_GROUPS, presetAddress, presetsNamed } from "./feeds/presets.ts";
 export { FEED_FORMATS, type FeedFormat } from "./feeds/formats.ts";
 export { type FeedDeps, type Imported, importFeed, type ImportOptions, removeFeed } from "./feeds/import.ts";
 export { SourceError } from "./feeds/record.ts";
 export { markRemoved as markFeedRecordsRemoved } from "./feeds/rows.ts";
 export { fileSource } from "./feeds/source.ts";
+export { type StaleFeed, staleFeeds, staleText } from "./feeds/stale-feeds.ts";
 export { feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./vulnerabilities/join.ts";
 export { knownVulnerabilities, type KnownVulnerability, unreadOf } from "./vulnerabilities/known.ts";
 export { requireFeedReader, securityAdvisoryService } from "./vulnerabilities/service.ts";

@@ -667,8 +667,11 @@ export const MIGRATIONS: Migration[] = [
   },
   {
     version: 57,
-    name: "feeds that are being removed",
-    statements: [`alter table feeds add column delete_time INT8`],
+    name: "feeds that are being removed, and what feeds cover by the word of who set them",
+    statements: [
+      `alter table feeds add column delete_time INT8`,
+      `alter table feeds add column covers text not null default '[]'`,
+    ],
   },
 ];
 

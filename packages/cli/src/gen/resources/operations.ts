@@ -180,6 +180,12 @@ export const METHODS: readonly MethodSpec[] = [
         help: "When somebody removed it: its records are going.",
       },
       {
+        name: "covers",
+        type: "string",
+        repeated: true,
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+      },
+      {
         name: "statements",
         type: "int64",
         output: true,
@@ -357,6 +363,12 @@ export const METHODS: readonly MethodSpec[] = [
         repeated: true,
         help: "Of a feed of VEX documents: the products that it may decide about, as beginnings of purls.",
       },
+      {
+        name: "covers",
+        type: "string",
+        repeated: true,
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+      },
     ],
     dryRun: true,
     response: [
@@ -483,6 +495,12 @@ export const METHODS: readonly MethodSpec[] = [
         help: "When somebody removed it: its records are going.",
       },
       {
+        name: "covers",
+        type: "string",
+        repeated: true,
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+      },
+      {
         name: "statements",
         type: "int64",
         output: true,
@@ -513,7 +531,7 @@ export const METHODS: readonly MethodSpec[] = [
     body: "feed",
     reads: false,
     summary: "change the fields of a feed that are named in the mask",
-    help: "Change the fields of a feed that are named in the mask: address, interval, licence and products. Records stay as they are; with another address all of them are fetched anew. An empty address ends the fetching. FAILED_PRECONDITION for a feed that is set by a file, and for another address or license without accept_licence.",
+    help: "Change the fields of a feed that are named in the mask: address, interval, licence, products and covers. Records stay as they are; with another address all of them are fetched anew. An empty address ends the fetching. FAILED_PRECONDITION for a feed that is set by a file, and for another address or license without accept_licence.",
     arguments: [
       {
         form: "text",
@@ -548,6 +566,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "string",
         repeated: true,
         help: "Of a feed of VEX documents: the products that it may decide about, as beginnings of purls.",
+      },
+      {
+        name: "covers",
+        type: "string",
+        repeated: true,
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
       },
     ],
     dryRun: true,
@@ -674,6 +698,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "timestamp",
         output: true,
         help: "When somebody removed it: its records are going.",
+      },
+      {
+        name: "covers",
+        type: "string",
+        repeated: true,
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
       },
       {
         name: "statements",
@@ -840,6 +870,12 @@ export const METHODS: readonly MethodSpec[] = [
         help: "When somebody removed it: its records are going.",
       },
       {
+        name: "covers",
+        type: "string",
+        repeated: true,
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+      },
+      {
         name: "statements",
         type: "int64",
         output: true,
@@ -1003,6 +1039,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "timestamp",
         output: true,
         help: "When somebody removed it: its records are going.",
+      },
+      {
+        name: "covers",
+        type: "string",
+        repeated: true,
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
       },
       {
         name: "statements",

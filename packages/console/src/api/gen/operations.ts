@@ -16,6 +16,7 @@ export interface ListFeedsRequest {
 }
 export interface ListFeedsResponse {
   feeds: Feed[];
+  canChange: boolean;
 }
 export interface Feed {
   name: string;
@@ -39,6 +40,7 @@ export interface Feed {
   createTime?: string;
   requestTime?: string;
   deleteTime?: string;
+  covers: string[];
   statements: string;
   statementsUnmatched: string;
   unmatchedStatements: FeedStatement[];
@@ -47,6 +49,7 @@ export interface FeedCoverage {
   space: string;
   records: string;
   isMatched: boolean;
+  isCovered: boolean;
 }
 export interface FeedStatement {
   record: string;
@@ -112,6 +115,7 @@ export interface FeedInput {
   createTime?: string;
   requestTime?: string;
   deleteTime?: string;
+  covers?: string[];
   statements?: string;
   statementsUnmatched?: string;
   unmatchedStatements?: FeedStatementInput[];
@@ -120,6 +124,7 @@ export interface FeedCoverageInput {
   space?: string;
   records?: string;
   isMatched?: boolean;
+  isCovered?: boolean;
 }
 export interface FeedStatementInput {
   record?: string;

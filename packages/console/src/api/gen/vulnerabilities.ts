@@ -442,6 +442,7 @@ export interface UncoveredPackages {
   ecosystem: string;
   packages: number;
   preset: string;
+  feeds: string[];
 }
 export interface StaleFeed {
   feed: string;
@@ -467,11 +468,22 @@ export interface ImageCoverage {
   uncovered: UncoveredPackages[];
   unreadFiles: number;
   files: UnreadFile[];
+  covered: CoveredPackages[];
 }
 export interface UnreadFile {
   path: string;
   layer: string;
   reason: string;
+}
+export interface CoveredPackages {
+  ecosystem: string;
+  packages: number;
+  feeds: CoveringFeed[];
+}
+export interface CoveringFeed {
+  feed: string;
+  records?: string;
+  successTime?: string;
 }
 export interface GetScannerRequest {
   uid?: string;

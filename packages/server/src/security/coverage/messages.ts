@@ -8,7 +8,7 @@ import {
 } from "@moorage/api/messages";
 import { timestamp } from "../../lib/timestamps.ts";
 import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
-import type { StaleFeed } from "./stale-feeds.ts";
+import type { StaleFeed } from "../feeds/stale-feeds.ts";
 
 /** What a list of findings says of an image whose findings are not known. */
 export function unknownMessage(image: PlatformKnowledge): MessageInitShape<typeof UnknownFindingsSchema> {
@@ -38,6 +38,14 @@ export function coverageMessage(
     images: images.map((image) => ({
       ...fieldsOf(image),
       packages: image.coverage.packages,
+      covered: image.coverage.covered.map(({ feeds, ...rest }) => ({
+        ...rest,
+        feeds: feeds.map(({ feed, records, successMs }) => ({
+          feed,
+          ...(records !== undefined && { records: BigInt(records) }),
+          successTime: timestamp(successMs),
+        })),
+      })),
       files: image.files.map(({ path, layer, reason }) => ({ path, layer, reason })),
     })),
     staleFeeds: stale.map(staleMessage),

@@ -42,6 +42,7 @@ export async function changeFeed(call: Call, before: Row<"feeds">, after: FeedDe
       licence: after.licence,
       interval_ms: after.intervalMs,
       products,
+      covers: JSON.stringify(after.covers ?? []),
       ...(before.products !== products && { restate: randomUUID() }),
       ...(isElsewhere && { ...FETCH_ALL, run: randomUUID(), error: "" }),
       ...(isElsewhere && after.address !== "" && { request_time: soon(call, before) }),

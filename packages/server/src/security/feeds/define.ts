@@ -74,6 +74,7 @@ async function putFeed(
     licence: feed.licence,
     interval_ms: feed.intervalMs,
     products,
+    covers: JSON.stringify(feed.covers ?? []),
     origin,
     // What it said about other products counts from now on, or counts no more.
     ...(before !== undefined && before.products !== products && { restate: randomUUID() }),

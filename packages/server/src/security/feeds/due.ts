@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { MoorageError } from "../../errors.ts";
 import type { Database, Row } from "../../store/index.ts";
+import { DEFAULT_FEED_INTERVAL_MS } from "./definition.ts";
 import type { DownloadRules } from "./download.ts";
 import { type FeedDeps, removeFeed } from "./import.ts";
 import { SourceError } from "./record.ts";
@@ -9,7 +10,7 @@ import { SourceError } from "./record.ts";
 const RETRY_MS = 15 * 60_000;
 // How long a download may take, and a server may have been restarted meanwhile.
 const GRACE_MS = 3_600_000;
-// Nothing fetches a feed without an address, so its interval says nothing of when somebody imports it again.
+// How often somebody imports a feed without an address, where nothing else is said.
 const IMPORTED_EVERY_MS = 7 * 86_400_000;
 
 type Schedule = Pick<
@@ -31,10 +32,13 @@ export function dueMs(feed: Schedule): number | undefined {
 
 /**
  * Whether what the feed says is older than it should be: it was last brought up to date longer ago than its interval
- * and an hour, or without an address longer than a week. A feed that never was is as old as itself.
+ * and an hour; without an address than its interval, or than a week where none was set. A feed that never was is as old
+ * as itself. The one judgment of it: see staleFeeds.
  */
 export function isOverdue(feed: Schedule, nowMs: number): boolean {
-  const everyMs = feed.address === "" ? Math.max(feed.interval_ms, IMPORTED_EVERY_MS) : feed.interval_ms + GRACE_MS;
+  const isUnsaid = feed.interval_ms === DEFAULT_FEED_INTERVAL_MS || feed.interval_ms <= 0;
+  const importedMs = isUnsaid ? IMPORTED_EVERY_MS : feed.interval_ms;
+  const everyMs = feed.address === "" ? importedMs : feed.interval_ms + GRACE_MS;
   return nowMs - (feed.success_time ?? feed.create_time) > everyMs;
 }
 

@@ -26,7 +26,7 @@ import { isIndexType } from "../../core/media-types.ts";
 import { knowledgeBehind, leastKnown, type PlatformKnowledge } from "../coverage/index-knowledge.ts";
 import { coverageMessage, staleMessage, unknownMessage } from "../coverage/messages.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
-import { staleFeeds } from "../coverage/stale-feeds.ts";
+import { staleFeeds } from "../feeds/stale-feeds.ts";
 import { manifestOf } from "../gate/images.ts";
 import { imagesIn } from "../sbom/holdings.ts";
 import { type ImageName, imagesBehind } from "./images.ts";
@@ -70,7 +70,7 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       await requireImage(call, repo, digest);
       const images = await knowledgeBehind(call.tx, { repo, digest });
       const spaces = images.flatMap(({ coverage }) => coverage.spaces);
-      return coverageMessage(images, await staleFeeds(call.tx, call.nowMs, spaces));
+      return coverageMessage(images, await staleFeeds(call.tx, call.nowMs, { spaces }));
     },
   };
 }
@@ -139,7 +139,7 @@ const MAX_NAMED = 1;
 async function knownOf({ tx, nowMs }: Call, named: readonly ImageName[] | undefined) {
   if (named === undefined) {
     const state = (await isAnyFeed(tx)) ? KnowledgeState.UNSPECIFIED : KnowledgeState.NO_DATA;
-    return { state, staleFeeds: (await staleFeeds(tx, nowMs)).map(staleMessage) };
+    return { state, staleFeeds: (await staleFeeds(tx, nowMs, "all findings")).map(staleMessage) };
   }
   const found = new Map<string, PlatformKnowledge>();
   for (const image of named)
@@ -149,7 +149,7 @@ async function knownOf({ tx, nowMs }: Call, named: readonly ImageName[] | undefi
   return {
     unknownImages: images.filter(({ state }) => state !== "READ").map(unknownMessage),
     state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
-    staleFeeds: (await staleFeeds(tx, nowMs, [...spaces])).map(staleMessage),
+    staleFeeds: (await staleFeeds(tx, nowMs, { spaces: [...spaces] })).map(staleMessage),
   };
 }
 
