@@ -10,8 +10,8 @@ const LOOKED_AT = 1_000;
 export type SpaceState = "none" | "waiting" | "compared";
 
 /**
- * What these feeds have for the packages of a key space, such as `debian:12`: see packageKey. Reads one index, and of it
- * the rows of these feeds.
+ * What these feeds have for the packages of a key space, such as `debian:12`: see packageKey. Reads one index, and of
+ * it the rows of these feeds.
  */
 export async function stateOfSpace(tx: Database, space: string, feeds: readonly string[]): Promise<SpaceState> {
   if (feeds.length === 0) return "none";

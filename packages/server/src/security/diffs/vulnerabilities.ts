@@ -52,8 +52,8 @@ const MAX_FINDINGS = 100_000;
 /**
  * The vulnerabilities that differ between the images of each pair, the worst first; what differs in the same way on
  * several platforms is one change. `platforms` are what is answered of the pairs, one for each: their images get the
- * reason where nothing is known, and `complete` says that there is none. `spaces`: the key spaces of the packages. Throws INVALID_ARGUMENT on `to` when there are
- * too many findings to compare, and ABORTED when the caller leaves.
+ * reason where nothing is known, and `complete` says that there is none. `spaces`: the key spaces of the packages.
+ * Throws INVALID_ARGUMENT on `to` when there are too many findings to compare, and ABORTED when the caller leaves.
  */
 export async function vulnerabilityChanges(
   place: Place,
