@@ -124,7 +124,7 @@ test("feeds are shown with what they cover, their age, and what of them finds no
   assert.deepEqual(complaints, []);
 });
 
-test("whoever may only look is told what is missing", async (t) => {
+test("whoever may only look reads what is missing", async (t) => {
   const console_ = needs(t, opened);
   if (console_ === undefined) return;
   const { platform, signedIn } = console_;

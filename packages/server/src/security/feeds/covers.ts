@@ -2,9 +2,9 @@ import { coveredIn } from "./coverage.ts";
 import { COVERS_ALL, isWithin } from "./ecosystems.ts";
 import { FEED_PRESETS } from "./presets.ts";
 
-// Which packages a feed covers. That a feed has records about an ecosystem is not enough: one record of a list of one's
-// own says nothing about all other packages. A feed covers what its preset is about, what its format has as a whole, and
-// what whoever set it says that it does.
+// Which packages a feed covers. That a feed has records about an ecosystem is not enough: one record of a list of
+// one's own says nothing about all other packages. A feed covers what its preset is about, what its format has as a
+// whole, and what whoever set it says that it does.
 
 /** The columns of a feed by which it is known what it covers. */
 export interface CoveringFeed {
@@ -20,7 +20,7 @@ export interface CoveringFeed {
 /** Formats of which each document is about a whole distribution, or a release of it. */
 const WHOLE_FORMATS: readonly string[] = ["alpine-secdb", "debian-tracker"];
 
-/** Whether the feed covers the packages of a key space, such as `npm` or `debian:12`, as far as it has records there. */
+/** Whether the feed covers the packages of a key space, such as `npm` or `debian:12`, if it has records there. */
 export function doesCover({ name, format, address, covers }: CoveringFeed, space: string): boolean {
   if (WHOLE_FORMATS.includes(format)) return true;
   const declared = JSON.parse(covers) as string[];

@@ -4,7 +4,7 @@ import { count } from "../../../lib/bytes.ts";
 // The formats whose records are about packages.
 const MATCHED: ReadonlySet<string> = new Set(["osv", "alpine-secdb", "debian-tracker"]);
 
-/** The ecosystems and releases that a feed covers, those of which it has some records, and those that are not matched. */
+/** What a feed covers, of what it has some records, and what of it is not matched: ecosystems and releases. */
 export function coverageText({ format, coverage, coverageKnown }: Feed): string {
   if (!MATCHED.has(format)) return "CVEs, or products";
   if (!coverageKnown) return "not known";
