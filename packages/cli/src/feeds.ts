@@ -23,6 +23,10 @@ import { printable } from "./printable.ts";
 const namesFeeds = (name: string): boolean =>
   namesPlace(name) || ["MOORAGE_FEEDS_FILE", "MOORAGE_ALLOW_PRIVATE_NETWORK", "MOORAGE_DNS_SERVERS"].includes(name);
 const SHRINK = ["--allow-shrink", "take a source that lacks more than a tenth of the records that are there"] as const;
+const COVERS = [
+  "--covers <ecosystem...>",
+  "of a feed of your own: what it covers, such as npm or Debian:12, so that no record there is an answer; * for all it has",
+] as const;
 
 /** Adds `moorage feeds`. */
 export function addFeeds(program: Command): void {
@@ -82,14 +86,15 @@ function addAdd(feeds: Command): void {
     .option("--interval <duration>", "how often it is fetched, 6h by default")
     .addOption(
       new Option("--product <purl...>", "of a feed of VEX documents: beginnings of the purls that it may decide about"),
-    );
+    )
+    .option(...COVERS);
   const configOf = addSettings(command, (name) => namesFeeds(name) || name === "MOORAGE_FEEDS_MIRROR");
   command.action(
-    async (names: string[], { yes, format, licence, address, interval, product, ...values }: FlagValues) => {
+    async (names: string[], { yes, format, licence, address, interval, product, covers, ...values }: FlagValues) => {
       const config = await configOf(values);
       if (format === undefined) {
-        if (licence !== undefined || product !== undefined)
-          throw new UsageFailure("--licence and --product are for a feed of your own: name its --format");
+        if (licence !== undefined || product !== undefined || covers !== undefined)
+          throw new UsageFailure("--licence, --product and --covers are for a feed of your own: name its --format");
         const { addPresets } = await import("./feed-presets.ts");
         const other = { address: address as string | undefined, interval: interval as string | undefined };
         return await interruptible((signal) => addPresets(config, names, other, { yes: yes === true, signal }));
@@ -98,7 +103,7 @@ function addAdd(feeds: Command): void {
       if (second !== undefined) throw new UsageFailure(`one feed has one name: ${name} and ${second} are two`);
       if (licence === undefined) throw new UsageFailure("name the licence of the feed with --licence");
       const { withFeeds } = await import("@moorage/server");
-      const given = { name, format, licence, address, interval, products: product };
+      const given = { name, format, licence, address, interval, products: product, covers };
       await withFeeds(config, (admin) => admin.add(given));
       console.log(`added ${name}`);
     },
@@ -146,10 +151,11 @@ function addImport(feeds: Command): void {
     .argument("<file>", "a file, an archive or a folder; its format is recognised")
     .option("--feed <name>", "the feed whose data it has, by default the name of the file; one that is new is added")
     .option("--licence <text>", "under which the data of the feed may be used, such as CC-BY-4.0; shown with the data")
+    .option(...COVERS)
     .option("--part", "the file does not have all records of the feed; the others stay")
     .option(...SHRINK);
   const configOf = addSettings(command, namesFeeds);
-  command.action(async (file: string, { feed, licence, part, allowShrink, ...values }: FlagValues) => {
+  command.action(async (file: string, { feed, licence, covers, part, allowShrink, ...values }: FlagValues) => {
     const { withFeeds } = await import("@moorage/server");
     const config = await configOf(values);
     const done = await interruptible((signal) =>
@@ -157,6 +163,7 @@ function addImport(feeds: Command): void {
         admin.importFile(resolve(file), {
           feed: feed as string | undefined,
           licence: licence as string | undefined,
+          covers: covers as string[] | undefined,
           isPart: part === true ? true : undefined,
           allowShrink: allowShrink === true,
           signal,

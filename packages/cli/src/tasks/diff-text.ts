@@ -3,6 +3,7 @@ import { numberIn, objectIn, objectsIn, textIn, textsIn, wordIn } from "../api/j
 import type { JsonObject } from "../api/rest.ts";
 import { sizeText } from "../output/cells.ts";
 import type { Colour } from "../output/colour.ts";
+import { staleText } from "../resources/knowledge.ts";
 import type { Pen } from "./report.ts";
 import { SEVERITY_COLOURS } from "./severities.ts";
 
@@ -59,10 +60,12 @@ function findingLines(diff: JsonObject, pen: Pen): string[] {
   const found = objectsIn(diff, "vulnerabilities");
   const counts = `${numberIn(diff, "addedVulnerabilities")} new, ${numberIn(diff, "removedVulnerabilities")} gone, ${numberIn(diff, "changedVulnerabilities")} changed`;
   const unknown = diff["vulnerabilitiesComplete"] === true ? [] : unknownLines(diff, "vulnerabilities", pen);
+  const stale = staleText(objectsIn(diff, "staleFeeds"));
   return [
     "",
     pen.ink(`Findings: ${counts}`, "bold"),
     ...unknown,
+    ...(stale === "" ? [] : [pen.ink(stale, "yellow")]),
     ...found.map((each) => {
       const [sign] = SIGNS[textIn(each, "kind")] ?? [" "];
       const severity = wordIn(each, "severity", "FINDING_SEVERITY_");

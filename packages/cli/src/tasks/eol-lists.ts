@@ -5,6 +5,7 @@ import type { JsonObject } from "../api/rest.ts";
 import type { Listing } from "../output/listing.ts";
 import { printMessage } from "../output/output.ts";
 import { namedBy } from "../sign-ins.ts";
+import { staleText } from "../resources/knowledge.ts";
 import { imageOfTag, scopeOf } from "./image-list.ts";
 import { printReport, printsTables } from "./report.ts";
 import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
@@ -71,6 +72,7 @@ export async function printEol(place: string | undefined, flags: EolFlags): Prom
   };
   const load = (): AsyncGenerator<JsonObject> =>
     session.rest.list("/registry/v2/eolTags", "eolTags", { query, ...sizesOf(flags) });
+  if (flags.watch !== true) await printStale(session, query);
   if (flags.watch === true || !printsTables(flags))
     return printOrWatch(load, TAGS, flags, { pathOf: session.names.pathOf });
   const tags = load();
@@ -83,9 +85,18 @@ export async function printEol(place: string | undefined, flags: EolFlags): Prom
   await printOrWatch(all, TAGS, flags, { pathOf: session.names.pathOf });
 }
 
+/** Says on standard error which feeds of ends of life are older than their own interval. */
+async function printStale({ rest }: Session, query: Readonly<Record<string, string>>): Promise<void> {
+  const page = await rest.call("GET", "/registry/v2/eolTags", { query: { ...query, page_size: 1 } });
+  const stale = staleText(objectsIn(page, "staleFeeds"));
+  if (stale !== "") printMessage(`moorage: ${stale}`);
+}
+
 async function printReleases({ rest }: Session, product: string, flags: EolFlags): Promise<void> {
   const path = product.split("/").map(encodeURIComponent).join("/");
   const answer = await rest.call("GET", `/registry/v2/versions/${path}`);
+  const stale = staleText(objectsIn(answer, "staleFeeds"));
+  if (stale !== "") printMessage(`moorage: ${stale}`);
   const releases = [...objectsIn(answer, "versions"), ...objectsIn(answer, "eolVersions")];
   await printReport({ item: answer, listing: RELEASES, text: (pen) => pen.table(RELEASES.columns, releases) }, flags);
 }

@@ -10,13 +10,18 @@ export interface ConfirmProps {
   description: string;
   /** The verb on the button, such as Delete. */
   action: string;
+  /** How the button looks; as something that cannot be taken back by default. */
+  look?: "danger" | "primary";
+  /** Why it cannot be done yet. */
+  disabledReason?: string | undefined;
   /** Does it; the dialog closes when it has succeeded, and shows the error otherwise. */
   onConfirm: () => Promise<unknown>;
   children?: ReactNode;
 }
 
-/** Asks before something that cannot be taken back. */
-export function Confirm({ isOpen, onClose, title, description, action, onConfirm, children }: ConfirmProps) {
+/** Asks before something that cannot be taken back, or that somebody should know. */
+export function Confirm(props: ConfirmProps) {
+  const { isOpen, onClose, title, description, action, look = "danger", disabledReason, onConfirm, children } = props;
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const confirm = async (): Promise<void> => {
     setState({ isBusy: true });
@@ -37,7 +42,7 @@ export function Confirm({ isOpen, onClose, title, description, action, onConfirm
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="danger" isBusy={state.isBusy} onClick={() => void confirm()}>
+          <Button look={look} disabledReason={disabledReason} isBusy={state.isBusy} onClick={() => void confirm()}>
             {action}
           </Button>
         </>

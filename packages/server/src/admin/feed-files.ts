@@ -24,6 +24,8 @@ export interface FileImport extends ImportOptions {
   feed?: string | undefined;
   /** The licence of the data: of a new feed, or in place of the one that the feed has. */
   licence?: string | undefined;
+  /** What it covers: of a new feed, or in place of what the feed covers; see FeedDefinition. */
+  covers?: string[] | undefined;
   /** See fileSource. */
   isPart?: boolean | undefined;
   /** Called with a feed that was not there and is added, before its import. */
@@ -39,7 +41,7 @@ const NO_LICENCE = "not stated";
  * MoorageError.
  */
 export async function importFile(deps: FeedDeps, config: Config, file: string, given: FileImport): Promise<Imported[]> {
-  const { feed, licence, isPart, added, ...options } = given;
+  const { feed, licence, covers, isPart, added, ...options } = given;
   const { reader, transactor, clock } = deps;
   const rows = await reader.selectFrom("feeds").selectAll().execute();
   const { recognised, feedNameOf } = await loadFeedRecognition();
@@ -48,9 +50,11 @@ export async function importFile(deps: FeedDeps, config: Config, file: string, g
   if (format === undefined) {
     const found = await recognised(file);
     if (found.format === "export") {
-      if (feed === undefined && licence === undefined && isPart !== true)
+      if (feed === undefined && licence === undefined && covers === undefined && isPart !== true)
         return await importExport(deps, config, file, options);
-      throw new StoreError(`${file} is an export of feeds: --feed, --licence and --part are for the data of one feed`);
+      throw new StoreError(
+        `${file} is an export of feeds: --feed, --licence, --covers and --part are for the data of one feed`,
+      );
     }
     if (feed === undefined && !found.isSnapshot)
       throw new StoreError(`${file} is one record or document: name the feed that it belongs to with --feed`);
@@ -62,10 +66,11 @@ export async function importFile(deps: FeedDeps, config: Config, file: string, g
     throw new StoreError(
       `the feed ${name} has the format ${row.format}, and ${file} has ${format}: name it with --feed`,
     );
-  if (row?.origin === "file" && licence !== undefined)
-    throw new StoreError(`the feed ${name} is of MOORAGE_FEEDS_FILE: its licence is set there`);
-  if (row === undefined || licence !== undefined) {
-    const definition = definitionWith(row, { name, format, licence: licence ?? NO_LICENCE }, config);
+  const isSaid = licence !== undefined || covers !== undefined;
+  if (row?.origin === "file" && isSaid)
+    throw new StoreError(`the feed ${name} is of MOORAGE_FEEDS_FILE: its licence and what it covers are set there`);
+  if (row === undefined || isSaid) {
+    const definition = definitionWith(row, { name, format, licence, covers }, config);
     const change = { feeds: [definition], origin: "command" as const, mustBeNew: row === undefined };
     await transactor.write(putFeeds, systemCall(clock.nowMs()), change);
     if (row === undefined) added?.(definition);
@@ -81,12 +86,17 @@ export async function importFile(deps: FeedDeps, config: Config, file: string, g
 
 function definitionWith(
   row: Row<"feeds"> | undefined,
-  said: { name: string; format: string; licence: string },
+  { licence, covers, ...said }: { name: string; format: string } & Pick<FileImport, "licence" | "covers">,
   config: Config,
 ): FeedDefinition {
-  if (row === undefined) return definitionOf(said, config);
-  const { address, interval_ms: intervalMs, products } = row;
-  return checkedDefinition({ ...said, address, intervalMs, products: JSON.parse(products) as string[] }, config);
+  if (row === undefined) return definitionOf({ ...said, licence: licence ?? NO_LICENCE, covers }, config);
+  const { address, interval_ms: intervalMs } = row;
+  const [products, covered] = [row.products, row.covers].map((list) => JSON.parse(list) as string[]);
+  const before = { address, intervalMs, products: products ?? [] };
+  return checkedDefinition(
+    { ...said, ...before, licence: licence ?? row.licence, covers: covers ?? covered ?? [] },
+    config,
+  );
 }
 
 /**

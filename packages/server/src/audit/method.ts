@@ -23,7 +23,14 @@ export function eventsOf(method: DescMethodUnary, resourceType: string, scope: s
   const name = `${method.parent.typeName}.${method.name}`;
   const recorded = recordedIn(method, answer);
   if (recorded.length === 0)
-    return [{ method: name, resource: scope, isOrganization: resourceType === GroupSchema.typeName }];
+    return [
+      {
+        method: name,
+        resource: scope,
+        isOrganization: resourceType === GroupSchema.typeName,
+        details: detailsOf(answer as Recorded),
+      },
+    ];
   return recorded.slice(0, MAX_RECORDED).map((item) => {
     const resource = textOf(item.uid);
     const type = resource === scope ? resourceType : item.$typeName;

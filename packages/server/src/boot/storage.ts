@@ -80,11 +80,6 @@ export async function openStorage(
     terms,
     ecosystems,
     admins,
-  };
-  const served = {
-    ...context,
-    publicOrganization: config.publicOrganization,
-    freeTierTags: config.freeTierTags,
     installation: {
       organization: bootstrap.organization.uid,
       version: observation.version,
@@ -95,6 +90,11 @@ export async function openStorage(
       uploadTtlMs: config.uploadTtlMs,
       feedsMirror: config.feedsMirror,
     },
+  };
+  const served = {
+    ...context,
+    publicOrganization: config.publicOrganization,
+    freeTierTags: config.freeTierTags,
   };
   const providers = accountProviders(config, tokens);
   const methods = methodsOf({

@@ -4,17 +4,20 @@ import { systemCall } from "../core/system-call.ts";
 import type { Transactor } from "../core/transactor.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { isObject } from "../lib/json.ts";
-import { checkedDefinition, type FeedDefinition, FeedDefinitionError, putFeeds } from "../security/index.ts";
+import {
+  checkedDefinition,
+  DEFAULT_FEED_INTERVAL_MS,
+  type FeedDefinition,
+  FeedDefinitionError,
+  putFeeds,
+} from "../security/index.ts";
 
 const MAX_FILE_BYTES = 1 << 20;
-const FIELDS = ["name", "format", "address", "licence", "interval", "products"];
-
-/** How often a feed is fetched for which nothing is said. */
-const DEFAULT_INTERVAL = "6h";
+const FIELDS = ["name", "format", "address", "licence", "interval", "products", "covers"];
 
 /**
  * Reads the feeds of the setting MOORAGE_FEEDS_FILE: YAML or JSON, a list of `{name, format, address, licence,
- * interval, products}`. Undefined without the setting. Throws a ConfigError that names the file and the field.
+ * interval, products, covers}`. Undefined without the setting. Throws a ConfigError that names the file and the field.
  */
 export async function readFeedsFile({
   feedsFile: file,
@@ -72,11 +75,14 @@ export function definitionOf(entry: unknown, rules: { allowPrivateNetwork: boole
     if (typeof value !== "string") throw new FeedDefinitionError(`${field}: must be a text`);
     return value;
   };
-  const products = entry["products"] ?? [];
-  if (!Array.isArray(products) || products.some((each) => typeof each !== "string"))
-    throw new FeedDefinitionError("products: must be a list of texts");
-  const interval = textOf("interval", DEFAULT_INTERVAL);
-  const intervalMs = parseDuration(interval);
+  const textsOf = (field: string): string[] => {
+    const value = entry[field] ?? [];
+    if (!Array.isArray(value) || value.some((each) => typeof each !== "string"))
+      throw new FeedDefinitionError("must be a list of texts", field);
+    return value as string[];
+  };
+  const interval = textOf("interval", "");
+  const intervalMs = interval === "" ? DEFAULT_FEED_INTERVAL_MS : parseDuration(interval);
   if (intervalMs === undefined)
     throw new FeedDefinitionError(`interval: must be a duration such as 6h or 1d, not ${interval}`);
   return checkedDefinition(
@@ -86,7 +92,8 @@ export function definitionOf(entry: unknown, rules: { allowPrivateNetwork: boole
       address: textOf("address", ""),
       licence: textOf("licence", ""),
       intervalMs,
-      products: products as string[],
+      products: textsOf("products"),
+      covers: textsOf("covers"),
     },
     rules,
   );

@@ -8,6 +8,8 @@ import { blockRetention, removeUnusedUpstreamDocuments } from "../libraries/inde
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
 import {
   dueFeeds,
+  removedFeeds,
+  removeFeeds,
   removeUnusedAttachments,
   removeUnusedCatalogs,
   removeUnusedNotices,
@@ -44,7 +46,8 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
 }
 
 const HOUR_MS = 3_600_000;
-// How often is looked for feeds that are due; each has its own interval.
+// How often feeds that are due are looked for; each has its own interval. One that is added, or is to be fetched now,
+// wakes the job.
 const FEEDS_EVERY_MS = 10_000;
 // The shortest time between the beginnings of two passes over all images.
 const VEX_EVERY_MS = 2_000;
@@ -131,8 +134,11 @@ function jobsOf(deps: JobsDeps): Job[] {
       everyMs: FEEDS_EVERY_MS,
       work: "feeds",
       done: "feeds updated",
-      isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0,
-      run: (signal) => updateDueFeeds({ transactor, reader, clock, log }, config, signal),
+      isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0 || (await removedFeeds(reader)).length > 0,
+      async run(signal) {
+        const removed = await removeFeeds({ transactor, reader, clock, log }, signal);
+        return { removed, ...(await updateDueFeeds({ transactor, reader, clock, log }, config, signal)) };
+      },
     },
     ...(config.vexReferrers
       ? [

@@ -9,7 +9,7 @@ import {
 import type { Call } from "../core/call.ts";
 import { notFound } from "../errors.ts";
 import { duration, timestamp } from "../lib/timestamps.ts";
-import { coveredIn, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "../security/index.ts";
+import { coveredIn, doesCover, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "../security/index.ts";
 import type { Row } from "../store/index.ts";
 
 const MAX_PROBLEMS = 2_000;
@@ -36,10 +36,20 @@ export function feedMessage(
     statementsUnmatched: BigInt(row.statements_unmatched),
     unmatchedStatements: statements,
     unmatched: BigInt(row.unmatched ?? 0),
-    coverage: (covered ?? []).map((each) => ({ ...each, records: BigInt(each.records) })),
+    coverage: (covered ?? []).map((each) => ({
+      ...each,
+      records: BigInt(each.records),
+      isCovered: each.isMatched && doesCover(row, each.space),
+    })),
+    covers: JSON.parse(row.covers) as string[],
     coverageKnown: covered !== undefined,
     interval: duration(row.interval_ms),
     isOverdue: isFeedOverdue(row, nowMs),
+    products: JSON.parse(row.products) as string[],
+    fromFile: row.origin === "file",
+    createTime: timestamp(row.create_time),
+    ...(row.request_time !== null && { requestTime: timestamp(row.request_time) }),
+    ...(row.delete_time !== null && { deleteTime: timestamp(row.delete_time) }),
     ...(dueMs !== undefined && { dueTime: timestamp(dueMs === 0 ? row.create_time : dueMs) }),
     ...(row.success_time !== null && { successTime: timestamp(row.success_time) }),
     ...(row.attempt_time !== null && { attemptTime: timestamp(row.attempt_time) }),

@@ -1,18 +1,20 @@
 import { Capability, type OperationsService } from "@moorage/api/messages";
 import { type Call, timeOfDayMs } from "../core/call.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
-import { permissionDenied } from "../errors.ts";
 import { leasesOf } from "../jobs/leases.ts";
 import { timestamp } from "../lib/timestamps.ts";
 import type { Collected } from "../oci/index.ts";
+import { feedMethods } from "./feed-methods.ts";
 import { feedMessage, feedPresets, feedProblems } from "./feeds.ts";
 import type { Row } from "../store/index.ts";
 import { createGarbagePreview } from "./garbage.ts";
+import { isOperator, requireOperator } from "./operator.ts";
 
 const MAX_LISTED = 1_000;
 
 /** How the installation is doing, for those who run it. */
-export function operationsService({ installation }: ServiceContext): Service<typeof OperationsService> {
+export function operationsService(context: ServiceContext): Service<typeof OperationsService> {
+  const { installation } = context;
   const previewGarbage = installation && createGarbagePreview(installation);
   const checkOperator = (call: Call): Promise<void> => requireOperator(call, installation?.organization);
   return {
@@ -38,6 +40,7 @@ export function operationsService({ installation }: ServiceContext): Service<typ
           )
         : undefined;
       return {
+        canChange: await isOperator(call, installation?.organization, Capability.CAP_OPERATIONS_FEEDS_UPDATE),
         feeds: rows.map((row) => feedMessage(call, row, unmatched?.get(row.name))),
       };
     },
@@ -49,6 +52,7 @@ export function operationsService({ installation }: ServiceContext): Service<typ
       await checkOperator(call);
       return { presets: await feedPresets(call, installation?.feedsMirror ?? "") };
     },
+    ...feedMethods(context),
     async previewGarbageCollection(call) {
       await checkOperator(call);
       if (previewGarbage === undefined) throw new Error("only a server that answers requests counts garbage");
@@ -70,15 +74,6 @@ export function operationsService({ installation }: ServiceContext): Service<typ
       return { version, engine, blobStore, startTime: timestamp(startMs), organizations, repos, tags };
     },
   };
-}
-
-/**
- * Throws PERMISSION_DENIED unless the caller is an operator. The capability means something on the installation's first
- * organization alone: who owns another one does not run the server.
- */
-export async function requireOperator(call: Call, organization: string | undefined): Promise<void> {
-  if (organization !== undefined && (await call.may(Capability.CAP_OPERATIONS_LIST, organization))) return;
-  throw permissionDenied("this is for operators of the installation", { missing: "CAP_OPERATIONS_LIST" });
 }
 
 function counts({ tags, manifests, blobs, bytes }: Collected) {

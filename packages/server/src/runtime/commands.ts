@@ -1,4 +1,5 @@
 import { type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { GroupSchema } from "@moorage/api/messages";
 import { auditCommands, audit, eventsOf } from "../audit/index.ts";
 import { authCommands, authorize, placesOf } from "../auth/index.ts";
 import type { Call, CallData } from "../core/call.ts";
@@ -22,6 +23,7 @@ import { securityCommands } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import { type Method, ruleOf } from "./methods.ts";
+import { isOfInstallation } from "./of-installation.ts";
 import { openCall } from "./open-call.ts";
 
 /** What commands get beside their call and input, the same in every thread that runs transactions. */
@@ -33,6 +35,8 @@ export interface CommandContext {
   admins: readonly string[];
   secrets: Secrets;
   terms: readonly TermsDocument[];
+  /** The uid of the first organization, where what happens to the installation is recorded. Defaults to none. */
+  organization?: string | undefined;
 }
 
 /** The parts from which a context is made. */
@@ -75,8 +79,10 @@ export const callMethod = command(
     const answered = await method.run(call, message);
     if (isStreamed(answered)) throw new Error(`${name} writes`);
     const answer = messageOf(answered);
-    for (const event of eventsOf(method.desc, method.access.resource, places[0] ?? "", answer))
-      await audit(call, event);
+    const [type, place = ""] = isOfInstallation(method)
+      ? [GroupSchema.typeName, context.organization]
+      : [method.access.resource, places[0]];
+    for (const event of eventsOf(method.desc, type, place, answer)) await audit(call, event);
     context.events.get(method.desc)?.(call, places[0] ?? "", answer);
     if (isDryRun) clearSecrets(method.desc.output, answer);
     return packed(toBinary(method.desc.output, answer));

@@ -84,7 +84,8 @@ function serve(
   const secrets = createSecrets(secretKeys);
   // Methods that read blobs or call other providers are not writing methods, so they never run in this thread.
   const methods = methodsOf({ ...settings, secrets, readBlob: async () => undefined });
-  const context = commandContext({ methods, admins: settings.admins, secrets, terms: settings.terms });
+  const organization = settings.installation?.organization;
+  const context = commandContext({ methods, admins: settings.admins, secrets, terms: settings.terms, organization });
   const send = (message: FromWriter): void => port.postMessage(message);
   const disk = diskReserve(reserve?.dataDir ?? "", reserve?.bytes ?? 0, {
     onFault: (error) => send({ reserve: error === undefined ? undefined : messageOf(error) }),

@@ -32,6 +32,7 @@ export async function openTransactor(
       terms: data.terms,
       secrets: createSecrets(data.secretKeys),
       onWake,
+      organization: data.installation?.organization,
     });
   return startWriter({ ...data, path: databasePath(dataDir) }, store.reader, {
     onFault,

@@ -15,7 +15,6 @@ export { diffsService } from "./diffs/service.ts";
 export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
 export { staleMessage } from "./coverage/messages.ts";
 export { libraryCoverage, spaceOfLibraries } from "./coverage/library-coverage.ts";
-export { staleFeeds } from "./coverage/stale-feeds.ts";
 export { stateOfImages } from "./coverage/index-knowledge.ts";
 export { findingsService } from "./findings/service.ts";
 export { removeUnusedNotices } from "./findings/remove-notices.ts";
@@ -64,15 +63,32 @@ export { scannersService } from "./scanners/service.ts";
 export { isScanUnderWay } from "./scanners/under-way.ts";
 export { securityCommands } from "./commands.ts";
 export { putFeeds } from "./feeds/commands.ts";
-export { checkedDefinition, type FeedDefinition, FeedDefinitionError } from "./feeds/definition.ts";
-export { dueFeeds, dueMs as feedDueMs, feedStates, isOverdue as isFeedOverdue, updateDueFeeds } from "./feeds/due.ts";
+export {
+  checkedDefinition,
+  DEFAULT_FEED_INTERVAL_MS,
+  type FeedDefinition,
+  FeedDefinitionError,
+} from "./feeds/definition.ts";
+export { changeFeed, feedToChange, markForRemoval, requestFetch } from "./feeds/change.ts";
+export { defineFeeds } from "./feeds/define.ts";
+export {
+  dueFeeds,
+  dueMs as feedDueMs,
+  feedStates,
+  isOverdue as isFeedOverdue,
+  removedFeeds,
+  removeFeeds,
+  updateDueFeeds,
+} from "./feeds/due.ts";
 export { type Covered, coveredIn } from "./feeds/coverage.ts";
+export { doesCover } from "./feeds/covers.ts";
 export { FEED_PRESETS, type FeedPreset, PRESET_GROUPS, presetAddress, presetsNamed } from "./feeds/presets.ts";
 export { FEED_FORMATS, type FeedFormat } from "./feeds/formats.ts";
 export { type FeedDeps, type Imported, importFeed, type ImportOptions, removeFeed } from "./feeds/import.ts";
 export { SourceError } from "./feeds/record.ts";
 export { markRemoved as markFeedRecordsRemoved } from "./feeds/rows.ts";
 export { fileSource } from "./feeds/source.ts";
+export { type StaleFeed, staleFeeds, staleText } from "./feeds/stale-feeds.ts";
 export { feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./vulnerabilities/join.ts";
 export { knownVulnerabilities, type KnownVulnerability, unreadOf } from "./vulnerabilities/known.ts";
 export { requireFeedReader, securityAdvisoryService } from "./vulnerabilities/service.ts";

@@ -677,6 +677,14 @@ export const MIGRATIONS: Migration[] = [
       `create index image_catalogs_unknown on image_catalogs (digest) where (state <> 2 or incomplete = 1)`,
     ],
   },
+  {
+    version: 58,
+    name: "feeds that are being removed, and what feeds cover by the word of who set them",
+    statements: [
+      `alter table feeds add column delete_time INT8`,
+      `alter table feeds add column covers text not null default '[]'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

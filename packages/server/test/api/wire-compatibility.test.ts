@@ -220,6 +220,7 @@ const CAPABILITIES: Record<string, number> = {
   CAP_LIBRARIES_POLICIES_DELETE: 9012,
   CAP_LIBRARIES_BLOCKS_LIST: 9013,
   CAP_REPO_POLICY_UPDATE: 9014,
+  CAP_OPERATIONS_FEEDS_UPDATE: 9015,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

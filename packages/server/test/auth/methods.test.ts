@@ -76,11 +76,11 @@ test("every service of the SDK is served by gRPC, and every method declares the 
         reads ? api.Transaction.READ : api.Transaction.WRITE,
         method.name,
       );
-    // A request to sync now, to redeliver, or for a scan changes no resource. Versions of libraries have events of
-    // their own, whoever changes them.
+    // A request to sync or fetch now, to redeliver, or for a scan changes no resource. Versions of libraries have
+    // events of their own, whoever changes them.
     const emitsEvent =
       getOption(method, transactionOption) === api.Transaction.WRITE &&
-      !/^(?:Sync|Redeliver|ScanImage|(?:Delete|Update)Artifact(?!Polic))/.test(method.name);
+      !/^(?:Sync|Refresh|Redeliver|ScanImage|(?:Delete|Update)Artifact(?!Polic))/.test(method.name);
     assert.equal(hasOption(method, api.event), emitsEvent, method.name);
   }
 });

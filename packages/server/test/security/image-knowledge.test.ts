@@ -15,6 +15,7 @@ interface Uncovered {
   ecosystem: string;
   packages: number;
   preset: string;
+  feeds: string[];
 }
 interface Unknown {
   digest: string;
@@ -35,6 +36,7 @@ interface Listed {
 interface Coverage extends Omit<Listed, "findings" | "unknownImages" | "notCompared"> {
   images: (Unknown & {
     packages: number;
+    covered: { ecosystem: string; packages: number; feeds: { feed: string; records?: string }[] }[];
     files: { path: string; layer: string; reason: string }[];
     notCompared: number;
     packagesNotCompared: { purl: string; version: string }[];
@@ -115,7 +117,7 @@ test("an image of which no feed knows the packages has NO_DATA, with what would 
       state: "KNOWLEDGE_STATE_NO_DATA",
       reason: "no feed covers 1 package of npm (moorage feeds add osv-npm would)",
       waits: false,
-      uncovered: [{ ecosystem: "npm", packages: 1, preset: "osv-npm" }],
+      uncovered: [{ ecosystem: "npm", packages: 1, preset: "osv-npm", feeds: [] }],
       unreadFiles: 0,
     },
   ]);
@@ -139,7 +141,7 @@ test("a feed of another release covers nothing, nor does one whose first import 
   const digest = await push(app, "v1", [NPM, ...DEBIAN]);
   const { state, unknownImages } = await settled(app, digest);
   assert.equal(state, "KNOWLEDGE_STATE_NO_DATA");
-  assert.deepEqual(unknownImages[0]?.uncovered, [{ ecosystem: "debian 12", packages: 2, preset: "debian" }]);
+  assert.deepEqual(unknownImages[0]?.uncovered, [{ ecosystem: "debian 12", packages: 2, preset: "debian", feeds: [] }]);
   const importing = await openedImport(platform, "debian");
   await importing.add([aboutDebian("DEBIAN-12", "12")]);
   assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_NO_DATA", "it may lack all that matters");
@@ -156,8 +158,8 @@ test("packages that no feed could cover are counted as well, and those of VEX do
   const { state, unknownImages } = await settled(app, digest);
   assert.equal(state, "KNOWLEDGE_STATE_NO_DATA");
   assert.deepEqual(unknownImages[0]?.uncovered, [
-    { ecosystem: "deb without a release", packages: 2, preset: "" },
-    { ecosystem: "npm", packages: 1, preset: "osv-npm" },
+    { ecosystem: "deb without a release", packages: 2, preset: "", feeds: [] },
+    { ecosystem: "npm", packages: 1, preset: "osv-npm", feeds: [] },
   ]);
   assert.equal(
     unknownImages[0].reason,
@@ -196,6 +198,52 @@ test("the coverage of an image lists its files that could not be read, of an ind
   const failed = await coverage(app, damaged);
   assert.match(failed.images[0]?.reason ?? "", /^it could not be read: /);
   assert.equal(failed.state, "KNOWLEDGE_STATE_NOT_READ");
+});
+
+test("a record of a list of one's own covers nothing by itself: who sets the feed says that it does", async () => {
+  const app = await place();
+  await putNpm();
+  await setInterval("npm", DAY_MS);
+  const covered = JSON.stringify([{ space: "npm", records: 1, isMatched: true }]);
+  await platform.transact((tx) =>
+    tx.updateTable("feeds").set({ covers: "[]", coverage: covered }).where("name", "=", "npm").execute(),
+  );
+  const digest = await push(app, "v1", [NPM]);
+  const { state, unknownImages } = await settled(app, digest);
+  assert.equal(state, "KNOWLEDGE_STATE_NO_DATA");
+  assert.deepEqual(unknownImages[0]?.uncovered, [{ ecosystem: "npm", packages: 1, preset: "osv-npm", feeds: ["npm"] }]);
+  assert.equal(
+    unknownImages[0].reason,
+    "no feed covers 1 package of npm, of which npm knows some (moorage feeds add osv-npm would)",
+  );
+  const spaces = async () =>
+    (await platform.ok<{ feeds: { coverage: { isCovered?: boolean }[] }[] }>("GET", "/operations/v2/feeds")).feeds.map(
+      (feed) => feed.coverage.map(({ isCovered = false }) => isCovered),
+    );
+  assert.deepEqual(await spaces(), [[false]]);
+  const said = (covers: string[]) => platform.ok("PATCH", "/operations/v2/feeds/npm?updateMask=covers", { covers });
+  await said(["Debian"]);
+  assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_NO_DATA", "that is another ecosystem");
+  await said(["npm"]);
+  assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_READ");
+  assert.deepEqual(await spaces(), [[true]]);
+  const [image] = (await coverage(app, digest)).images;
+  assert.deepEqual(
+    image?.covered.map(({ feeds, ...each }) => [each, feeds.map(({ feed, records }) => [feed, records])]),
+    [[{ ecosystem: "npm", packages: 1 }, [["npm", "1"]]]],
+  );
+  await said(["*"]);
+  assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_READ");
+  await said([]);
+  // The same records as the preset publishes them, under its name or from a mirror's path.
+  await platform.transact((tx) =>
+    tx
+      .updateTable("feeds")
+      .set({ address: "https://mirror.example/osv/npm/all.zip" })
+      .where("name", "=", "npm")
+      .execute(),
+  );
+  assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_READ");
 });
 
 test("feeds that are older than their own interval are named beside the answers that rest on them", async () => {
@@ -271,7 +319,7 @@ test("what is of no ecosystem, such as the image's own program, is listed and le
   const { state, unknownImages } = await settled(app, digest);
   assert.deepEqual([state, unknownImages], ["KNOWLEDGE_STATE_READ", []]);
   const { images: seen } = await coverage(app, digest);
-  assert.deepEqual(seen[0]?.uncovered, [{ ecosystem: "generic", packages: 1, preset: "" }]);
+  assert.deepEqual(seen[0]?.uncovered, [{ ecosystem: "generic", packages: 1, preset: "", feeds: [] }]);
   assert.deepEqual(
     seen[0].files.map(({ path }) => path),
     ["app/shop-1.0.jar"],

@@ -21,7 +21,8 @@ type Writable = Pick<Platform, "transact"> & Partial<Pick<Platform, "wake">>;
 
 /**
  * Puts records into a feed of a running server, by the commands of an import; the feed is made if it is not there.
- * `products`: what it may decide about.
+ * `products`: what it may decide about. It
+ * covers all that it has records about.
  */
 export async function putRecords(
   { transact, wake = () => {} }: Writable,
@@ -32,7 +33,7 @@ export async function putRecords(
   products: string[] = [],
 ): Promise<void> {
   const place = { feed, run: randomUUID() };
-  const definition = { name: feed, format, address: "", licence: "CC-BY-4.0", intervalMs: 0, products };
+  const definition = { name: feed, format, address: "", licence: "CC-BY-4.0", intervalMs: 0, products, covers: ["*"] };
   const wakes = await transact(async (tx) => {
     const call = openCall(systemCall(Date.now()), tx);
     await putFeeds.run(call, { feeds: [definition], origin: "command", mustBeNew: false }, undefined);
@@ -58,6 +59,7 @@ export async function openedImport(
     licence: "MIT",
     intervalMs: 0,
     products: [],
+    covers: ["*"],
   };
   const run = async (work: (call: Call) => Promise<unknown>): Promise<void> =>
     wake(

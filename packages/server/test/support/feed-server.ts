@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { TestContext } from "node:test";
 
 /** What a path answers. */
 export interface FeedPage {
@@ -21,7 +20,7 @@ export interface FeedServer {
   asked: { path: string; status: number; headers: IncomingHttpHeaders }[];
 }
 
-export async function startFeedServer(t: TestContext): Promise<FeedServer> {
+export async function startFeedServer(t: { after(end: () => void): void }): Promise<FeedServer> {
   const pages: FeedServer["pages"] = new Map();
   const asked: FeedServer["asked"] = [];
   const server = createServer(({ url = "", headers }, response) => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { addProduct } from "./products.ts";
 import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -376,7 +377,24 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   }));
   add(upstreams.deleteUpstream, async () => ({ uid: await upstream() }));
   add(LibraryFindingsService.method.listLibraryFindings, () => everywhere);
-  for (const method of OperationsService.methods) add(method, () => ({}));
+  for (const method of OperationsService.methods.filter(({ name }) => !/^(?!Preview).*Feed$/.test(name)))
+    add(method, () => ({}));
+  const feeds = OperationsService.method;
+  const source = { format: "kev", licence: "CC0-1.0", address: "http://127.0.0.1:1/kev.json" };
+  const feedName = (): string => `asked-${randomUUID()}`;
+  const feed = async (): Promise<string> =>
+    (await platform.ok("POST", "/operations/v2/feeds?acceptLicence=true", { ...source, name: feedName() })).name;
+  // An installation has a hundred feeds at most.
+  let stays: Promise<string> | undefined;
+  const sameFeed = (): Promise<string> => (stays ??= feed());
+  add(feeds.createFeed, () => ({ feed: { ...source, name: feedName() }, acceptLicence: true }));
+  add(feeds.updateFeed, async () => ({
+    feed: { name: await sameFeed(), licence: "MIT" },
+    updateMask: { paths: ["licence"] },
+    acceptLicence: true,
+  }));
+  add(feeds.deleteFeed, async () => ({ name: await feed() }));
+  add(feeds.refreshFeed, async () => ({ name: await sameFeed() }));
   add(DiffsService.method.getDiff, () => ({ repoUid: repo, from: digest, to: digest }));
   add(EolTagsService.method.listEolTags, () => everywhere);
   add(VersionsService.method.getPackageVersionMetadata, async () => {

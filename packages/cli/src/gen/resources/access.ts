@@ -225,6 +225,7 @@ export const METHODS: readonly MethodSpec[] = [
           "libraries.policies.delete",
           "libraries.blocks.list",
           "repo.policy.update",
+          "operations.feeds.update",
         ],
         prefix: "",
       },

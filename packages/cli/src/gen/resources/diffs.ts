@@ -138,6 +138,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "int32",
         help: "How many have another state, over all pages.",
       },
+      {
+        name: "staleFeeds",
+        type: "message",
+        repeated: true,
+        help: "The feeds that the vulnerabilities rest on and that are older than their own interval.",
+      },
     ],
     items: "diffs",
   },

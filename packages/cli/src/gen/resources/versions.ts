@@ -59,6 +59,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "message",
         help: "The feed, and its licence.",
       },
+      {
+        name: "staleFeeds",
+        type: "message",
+        repeated: true,
+        help: "The feed again, when it is older than its own interval.",
+      },
     ],
     items: "packageVersionMetadatas",
   },

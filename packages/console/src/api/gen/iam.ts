@@ -152,7 +152,8 @@ export type Capability =
   | "CAP_LIBRARIES_POLICIES_LIST"
   | "CAP_LIBRARIES_POLICIES_DELETE"
   | "CAP_LIBRARIES_BLOCKS_LIST"
-  | "CAP_REPO_POLICY_UPDATE";
+  | "CAP_REPO_POLICY_UPDATE"
+  | "CAP_OPERATIONS_FEEDS_UPDATE";
 export interface AccessRemedy {
   message: string;
   capabilities: Capability[];

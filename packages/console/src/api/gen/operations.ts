@@ -16,6 +16,7 @@ export interface ListFeedsRequest {
 }
 export interface ListFeedsResponse {
   feeds: Feed[];
+  canChange: boolean;
 }
 export interface Feed {
   name: string;
@@ -34,6 +35,12 @@ export interface Feed {
   coverage: FeedCoverage[];
   coverageKnown: boolean;
   unmatched: string;
+  products: string[];
+  fromFile: boolean;
+  createTime?: string;
+  requestTime?: string;
+  deleteTime?: string;
+  covers: string[];
   statements: string;
   statementsUnmatched: string;
   unmatchedStatements: FeedStatement[];
@@ -42,6 +49,7 @@ export interface FeedCoverage {
   space: string;
   records: string;
   isMatched: boolean;
+  isCovered: boolean;
 }
 export interface FeedStatement {
   record: string;
@@ -78,6 +86,66 @@ export interface FeedPreset {
   covers: string;
   ecosystems: string[];
   isAdded: boolean;
+}
+export interface CreateFeedRequest {
+  feed?: FeedInput;
+  preset?: string;
+  acceptLicence?: boolean;
+  validateOnly?: boolean;
+}
+export interface FeedInput {
+  name?: string;
+  format?: string;
+  licence?: string;
+  records?: string;
+  problems?: string;
+  successTime?: string;
+  attemptTime?: string;
+  error?: string;
+  address?: string;
+  interval?: string;
+  dueTime?: string;
+  isOverdue?: boolean;
+  withdrawn?: string;
+  coverage?: FeedCoverageInput[];
+  coverageKnown?: boolean;
+  unmatched?: string;
+  products?: string[];
+  fromFile?: boolean;
+  createTime?: string;
+  requestTime?: string;
+  deleteTime?: string;
+  covers?: string[];
+  statements?: string;
+  statementsUnmatched?: string;
+  unmatchedStatements?: FeedStatementInput[];
+}
+export interface FeedCoverageInput {
+  space?: string;
+  records?: string;
+  isMatched?: boolean;
+  isCovered?: boolean;
+}
+export interface FeedStatementInput {
+  record?: string;
+  vulnerabilities?: string[];
+  status?: string;
+  product?: string;
+  reason?: string;
+}
+export interface UpdateFeedRequest {
+  feed?: FeedInput;
+  updateMask?: string;
+  acceptLicence?: boolean;
+  validateOnly?: boolean;
+}
+export interface DeleteFeedRequest {
+  name?: string;
+  validateOnly?: boolean;
+}
+export interface RefreshFeedRequest {
+  name?: string;
+  validateOnly?: boolean;
 }
 export interface PreviewGarbageCollectionRequest {}
 export interface GarbagePreview {
@@ -117,6 +185,10 @@ export const listFeedPresets = method<ListFeedPresetsRequest, ListFeedPresetsRes
   "/operations/v2/feedPresets",
   "",
 );
+export const createFeed = method<CreateFeedRequest, Feed>("POST", "/operations/v2/feeds", "feed");
+export const updateFeed = method<UpdateFeedRequest, Feed>("PATCH", "/operations/v2/feeds/{feed.name}", "feed");
+export const deleteFeed = method<DeleteFeedRequest, Feed>("DELETE", "/operations/v2/feeds/{name}", "");
+export const refreshFeed = method<RefreshFeedRequest, Feed>("POST", "/operations/v2/feeds/{name}:refresh", "*");
 export const previewGarbageCollection = method<PreviewGarbageCollectionRequest, GarbagePreview>(
   "GET",
   "/operations/v2/garbage",

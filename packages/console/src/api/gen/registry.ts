@@ -29,6 +29,7 @@ export interface Diff {
   addedVulnerabilities: number;
   removedVulnerabilities: number;
   changedVulnerabilities: number;
+  staleFeeds: StaleFeed[];
 }
 export interface DiffSide {
   reference: string;
@@ -119,6 +120,11 @@ export interface VulnerabilityState {
 }
 export type FindingState = "FINDING_STATE_UNSPECIFIED" | "FINDING_STATE_OPEN" | "FINDING_STATE_CLOSED";
 export type FixState = "FIX_STATE_UNSPECIFIED" | "FIX_STATE_FIXED" | "FIX_STATE_NOT_FIXED" | "FIX_STATE_WONT_FIX";
+export interface StaleFeed {
+  feed: string;
+  successTime?: string;
+  interval?: string;
+}
 export interface ListEolTagsRequest {
   uidp?: UIDPFilterInput;
   name?: string;
@@ -136,6 +142,7 @@ export interface UIDPFilterInput {
 export interface ListEolTagsResponse {
   eolTags: EolTag[];
   nextPageToken: string;
+  staleFeeds: StaleFeed[];
 }
 export interface EolTag {
   uid: string;
@@ -628,6 +635,7 @@ export interface PackageVersionMetadata {
   gracePeriodMonths: number;
   updateTime?: string;
   feed?: ProductFeed;
+  staleFeeds: StaleFeed[];
 }
 export const getDiff = method<GetDiffRequest, Diff>("GET", "/registry/v2/repos/{repoUid=**}/diff", "");
 export const listEolTags = method<ListEolTagsRequest, ListEolTagsResponse>("GET", "/registry/v2/eolTags", "");

@@ -444,6 +444,7 @@ export interface UncoveredPackages {
   ecosystem: string;
   packages: number;
   preset: string;
+  feeds: string[];
 }
 export interface StaleFeed {
   feed: string;
@@ -502,6 +503,7 @@ export interface ImageCoverage {
   files: UnreadFile[];
   notCompared: number;
   packagesNotCompared: UncomparedPackage[];
+  covered: CoveredPackages[];
 }
 export interface UnreadFile {
   path: string;
@@ -511,6 +513,16 @@ export interface UnreadFile {
 export interface UncomparedPackage {
   purl: string;
   version: string;
+}
+export interface CoveredPackages {
+  ecosystem: string;
+  packages: number;
+  feeds: CoveringFeed[];
+}
+export interface CoveringFeed {
+  feed: string;
+  records?: string;
+  successTime?: string;
 }
 export interface GetScannerRequest {
   uid?: string;

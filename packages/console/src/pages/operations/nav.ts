@@ -5,6 +5,7 @@ export const operationsNav: NavGroup = {
   label: "Operations",
   items: [
     { to: "/operations", label: "Installation" },
+    { to: "/operations/feeds", label: "Feeds" },
     { to: "/operations/storage", label: "Storage" },
     { to: "/sessions", label: "Sessions" },
   ],

@@ -1,32 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
-import { ApiError } from "../../api/errors.ts";
+import { isCode } from "../../api/call.ts";
 import { getInstallation } from "../../api/gen/operations.ts";
 import { query } from "../../api/queries.ts";
 import { count } from "../../lib/bytes.ts";
-import { Empty } from "../../ui/empty.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { FeedPresets } from "./feed-presets.tsx";
-import { FeedProblems } from "./feed-problems.tsx";
-import { Feeds } from "./feeds.tsx";
 import { Garbage } from "./garbage.tsx";
 import { Jobs } from "./jobs.tsx";
+import { OperatorsOnly } from "./operators-only.tsx";
 
 const STORES: Readonly<Record<string, string>> = { sqlite: "SQLite", postgres: "PostgreSQL", files: "files", s3: "S3" };
 
-/** How the installation is doing: its jobs, its feeds, and what garbage collection would remove. */
+/** How the installation is doing: its jobs, and what garbage collection would remove. */
 export function OperationsPage() {
   const { data, error } = useQuery(query(getInstallation, {}));
-  if (error instanceof ApiError && error.code === "PERMISSION_DENIED")
-    return (
-      <Page title="Installation">
-        <Empty title="This is for those who run the server">
-          You need CAP_OPERATIONS_LIST on the first organization, which its owners have. Storage and sessions are for
-          everybody.
-        </Empty>
-      </Page>
-    );
+  if (isCode(error, "PERMISSION_DENIED")) return <OperatorsOnly title="Installation" />;
   return (
     <Page title="Installation">
       <ErrorNote error={error} />
@@ -47,9 +36,6 @@ export function OperationsPage() {
           </Card>
           <Garbage />
           <Jobs />
-          <Feeds />
-          <FeedProblems />
-          <FeedPresets />
         </>
       )}
     </Page>

@@ -19,6 +19,13 @@ export const operationsRoute = createRoute({
   component: lazyRouteComponent(() => import("./operations-page.tsx"), "OperationsPage"),
 });
 
+/** `/operations/feeds`: where what is known of vulnerabilities comes from, for those who run the installation. */
+export const feedsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/operations/feeds",
+  component: lazyRouteComponent(() => import("./feeds/feeds-page.tsx"), "FeedsPage"),
+});
+
 /** What takes up space directly below a group; for an empty one below nothing. */
 export function storageQuery(group: string) {
   return listQuery(listStorage, { ...(group !== "" && { uidp: { descendantsOf: group } }), pageSize: STORAGE_PAGE });
@@ -52,4 +59,4 @@ export const sessionsRoute = createRoute({
 });
 
 /** The routes of the area. */
-export const operationsRoutes = [operationsRoute, storageRoute, sessionsRoute] as const;
+export const operationsRoutes = [operationsRoute, feedsRoute, storageRoute, sessionsRoute] as const;

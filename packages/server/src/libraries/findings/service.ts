@@ -72,7 +72,7 @@ async function knownOf({ tx, nowMs }: Call, ecosystems: readonly number[]) {
     coverage: covered.map(({ state, preset }, at) => {
       return { ecosystem: (all[at]?.number ?? Ecosystem.UNSPECIFIED) as Ecosystem, state: KnowledgeState[state], preset };
     }),
-    staleFeeds: (await staleFeeds(tx, nowMs, spaces)).map(staleMessage),
+    staleFeeds: (await staleFeeds(tx, nowMs, { spaces })).map(staleMessage),
   };
 }
 

@@ -4,6 +4,7 @@ import { invalidArgument } from "../../errors.ts";
 import { findRepo } from "../find-resources.ts";
 import { type ImageName, parseImageName } from "../image-names.ts";
 import { linesOf, NEXT_PAGE_TOKEN, PAGE_SIZE, PAGE_TOKEN } from "../shared-schemas.ts";
+import { STALE_FEEDS, staleLines, staleOf } from "../stale-feeds.ts";
 import { defineTool } from "../tool.ts";
 import { SEVERITIES, severityName } from "./image-findings.ts";
 
@@ -47,6 +48,7 @@ export const diffImages = defineTool({
       z.object({ change: CHANGE, vulnerability: z.string(), severity: z.enum(SEVERITIES), package: z.string() }),
     ),
     vulnerabilities_complete: z.boolean(),
+    stale_feeds: STALE_FEEDS,
     config: VALUES,
     next_page_token: NEXT_PAGE_TOKEN,
   }),
@@ -72,10 +74,12 @@ export const diffImages = defineTool({
       from_versions: each.fromVersions,
       to_versions: each.toVersions,
     }));
+    const stale = staleOf(diff.staleFeeds);
     const lines = [
       `${sideFrom.image} (${sideFrom.digest}) compared with ${sideTo.image} (${sideTo.digest})`,
       `packages: ${diff.addedPackages} added, ${diff.removedPackages} removed, ${diff.changedPackages} changed${diff.packagesComplete ? "" : " (not all are known)"}`,
       `vulnerabilities: ${diff.addedVulnerabilities} added, ${diff.removedVulnerabilities} removed, ${diff.changedVulnerabilities} changed${diff.vulnerabilitiesComplete ? "" : " (not all are known)"}`,
+      ...staleLines(stale),
       ...packages.map(
         (each) => `${each.change} ${each.name} ${each.from_versions.join(", ")} → ${each.to_versions.join(", ")}`,
       ),
@@ -89,6 +93,7 @@ export const diffImages = defineTool({
         packages_complete: diff.packagesComplete,
         vulnerabilities,
         vulnerabilities_complete: diff.vulnerabilitiesComplete,
+        stale_feeds: stale,
         config: configOf(diff),
         next_page_token: diff.nextPageToken,
       },

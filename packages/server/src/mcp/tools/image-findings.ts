@@ -4,6 +4,7 @@ import { timestamp } from "../../lib/timestamps.ts";
 import { findRepo } from "../find-resources.ts";
 import { parseImageName, parseTime } from "../image-names.ts";
 import { IMAGE, linesOf, NEXT_PAGE_TOKEN, PAGE_SIZE, PAGE_TOKEN, timeText } from "../shared-schemas.ts";
+import { STALE_FEEDS, staleLines, staleOf } from "../stale-feeds.ts";
 import { defineTool } from "../tool.ts";
 
 export const SEVERITIES = ["unknown", "none", "negligible", "low", "medium", "high", "critical"] as const;
@@ -81,9 +82,7 @@ export const imageFindings = defineTool({
     unknown: z
       .array(z.object({ digest: z.string(), platform: z.string(), state: z.enum(STATES), reason: z.string() }))
       .describe("Images whose findings are not known: that nothing was found in them says nothing."),
-    stale_feeds: z
-      .array(z.object({ feed: z.string(), last_read: z.string() }))
-      .describe("Feeds that the answer rests on and that are older than their own interval."),
+    stale_feeds: STALE_FEEDS,
     next_page_token: NEXT_PAGE_TOKEN,
   }),
   async run({ call, registryHost }, input) {
@@ -124,7 +123,7 @@ export const imageFindings = defineTool({
       state: stateName(image.state),
       reason,
     }));
-    const stale = found.staleFeeds.map(({ feed, successTime }) => ({ feed, last_read: timeText(successTime) }));
+    const stale = staleOf(found.staleFeeds);
     const lines = findings.map(
       (each) =>
         `${each.vulnerability} ${each.severity} ${each.package} ${each.version}${each.fix_versions.length === 0 ? "" : `, fixed in ${each.fix_versions.join(", ")}`}${each.claims.length === 0 ? "" : `, claimed to be ${each.claims.join(", ")}`}`,
@@ -133,12 +132,11 @@ export const imageFindings = defineTool({
       lines.push(
         state === "NO_DATA" ? "Not known (NO_DATA): the server has no feed." : "No such finding on this page.",
       );
-    for (const each of unknown)
-      lines.push(`Not known of ${each.platform || each.digest} (${each.state}): ${each.reason}.`);
-    for (const { feed, last_read: time } of stale)
-      lines.push(
-        `The feed ${feed} is older than its own interval: ${time === "" ? "never read" : `last read ${time}`}.`,
-      );
+    // They are not cut off with the lines of a long list.
+    const notes = [
+      ...unknown.map((each) => `Not known of ${each.platform || each.digest} (${each.state}): ${each.reason}.`),
+      ...staleLines(stale),
+    ];
     return {
       answer: {
         image: input.image,
@@ -148,7 +146,7 @@ export const imageFindings = defineTool({
         stale_feeds: stale,
         next_page_token: found.nextPageToken,
       },
-      text: linesOf(lines, found.nextPageToken),
+      text: [linesOf(lines, found.nextPageToken), ...notes].filter((line) => line !== "").join("\n"),
       resource: repo,
     };
   },

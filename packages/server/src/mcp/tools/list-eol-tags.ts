@@ -5,6 +5,7 @@ import { timestamp } from "../../lib/timestamps.ts";
 import { findGroup, pathsOf } from "../find-resources.ts";
 import { parseTime } from "../image-names.ts";
 import { linesOf, NEXT_PAGE_TOKEN, PAGE_SIZE, PAGE_TOKEN, TIME } from "../shared-schemas.ts";
+import { STALE_FEEDS, staleLines, staleOf } from "../stale-feeds.ts";
 import { defineTool } from "../tool.ts";
 
 export const listEolTags = defineTool({
@@ -32,6 +33,7 @@ export const listEolTags = defineTool({
         feed: z.string(),
       }),
     ),
+    stale_feeds: STALE_FEEDS,
     next_page_token: NEXT_PAGE_TOKEN,
   }),
   async run({ call }, { group, tag, as_of: asOf, page_size: pageSize, page_token: pageToken }) {
@@ -61,7 +63,9 @@ export const listEolTags = defineTool({
       ({ image, product, version, eol_date: day }) =>
         `${image} ${product} ${version}${day === "" ? "" : `, ended ${day}`}`,
     );
-    const text = linesOf(lines.length === 0 ? ["No such tag on this page."] : lines, found.nextPageToken);
-    return { answer: { tags, next_page_token: found.nextPageToken }, text, resource: within };
+    const stale = staleOf(found.staleFeeds);
+    const list = linesOf(lines.length === 0 ? ["No such tag on this page."] : lines, found.nextPageToken);
+    const answer = { tags, stale_feeds: stale, next_page_token: found.nextPageToken };
+    return { answer, text: [list, ...staleLines(stale)].join("\n"), resource: within };
   },
 });

@@ -6,15 +6,10 @@ import { Code, MoorageError, notFound, permissionDenied } from "../../errors.ts"
 import { requireTerms, requireWholeToken } from "../../iam/index.ts";
 import { isWithin } from "../../lib/uid.ts";
 import { type Attempt, attemptAction, type AttemptDeps } from "../../oci/index.ts";
-import { requireOperator } from "../../operations/service.ts";
+import { requireOperator } from "../../operations/operator.ts";
 import { requireFeedReader } from "../../security/index.ts";
-import {
-  type ActionQuestion,
-  isOfInstallation,
-  type KnownMethod,
-  type MethodQuestion,
-  singleName,
-} from "./question.ts";
+import { isOfInstallation } from "../of-installation.ts";
+import { type ActionQuestion, type KnownMethod, type MethodQuestion, singleName } from "./question.ts";
 
 /** The real decision: the kinds of steps that it reached, of which the last one failed when there is an error. */
 export interface Decision {
@@ -43,7 +38,7 @@ export async function decideMethod(
     if (method.desc === GroupInvitesService.method.acceptGroupInvite) requireWholeToken(subject);
     if (rule.anonymous) requireFeedReader(subject, publicAdvisories);
     if (isOfInstallation(method)) {
-      await requireOperator(subject, installation?.organization);
+      await requireOperator(subject, installation?.organization, rule.capabilities[0]);
       return { reached };
     }
     const isOpen = rule.public || rule.authenticated || (rule.anonymous && subject.caller.identity === "");

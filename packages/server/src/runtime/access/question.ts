@@ -5,7 +5,6 @@ import {
   type ExplainAccessRequest,
   GroupSchema,
   IdentitySchema,
-  OperationsService,
   RegistryAction,
   RepoSchema,
   SessionSchema,
@@ -16,6 +15,7 @@ import type { Call } from "../../core/call.ts";
 import { pathOf, type Resolved, resolveRepository } from "../../core/image-path.ts";
 import { invalidArgument, type MoorageError, notFound } from "../../errors.ts";
 import { isUid, parentOf } from "../../lib/uid.ts";
+import { isOfInstallation } from "../of-installation.ts";
 import { type AttemptedAction, isDigest, isRepositoryName, isTag } from "../../oci/index.ts";
 
 /** A method of the API, as the table of methods has it. */
@@ -97,11 +97,6 @@ async function homeOf({ tx }: Call, { resource }: Access, place: string): Promis
   if (parentOf(identity) !== "") return identity;
   const row = await tx.selectFrom("identities").select("provider").where("uid", "=", identity).executeTakeFirst();
   return row?.provider || place;
-}
-
-/** Whether the method is for operators: then it is about no resource. */
-export function isOfInstallation({ desc }: KnownMethod): boolean {
-  return desc.parent.typeName === OperationsService.typeName;
 }
 
 /** The name of the method that a batch does several times, as CreateRoleBinding; the name of any other as it is. */

@@ -3,7 +3,8 @@ import { camelCase } from "../../aip/order.ts";
 import { Code } from "../../errors.ts";
 import { named, type Step } from "./answer.ts";
 import type { Decision } from "./decide.ts";
-import { isOfInstallation, type Question } from "./question.ts";
+import { isOfInstallation } from "../of-installation.ts";
+import type { Question } from "./question.ts";
 
 const PASSED: Partial<Record<Kind, string>> = {
   [Kind.EXISTENCE]: "the resource exists",

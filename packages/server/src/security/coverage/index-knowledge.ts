@@ -27,7 +27,7 @@ export async function knowledgeBehind(tx: Database, image: GatedImage): Promise<
       state: "NOT_READ",
       reason: "not all that it names was looked at",
       waits: false,
-      coverage: { packages: 0, uncovered: [], waiting: 0, spaces: [] },
+      coverage: { packages: 0, uncovered: [], covered: [], waiting: 0, spaces: [] },
       sources: [],
       files: [],
       unreadFiles: 0,
@@ -42,14 +42,21 @@ export function leastKnown(images: readonly Pick<ImageKnowledge, "state">[]): Im
   return ORDER.find((state) => images.some((image) => image.state === state));
 }
 
-/** The least that is known of the images that a manifest of the repo stands for, and why; empty of what is no image. */
-export async function stateOfImages(tx: Database, image: GatedImage): Promise<{ state: string; reason: string }> {
+/**
+ * The least that is known of the images that a manifest of the repo stands for, and why; empty of what is no image.
+ * `spaces`: the key spaces of their packages.
+ */
+export async function stateOfImages(
+  tx: Database,
+  image: GatedImage,
+): Promise<{ state: string; reason: string; spaces: string[] }> {
   const images = await knowledgeBehind(tx, image);
   const state = leastKnown(images);
   const reasons = images
     .filter((each) => each.state !== "READ")
     .map(({ platform, reason }) => (platform === "" ? reason : `${platform}: ${reason}`));
-  return { state: state ?? "", reason: reasons.slice(0, MAX_REASONS).join("; ") };
+  const spaces = [...new Set(images.flatMap(({ coverage }) => coverage.spaces))];
+  return { state: state ?? "", reason: reasons.slice(0, MAX_REASONS).join("; "), spaces };
 }
 
 const MAX_REASONS = 10;

@@ -2,12 +2,12 @@ import type { Database } from "../../store/index.ts";
 import type { LibraryName } from "../libraries/held.ts";
 import { libraryKey } from "../libraries/held.ts";
 import { presetFor } from "./presets.ts";
-import { stateOfSpace } from "./spaces.ts";
+import { comparedFeeds, stateByFeeds } from "./compared-feeds.ts";
 
 /** What feeds know of the libraries of an ecosystem. */
 export interface LibraryCoverage {
   type: LibraryName["type"];
-  /** `NO_DATA`: no feed that was read to its end has records of it, so that no finding says nothing. */
+  /** `NO_DATA`: no feed that was read to its end covers it, so that no finding says nothing. */
   state: "READ" | "NO_DATA";
   /** The preset of feeds that has them. */
   preset: string;
@@ -15,10 +15,11 @@ export interface LibraryCoverage {
 
 /** Whether a feed covers the libraries of each of these ecosystems. They are compared when they are asked about. */
 export async function libraryCoverage(db: Database, types: readonly LibraryName["type"][]): Promise<LibraryCoverage[]> {
+  const feeds = await comparedFeeds(db);
   const found: LibraryCoverage[] = [];
   for (const type of types) {
     const space = spaceOfLibraries(type);
-    const state = (await stateOfSpace(db, space)) === "none" ? "NO_DATA" : "READ";
+    const state = (await stateByFeeds(db, space, feeds)) === "none" ? "NO_DATA" : "READ";
     found.push({ type, state, preset: presetFor(space) });
   }
   return found;

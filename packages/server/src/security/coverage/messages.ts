@@ -9,9 +9,9 @@ import {
 } from "@moorage/api/messages";
 import { timestamp } from "../../lib/timestamps.ts";
 import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
+import type { StaleFeed } from "../feeds/stale-feeds.ts";
 import type { UnknownImageOfRepo } from "./list-unknown.ts";
 import type { Uncompared } from "./not-compared.ts";
-import type { StaleFeed } from "./stale-feeds.ts";
 
 /** What a list of findings says of an image whose findings are not known. */
 export function unknownMessage(image: PlatformKnowledge): MessageInitShape<typeof UnknownFindingsSchema> {
@@ -56,6 +56,14 @@ export function coverageMessage(
       packages: image.coverage.packages,
       notCompared: uncompared[at]?.count ?? 0,
       packagesNotCompared: uncompared[at]?.packages ?? [],
+      covered: image.coverage.covered.map(({ feeds, ...rest }) => ({
+        ...rest,
+        feeds: feeds.map(({ feed, records, successMs }) => ({
+          feed,
+          ...(records !== undefined && { records: BigInt(records) }),
+          successTime: timestamp(successMs),
+        })),
+      })),
       files: image.files.map(({ path, layer, reason }) => ({ path, layer, reason })),
     })),
     staleFeeds: stale.map(staleMessage),

@@ -1,7 +1,9 @@
 import { type Database, select } from "../../store/index.ts";
 import { marks } from "../findings/images.ts";
+import { doesCover, recordsAbout } from "../feeds/covers.ts";
+import { type ComparedFeed, comparedFeeds, stateByFeeds } from "./compared-feeds.ts";
 import { presetFor } from "./presets.ts";
-import { stateOfSpace } from "./spaces.ts";
+import type { SpaceState } from "./spaces.ts";
 
 /** Packages of an image that no feed covers. */
 export interface UncoveredPackages {
@@ -10,6 +12,25 @@ export interface UncoveredPackages {
   packages: number;
   /** The preset of feeds that would cover them; empty when none would. */
   preset: string;
+  /** The feeds that have records about some of them, and do not cover them. */
+  feeds: string[];
+}
+
+/** Packages of an image that feeds cover. */
+export interface CoveredPackages {
+  /** For people, as above. */
+  ecosystem: string;
+  packages: number;
+  feeds: SpaceFeed[];
+}
+
+/** A feed that covers a key space. */
+export interface SpaceFeed {
+  feed: string;
+  /** How many of its records are about it; undefined until an import has counted them. */
+  records: number | undefined;
+  /** When it was last read without an error, in milliseconds since 1970. */
+  successMs: number;
 }
 
 /** The packages of an image, and what feeds there are for them. */
@@ -17,6 +38,8 @@ export interface PackageCoverage {
   packages: number;
   /** The most packages first. */
   uncovered: UncoveredPackages[];
+  /** The most packages first. */
+  covered: CoveredPackages[];
   /** How many have only records of feeds that were not compared with them yet. */
   waiting: number;
   /** The key spaces that they are in; see packageKey. */
@@ -36,7 +59,7 @@ interface EcosystemRow {
  * release.
  */
 export async function coverageOf(tx: Database, digest: string, sources: readonly string[]): Promise<PackageCoverage> {
-  const found: PackageCoverage = { packages: 0, uncovered: [], waiting: 0, spaces: [] };
+  const found: PackageCoverage = { packages: 0, uncovered: [], covered: [], waiting: 0, spaces: [] };
   if (sources.length === 0) return found;
   const rows = await select<EcosystemRow>(
     tx,
@@ -51,24 +74,44 @@ export async function coverageOf(tx: Database, digest: string, sources: readonly
     tx,
     rows.flatMap(({ sample }) => (sample === null ? [] : [sample])),
   );
-  const states = new Map<string, Awaited<ReturnType<typeof stateOfSpace>>>();
-  for (const space of new Set([...spaces.values()].flat())) states.set(space, await stateOfSpace(tx, space));
-  const add = (ecosystem: string, packages: number, preset: string): void => {
-    if (packages > 0) found.uncovered.push({ ecosystem, packages, preset });
+  const feeds = await comparedFeeds(tx);
+  const states = new Map<string, SpaceState>();
+  for (const space of new Set([...spaces.values()].flat())) {
+    states.set(space, await stateByFeeds(tx, space, feeds));
+  }
+  const add = (ecosystem: string, packages: number, preset: string, own: readonly string[]): void => {
+    if (packages === 0) return;
+    const partial = feeds.filter((feed) => own.some((space) => (recordsAbout(feed, space) ?? 0) > 0));
+    found.uncovered.push({ ecosystem, packages, preset, feeds: partial.map(({ name }) => name) });
   };
   for (const row of rows) {
     const [all, keyed] = [Number(row.n), Number(row.keyed)];
     found.packages += all;
-    add(nameOfEcosystem(row.ecosystem), all - keyed, "");
+    add(nameOfEcosystem(row.ecosystem), all - keyed, "", []);
     const own = spaces.get(row.sample ?? "") ?? [];
     const known = own.map((space) => states.get(space));
-    if (known.includes("compared")) continue;
-    if (known.includes("waiting")) found.waiting += keyed;
-    else add(nameOfEcosystem(row.ecosystem), keyed, presetFor(own[0] ?? ""));
+    if (known.includes("compared"))
+      found.covered.push({ ecosystem: nameOfEcosystem(row.ecosystem), packages: keyed, feeds: coveringOf(feeds, own) });
+    else if (known.includes("waiting")) found.waiting += keyed;
+    else add(nameOfEcosystem(row.ecosystem), keyed, presetFor(own[0] ?? ""), own);
   }
   found.spaces = [...states.keys()];
-  found.uncovered.sort((a, b) => b.packages - a.packages || (a.ecosystem < b.ecosystem ? -1 : 1));
+  const mostFirst = (a: { packages: number; ecosystem: string }, b: { packages: number; ecosystem: string }): number =>
+    b.packages - a.packages || (a.ecosystem < b.ecosystem ? -1 : 1);
+  found.uncovered.sort(mostFirst);
+  found.covered.sort(mostFirst);
   return found;
+}
+
+/** The feeds that cover one of the key spaces, but those of which it is known that they have no record about it. */
+function coveringOf(feeds: readonly ComparedFeed[], own: readonly string[]): SpaceFeed[] {
+  return feeds.flatMap((feed) => {
+    const covering = own.filter((space) => doesCover(feed, space));
+    const counts = covering.map((space) => recordsAbout(feed, space));
+    if (covering.length === 0 || counts.every((count) => count === 0)) return [];
+    const records = counts.includes(undefined) ? undefined : Math.max(...counts.map((count) => count ?? 0));
+    return [{ feed: feed.name, records, successMs: Number(feed.success_time) }];
+  });
 }
 
 /** The key spaces of each of these packages. */
@@ -98,8 +141,9 @@ export function nameOfEcosystem(ecosystem: string): string {
 /** Says to people which packages no feed covers, and what would. Empty when all are covered. */
 export function describeUncovered(uncovered: readonly UncoveredPackages[]): string {
   if (uncovered.length === 0) return "";
-  const parts = uncovered.slice(0, MAX_NAMED).map(({ ecosystem, packages, preset }) => {
-    const count = `${packages} ${packages === 1 ? "package" : "packages"} of ${ecosystem}`;
+  const parts = uncovered.slice(0, MAX_NAMED).map(({ ecosystem, packages, preset, feeds }) => {
+    const some = feeds.length === 0 ? "" : `, of which ${feeds.slice(0, MAX_NAMED).join(", ")} knows some`;
+    const count = `${packages} ${packages === 1 ? "package" : "packages"} of ${ecosystem}${some}`;
     return preset === "" ? count : `${count} (moorage feeds add ${preset} would)`;
   });
   const more = uncovered.length > MAX_NAMED ? [`${uncovered.length - MAX_NAMED} more ecosystems`] : [];

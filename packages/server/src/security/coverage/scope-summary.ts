@@ -7,7 +7,8 @@ import { imagesOf } from "../findings/walk.ts";
 import { NO_ECOSYSTEM } from "./image-knowledge.ts";
 import { nameOfEcosystem } from "./packages.ts";
 import { presetFor } from "./presets.ts";
-import { type SpaceState, stateOfSpace } from "./spaces.ts";
+import { comparedFeeds, stateByFeeds } from "./compared-feeds.ts";
+import type { SpaceState } from "./spaces.ts";
 
 // Of how many images of a scope the findings are not known. They are found by indexes of what is not known, so that it
 // costs little where all is, and what is looked at is bounded where nothing is.
@@ -109,12 +110,13 @@ async function ecosystemsNotKnown(
      select ecosystem from each_one limit ${MAX_ECOSYSTEMS}`,
     [],
   );
+  const feeds = await comparedFeeds(db);
   const found: { ecosystem: string; state: SpaceState; preset: string }[] = [];
   for (const { ecosystem } of rows) {
     if (ecosystem === null || ecosystem === NO_ECOSYSTEM) continue;
     const spaces = await spacesOf(db, ecosystem);
     const states: SpaceState[] = [];
-    for (const space of spaces) states.push(await stateOfSpace(db, space));
+    for (const space of spaces) states.push(await stateByFeeds(db, space, feeds));
     if (states.includes("compared")) continue;
     const state = states.includes("waiting") ? "waiting" : "none";
     found.push({ ecosystem, state, preset: presetFor(spaces[0] ?? "") });

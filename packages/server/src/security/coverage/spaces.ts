@@ -1,4 +1,5 @@
 import { type Database, select } from "../../store/index.ts";
+import { marks } from "../findings/images.ts";
 
 /** Formats whose records are compared with packages. */
 const COMPARED = "'osv', 'alpine-secdb', 'debian-tracker'";
@@ -9,24 +10,24 @@ const LOOKED_AT = 1_000;
 export type SpaceState = "none" | "waiting" | "compared";
 
 /**
- * What feeds that were read to their end at least once have for the packages of a key space, such as `debian:12`: see
- * packageKey. Reads one index, and a thousand of its rows at most.
+ * What these feeds have for the packages of a key space, such as `debian:12`: see packageKey. Reads one index, and of
+ * it the rows of these feeds.
  */
-export async function stateOfSpace(tx: Database, space: string): Promise<SpaceState> {
+export async function stateOfSpace(tx: Database, space: string, feeds: readonly string[]): Promise<SpaceState> {
+  if (feeds.length === 0) return "none";
   // "0" follows "/".
   const range = [`${space}/`, `${space}0`];
   const [row] = await select<{ held: number | null; compared: number | null }>(
     tx,
     `select
-       (select 1 from feed_keys as k join feeds as f on f.name = k.feed and f.format in (${COMPARED}) and f.success_time is not null
-        where k.kind = 'package' and k.key >= ? and k.key < ? limit 1) as held,
+       (select 1 from feed_keys as k
+        where k.kind = 'package' and k.key >= ? and k.key < ? and k.feed in (${marks(feeds)}) limit 1) as held,
        (select 1 from (
           select k.feed, k.record from feed_keys as k
-          where k.kind = 'package' and k.key >= ? and k.key < ? order by k.key limit ${LOOKED_AT}) as s
-        join feeds as f on f.name = s.feed and f.format in (${COMPARED}) and f.success_time is not null
+          where k.kind = 'package' and k.key >= ? and k.key < ? and k.feed in (${marks(feeds)}) order by k.key limit ${LOOKED_AT}) as s
         join feed_records as r on r.feed = s.feed and r.id = s.record
         where r.change <= coalesce((select m.value from matching as m where m.name = 'changes'), 0) limit 1) as compared`,
-    [...range, ...range],
+    [...range, ...feeds, ...range, ...feeds],
   );
   if (!isSet(row?.held)) return "none";
   return isSet(row?.compared) ? "compared" : "waiting";

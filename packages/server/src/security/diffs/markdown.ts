@@ -1,6 +1,7 @@
 import { ChangeKind, FindingSeverity, FindingState, PackagesState } from "@moorage/api/messages";
 import { isoTime, milliseconds } from "../../lib/timestamps.ts";
 import { SEVERITIES } from "../feeds/severities.ts";
+import { type StaleFeed, staleText } from "../feeds/stale-feeds.ts";
 import type { PackageChanged } from "./packages.ts";
 import type { PlatformDiffers } from "./platforms.ts";
 import type { ShownSide } from "./sides.ts";
@@ -22,6 +23,8 @@ export interface ShownDiff {
   /** The first of them. */
   vulnerabilities: readonly VulnerabilityChanged[];
   vulnerabilitiesComplete: boolean;
+  /** The feeds that they rest on and that are older than their own interval. */
+  stale: readonly StaleFeed[];
   addedVulnerabilities: number;
   removedVulnerabilities: number;
   changedVulnerabilities: number;
@@ -122,6 +125,9 @@ function vulnerabilitiesPart(diff: ShownDiff): string[] {
   return [
     `${added} added, ${removed} removed, ${changed} changed${diff.vulnerabilitiesComplete ? "" : ", of those that are known"}.`,
     ...(times.length > 0 ? [times.join("\n")] : []),
+    ...(diff.stale.length > 0
+      ? [`- feeds older than their own interval: ${cell(diff.stale.map(staleText).join(", "))}`]
+      : []),
     ...(unknown.length > 0 ? [unknown.join("\n")] : []),
     ...(vulnerabilities.length > 0
       ? [

@@ -15,6 +15,8 @@ import { comparable, pairsOf, platformDiff, type PlatformDiffers } from "./platf
 import { parseReference } from "./references.ts";
 import { lookUp, sideOf } from "./sides.ts";
 import { ChangeBudget, textsOf, valueChanges } from "./values.ts";
+import { staleMessage } from "../coverage/messages.ts";
+import { staleFeeds } from "../feeds/stale-feeds.ts";
 import { vulnerabilityChanges } from "./vulnerabilities.ts";
 
 const DEFAULT_PAGE_SIZE = 200;
@@ -59,6 +61,7 @@ export function diffsService({ pageTokenKey, readBlob }: ServiceContext): Servic
       const { pairs, complete } = comparable(platforms);
       const packages = await packageChanges(call, pairs);
       const vulnerabilities = await vulnerabilityChanges(place, images, platforms, times);
+      const stale = await staleFeeds(call.tx, call.nowMs, vulnerabilities);
       const summary = {
         from: sideOf(from, times.from),
         to: sideOf(to, times.to),
@@ -71,10 +74,12 @@ export function diffsService({ pageTokenKey, readBlob }: ServiceContext): Servic
         removedVulnerabilities: count(vulnerabilities.changes, ChangeKind.REMOVED),
         changedVulnerabilities: count(vulnerabilities.changes, ChangeKind.CHANGED),
         truncated: changes.truncated,
+        staleFeeds: stale.map(staleMessage),
       };
       if (request.format === DiffFormat.MARKDOWN) {
         const shown = {
           ...summary,
+          stale,
           platforms,
           annotations,
           packages: packages.slice(0, MAX_PAGE_SIZE),

@@ -52,15 +52,15 @@ const MAX_FINDINGS = 100_000;
 /**
  * The vulnerabilities that differ between the images of each pair, the worst first; what differs in the same way on
  * several platforms is one change. `platforms` are what is answered of the pairs, one for each: their images get the
- * reason where nothing is known, and `complete` says that there is none. Throws INVALID_ARGUMENT on `to` when there are
- * too many findings to compare, and ABORTED when the caller leaves.
+ * reason where nothing is known, and `complete` says that there is none. `spaces`: the key spaces of the packages.
+ * Throws INVALID_ARGUMENT on `to` when there are too many findings to compare, and ABORTED when the caller leaves.
  */
 export async function vulnerabilityChanges(
   place: Place,
   pairs: readonly ImagePair[],
   platforms: readonly PlatformDiffers[],
   times: SideTimes,
-): Promise<{ changes: VulnerabilityChanged[]; complete: boolean }> {
+): Promise<{ changes: VulnerabilityChanged[]; complete: boolean; spaces: string[] }> {
   const changes = new Map<string, VulnerabilityChanged>();
   const reader = new FindingsReader(place);
   let complete = true;
@@ -82,7 +82,7 @@ export async function vulnerabilityChanges(
     compareText(a.vulnerability, b.vulnerability) ||
     compareText(a.purl, b.purl) ||
     compareText(a.platforms[0] ?? "", b.platforms[0] ?? "");
-  return { changes: [...changes.values()].sort(worstFirst), complete };
+  return { changes: [...changes.values()].sort(worstFirst), complete, spaces: [...reader.spaces] };
 }
 
 interface SideFindings {
@@ -98,6 +98,8 @@ const NONE: SideFindings = { reason: "", uncovered: "", found: new Map() };
 
 /** Reads the findings of images within the bounds of one answer. */
 class FindingsReader {
+  /** The key spaces of the packages of the images that were read. */
+  readonly spaces = new Set<string>();
   readonly #place: Place;
   readonly #known: KnownVulnerabilities = new Map();
   readonly #turn = createTurns();
@@ -142,6 +144,7 @@ class FindingsReader {
     const image = { repo: this.#place.repo, digest };
     const { tx } = this.#place.call;
     const known = await knowledgeOf(tx, image, await manifestOf(tx, image));
+    for (const space of known?.coverage.spaces ?? []) this.spaces.add(space);
     return known?.state === "NO_DATA" ? known.reason : "";
   }
 }

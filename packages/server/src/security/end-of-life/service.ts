@@ -13,6 +13,8 @@ import { validate } from "../../aip/validate.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import { timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
+import { staleMessage } from "../coverage/messages.ts";
+import { staleFeeds } from "../feeds/stale-feeds.ts";
 import { eolTags, GRACE_MONTHS } from "./list.ts";
 import { isEol, type Product, productById, productByPurl, type Release } from "./products.ts";
 
@@ -39,7 +41,9 @@ export function eolTagsService(context: ServiceContext): Service<typeof EolTagsS
         after: page?.after ?? "",
         visible: await call.visible(...needs),
       });
+      const stale = await staleFeeds(call.tx, call.nowMs, "ends of life");
       return {
+        staleFeeds: stale.map(staleMessage),
         eolTags: tags.map(({ main: { product }, release, graceEndMs, ...tag }) => ({
           ...tag,
           product: product.id,
@@ -69,7 +73,11 @@ export function versionsService(): Service<typeof VersionsService> {
       const { package: wanted } = request;
       const product = isPurl(wanted) ? await productByPurl(call.tx, [wanted]) : await productById(call.tx, wanted);
       if (product === undefined) throw notFound("moorage.registry.v2.PackageVersionMetadata", wanted);
-      return metadataOf(product, call.nowMs);
+      const stale = await staleFeeds(call.tx, call.nowMs, "ends of life");
+      return {
+        ...metadataOf(product, call.nowMs),
+        staleFeeds: stale.filter(({ feed }) => feed === product.feed).map(staleMessage),
+      };
     },
   };
 }

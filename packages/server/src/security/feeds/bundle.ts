@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Database, Row } from "../../store/index.ts";
+import { coversOf } from "./covers.ts";
 import type { FeedDefinition } from "./definition.ts";
 import { jsonOf } from "./documents.ts";
 import { listAt, objectAt, textAt } from "./fields.ts";
@@ -43,13 +44,12 @@ export async function exportBundle(reader: Database, file: string): Promise<{ fe
 async function* lines(reader: Database, counts: { feeds: number; records: number }): AsyncGenerator<string> {
   const line = (content: object): string => `${JSON.stringify(content)}\n`;
   yield line({ moorage: "feeds", version: VERSION });
-  for (const { name, format, licence, interval_ms: intervalMs, products } of await reader
-    .selectFrom("feeds")
-    .selectAll()
-    .orderBy("name")
-    .execute()) {
+  for (const row of await reader.selectFrom("feeds").selectAll().orderBy("name").execute()) {
     counts.feeds += 1;
-    yield line({ feed: { name, format, licence, intervalMs, products: JSON.parse(products) as string[] } });
+    const { name, format, licence, interval_ms: intervalMs } = row;
+    // What it covers by its address is not known where it has none.
+    const covers = coversOf(row);
+    yield line({ feed: { name, format, licence, intervalMs, products: JSON.parse(row.products) as string[], covers } });
     const problems = await reader
       .selectFrom("feed_problems")
       .selectAll()
@@ -149,7 +149,7 @@ async function* linesOf(file: string): AsyncGenerator<{ number: number; line: Re
 }
 
 function definitionOf(value: unknown): FeedDefinition {
-  const { name, format, licence, intervalMs, products } = objectAt(value, "feed");
+  const { name, format, licence, intervalMs, products, covers = [] } = objectAt(value, "feed");
   // What it says is checked where feeds are added. No address: this machine may have no network.
   return {
     name: textAt(name, "name"),
@@ -158,6 +158,7 @@ function definitionOf(value: unknown): FeedDefinition {
     licence: textAt(licence, "licence"),
     intervalMs: Number(intervalMs),
     products: listAt(products, "products").map(String),
+    covers: listAt(covers, "covers").map(String),
   };
 }
 

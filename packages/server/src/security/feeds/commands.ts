@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { type Database, takeAdvisoryLock } from "../../store/index.ts";
+import type { Database } from "../../store/index.ts";
 import { FEEDING } from "./command-options.ts";
-import { type FeedDefinition, MAX_FEEDS } from "./definition.ts";
+import { defineFeeds } from "./define.ts";
 import type { KeptProblem } from "./record.ts";
 import type { UnmatchedStatement } from "./statement-count.ts";
 import type { StoredRecord } from "./stored.ts";
@@ -18,92 +17,8 @@ export interface FeedRun {
   run: string;
 }
 
-/**
- * Adds feeds, and with `mustBeNew` false changes those that are there. `origin`: whose they are. Those of the file come
- * all together: what it has no longer becomes a feed of the command, without an address. Throws ALREADY_EXISTS, and
- * FAILED_PRECONDITION for another format than the feed has, and for too many feeds. `isFetched`: the caller fetches
- * them now, so servers leave them alone until that is due again as after a failure.
- */
-export const putFeeds = command(
-  "security.putFeeds",
-  async (
-    call: Call,
-    {
-      feeds,
-      origin,
-      mustBeNew,
-      isFetched = false,
-    }: { feeds: FeedDefinition[]; origin: "file" | "command"; mustBeNew: boolean; isFetched?: boolean },
-  ): Promise<void> => {
-    await takeAdvisoryLock(call.tx, "feeds");
-    const known = new Map(
-      (await call.tx.selectFrom("feeds").select(["name", "origin", "format", "products"]).execute()).map((row) => [
-        row.name,
-        row,
-      ]),
-    );
-    for (const { name, format } of feeds) {
-      const row = known.get(name);
-      if (row === undefined) continue;
-      if (mustBeNew) throw new MoorageError(Code.AlreadyExists, `there is a feed ${name} already`);
-      if (row.format !== format)
-        throw new MoorageError(
-          Code.FailedPrecondition,
-          `the feed ${name} has the format ${row.format}: remove it first, with all its records`,
-        );
-    }
-    const names = new Set([...known.keys(), ...feeds.map(({ name }) => name)]);
-    if (names.size > MAX_FEEDS) throw new MoorageError(Code.FailedPrecondition, `there are ${MAX_FEEDS} feeds already`);
-    for (const feed of feeds) await putFeed(call, feed, { origin, isFetched }, known.get(feed.name)?.products);
-    if (origin === "file") {
-      const listed = new Set(feeds.map(({ name }) => name));
-      const left = [...known.values()].filter((row) => row.origin === "file" && !listed.has(row.name));
-      for (const { name } of left)
-        await call.tx.updateTable("feeds").set({ origin: "command", address: "" }).where("name", "=", name).execute();
-    }
-  },
-  FEEDING,
-);
-
-/** `before`: the products of the feed, if it is there. */
-async function putFeed(
-  call: Call,
-  feed: FeedDefinition,
-  { origin, isFetched }: { origin: string; isFetched: boolean },
-  before: string | undefined,
-): Promise<void> {
-  const products = JSON.stringify(feed.products);
-  const defined = {
-    format: feed.format,
-    address: feed.address,
-    licence: feed.licence,
-    interval_ms: feed.intervalMs,
-    products,
-    origin,
-    // What it said about other products counts from now on, or counts no more.
-    ...(before !== undefined && before !== products && { restate: randomUUID() }),
-  };
-  call.wake("feeds");
-  call.wake("matching");
-  await call.tx
-    .insertInto("feeds")
-    .values({
-      name: feed.name,
-      run: "",
-      etag: "",
-      last_modified: "",
-      records: 0,
-      withdrawn: 0,
-      problems: 0,
-      error: isFetched ? "its first fetch has not ended" : "",
-      ...(isFetched && { attempt_time: call.nowMs }),
-      create_time: call.nowMs,
-      restate: "",
-      ...defined,
-    })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet(defined))
-    .execute();
-}
+/** See defineFeeds. */
+export const putFeeds = command("security.putFeeds", defineFeeds, FEEDING);
 
 /** Removes a feed that has no records any more. Throws NOT_FOUND, and ABORTED when a later import has begun. */
 export const deleteFeed = command(
@@ -116,10 +31,16 @@ export const deleteFeed = command(
   FEEDING,
 );
 
-/** Begins an import; one that is under way may write no more. Throws NOT_FOUND. */
+/**
+ * Begins an import, or with `isRemoval` the removal of all records; one that is under way may write no more. Throws
+ * NOT_FOUND, and FAILED_PRECONDITION for an import of a feed that is being removed.
+ */
 export const beginImport = command(
   "security.beginImport",
-  async (call: Call, { feed, run }: FeedRun): Promise<void> => {
+  async (call: Call, { feed, run, isRemoval = false }: FeedRun & { isRemoval?: boolean }): Promise<void> => {
+    const row = await call.tx.selectFrom("feeds").select("delete_time").where("name", "=", feed).executeTakeFirst();
+    if (row !== undefined && row.delete_time !== null && !isRemoval)
+      throw new MoorageError(Code.FailedPrecondition, `the feed ${feed} is being removed`);
     const { numUpdatedRows } = await call.tx
       .updateTable("feeds")
       .set({ run, attempt_time: call.nowMs })

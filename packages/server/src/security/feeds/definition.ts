@@ -1,4 +1,6 @@
 import { checkedUrl } from "../../lib/guarded-fetch.ts";
+import { MATCHED_FORMATS } from "../matching/record-affects.ts";
+import { COVERS_ALL, isEcosystem } from "./ecosystems.ts";
 import { FEED_FORMATS, type FeedFormat, isFeedFormat } from "./formats.ts";
 
 /** What an operator says about a feed. */
@@ -14,15 +16,34 @@ export interface FeedDefinition {
   intervalMs: number;
   /** Of a feed of VEX documents: the products whose state it may decide, as prefixes of purls. */
   products: string[];
+  /**
+   * Of a feed whose records are about packages: the ecosystems and releases, as OSV names them, that it covers by the
+   * word of whoever sets it; `*` for all that it has records about. Defaults to none.
+   */
+  covers?: string[];
 }
 
 /** A definition is wrong. The message names the field. */
-export class FeedDefinitionError extends Error {}
+export class FeedDefinitionError extends Error {
+  /** The field that is wrong, and what is; the field is empty for what is about no single one. */
+  readonly field: string;
+  readonly problem: string;
+
+  constructor(problem: string, field = "") {
+    super(field === "" ? problem : `${field}: ${problem}`);
+    this.field = field;
+    this.problem = problem;
+  }
+}
+
+/** How often a feed is fetched for which nothing is said, in milliseconds. */
+export const DEFAULT_FEED_INTERVAL_MS = 6 * 3_600_000;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const MAX_LICENCE_LENGTH = 500;
 const MAX_ADDRESS_LENGTH = 2_000;
 const MAX_PRODUCTS = 100;
+const MAX_COVERS = 100;
 const MINUTE_MS = 60_000;
 const MAX_INTERVAL_MS = 365 * 86_400_000;
 
@@ -34,7 +55,7 @@ export function checkedDefinition(
   given: { [Field in keyof FeedDefinition]: Field extends "format" ? string : FeedDefinition[Field] },
   rules: { allowPrivateNetwork: boolean },
 ): FeedDefinition {
-  const { name, format, address, licence, intervalMs, products } = given;
+  const { name, format, address, licence, intervalMs, products, covers = [] } = given;
   if (!NAME.test(name)) throw wrong("name", "must be 1 to 64 letters, digits, dots, dashes and underscores");
   if (!isFeedFormat(format)) throw wrong("format", `must be one of ${Object.keys(FEED_FORMATS).join(", ")}`);
   if (address !== "") checkAddress(address, rules);
@@ -47,8 +68,16 @@ export function checkedDefinition(
     throw wrong("products", `must be at most ${MAX_PRODUCTS} beginnings of purls, such as pkg:oci/app`);
   if (products.length > 0 && !format.includes("vex"))
     throw wrong("products", "only feeds of VEX documents decide about products");
-  return { name, format, address, licence: licence.trim(), intervalMs, products };
+  if (covers.length > MAX_COVERS) throw wrong("covers", `must be at most ${MAX_COVERS} ecosystems`);
+  if (covers.length > 0 && !isMatchedFormat(format)) throw wrong("covers", "is for feeds of records about packages");
+  const unknown = covers.find((each) => each !== COVERS_ALL && !isEcosystem(each));
+  if (unknown !== undefined)
+    throw wrong("covers", `${unknown.slice(0, 100)} is no ecosystem that is matched here, such as npm or Debian:12`);
+  const said = covers.length > 0 && { covers };
+  return { name, format, address, licence: licence.trim(), intervalMs, products, ...said };
 }
+
+const isMatchedFormat = (format: string): boolean => (MATCHED_FORMATS as readonly string[]).includes(format);
 
 function checkAddress(address: string, rules: { allowPrivateNetwork: boolean }): void {
   if (address.length > MAX_ADDRESS_LENGTH) throw wrong("address", `is longer than ${MAX_ADDRESS_LENGTH} characters`);
@@ -59,4 +88,4 @@ function checkAddress(address: string, rules: { allowPrivateNetwork: boolean }):
   }
 }
 
-const wrong = (field: string, problem: string): FeedDefinitionError => new FeedDefinitionError(`${field}: ${problem}`);
+const wrong = (field: string, problem: string): FeedDefinitionError => new FeedDefinitionError(problem, field);

@@ -1,26 +1,30 @@
 import type { Logger } from "pino";
 import { MoorageError } from "../../errors.ts";
 import type { Database, Row } from "../../store/index.ts";
+import { DEFAULT_FEED_INTERVAL_MS } from "./definition.ts";
 import type { DownloadRules } from "./download.ts";
-import type { FeedDeps } from "./import.ts";
+import { type FeedDeps, removeFeed } from "./import.ts";
 import { SourceError } from "./record.ts";
 
 // A feed that failed is due again sooner.
 const RETRY_MS = 15 * 60_000;
 // How long a download may take, and a server may have been restarted meanwhile.
 const GRACE_MS = 3_600_000;
-// Nothing fetches a feed without an address, so its interval says nothing of when somebody imports it again.
+// How often somebody imports a feed without an address, where nothing else is said.
 const IMPORTED_EVERY_MS = 7 * 86_400_000;
 
 type Schedule = Pick<
   Row<"feeds">,
-  "address" | "interval_ms" | "attempt_time" | "success_time" | "request_time" | "create_time" | "error"
+  "address" | "interval_ms" | "attempt_time" | "success_time" | "request_time" | "delete_time" | "create_time" | "error"
 >;
 
-/** When the feed is fetched next, in milliseconds since 1970; in the past: now. Undefined without an address. */
+/**
+ * When the feed is fetched next, in milliseconds since 1970; in the past: now. Undefined without an address, and while
+ * it is being removed.
+ */
 export function dueMs(feed: Schedule): number | undefined {
   const { address, interval_ms: everyMs, attempt_time: attemptMs, request_time: requestMs, error } = feed;
-  if (address === "") return undefined;
+  if (address === "" || feed.delete_time !== null) return undefined;
   if (attemptMs === null) return 0;
   if (requestMs !== null && requestMs > attemptMs) return requestMs;
   return attemptMs + (error === "" ? everyMs : Math.min(everyMs, RETRY_MS));
@@ -28,10 +32,13 @@ export function dueMs(feed: Schedule): number | undefined {
 
 /**
  * Whether what the feed says is older than it should be: it was last brought up to date longer ago than its interval
- * and an hour, or without an address longer than a week. A feed that never was is as old as itself.
+ * and an hour; without an address than its interval, or than a week where none was set. A feed that never was is as old
+ * as itself. The one judgment of it: see staleFeeds.
  */
 export function isOverdue(feed: Schedule, nowMs: number): boolean {
-  const everyMs = feed.address === "" ? Math.max(feed.interval_ms, IMPORTED_EVERY_MS) : feed.interval_ms + GRACE_MS;
+  const isUnsaid = feed.interval_ms === DEFAULT_FEED_INTERVAL_MS || feed.interval_ms <= 0;
+  const importedMs = isUnsaid ? IMPORTED_EVERY_MS : feed.interval_ms;
+  const everyMs = feed.address === "" ? importedMs : feed.interval_ms + GRACE_MS;
   return nowMs - (feed.success_time ?? feed.create_time) > everyMs;
 }
 
@@ -43,6 +50,29 @@ export async function dueFeeds(reader: Database, nowMs: number): Promise<Row<"fe
     .filter(({ atMs }) => atMs <= nowMs)
     .toSorted((a, b) => a.atMs - b.atMs)
     .map(({ row }) => row);
+}
+
+/** The names of the feeds that are being removed. */
+export async function removedFeeds(reader: Database): Promise<string[]> {
+  const rows = await reader.selectFrom("feeds").select("name").where("delete_time", "is not", null).execute();
+  return rows.map(({ name }) => name);
+}
+
+/** Removes the feeds that are being removed, with their records. Returns how many are gone. */
+export async function removeFeeds(deps: FeedDeps & { log: Logger }, signal: AbortSignal): Promise<number> {
+  let gone = 0;
+  for (const feed of await removedFeeds(deps.reader)) {
+    signal.throwIfAborted();
+    try {
+      await removeFeed(deps, feed, signal);
+      gone += 1;
+    } catch (error) {
+      // A file has it again, or somebody on the machine removes it as well.
+      if (!(error instanceof MoorageError)) throw error;
+      deps.log.warn({ feed, reason: error.message }, "removing a feed stopped");
+    }
+  }
+  return gone;
 }
 
 /** The state of each feed, for metrics. Times are milliseconds since 1970. */

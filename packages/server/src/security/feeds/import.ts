@@ -332,7 +332,7 @@ export async function removeFeed(deps: FeedDeps, feed: string, signal?: AbortSig
       `the feed ${feed} is of MOORAGE_FEEDS_FILE: take it out there, then start the server`,
     );
   const place: FeedRun = { feed, run: randomUUID() };
-  await transactor.write(beginImport, systemCall(clock.nowMs()), place);
+  await transactor.write(beginImport, systemCall(clock.nowMs()), { ...place, isRemoval: true });
   const removed = await removeGone(deps, place, new Set(), signal);
   await transactor.write(deleteFeed, systemCall(clock.nowMs()), place);
   return { removed };

@@ -30,7 +30,7 @@ import { coverageMessage, staleMessage, unknownImageMessage, unknownMessage } fr
 import { type Uncompared, uncomparedIn } from "../coverage/not-compared.ts";
 import { unknownInScope } from "../coverage/scope-summary.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
-import { staleFeeds } from "../coverage/stale-feeds.ts";
+import { staleFeeds } from "../feeds/stale-feeds.ts";
 import { manifestOf } from "../gate/images.ts";
 import { imagesIn } from "../sbom/holdings.ts";
 import { type ImageName, imagesBehind } from "./images.ts";
@@ -83,7 +83,7 @@ export function findingsService({ pageTokenKey }: ServiceContext): Service<typeo
       const spaces = images.flatMap(({ coverage }) => coverage.spaces);
       const uncompared: Uncompared[] = [];
       for (const image of images) uncompared.push(await uncomparedIn(call.tx, image.digest, image.sources));
-      return coverageMessage(images, uncompared, await staleFeeds(call.tx, call.nowMs, spaces));
+      return coverageMessage(images, uncompared, await staleFeeds(call.tx, call.nowMs, { spaces }));
     },
   };
 }
@@ -165,7 +165,7 @@ async function knownOf({ tx, nowMs }: Call, { named, scope }: ImagesOfList) {
     return {
       state,
       unknownSummary: { ...counts, atLeast },
-      staleFeeds: (await staleFeeds(tx, nowMs)).map(staleMessage),
+      staleFeeds: (await staleFeeds(tx, nowMs, "all findings")).map(staleMessage),
     };
   }
   const found = new Map<string, PlatformKnowledge>();
@@ -179,7 +179,7 @@ async function knownOf({ tx, nowMs }: Call, { named, scope }: ImagesOfList) {
     notCompared,
     unknownImages: images.filter(({ state }) => state !== "READ").map(unknownMessage),
     state: KnowledgeState[leastKnown(images) ?? "UNSPECIFIED"],
-    staleFeeds: (await staleFeeds(tx, nowMs, [...spaces])).map(staleMessage),
+    staleFeeds: (await staleFeeds(tx, nowMs, { spaces: [...spaces] })).map(staleMessage),
   };
 }
 

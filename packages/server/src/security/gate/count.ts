@@ -11,7 +11,8 @@ import {
 } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { ReadingLimits } from "../attached/statements.ts";
-import { type ManifestContent, unknownOf } from "../coverage/image-knowledge.ts";
+import { knowledgeOf, type ManifestContent, unknownIn } from "../coverage/image-knowledge.ts";
+import { staleFeeds, staleText } from "../feeds/stale-feeds.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 
@@ -26,6 +27,8 @@ export interface Counted {
   untilMs: number;
   /** At most MAX_NAMED. */
   unknown: UnknownImage[];
+  /** The key spaces of their packages. */
+  spaces: string[];
   /** Whether the repo holds them. */
   isHeld: boolean;
 }
@@ -43,7 +46,8 @@ export async function countFindings(
   { known, ...limits }: { known?: KnownVulnerabilities } & ReadingLimits = {},
 ): Promise<Counted> {
   // Before the findings are read: what is compared meanwhile is not known yet, and asked for the next time.
-  const unknown = await unknownOf(tx, { repo, digest }, manifest);
+  const knowledge = await knowledgeOf(tx, { repo, digest }, manifest);
+  const unknown = knowledge && unknownIn(knowledge);
   const open = (await findingsOfImage(tx, { repo, digest, state: "open" }, known, limits)) ?? [];
   const meant = open.filter((finding) => isMeant(finding, rules));
   const counted = meant.filter(({ sinceMs }) => nowMs - sinceMs >= rules.graceMs);
@@ -56,6 +60,7 @@ export async function countFindings(
     worst: worstOf(counted.map((finding) => findingOf(finding, digest))),
     untilMs: next.reduce((least, sinceMs) => Math.min(least, sinceMs), Infinity) + rules.graceMs,
     unknown: unknown === undefined ? [] : [unknown],
+    spaces: knowledge?.coverage.spaces ?? [],
     isHeld: manifest !== undefined,
   };
 }
@@ -88,6 +93,7 @@ export function together(counts: readonly Counted[], platforms: ReadonlyMap<stri
     ),
     untilMs: counts.reduce((least, { untilMs }) => Math.min(least, untilMs), Infinity),
     unknown: counts.flatMap(({ unknown }) => unknown).slice(0, MAX_NAMED),
+    spaces: [...new Set(counts.flatMap(({ spaces }) => spaces))],
     isHeld: counts.every(({ isHeld }) => isHeld),
   };
 }
@@ -109,10 +115,16 @@ export function passes({ count, unknown }: Counted, { holdsUnknown }: GateRules)
 }
 
 /** The verdict on what was counted; undefined when it passes, and it is known what it holds. */
-export function verdictOn(counted: Counted, rules: GateRules): GateVerdict | undefined {
-  const { count, worst, unknown } = counted;
+export async function verdictOn(
+  tx: Database,
+  counted: Counted,
+  rules: GateRules,
+  nowMs: number,
+): Promise<GateVerdict | undefined> {
+  const { count, worst, unknown, spaces } = counted;
   if (count === 0 && unknown.length === 0) return undefined;
-  return { holds: !passes(counted, rules), count, worst, unknown };
+  const stale = (await staleFeeds(tx, nowMs, { spaces })).map((each) => ({ feed: each.feed, text: staleText(each) }));
+  return { holds: !passes(counted, rules), count, worst, unknown, stale };
 }
 
 function isMeant({ vulnerability: { severity, isExploited }, fixed }: ImageFinding, rules: GateRules): boolean {

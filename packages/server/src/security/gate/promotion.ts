@@ -31,7 +31,7 @@ export const judgePromotion: JudgePromotion = async ({ tx, ahead = {} }, { repo,
     const reason = `it names more than ${MAX_IMAGES} manifests, or they are nested too deep: not all were looked at`;
     found.unknown = [{ digest, reason, waits: false, state: "NOT_READ" }, ...found.unknown];
   }
-  return verdictOn(found, rules);
+  return await verdictOn(tx, found, rules, nowMs);
 };
 
 /**

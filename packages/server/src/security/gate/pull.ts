@@ -67,10 +67,10 @@ export function createPullGate(): JudgePull {
       // A client that asks for another platform is answered for that one. What is not here is judged when it is asked
       // for: only then is it fetched, if it is.
       if (!found.isHeld) return undefined;
-      if (passes(found, rules)) return verdictOn(found, rules);
+      if (passes(found, rules)) return await verdictOn(tx, found, rules, nowMs);
     }
     const platforms = platformsIn([{ mediaType, content }]);
-    return verdictOn(together(counts, platforms), rules);
+    return await verdictOn(tx, together(counts, platforms), rules, nowMs);
   };
 }
 

@@ -9,6 +9,7 @@ import {
 import type { Translation } from "../service.ts";
 import { pageSizeOf } from "../v2.ts";
 import { excludes } from "./tag-names.ts";
+import { staleTexts } from "./stale-texts.ts";
 import { versionMessage } from "./versions.ts";
 
 const STATUSES: Readonly<Record<V2Status, EolTagStatus>> = {
@@ -21,9 +22,13 @@ const STATUSES: Readonly<Record<V2Status, EolTagStatus>> = {
 export const eolTags: Pick<Translation<typeof Registry>, "listEolTags"> = {
   async listEolTags(v2, { uidp, name, pageToken, pageSize, excludeDates, excludeEpochs }) {
     const asked = { ...(uidp && { uidp }), name, pageToken, pageSize: pageSizeOf(pageSize) };
-    const { eolTags: page, nextPageToken } = await v2.answer(EolTagsService.method.listEolTags, asked);
+    const { eolTags: page, nextPageToken, staleFeeds } = await v2.answer(EolTagsService.method.listEolTags, asked);
     const isExcluded = excludes({ excludeReferrers: false, excludeDates, excludeEpochs });
-    return { items: page.filter((each) => !isExcluded(each.name)).map(eolTag), nextPageToken };
+    return {
+      items: page.filter((each) => !isExcluded(each.name)).map(eolTag),
+      nextPageToken,
+      staleFeeds: staleTexts(staleFeeds),
+    };
   },
 };
 

@@ -41,6 +41,7 @@ export const vulnReport: Pick<Translation<typeof Registry>, "getVulnReport"> = {
       vulnerabilityMatches: vulnerabilities.flatMap(matchesOf),
       scanner: { name: maker.name, version: maker.version },
       reportGeneration: timestamp(createdMs),
+      staleFeeds: message.staleFeeds,
       rawVulnReport: Buffer.from(toJsonString(VulnReportSchema, message)),
       ...(await lastSeen(call.tx, repo, digest)),
     };

@@ -17,6 +17,8 @@ import {
   type ReportedVulnerability,
   type ScannedReport,
   scannedVulnerabilities,
+  staleFeeds,
+  staleText,
   stateOfImages,
 } from "../../security/index.ts";
 import { OWN_NAME, type ReportMaker, scannerOf } from "./scanners.ts";
@@ -39,11 +41,13 @@ export async function ownReport(call: Call, image: ReportedImage, atMs?: number)
   const { digest, createdMs, findings } = report;
   const maker = { name: OWN_NAME, version: "", builtMs: await feedsReadMs(call.tx, atMs) };
   const vulnerabilities = await describeFindings(call, findings);
-  const { state, reason: stateReason } = await stateOfImages(call.tx, image);
+  const { state, reason: stateReason, spaces } = await stateOfImages(call.tx, image);
+  const stale = await staleFeeds(call.tx, call.nowMs, { spaces });
   const message = create(VulnReportSchema, {
     digest,
     state,
     stateReason,
+    staleFeeds: stale.map(staleText),
     scanner: scannerOf(maker),
     createdAt: timestamp(createdMs),
     vulnerabilities: vulnerabilities.map(ownVulnerability),

@@ -24,6 +24,9 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture
     "UpdateRepoReadme",
     "AcceptGroupInvite",
     "TestSubscription",
+    "CreateFeed",
+    "UpdateFeed",
+    "DeleteFeed",
   ]);
   const SECRET_FIELDS = ["code", "secret"];
   let requests: ReturnType<typeof requestsOf>;
@@ -66,6 +69,28 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture
       assert.deepEqual(event, { type: getOption(method, api.event), subject, group, target: "", actor, body });
     });
   }
+
+  test("what becomes of a feed is an event of the first organization", async () => {
+    const feeds = "/operations/v2/feeds";
+    const events = await emitted(async () => {
+      await platform.ok("POST", feeds, { name: "noted", format: "osv", licence: "MIT" });
+      await platform.ok("PATCH", `${feeds}/noted`, { interval: "86400s" });
+      await platform.ok("DELETE", `${feeds}/noted`);
+    });
+    const { organization } = platform;
+    const body = { name: "noted", format: "osv", address: "", licence: "MIT", interval: "86400s" };
+    assert.deepEqual(
+      events,
+      ["created", "updated", "deleted"].map((what) => ({
+        type: `feed.${what}.v1`,
+        subject: organization,
+        group: organization,
+        target: "",
+        actor,
+        body: what === "created" ? { ...body, interval: "21600s" } : body,
+      })),
+    );
+  });
 
   test("a change of a readme emits an event of its repo; a test event goes to its subscription alone", async () => {
     const { uid: repo } = await platform.repo(platform.organization, { name: "read" });

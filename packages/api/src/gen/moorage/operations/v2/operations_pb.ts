@@ -5,8 +5,9 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
+import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -14,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/operations/v2/operations.proto.
  */
 export const file_moorage_operations_v2_operations: GenFile = /*@__PURE__*/
-  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKEExpc3RGZWVkc1JlcXVlc3QSEgoJdW5tYXRjaGVkGOgHIAEoCCI/ChFMaXN0RmVlZHNSZXNwb25zZRIqCgVmZWVkcxgBIAMoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkIrkECgRGZWVkEgwKBG5hbWUYASABKAkSDgoGZm9ybWF0GAIgASgJEg8KB2xpY2VuY2UYAyABKAkSDwoHcmVjb3JkcxgEIAEoAxIQCghwcm9ibGVtcxgFIAEoAxIwCgxzdWNjZXNzX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGF0dGVtcHRfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXJyb3IYCCABKAkSDwoHYWRkcmVzcxgJIAEoCRIrCghpbnRlcnZhbBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCghkdWVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaXNfb3ZlcmR1ZRgMIAEoCBIRCgl3aXRoZHJhd24YDSABKAMSNQoIY292ZXJhZ2UYDiADKAsyIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZENvdmVyYWdlEhYKDmNvdmVyYWdlX2tub3duGA8gASgIEhEKCXVubWF0Y2hlZBgQIAEoAxITCgpzdGF0ZW1lbnRzGOgHIAEoAxIdChRzdGF0ZW1lbnRzX3VubWF0Y2hlZBjpByABKAMSQwoUdW5tYXRjaGVkX3N0YXRlbWVudHMY6gcgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRTdGF0ZW1lbnQiaQoNRmVlZFN0YXRlbWVudBIOCgZyZWNvcmQYASABKAkSFwoPdnVsbmVyYWJpbGl0aWVzGAIgAygJEg4KBnN0YXR1cxgDIAEoCRIPCgdwcm9kdWN0GAQgASgJEg4KBnJlYXNvbhgFIAEoCSJCCgxGZWVkQ292ZXJhZ2USDQoFc3BhY2UYASABKAkSDwoHcmVjb3JkcxgCIAEoAxISCgppc19tYXRjaGVkGAMgASgIIi8KF0xpc3RGZWVkUHJvYmxlbXNSZXF1ZXN0EhQKBGZlZWQYASABKAlCBvK7GAIQQCJQChhMaXN0RmVlZFByb2JsZW1zUmVzcG9uc2USNAoIcHJvYmxlbXMYASADKAsyIi5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZFByb2JsZW0izAEKC0ZlZWRQcm9ibGVtEgwKBGZlZWQYASABKAkSNQoEa2luZBgCIAEoDjInLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkUHJvYmxlbS5LaW5kEg4KBnJlY29yZBgDIAEoCRIQCghwb3NpdGlvbhgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIkUKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEhMKD0tJTkRfVU5SRUFEQUJMRRABEhIKDktJTkRfVU5NQVRDSEVEEAIiGAoWTGlzdEZlZWRQcmVzZXRzUmVxdWVzdCJNChdMaXN0RmVlZFByZXNldHNSZXNwb25zZRIyCgdwcmVzZXRzGAEgAygLMiEubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRQcmVzZXQivgEKCkZlZWRQcmVzZXQSDAoEbmFtZRgBIAEoCRINCgV0aXRsZRgCIAEoCRIOCgZmb3JtYXQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIPCgdsaWNlbmNlGAUgASgJEisKCGludGVydmFsGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmNvdmVycxgHIAEoCRISCgplY29zeXN0ZW1zGAggAygJEhAKCGlzX2FkZGVkGAkgASgIIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMtAHChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSpAEKEExpc3RGZWVkUHJvYmxlbXMSLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1JlcXVlc3QaLy5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1Jlc3BvbnNlIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2ZlZWRQcm9ibGVtcxKgAQoPTGlzdEZlZWRQcmVzZXRzEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkUHJlc2V0c1JlcXVlc3QaLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcmVzZXRzUmVzcG9uc2UiLqK7GAQaAqtGqLsYAYLT5JMCHBIaL29wZXJhdGlvbnMvdjIvZmVlZFByZXNldHMSxQEKGFByZXZpZXdHYXJiYWdlQ29sbGVjdGlvbhI2Lm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5QcmV2aWV3R2FyYmFnZUNvbGxlY3Rpb25SZXF1ZXN0GiUubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VQcmV2aWV3IkqiuxgEGgKrRqi7GAG6uxgcIhpQcmV2aWV3IGdhcmJhZ2UgY29sbGVjdGlvboLT5JMCGBIWL29wZXJhdGlvbnMvdjIvZ2FyYmFnZRKWAQoPR2V0SW5zdGFsbGF0aW9uEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdldEluc3RhbGxhdGlvblJlcXVlc3QaIy5tb29yYWdlLm9wZXJhdGlvbnMudjIuSW5zdGFsbGF0aW9uIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2luc3RhbGxhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_duration, file_google_protobuf_timestamp, file_moorage_common_options]);
+  fileDesc("CiZtb29yYWdlL29wZXJhdGlvbnMvdjIvb3BlcmF0aW9ucy5wcm90bxIVbW9vcmFnZS5vcGVyYXRpb25zLnYyIhEKD0xpc3RKb2JzUmVxdWVzdCI8ChBMaXN0Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5tb29yYWdlLm9wZXJhdGlvbnMudjIuSm9iIocBCgNKb2ISDAoEbmFtZRgBIAEoCRIOCgZob2xkZXIYAiABKAkSNAoQbGVhc2VfdW50aWxfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZHVlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKEExpc3RGZWVkc1JlcXVlc3QSEgoJdW5tYXRjaGVkGOgHIAEoCCJTChFMaXN0RmVlZHNSZXNwb25zZRIqCgVmZWVkcxgBIAMoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkEhIKCmNhbl9jaGFuZ2UYAiABKAgi5gYKBEZlZWQSEQoEbmFtZRgBIAEoCUID4EEFEhMKBmZvcm1hdBgCIAEoCUID4EEFEg8KB2xpY2VuY2UYAyABKAkSFAoHcmVjb3JkcxgEIAEoA0ID4EEDEhUKCHByb2JsZW1zGAUgASgDQgPgQQMSNQoMc3VjY2Vzc190aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjUKDGF0dGVtcHRfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxISCgVlcnJvchgIIAEoCUID4EEDEg8KB2FkZHJlc3MYCSABKAkSKwoIaW50ZXJ2YWwYCiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMQoIZHVlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFwoKaXNfb3ZlcmR1ZRgMIAEoCEID4EEDEhYKCXdpdGhkcmF3bhgNIAEoA0ID4EEDEjoKCGNvdmVyYWdlGA4gAygLMiMubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRDb3ZlcmFnZUID4EEDEhsKDmNvdmVyYWdlX2tub3duGA8gASgIQgPgQQMSFgoJdW5tYXRjaGVkGBAgASgDQgPgQQMSEAoIcHJvZHVjdHMYESADKAkSFgoJZnJvbV9maWxlGBIgASgIQgPgQQMSNAoLY3JlYXRlX3RpbWUYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNQoMcmVxdWVzdF90aW1lGBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEg4KBmNvdmVycxgWIAMoCRIYCgpzdGF0ZW1lbnRzGOgHIAEoA0ID4EEDEiIKFHN0YXRlbWVudHNfdW5tYXRjaGVkGOkHIAEoA0ID4EEDEkgKFHVubWF0Y2hlZF9zdGF0ZW1lbnRzGOoHIAMoCzIkLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkU3RhdGVtZW50QgPgQQMiaQoNRmVlZFN0YXRlbWVudBIOCgZyZWNvcmQYASABKAkSFwoPdnVsbmVyYWJpbGl0aWVzGAIgAygJEg4KBnN0YXR1cxgDIAEoCRIPCgdwcm9kdWN0GAQgASgJEg4KBnJlYXNvbhgFIAEoCSJWCgxGZWVkQ292ZXJhZ2USDQoFc3BhY2UYASABKAkSDwoHcmVjb3JkcxgCIAEoAxISCgppc19tYXRjaGVkGAMgASgIEhIKCmlzX2NvdmVyZWQYBCABKAgihgEKEUNyZWF0ZUZlZWRSZXF1ZXN0EikKBGZlZWQYASABKAsyGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZBIWCgZwcmVzZXQYAiABKAlCBvK7GAIQQBIWCg5hY2NlcHRfbGljZW5jZRgDIAEoCBIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCCKkAQoRVXBkYXRlRmVlZFJlcXVlc3QSLgoEZmVlZBgBIAEoCzIbLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhYKDmFjY2VwdF9saWNlbmNlGAMgASgIEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIj4KEURlbGV0ZUZlZWRSZXF1ZXN0EhEKBG5hbWUYASABKAlCA+BBAhIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCCI/ChJSZWZyZXNoRmVlZFJlcXVlc3QSEQoEbmFtZRgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIi8KF0xpc3RGZWVkUHJvYmxlbXNSZXF1ZXN0EhQKBGZlZWQYASABKAlCBvK7GAIQQCJQChhMaXN0RmVlZFByb2JsZW1zUmVzcG9uc2USNAoIcHJvYmxlbXMYASADKAsyIi5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZFByb2JsZW0izAEKC0ZlZWRQcm9ibGVtEgwKBGZlZWQYASABKAkSNQoEa2luZBgCIAEoDjInLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkUHJvYmxlbS5LaW5kEg4KBnJlY29yZBgDIAEoCRIQCghwb3NpdGlvbhgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIkUKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEhMKD0tJTkRfVU5SRUFEQUJMRRABEhIKDktJTkRfVU5NQVRDSEVEEAIiGAoWTGlzdEZlZWRQcmVzZXRzUmVxdWVzdCJNChdMaXN0RmVlZFByZXNldHNSZXNwb25zZRIyCgdwcmVzZXRzGAEgAygLMiEubW9vcmFnZS5vcGVyYXRpb25zLnYyLkZlZWRQcmVzZXQivgEKCkZlZWRQcmVzZXQSDAoEbmFtZRgBIAEoCRINCgV0aXRsZRgCIAEoCRIOCgZmb3JtYXQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIPCgdsaWNlbmNlGAUgASgJEisKCGludGVydmFsGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmNvdmVycxgHIAEoCRISCgplY29zeXN0ZW1zGAggAygJEhAKCGlzX2FkZGVkGAkgASgIIiEKH1ByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QimAEKDkdhcmJhZ2VQcmV2aWV3EgwKBHRhZ3MYASABKAMSEQoJbWFuaWZlc3RzGAIgASgDEg0KBWJsb2JzGAMgASgDEg0KBWJ5dGVzGAQgASgDEjMKBXJlcG9zGAUgAygLMiQubW9vcmFnZS5vcGVyYXRpb25zLnYyLkdhcmJhZ2VPZlJlcG8SEgoKcmVwb19jb3VudBgGIAEoAyJcCg1HYXJiYWdlT2ZSZXBvEgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAEoAxIRCgltYW5pZmVzdHMYAyABKAMSDQoFYmxvYnMYBCABKAMSDQoFYnl0ZXMYBSABKAMiGAoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdCKnAQoMSW5zdGFsbGF0aW9uEg8KB3ZlcnNpb24YASABKAkSDgoGZW5naW5lGAIgASgJEhIKCmJsb2Jfc3RvcmUYAyABKAkSLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNb3JnYW5pemF0aW9ucxgFIAEoAxINCgVyZXBvcxgGIAEoAxIMCgR0YWdzGAcgASgDMvIMChFPcGVyYXRpb25zU2VydmljZRKEAQoITGlzdEpvYnMSJi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEpvYnNSZXF1ZXN0GicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RKb2JzUmVzcG9uc2UiJ6K7GAQaAqtGqLsYAYLT5JMCFRITL29wZXJhdGlvbnMvdjIvam9icxKIAQoJTGlzdEZlZWRzEicubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkc1JlcXVlc3QaKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRzUmVzcG9uc2UiKKK7GAQaAqtGqLsYAYLT5JMCFhIUL29wZXJhdGlvbnMvdjIvZmVlZHMSpAEKEExpc3RGZWVkUHJvYmxlbXMSLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1JlcXVlc3QaLy5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcm9ibGVtc1Jlc3BvbnNlIi+iuxgEGgKrRqi7GAGC0+STAh0SGy9vcGVyYXRpb25zL3YyL2ZlZWRQcm9ibGVtcxKgAQoPTGlzdEZlZWRQcmVzZXRzEi0ubW9vcmFnZS5vcGVyYXRpb25zLnYyLkxpc3RGZWVkUHJlc2V0c1JlcXVlc3QaLi5tb29yYWdlLm9wZXJhdGlvbnMudjIuTGlzdEZlZWRQcmVzZXRzUmVzcG9uc2UiLqK7GAQaAqtGqLsYAYLT5JMCHBIaL29wZXJhdGlvbnMvdjIvZmVlZFByZXNldHMSngEKCkNyZWF0ZUZlZWQSKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuQ3JlYXRlRmVlZFJlcXVlc3QaGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZCJJorsYBBoCt0aouxgCsrsYD2ZlZWQuY3JlYXRlZC52Mbq7GAQIAhgBgtPkkwIcOgRmZWVkIhQvb3BlcmF0aW9ucy92Mi9mZWVkcxKsAQoKVXBkYXRlRmVlZBIoLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5VcGRhdGVGZWVkUmVxdWVzdBobLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkIleiuxgEGgK3Rqi7GAKyuxgPZmVlZC51cGRhdGVkLnYxursYBggDEAEYAYLT5JMCKDoEZmVlZDIgL29wZXJhdGlvbnMvdjIvZmVlZHMve2ZlZWQubmFtZX0SnwEKCkRlbGV0ZUZlZWQSKC5tb29yYWdlLm9wZXJhdGlvbnMudjIuRGVsZXRlRmVlZFJlcXVlc3QaGy5tb29yYWdlLm9wZXJhdGlvbnMudjIuRmVlZCJKorsYBBoCt0aouxgCsrsYD2ZlZWQuZGVsZXRlZC52Mbq7GAQIAxABgtPkkwIdKhsvb3BlcmF0aW9ucy92Mi9mZWVkcy97bmFtZX0SrQEKC1JlZnJlc2hGZWVkEikubW9vcmFnZS5vcGVyYXRpb25zLnYyLlJlZnJlc2hGZWVkUmVxdWVzdBobLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5GZWVkIlaiuxgEGgK3Rqi7GAK6uxgYCAMQARgBIhBGZXRjaCBhIGZlZWQgbm93gtPkkwIoOgEqIiMvb3BlcmF0aW9ucy92Mi9mZWVkcy97bmFtZX06cmVmcmVzaBLFAQoYUHJldmlld0dhcmJhZ2VDb2xsZWN0aW9uEjYubW9vcmFnZS5vcGVyYXRpb25zLnYyLlByZXZpZXdHYXJiYWdlQ29sbGVjdGlvblJlcXVlc3QaJS5tb29yYWdlLm9wZXJhdGlvbnMudjIuR2FyYmFnZVByZXZpZXciSqK7GAQaAqtGqLsYAbq7GBwiGlByZXZpZXcgZ2FyYmFnZSBjb2xsZWN0aW9ugtPkkwIYEhYvb3BlcmF0aW9ucy92Mi9nYXJiYWdlEpYBCg9HZXRJbnN0YWxsYXRpb24SLS5tb29yYWdlLm9wZXJhdGlvbnMudjIuR2V0SW5zdGFsbGF0aW9uUmVxdWVzdBojLm1vb3JhZ2Uub3BlcmF0aW9ucy52Mi5JbnN0YWxsYXRpb24iL6K7GAQaAqtGqLsYAYLT5JMCHRIbL29wZXJhdGlvbnMvdjIvaW5zdGFsbGF0aW9uYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_options]);
 
 /**
  * ListJobsRequest asks for the jobs.
@@ -127,6 +128,13 @@ export type ListFeedsResponse = Message<"moorage.operations.v2.ListFeedsResponse
    * @generated from field: repeated moorage.operations.v2.Feed feeds = 1;
    */
   feeds: Feed[];
+
+  /**
+   * Whether the caller may add, change, fetch and remove feeds.
+   *
+   * @generated from field: bool can_change = 2;
+   */
+  canChange: boolean;
 };
 
 /**
@@ -143,7 +151,7 @@ export const ListFeedsResponseSchema: GenMessage<ListFeedsResponse> = /*@__PURE_
  */
 export type Feed = Message<"moorage.operations.v2.Feed"> & {
   /**
-   * Its name.
+   * Its name: 1 to 64 letters, digits, dots, dashes and underscores.
    *
    * @generated from field: string name = 1;
    */
@@ -206,7 +214,7 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
   address: string;
 
   /**
-   * How often it is fetched.
+   * How often it is fetched, from 1m to 365d. Of a feed without an address: how often somebody means to import it.
    *
    * @generated from field: google.protobuf.Duration interval = 10;
    */
@@ -221,7 +229,7 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
 
   /**
    * It is older than it should be: it was last brought up to date, or added, longer ago than its interval and an hour.
-   * A feed without an address is overdue after a week, or after its interval if that is longer.
+   * A feed without an address is overdue after its interval, or after a week where none was set.
    *
    * @generated from field: bool is_overdue = 12;
    */
@@ -255,6 +263,50 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
    * @generated from field: int64 unmatched = 16;
    */
   unmatched: bigint;
+
+  /**
+   * Of a feed of VEX documents: the products that it may decide about, as beginnings of purls.
+   *
+   * @generated from field: repeated string products = 17;
+   */
+  products: string[];
+
+  /**
+   * It is set by a file of the server (MOORAGE_FEEDS_FILE), and is changed and removed there alone.
+   *
+   * @generated from field: bool from_file = 18;
+   */
+  fromFile: boolean;
+
+  /**
+   * When it was added.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 19;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * When somebody last asked for it to be fetched now. Absent when nobody did.
+   *
+   * @generated from field: google.protobuf.Timestamp request_time = 20;
+   */
+  requestTime?: Timestamp | undefined;
+
+  /**
+   * When somebody removed it: its records are going. Absent for all others.
+   *
+   * @generated from field: google.protobuf.Timestamp delete_time = 21;
+   */
+  deleteTime?: Timestamp | undefined;
+
+  /**
+   * Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set
+   * it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about
+   * a package there is then an answer. What a preset covers is known without it.
+   *
+   * @generated from field: repeated string covers = 22;
+   */
+  covers: string[];
 
   /**
    * Of a feed of VEX documents: how many statements its last import read.
@@ -360,6 +412,14 @@ export type FeedCoverage = Message<"moorage.operations.v2.FeedCoverage"> & {
    * @generated from field: bool is_matched = 3;
    */
   isMatched: boolean;
+
+  /**
+   * Whether the feed covers it: by its preset, its format, or the word of whoever set it. If not, it has some records
+   * about it, and says nothing about packages without one.
+   *
+   * @generated from field: bool is_covered = 4;
+   */
+  isCovered: boolean;
 };
 
 /**
@@ -368,6 +428,147 @@ export type FeedCoverage = Message<"moorage.operations.v2.FeedCoverage"> & {
  */
 export const FeedCoverageSchema: GenMessage<FeedCoverage> = /*@__PURE__*/
   messageDesc(file_moorage_operations_v2_operations, 7);
+
+/**
+ * CreateFeedRequest asks for a new feed.
+ *
+ * @generated from message moorage.operations.v2.CreateFeedRequest
+ */
+export type CreateFeedRequest = Message<"moorage.operations.v2.CreateFeedRequest"> & {
+  /**
+   * The feed to make. With a preset, what is empty here is as the preset has it; its name and format are the preset's.
+   *
+   * @generated from field: moorage.operations.v2.Feed feed = 1;
+   */
+  feed?: Feed | undefined;
+
+  /**
+   * The name of a preset; see ListFeedPresets. Empty for a feed of your own.
+   *
+   * @generated from field: string preset = 2;
+   */
+  preset: string;
+
+  /**
+   * Whether you have seen the address, the interval and the license, and want the feed to be fetched. Not needed for a
+   * feed without an address: nothing fetches it.
+   *
+   * @generated from field: bool accept_licence = 3;
+   */
+  acceptLicence: boolean;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.CreateFeedRequest.
+ * Use `create(CreateFeedRequestSchema)` to create a new message.
+ */
+export const CreateFeedRequestSchema: GenMessage<CreateFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 8);
+
+/**
+ * UpdateFeedRequest asks for a change.
+ *
+ * @generated from message moorage.operations.v2.UpdateFeedRequest
+ */
+export type UpdateFeedRequest = Message<"moorage.operations.v2.UpdateFeedRequest"> & {
+  /**
+   * The feed, named by its name, with its new values.
+   *
+   * @generated from field: moorage.operations.v2.Feed feed = 1;
+   */
+  feed?: Feed | undefined;
+
+  /**
+   * Which fields to change, e.g. interval.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * Whether you want data to be fetched from another address, or under another license. Not needed for other changes.
+   *
+   * @generated from field: bool accept_licence = 3;
+   */
+  acceptLicence: boolean;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.UpdateFeedRequest.
+ * Use `create(UpdateFeedRequestSchema)` to create a new message.
+ */
+export const UpdateFeedRequestSchema: GenMessage<UpdateFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 9);
+
+/**
+ * DeleteFeedRequest names the feed to remove.
+ *
+ * @generated from message moorage.operations.v2.DeleteFeedRequest
+ */
+export type DeleteFeedRequest = Message<"moorage.operations.v2.DeleteFeedRequest"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.DeleteFeedRequest.
+ * Use `create(DeleteFeedRequestSchema)` to create a new message.
+ */
+export const DeleteFeedRequestSchema: GenMessage<DeleteFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 10);
+
+/**
+ * RefreshFeedRequest names the feed to fetch now.
+ *
+ * @generated from message moorage.operations.v2.RefreshFeedRequest
+ */
+export type RefreshFeedRequest = Message<"moorage.operations.v2.RefreshFeedRequest"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Whether only to check the call: it is answered as if it was made, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 1000;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message moorage.operations.v2.RefreshFeedRequest.
+ * Use `create(RefreshFeedRequestSchema)` to create a new message.
+ */
+export const RefreshFeedRequestSchema: GenMessage<RefreshFeedRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_operations_v2_operations, 11);
 
 /**
  * ListFeedProblemsRequest asks for the problems of feeds.
@@ -388,7 +589,7 @@ export type ListFeedProblemsRequest = Message<"moorage.operations.v2.ListFeedPro
  * Use `create(ListFeedProblemsRequestSchema)` to create a new message.
  */
 export const ListFeedProblemsRequestSchema: GenMessage<ListFeedProblemsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 8);
+  messageDesc(file_moorage_operations_v2_operations, 12);
 
 /**
  * ListFeedProblemsResponse lists problems.
@@ -409,7 +610,7 @@ export type ListFeedProblemsResponse = Message<"moorage.operations.v2.ListFeedPr
  * Use `create(ListFeedProblemsResponseSchema)` to create a new message.
  */
 export const ListFeedProblemsResponseSchema: GenMessage<ListFeedProblemsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 9);
+  messageDesc(file_moorage_operations_v2_operations, 13);
 
 /**
  * FeedProblem is why a record of a feed finds nothing.
@@ -458,7 +659,7 @@ export type FeedProblem = Message<"moorage.operations.v2.FeedProblem"> & {
  * Use `create(FeedProblemSchema)` to create a new message.
  */
 export const FeedProblemSchema: GenMessage<FeedProblem> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 10);
+  messageDesc(file_moorage_operations_v2_operations, 14);
 
 /**
  * What became of the record.
@@ -499,7 +700,7 @@ export type FeedProblem_Kind = (typeof FeedProblem_Kind)[keyof typeof FeedProble
  * Describes the enum moorage.operations.v2.FeedProblem.Kind.
  */
 export const FeedProblem_KindSchema: GenEnum<FeedProblem_Kind> = /*@__PURE__*/
-  enumDesc(file_moorage_operations_v2_operations, 10, 0);
+  enumDesc(file_moorage_operations_v2_operations, 14, 0);
 
 /**
  * ListFeedPresetsRequest asks for the presets.
@@ -514,7 +715,7 @@ export type ListFeedPresetsRequest = Message<"moorage.operations.v2.ListFeedPres
  * Use `create(ListFeedPresetsRequestSchema)` to create a new message.
  */
 export const ListFeedPresetsRequestSchema: GenMessage<ListFeedPresetsRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 11);
+  messageDesc(file_moorage_operations_v2_operations, 15);
 
 /**
  * ListFeedPresetsResponse lists presets.
@@ -535,7 +736,7 @@ export type ListFeedPresetsResponse = Message<"moorage.operations.v2.ListFeedPre
  * Use `create(ListFeedPresetsResponseSchema)` to create a new message.
  */
 export const ListFeedPresetsResponseSchema: GenMessage<ListFeedPresetsResponse> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 12);
+  messageDesc(file_moorage_operations_v2_operations, 16);
 
 /**
  * FeedPreset is a feed that can be added by its name.
@@ -612,7 +813,7 @@ export type FeedPreset = Message<"moorage.operations.v2.FeedPreset"> & {
  * Use `create(FeedPresetSchema)` to create a new message.
  */
 export const FeedPresetSchema: GenMessage<FeedPreset> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 13);
+  messageDesc(file_moorage_operations_v2_operations, 17);
 
 /**
  * PreviewGarbageCollectionRequest asks for a dry run.
@@ -627,7 +828,7 @@ export type PreviewGarbageCollectionRequest = Message<"moorage.operations.v2.Pre
  * Use `create(PreviewGarbageCollectionRequestSchema)` to create a new message.
  */
 export const PreviewGarbageCollectionRequestSchema: GenMessage<PreviewGarbageCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 14);
+  messageDesc(file_moorage_operations_v2_operations, 18);
 
 /**
  * GarbagePreview is what a collection would remove.
@@ -683,7 +884,7 @@ export type GarbagePreview = Message<"moorage.operations.v2.GarbagePreview"> & {
  * Use `create(GarbagePreviewSchema)` to create a new message.
  */
 export const GarbagePreviewSchema: GenMessage<GarbagePreview> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 15);
+  messageDesc(file_moorage_operations_v2_operations, 19);
 
 /**
  * GarbageOfRepo is what would be removed from one repo.
@@ -732,7 +933,7 @@ export type GarbageOfRepo = Message<"moorage.operations.v2.GarbageOfRepo"> & {
  * Use `create(GarbageOfRepoSchema)` to create a new message.
  */
 export const GarbageOfRepoSchema: GenMessage<GarbageOfRepo> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 16);
+  messageDesc(file_moorage_operations_v2_operations, 20);
 
 /**
  * GetInstallationRequest asks for the installation.
@@ -747,7 +948,7 @@ export type GetInstallationRequest = Message<"moorage.operations.v2.GetInstallat
  * Use `create(GetInstallationRequestSchema)` to create a new message.
  */
 export const GetInstallationRequestSchema: GenMessage<GetInstallationRequest> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 17);
+  messageDesc(file_moorage_operations_v2_operations, 21);
 
 /**
  * Installation is one database with its blobs, whatever the number of processes.
@@ -810,11 +1011,11 @@ export type Installation = Message<"moorage.operations.v2.Installation"> & {
  * Use `create(InstallationSchema)` to create a new message.
  */
 export const InstallationSchema: GenMessage<Installation> = /*@__PURE__*/
-  messageDesc(file_moorage_operations_v2_operations, 18);
+  messageDesc(file_moorage_operations_v2_operations, 22);
 
 /**
- * OperationsService says how the installation is doing. Its methods are for who holds the capability on the
- * installation's first organization; all others get PERMISSION_DENIED.
+ * OperationsService says how the installation is doing, and sets its feeds. Its methods are for who holds the
+ * capability on the installation's first organization; all others get PERMISSION_DENIED.
  *
  * @generated from service moorage.operations.v2.OperationsService
  */
@@ -861,6 +1062,57 @@ export const OperationsService: GenService<{
     methodKind: "unary";
     input: typeof ListFeedPresetsRequestSchema;
     output: typeof ListFeedPresetsResponseSchema;
+  },
+  /**
+   * CreateFeed adds a feed of security data: a preset by its name, or one of your own by its format and license. One
+   * with an address is fetched by the server from then on, for the first time within seconds. That takes
+   * accept_licence; without it nothing is added, and FAILED_PRECONDITION says what would be fetched, from where, how
+   * often, and under which license. ALREADY_EXISTS when a feed has the name.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.CreateFeed
+   */
+  createFeed: {
+    methodKind: "unary";
+    input: typeof CreateFeedRequestSchema;
+    output: typeof FeedSchema;
+  },
+  /**
+   * UpdateFeed changes the fields of a feed that are named in the mask: address, interval, licence, products and
+   * covers. Records stay as they are; with another address all of them are fetched anew. An empty address ends the
+   * fetching. FAILED_PRECONDITION for a feed that is set by a file, and for another address or license without
+   * accept_licence.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.UpdateFeed
+   */
+  updateFeed: {
+    methodKind: "unary";
+    input: typeof UpdateFeedRequestSchema;
+    output: typeof FeedSchema;
+  },
+  /**
+   * DeleteFeed removes a feed with all its records. It is fetched no more, and the server removes the records within
+   * minutes; until then the feed is listed with delete_time, as it is answered here. Findings that rest on none but its
+   * records are closed as these go, and stay in the lists of what was closed. FAILED_PRECONDITION for a feed that is
+   * set by a file.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.DeleteFeed
+   */
+  deleteFeed: {
+    methodKind: "unary";
+    input: typeof DeleteFeedRequestSchema;
+    output: typeof FeedSchema;
+  },
+  /**
+   * RefreshFeed has a feed fetched now: the request is recorded, and the server fetches within seconds. success_time,
+   * attempt_time and error of the feed say what became of it. A fetch that is under way counts. FAILED_PRECONDITION for
+   * a feed without an address.
+   *
+   * @generated from rpc moorage.operations.v2.OperationsService.RefreshFeed
+   */
+  refreshFeed: {
+    methodKind: "unary";
+    input: typeof RefreshFeedRequestSchema;
+    output: typeof FeedSchema;
   },
   /**
    * PreviewGarbageCollection answers what garbage collection would remove now, and removes nothing. One count runs at a

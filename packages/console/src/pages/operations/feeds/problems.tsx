@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { type FeedProblem, listFeedProblems } from "../../api/gen/operations.ts";
-import { query } from "../../api/queries.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Section } from "../../ui/page.tsx";
+import { type FeedProblem, listFeedProblems } from "../../../api/gen/operations.ts";
+import { query } from "../../../api/queries.ts";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { ErrorNote } from "../../../ui/error-note.tsx";
+import { Section } from "../../../ui/page.tsx";
 
 /** Records of feeds that could not be read, and those that match nothing. Nothing is shown where there are none. */
 export function FeedProblems() {
