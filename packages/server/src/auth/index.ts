@@ -13,6 +13,7 @@ import { createRefreshTokens, type RefreshTokens } from "./tokens/refresh.ts";
 import { createSignIn, type SignIn } from "./sign-in/index.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
+export { authArea } from "./area.ts";
 export { type Authenticator, rejectedCaller, withRejectedCaller } from "./tokens/authenticate.ts";
 export { authCommands } from "./commands.ts";
 export { rotateKeys } from "./tokens/commands.ts";

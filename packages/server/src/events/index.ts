@@ -1,4 +1,5 @@
 // The services, commands and functions of events that other features use.
+export { eventsArea } from "./area.ts";
 export { apiEvents, type Emit } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
 export { bodyTypes } from "./types.ts";

@@ -1,4 +1,5 @@
 // The services and functions of iam that other features use.
+export { iamArea } from "./area.ts";
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
 export { requireWholeToken } from "./accept-invite.ts";
 export { ASSUMABLE } from "./assumable.ts";

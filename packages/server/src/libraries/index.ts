@@ -1,4 +1,5 @@
 // The services and functions of libraries that other features use.
+export { librariesArea } from "./area.ts";
 export { artifactsService } from "./artifacts/service.ts";
 export { type BlockRecorder, createBlockRecorder } from "./blocks/recorder.ts";
 export { blockRetention } from "./blocks/retention.ts";

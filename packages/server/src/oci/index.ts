@@ -1,3 +1,4 @@
+export { ociArea } from "./area.ts";
 export {
   type Attempt,
   attemptAction,

@@ -1,4 +1,5 @@
 // The services and functions of registry that other features use.
+export { registryArea } from "./area.ts";
 export { repoOfAlias } from "./aliases.ts";
 export { type Attacher, attacherOf, checkAttachments, checkAttachmentsBy, NO_ATTACHER } from "./attachment-checks.ts";
 export { noteImageChange } from "./finding-causes.ts";

@@ -1,4 +1,5 @@
 // The services and functions of security that other features use.
+export { securityArea } from "./area.ts";
 export { noteDecision } from "./advisories/decisions.ts";
 export { LOCATION_CHANGED, locationChangeOf, setLocationChange } from "./advisories/location-changes.ts";
 export { writeLookups } from "./advisories/lookups.ts";
