@@ -1,8 +1,9 @@
-// `npm run check`: who may import whom inside the server. docs/architecture.md says what each area is for.
+// `npm run check`: who may import whom inside the server, and who may write which table. docs/architecture.md says what
+// each area is for.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Sources, withoutComments, writersOf } from "./layers/table-writers.ts";
+import { type Sources, tableProblems, withoutComments, writersOf } from "./layers/table-writers.ts";
 
 /**
  * The areas of packages/server/src from the lowest layer to the highest. An area is a folder, or a file that stands in
@@ -103,7 +104,7 @@ function sourcesOf(src: string): Sources {
   return new Map(files.map((file) => [file, withoutComments(readFileSync(path.join(src, file), "utf8"))]));
 }
 
-/** All that is wrong with the imports below the folder. */
+/** All that is wrong below the folder with imports and with who writes which table. */
 export function checkLayers(src: string): string[] {
   const sources = sourcesOf(src);
   const files = [...sources.keys()];
@@ -114,6 +115,7 @@ export function checkLayers(src: string): string[] {
   const graph = new Map<string, string[]>(files.map((file) => [file, []]));
   for (const { from, to, typeOnly } of imports) if (!typeOnly) graph.get(from)?.push(to);
   const found = circle(graph);
+  problems.push(...tableProblems(sources));
   if (imports.length === 0) problems.push(`no import was found below ${src}`);
   return found === undefined ? problems : [...problems, `a circle of imports: ${found.join(" → ")}`];
 }

@@ -32,7 +32,7 @@ export function ownersOf(sources: Sources): Map<string, string> {
   return new Map([...sources].flatMap(([file, text]) => columnsIn(text).map((table) => [table, file] as const)));
 }
 
-/** All writes, by the query builder or by SQL, also those by functions that are told the name of a table. */
+/** All writes, by the query builder or by SQL, also those by functions that are given the name of a table. */
 export function writesOf(sources: Sources, tables: ReadonlySet<string>): Write[] {
   const found: Write[] = [];
   const note = (file: string, table: string | undefined): void => {
@@ -53,10 +53,8 @@ export function writesOf(sources: Sources, tables: ReadonlySet<string>): Write[]
     if (named.length === 0) for (const [, name = ""] of text.matchAll(EXPORTED_FUNCTION)) generic.add(name);
   }
   for (const [file, text] of sources)
-    for (const name of generic) {
-      const call = new RegExp(`\\b${name}(?:<[^>()]*>)?\\(\\s*(?:\\{[^{}]*?\\btable:\\s*)?["'](\\w+)["']`, "g");
-      for (const [, table] of text.matchAll(call)) note(file, table);
-    }
+    for (const name of generic)
+      for (const given of argumentsOf(text, name)) for (const [, table] of given.matchAll(NAME)) note(file, table);
   return found;
 }
 
@@ -64,9 +62,20 @@ const BY_BUILDER = /\.(?:insertInto|replaceInto|mergeInto|updateTable|deleteFrom
 const BY_SQL = /\b(?:(?:insert|replace)(?:\s+or\s+\w+)?\s+into|delete\s+from|update)\s+"?(\w+)"?/gi;
 const WRITES_A_VARIABLE =
   /\.(?:insertInto|replaceInto|mergeInto|updateTable|deleteFrom)\(\s*[^"'\s)]|\b(?:insert into|delete from|update) \$\{/i;
-const READ = /\.(?:selectFrom|\w+Join|from)\(\s*["']\w+/g;
+const READ = /<[^<>]*>|\.(?:selectFrom|\w+Join|from)\(\s*["']\w+/g;
 const NAME = /["'](\w+)["']/g;
 const EXPORTED_FUNCTION = /^export (?:async )?function\*? (\w+)/gm;
+
+/** What the function of that name is called with, each time that it is. */
+function* argumentsOf(text: string, name: string): Generator<string> {
+  for (let at = text.indexOf(`${name}(`); at >= 0; at = text.indexOf(`${name}(`, at + 1)) {
+    if (/\w/.test(text.charAt(at - 1))) continue;
+    const from = at + name.length + 1;
+    let [end, depth] = [from, 1];
+    for (; end < text.length && depth > 0; end += 1) depth += { "(": 1, ")": -1 }[text.charAt(end)] ?? 0;
+    yield text.slice(from, end);
+  }
+}
 
 /** The area of a file: its folder, or the file itself. */
 function areaOf(file: string): string {

@@ -2,6 +2,7 @@
 import { auditArea } from "./audit/index.ts";
 import { authArea } from "./auth/index.ts";
 import type { Area } from "./core/area.ts";
+import { allBelow } from "./core/below.ts";
 import { eventsArea } from "./events/index.ts";
 import { iamArea } from "./iam/index.ts";
 import { librariesArea } from "./libraries/index.ts";
@@ -12,17 +13,23 @@ import { registryArea } from "./registry/index.ts";
 import { securityArea } from "./security/index.ts";
 import { STORE_TABLES } from "./store/index.ts";
 
-/** The areas, from the lowest layer to the highest. */
+/**
+ * The areas. The order is that in which answers name what keeps a group from being deleted, and in which rows are
+ * checked: the store comes last, whose lists and counters are of what the others have.
+ */
 export const AREAS: readonly Area[] = [
-  { name: "store", tables: STORE_TABLES },
   auditArea,
+  registryArea,
   iamArea,
   processesArea,
-  registryArea,
   eventsArea,
   authArea,
   ociArea,
   securityArea,
   librariesArea,
   mirroringArea,
+  { name: "store", tables: STORE_TABLES },
 ];
+
+/** What all areas keep below resources of others. */
+export const BELOW = allBelow(AREAS.flatMap(({ below }) => below ?? []));

@@ -1,4 +1,4 @@
-import { CompiledQuery, type Kysely } from "kysely";
+import { CompiledQuery } from "kysely";
 import { AREAS } from "../areas.ts";
 import type { Database, Row, TableDeclaration, Tables } from "../store/index.ts";
 
@@ -96,11 +96,4 @@ export function rowOf({ bytes = [] }: ExportedTable, line: string): PlainRow {
   const row = JSON.parse(line) as PlainRow;
   for (const column of bytes) row[column] = Buffer.from(String(row[column]), "base64");
   return row;
-}
-
-/** Adds rows in one statement. */
-export async function insertRows(tx: Database, { name }: ExportedTable, rows: PlainRow[]): Promise<void> {
-  // The query builder cannot infer a table that is only known at run time; here rows are plain records.
-  if (rows.length > 0)
-    await (tx as unknown as Kysely<Record<string, PlainRow>>).insertInto(name).values(rows).execute();
 }

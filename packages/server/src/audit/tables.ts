@@ -3,8 +3,9 @@ import { declareTables } from "../store/index.ts";
 declare module "../store/tables.ts" {
   interface Tables {
     /**
-     * Changes and rejections, below the resource concerned: `parent`, which may be deleted. `organization`: the one that
-     * the parent is in, or empty. `act` and `details` are JSON maps of text, `decision` the number of an AuditDecision.
+     * Changes and rejections, below the resource concerned: `parent`, which may be deleted. `organization`: the one
+     * that the parent is in, or empty. `act` and `details` are JSON maps of text, `decision` the number of an
+     * AuditDecision.
      */
     audit_entries: {
       uid: string;

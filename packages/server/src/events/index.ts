@@ -30,6 +30,6 @@ export { eventRetention, type EventRetentionDeps } from "./retention.ts";
 export { type HistoryWatchDeps, startHistoryWatch } from "./history-watch.ts";
 export { deliveriesService } from "./deliveries/service.ts";
 export { createSinkCheck } from "./subscriptions/sink-check.ts";
-export { resealSubscriptions, subscriptionPlace } from "./subscriptions/secrets.ts";
+export { subscriptionPlace } from "./subscriptions/secrets.ts";
 export { subscriptionsService } from "./subscriptions/service.ts";
 export { eventsService } from "./feed/service.ts";

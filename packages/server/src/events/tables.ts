@@ -22,8 +22,8 @@ declare module "../store/tables.ts" {
     /** Pulls for which no event was emitted yet. `pulls`: a JSON list of them. The ids are in the order of time. */
     pull_notes: { id: string; pulls: string };
     /**
-     * Events in the order of reading: `seq` counts all events from 1, and no event becomes visible later before a visible
-     * one. `number` counts the events of the subject. `organization`: the one that `parent` is in, or empty.
+     * Events in the order of reading: `seq` counts all events from 1, and no event becomes visible later before a
+     * visible one. `number` counts the events of the subject. `organization`: the one that `parent` is in, or empty.
      */
     events: {
       seq: number;
@@ -39,8 +39,8 @@ declare module "../store/tables.ts" {
       body: string;
     };
     /**
-     * The last number of each subject; for the empty subject, the last `seq`; for `gone:<organization>`, the newest `seq`
-     * there that was removed for its age. `end_time`: when the subject was deleted.
+     * The last number of each subject; for the empty subject, the last `seq`; for `gone:<organization>`, the newest
+     * `seq` there that was removed for its age. `end_time`: when the subject was deleted.
      */
     event_numbers: { subject: string; number: number; end_time: number | null };
     /**

@@ -3,10 +3,10 @@ import { declareTables } from "../store/index.ts";
 declare module "../store/tables.ts" {
   interface Tables {
     /**
-     * npm packages, Python projects and Maven artifacts of the group `parent`. `ecosystem`: the number of the Ecosystem.
-     * `name` as its publisher wrote it, `normalized` as the ecosystem compares names. `size_bytes`: of all files.
-     * `revision` counts the changes of the artifact, its versions and files. `state`: what the ecosystem keeps of the
-     * artifact as a whole, such as the tags of npm, as JSON.
+     * npm packages, Python projects and Maven artifacts of the group `parent`. `ecosystem`: the number of the
+     * Ecosystem. `name` as its publisher wrote it, `normalized` as the ecosystem compares names. `size_bytes`: of all
+     * files. `revision` counts the changes of the artifact, its versions and files. `state`: what the ecosystem keeps
+     * of the artifact as a whole, such as the tags of npm, as JSON.
      */
     artifacts: {
       uid: string;
@@ -26,10 +26,10 @@ declare module "../store/tables.ts" {
     /** The names of artifacts from the beginning of each of their words, in lower case. */
     artifact_words: { organization: string; ecosystem: number; word: string; artifact: string };
     /**
-     * Versions of the artifact `parent`. `sort_key`: a text whose order is that of the ecosystem's versions. `origin`: 1
-     * for one that was published here, 2 for one from an upstream. `cuda`: the version of CUDA that it was built for, as
-     * digits, or empty. `yanked` and `deprecated`: the reason, null when it is not. `metadata`: what its clients read of
-     * it, as JSON. `publisher`: an identity. `publish_time`: when it was published, wherever that was.
+     * Versions of the artifact `parent`. `sort_key`: a text whose order is that of the ecosystem's versions. `origin`:
+     * 1 for one that was published here, 2 for one from an upstream. `cuda`: the version of CUDA that it was built for,
+     * as digits, or empty. `yanked` and `deprecated`: the reason, null when it is not. `metadata`: what its clients
+     * read of it, as JSON. `publisher`: an identity. `publish_time`: when it was published, wherever that was.
      */
     artifact_versions: {
       uid: string;
@@ -92,8 +92,8 @@ declare module "../store/tables.ts" {
     };
     /**
      * What an upstream said last about something of the given name, such as a package: `content` is the JSON that its
-     * ecosystem made of it, compressed by gzip, and `size` that of the JSON in bytes. `url`: that of the upstream at that
-     * time. `status`: 200, or 404 when there is none. `revision`: another one for each content. `etag` and
+     * ecosystem made of it, compressed by gzip, and `size` that of the JSON in bytes. `url`: that of the upstream at
+     * that time. `status`: 200, or 404 when there is none. `revision`: another one for each content. `etag` and
      * `last_modified`: as the upstream sent them, or empty.
      */
     upstream_documents: {

@@ -35,8 +35,8 @@ declare module "../store/tables.ts" {
       /** Of an image: the labels of its configuration as JSON, for the search; `{}` before there was this column. */
       labels: Generated<string>;
       /**
-       * Of what attaches something, a referrer or an index with attestations: who pushed it, and 1 if that identity held
-       * CAP_ADVISORIES_CREATE on the repo's group then. Empty and 0 for the rest, and for what the server stored.
+       * Of what attaches something, a referrer or an index with attestations: who pushed it, and 1 if that identity
+       * held CAP_ADVISORIES_CREATE on the repo's group then. Empty and 0 for the rest, and for what the server stored.
        */
       pushed_by: Generated<string>;
       may_advise: Generated<number>;

@@ -51,3 +51,8 @@ export const endProcess = command(
 );
 
 export const processCommands = [renewProcess, endProcess] as const;
+
+/** Fails where the database takes no writes: on a standby, or without memory for locks. Changes nothing. */
+export async function probeWrites({ tx }: Pick<Call, "tx">): Promise<void> {
+  await tx.deleteFrom("processes").where("id", "=", "").execute();
+}

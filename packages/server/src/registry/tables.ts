@@ -35,18 +35,19 @@ declare module "../store/tables.ts" {
       may_advise: Generated<number>;
     };
     /**
-     * Every digest that a tag pointed to. `reason`: push, api, mirror, promote or rollback; delete or retention (then the
-     * digest is empty).
+     * Every digest that a tag pointed to. `reason`: push, api, mirror, promote or rollback; delete or retention (then
+     * the digest is empty).
      */
     tag_history: { repo: string; tag: string; time: number; digest: string; actor: string; reason: string };
     /**
-     * The last event of a repo's vulnerability gate about an image and an action (`pull`, `promote`), for a day. `mode`:
-     * `rejected` or `previewed`; `findings`: see findingsHash.
+     * The last event of a repo's vulnerability gate about an image and an action (`pull`, `promote`), for a day.
+     * `mode`: `rejected` or `previewed`; `findings`: see findingsHash.
      */
     gate_events: { repo: string; digest: string; action: string; mode: string; findings: string; time: number };
     /**
-     * What is attached to the digest in the repo is to be looked at, because it may have changed: a row for each reason,
-     * so that two pushes never write the same one. `backlog`: 1 for what was there before there were attachments.
+     * What is attached to the digest in the repo is to be looked at, because it may have changed: a row for each
+     * reason, so that two pushes never write the same one. `backlog`: 1 for what was there before there were
+     * attachments.
      */
     attachment_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
   }

@@ -1,3 +1,4 @@
+import { BELOW } from "../areas.ts";
 import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
@@ -41,6 +42,7 @@ export function openCall(
     ...data,
     agreedMs: data.agreedMs ?? data.nowMs,
     tx,
+    below: BELOW,
     pendingEvents,
     emit(schema, { body, ...event }) {
       const id = uuidOf(data.nowMs);

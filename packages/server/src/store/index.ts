@@ -1,13 +1,18 @@
 export {
   addToAncestors,
   changeCount,
+  forgetCounts,
   type Kind,
   type LibraryKind,
+  removeDescent,
+  repairCount,
+  repairDescent,
   removeFromAncestors,
   renameInAncestors,
 } from "./ancestry.ts";
 export { databasePath } from "../lib/database-path.ts";
 export { isDamage } from "./damage.ts";
+export { addValues, putValue, removeValue } from "./installation-values.ts";
 export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";

@@ -27,8 +27,8 @@ declare module "../../store/tables.ts" {
       delete_time: number | null;
     };
     /**
-     * `type`: the number of the EventTypeFilter; `content`: the oneof `type` as proto3 JSON; `findings` is base64, empty
-     * for none.
+     * `type`: the number of the EventTypeFilter; `content`: the oneof `type` as proto3 JSON; `findings` is base64,
+     * empty for none.
      */
     advisory_events: {
       uid: string;
@@ -44,18 +44,18 @@ declare module "../../store/tables.ts" {
       create_time: number;
     };
     /**
-     * The aliases of an advisory in lower case. `subject`: the SHA-256 of its group, artifact and component, in hex: one
-     * subject has an alias once. A deleted advisory has no rows.
+     * The aliases of an advisory in lower case. `subject`: the SHA-256 of its group, artifact and component, in hex:
+     * one subject has an alias once. A deleted advisory has no rows.
      */
     advisory_aliases: { advisory: string; alias: string; subject: string };
     /**
-     * The ends of what an advisory is searched by, in lower case: a text contains another if one of its ends begins with
-     * it. A deleted advisory has no rows.
+     * The ends of what an advisory is searched by, in lower case: a text contains another if one of its ends begins
+     * with it. A deleted advisory has no rows.
      */
     advisory_suffixes: { organization: string; suffix: string; advisory: string };
     /**
-     * What an advisory said by its latest approved event, from `from_time` until `until_time`, null while it does: times
-     * are milliseconds since 1970. The columns of the advisory and of the event are those of then.
+     * What an advisory said by its latest approved event, from `from_time` until `until_time`, null while it does:
+     * times are milliseconds since 1970. The columns of the advisory and of the event are those of then.
      */
     advisory_decisions: {
       advisory: string;

@@ -4,10 +4,10 @@ import { declareTables } from "../../store/index.ts";
 declare module "../../store/tables.ts" {
   interface Tables {
     /**
-     * Which manifest was attached to which digest of a repo, and when. `until_time`: null as long as it is. `via`: empty
-     * for a referrer, the name of the tag, or the digest of the index that names both. `attached_by`: who pushed or
-     * tagged it; empty when that is not known. `trusted`: 1 if that identity held CAP_ADVISORIES_CREATE on the repo's
-     * group then; what is not trusted is a claim.
+     * Which manifest was attached to which digest of a repo, and when. `until_time`: null as long as it is. `via`:
+     * empty for a referrer, the name of the tag, or the digest of the index that names both. `attached_by`: who pushed
+     * or tagged it; empty when that is not known. `trusted`: 1 if that identity held CAP_ADVISORIES_CREATE on the
+     * repo's group then; what is not trusted is a claim.
      */
     attachments: {
       repo: string;
@@ -20,8 +20,8 @@ declare module "../../store/tables.ts" {
       trusted: Generated<number>;
     };
     /**
-     * The reading of an attached manifest as one about the subject, whatever the number of repos in which it is attached.
-     * The columns are those of image_catalogs.
+     * The reading of an attached manifest as one about the subject, whatever the number of repos in which it is
+     * attached. The columns are those of image_catalogs.
      */
     attached_readings: {
       subject: string;
@@ -35,10 +35,10 @@ declare module "../../store/tables.ts" {
       finish_time: number | null;
     };
     /**
-     * What was read in a layer of an attached manifest. `n`: which layer, from 0. `kind`: `cyclonedx`, `spdx`, `openvex`
-     * or `csaf`; empty when it is not known. `reason`: why it does not count; empty when it does. `time`: when the
-     * document says it was made, in milliseconds since 1970; 0 when it says nothing. `packages`: the number of its
-     * packages, which are in image_packages with the source `<manifest>/<n>`; `statements`: that of its rows in
+     * What was read in a layer of an attached manifest. `n`: which layer, from 0. `kind`: `cyclonedx`, `spdx`,
+     * `openvex` or `csaf`; empty when it is not known. `reason`: why it does not count; empty when it does. `time`:
+     * when the document says it was made, in milliseconds since 1970; 0 when it says nothing. `packages`: the number of
+     * its packages, which are in image_packages with the source `<manifest>/<n>`; `statements`: that of its rows in
      * attached_statements. `document_id` and `author` are those of a VEX document. `passed_over`: how many of its
      * statements are not among these, since they are about something else.
      */
@@ -59,8 +59,8 @@ declare module "../../store/tables.ts" {
     };
     /**
      * What an attached VEX document says of vulnerabilities in the subject. `i` counts from 0 in the document. `ids`: a
-     * JSON list in lower case. `target`: the purl of the package, empty for the whole image. `time`: of the statement, in
-     * milliseconds since 1970. They hold in repos, and for as long, as the manifest is attached there.
+     * JSON list in lower case. `target`: the purl of the package, empty for the whole image. `time`: of the statement,
+     * in milliseconds since 1970. They hold in repos, and for as long, as the manifest is attached there.
      */
     attached_statements: {
       subject: string;
@@ -82,8 +82,8 @@ declare module "../../store/tables.ts" {
      */
     attached_refs: { subject: string; manifest: string; n: number; ref: string; purl: string };
     /**
-     * The first of the statements of an attached document that are not about the subject or a package. `ids`: as those of
-     * attached_statements. `product`: as the document names it. `reason`: in words.
+     * The first of the statements of an attached document that are not about the subject or a package. `ids`: as those
+     * of attached_statements. `product`: as the document names it. `reason`: in words.
      */
     attached_passed_over: {
       subject: string;

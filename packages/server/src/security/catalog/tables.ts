@@ -29,8 +29,8 @@ declare module "../../store/tables.ts" {
     /**
      * A package that an image holds. `id`: the first half of the SHA-256 of all other columns, in hex, so that each is
      * stored once. `ecosystem`: the type of the purl, for a distribution's package with its release: `deb/debian-12`.
-     * `source_name` and `source_version`: the source package; the package itself where an ecosystem has none. `matched`:
-     * since when it is compared with all records, in milliseconds since 1970; null while it waits for that.
+     * `source_name` and `source_version`: the source package; the package itself where an ecosystem has none.
+     * `matched`: since when it is compared with all records, in milliseconds since 1970; null while it waits for that.
      */
     packages: {
       id: string;

@@ -37,17 +37,17 @@ declare module "../../store/tables.ts" {
       create_time: number;
     };
     /**
-     * Images whose findings are to be compared with what was emitted of them. `mark`: another one for each new reason, so
-     * that who has looked at an image ends only the wait that it saw.
+     * Images whose findings are to be compared with what was emitted of them. `mark`: another one for each new reason,
+     * so that who has looked at an image ends only the wait that it saw.
      */
     finding_checks: { digest: string; repo: string; mark: string; create_time: number };
     /** The findings of an image that were open when events of it were emitted last, as `differences` writes them. */
     finding_notices: { repo: string; digest: string; open: string; update_time: number };
     /**
      * How far the comparison of packages and records has come. `changes`: up to this change number, and in `position`
-     * (JSON, or empty) up to where in the next one; `packages`: `position` is that in the package whose comparison began.
-     * `statements`: a number that grows when statements of feeds change, and the position in a feed that is restated.
-     * `scans`: up to which event tags were looked at for what is to be scanned.
+     * (JSON, or empty) up to where in the next one; `packages`: `position` is that in the package whose comparison
+     * began. `statements`: a number that grows when statements of feeds change, and the position in a feed that is
+     * restated. `scans`: up to which event tags were looked at for what is to be scanned.
      */
     matching: { name: string; value: number; position: string };
   }

@@ -26,8 +26,8 @@ declare module "../../store/tables.ts" {
      * What a scanner says of an image of a repo, its `parent`. `type` and `state` are those of the API. `holder`: the
      * process that has it scanned, until `hold_until` in milliseconds of the agreed time; without a holder, when it is
      * due. `software` and `counts` are proto3 JSON, null without a report; they and the columns `report_…` are of the
-     * last report, whatever the state is since. `packages`: the number of its packages, which are in image_packages with
-     * the source `scan/<uid>`; 0 while they are written.
+     * last report, whatever the state is since. `packages`: the number of its packages, which are in image_packages
+     * with the source `scan/<uid>`; 0 while they are written.
      */
     scans: {
       uid: string;

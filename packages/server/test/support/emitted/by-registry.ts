@@ -217,7 +217,14 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
     const repo = await emitted(() => platform.ok("DELETE", `/registry/v2/repos/${tagged.uid}`));
     const type = "api.platform.registry.repo.deleted.v1";
     assert.deepEqual(repo, [
-      { type, subject: tagged.uid, group: platform.organization, target: "", actor, body: { uid: tagged.uid } },
+      {
+        type,
+        subject: tagged.uid,
+        group: platform.organization,
+        target: "",
+        actor,
+        body: { uid: tagged.uid, tagCount: 0 },
+      },
     ]);
   });
 
