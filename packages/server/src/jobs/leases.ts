@@ -1,6 +1,6 @@
 import type { Call } from "../core/call.ts";
 import { parseJson } from "../lib/json.ts";
-import { command } from "../core/command.ts";
+import { command, whileFull } from "../core/command.ts";
 import { type Database, putValue } from "../store/index.ts";
 import { correctTime } from "./agreed-time.ts";
 
@@ -86,4 +86,4 @@ export async function leasesOf(db: Database, limit: number): Promise<(Lease & { 
 }
 
 /** The commands of jobs. */
-export const jobCommands = [takeLease, endLease, correctTime] as const;
+export const jobCommands = whileFull([takeLease, endLease, correctTime]);
