@@ -65,3 +65,68 @@ test("a circle of values is found, one of types alone is not", (t) => {
   ]);
   assert.deepEqual(circle(graph), ["b", "c", "b"]);
 });
+
+const TABLES = {
+  "registry/index.ts": `export { touch } from "./touch.ts";`,
+  "registry/touch.ts": `export function touch(db, table) { return db.updateTable(table).set({}); }`,
+  "registry/tables.ts": `import { declareTables } from "../store/index.ts";
+
+declare module "../store/tables.ts" {
+  interface Tables {
+    /** A comment. */
+    tags: { uid: string };
+    repos: {
+      uid: string;
+      name: string;
+    };
+  }
+}
+
+export const REGISTRY_TABLES = declareTables({
+  tags: { key: ["uid"] },
+  repos: { key: ["uid"] },
+});
+`,
+};
+const writes: [title: string, code: string, table: string | undefined][] = [
+  ["by the query builder", `await tx.insertInto("tags").values(row).execute();`, "tags"],
+  ["over several lines", `await tx\n  .deleteFrom("repos")\n  .execute();`, "repos"],
+  ["by SQL", 'const add = statement("insert into tags (uid) values (?)");', "tags"],
+  ["by SQL that updates", "const move = statement(`update tags set uid = ?`);", "tags"],
+  ["in a loop over names", `for (const table of ["repos"] as const) await tx.deleteFrom(table).execute();`, "repos"],
+  [
+    "by a function that is given the table",
+    `import { touch } from "../registry/index.ts";\ntouch(tx, "tags");`,
+    "tags",
+  ],
+  ["any other function may be given a table", `read("repos");`, undefined],
+  ["reading is free", `await tx.selectFrom("tags").execute();`, undefined],
+  ["a comment writes nothing", `// await tx.insertInto("tags")`, undefined],
+];
+for (const [title, code, table] of writes) {
+  test(`a table of another area is written: ${title}`, (t) => {
+    const problems = problemsOf(t, {
+      ...TABLES,
+      "registry/repos.ts": `import { a } from "../errors.ts"; await tx.updateTable("repos").execute();`,
+      "oci/push.ts": code,
+    });
+    const wanted = `oci/push.ts writes the table ${table}, which is registry's alone to write`;
+    assert.deepEqual(problems, table === undefined ? [] : [wanted]);
+  });
+}
+
+test("a generic writer's caller writes the table that it names", (t) => {
+  const problems = problemsOf(t, {
+    ...TABLES,
+    "aip/resource.ts": `export function resource(spec) { return (tx) => tx.insertInto(spec.table); }`,
+    "oci/push.ts": `import { resource } from "../aip/resource.ts";\nconst tags = resource({ message: A, table: "tags" });`,
+    "registry/tags.ts": `import { resource } from "../aip/resource.ts";\nconst tags = resource({ table: "tags" });`,
+  });
+  assert.deepEqual(problems, ["oci/push.ts writes the table tags, which is registry's alone to write"]);
+});
+
+test("columns without a declaration are found", (t) => {
+  const text = TABLES["registry/tables.ts"].replace(`  repos: { key: ["uid"] },\n`, "");
+  const problems = problemsOf(t, { ...TABLES, "registry/tables.ts": text });
+  assert.deepEqual(problems, ["registry/tables.ts has the columns of repos, and does not declare it"]);
+});

@@ -1,7 +1,9 @@
-// `npm run check`: who may import whom inside the server. docs/architecture.md says what each area is for.
+// `npm run check`: who may import whom inside the server, and who may write which table. docs/architecture.md says what
+// each area is for.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { type Sources, tableProblems, withoutComments, writersOf } from "./layers/table-writers.ts";
 
 /**
  * The areas of packages/server/src from the lowest layer to the highest. An area is a folder, or a file that stands in
@@ -19,6 +21,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["libraries"],
   ["mirroring", "jobs"],
   ["operations"],
+  ["areas"],
   ["runtime"],
   ["v1", "mcp"],
   ["transport", "installation"],
@@ -35,7 +38,7 @@ export interface Import {
 
 /** The imports that the text of a file makes, of files beside it. */
 export function importsOf(file: string, text: string): Import[] {
-  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "");
+  const code = withoutComments(text);
   const statement = /^\s*(?:import|export)\s+(type\s+(?!from\b))?(?:[\w*{][^;"'`]*?\bfrom\s*)?["'](\.[^"']*)["']/gm;
   const resolve = (target = ""): string => path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
   const found: Import[] = [];
@@ -92,25 +95,42 @@ export function circle(graph: ReadonlyMap<string, readonly string[]>): string[] 
   return undefined;
 }
 
-/** All that is wrong with the imports below the folder. */
-export function checkLayers(src: string): string[] {
+/** The sources below the folder, but tests, in the order of their names. */
+function sourcesOf(src: string): Sources {
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .map((name) => name.split(path.sep).join("/"))
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .sort();
+  return new Map(files.map((file) => [file, withoutComments(readFileSync(path.join(src, file), "utf8"))]));
+}
+
+/** All that is wrong below the folder with imports and with who writes which table. */
+export function checkLayers(src: string): string[] {
+  const sources = sourcesOf(src);
+  const files = [...sources.keys()];
   const withIndex = new Set(files.filter((file) => /^[^/]+\/index\.ts$/.test(file)).map(areaOf));
-  const imports = files.flatMap((file) => importsOf(file, readFileSync(path.join(src, file), "utf8")));
+  const imports = [...sources].flatMap(([file, text]) => importsOf(file, text));
   const problems = imports.map((each) => complaint(each, withIndex)).filter((text) => text !== undefined);
   // A circle of types alone is no circle at run time.
   const graph = new Map<string, string[]>(files.map((file) => [file, []]));
   for (const { from, to, typeOnly } of imports) if (!typeOnly) graph.get(from)?.push(to);
   const found = circle(graph);
+  problems.push(...tableProblems(sources));
   if (imports.length === 0) problems.push(`no import was found below ${src}`);
   return found === undefined ? problems : [...problems, `a circle of imports: ${found.join(" → ")}`];
 }
 
+/** Each table with its owner and whoever else writes it, a line each. */
+function tableLines(src: string): string[] {
+  return [...writersOf(sourcesOf(src))].map(([table, { owner, writers }]) =>
+    [`${table}: ${owner}`, ...[...writers.keys()].filter((area) => area !== owner)].join(", also "),
+  );
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const problems = checkLayers(path.join(import.meta.dirname, "../packages/server/src"));
+  const src = path.join(import.meta.dirname, "../packages/server/src");
+  if (process.argv.includes("--tables")) for (const line of tableLines(src)) console.log(line);
+  const problems = checkLayers(src);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -1,130 +1,20 @@
-import { CompiledQuery, type Kysely } from "kysely";
-import type { Database, Row, Tables } from "../store/index.ts";
+import { CompiledQuery } from "kysely";
+import { AREAS } from "../areas.ts";
+import type { Database, Row, TableDeclaration, Tables } from "../store/index.ts";
 
 /** A table that an export contains. */
-export interface ExportedTable {
-  name: keyof Tables;
-  /** The columns of the primary key; rows are read in its order. */
-  key: readonly string[];
-  /** Columns of bytes. */
-  bytes?: readonly string[];
-  /**
-   * A condition for the rows that belong to the installation; the others belong to running processes. Defaults to all
-   * rows.
-   */
-  only?: string;
-  /** An expression for the minimum size of a row in bytes, for tables whose rows may be large. */
-  weight?: string;
+export interface ExportedTable extends TableDeclaration {
+  readonly name: keyof Tables;
 }
 
 export type PlainRow = Record<string, unknown>;
 
-/**
- * All tables but `uploads`, `subscription_leases`, `upstream_fetches` and `processes`, whose rows are of running
- * servers.
- */
-export const EXPORTED_TABLES: readonly ExportedTable[] = [
-  { name: "blobs", key: ["digest"] },
-  { name: "installation", key: ["key"], only: "key not like 'lease:%' and key <> 'import'" },
-  { name: "signing_keys", key: ["kid"] },
-  { name: "refresh_tokens", key: ["hash"] },
-  { name: "groups", key: ["uid"] },
-  { name: "freed_names", key: ["name"] },
-  { name: "identities", key: ["uid"], weight: "length(relationship) + length(description)" },
-  { name: "roles", key: ["uid"] },
-  { name: "role_bindings", key: ["uid"] },
-  { name: "group_invites", key: ["uid"] },
-  { name: "invite_acceptances", key: ["invite", "identity"] },
-  { name: "revoked_invites", key: ["code_hash"] },
-  { name: "terms_acceptances", key: ["uid"] },
-  { name: "account_associations", key: ["uid"] },
-  { name: "identity_providers", key: ["uid"] },
-  { name: "external_group_role_mappings", key: ["uid"] },
-  { name: "sign_ins", key: ["hash"] },
-  { name: "authorization_codes", key: ["hash"] },
-  { name: "device_codes", key: ["hash"] },
-  { name: "sessions", key: ["hash"] },
-  { name: "sign_in_links", key: ["hash"] },
-  { name: "sign_in_groups", key: ["uid"], weight: "length(external_groups)" },
-  { name: "audit_entries", key: ["uid"] },
-  { name: "repos", key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
-  { name: "tags", key: ["uid"] },
-  { name: "tag_history", key: ["repo", "tag", "time"] },
-  { name: "gate_events", key: ["repo", "digest", "action"] },
-  { name: "repo_blobs", key: ["repo", "digest"] },
-  { name: "manifests", key: ["repo", "digest"], bytes: ["content"], weight: "size + length(annotations)" },
-  { name: "manifest_references", key: ["repo", "digest", "target"] },
-  { name: "mirrors", key: ["repo"] },
-  { name: "pull_notes", key: ["id"], weight: "length(pulls)" },
-  { name: "event_outbox", key: ["n"], weight: "length(body) + length(actor)" },
-  { name: "events", key: ["seq"], weight: "length(body) + length(actor)" },
-  { name: "event_numbers", key: ["subject"] },
-  { name: "subscriptions", key: ["uid"] },
-  { name: "deliveries", key: ["uid"] },
-  { name: "advisories", key: ["uid"], weight: "length(severities) + length(component_location)" },
-  { name: "advisory_events", key: ["uid"], weight: "length(content) + length(findings)" },
-  { name: "advisory_aliases", key: ["advisory", "alias"] },
-  { name: "advisory_suffixes", key: ["organization", "suffix", "advisory"] },
-  { name: "advisory_decisions", key: ["advisory", "from_time"], weight: "length(content)" },
-  { name: "advisory_decision_ids", key: ["parent", "alias", "advisory", "from_time"] },
-  { name: "image_catalogs", key: ["digest"], weight: "length(unread) + length(reason)" },
-  { name: "packages", key: ["id"] },
-  { name: "package_keys", key: ["key", "package"] },
-  { name: "package_findings", key: ["package", "feed", "record", "opened", "change"] },
-  { name: "finding_causes", key: ["id"] },
-  { name: "finding_checks", key: ["digest", "repo"] },
-  { name: "finding_notices", key: ["repo", "digest"], weight: "length(open)" },
-  { name: "matching", key: ["name"] },
-  { name: "image_packages", key: ["digest", "source", "n"] },
-  { name: "image_archives", key: ["digest", "source", "n"], weight: "length(clues)" },
-  { name: "image_archive_names", key: ["artifact", "digest", "source", "n"] },
-  { name: "attachment_checks", key: ["id"] },
-  { name: "attachments", key: ["repo", "subject", "manifest", "from_time"] },
-  { name: "attached_readings", key: ["subject", "manifest"], weight: "length(reason)" },
-  { name: "attached_documents", key: ["subject", "manifest", "n"], weight: "length(reason)" },
-  {
-    name: "attached_statements",
-    key: ["subject", "manifest", "n", "i"],
-    weight: "length(ids) + length(impact) + length(product)",
-  },
-  { name: "attached_refs", key: ["subject", "manifest", "n", "ref"], weight: "length(purl)" },
-  {
-    name: "attached_passed_over",
-    key: ["subject", "manifest", "n", "i"],
-    weight: "length(ids) + length(product) + length(reason)",
-  },
-  { name: "scanners", key: ["uid"], weight: "length(description) + coalesce(length(adapter), 0)" },
-  { name: "scans", key: ["uid"], weight: "length(reason)" },
-  { name: "scan_reports", key: ["scan"], bytes: ["content"], weight: "length(content)" },
-  { name: "feeds", key: ["name"] },
-  { name: "feed_records", key: ["feed", "id"], weight: "length(body)" },
-  { name: "feed_keys", key: ["kind", "key", "feed", "record"] },
-  { name: "feed_statements", key: ["feed", "record", "n"], weight: "length(ids) + length(impact) + length(product)" },
-  { name: "feed_statement_keys", key: ["key", "vulnerability", "feed", "record", "n"] },
-  { name: "feed_problems", key: ["feed", "n"] },
-  { name: "feed_unmatched", key: ["feed", "n"], weight: "length(ids) + length(product)" },
-  { name: "feed_changes", key: ["name"] },
-  { name: "artifacts", key: ["uid"], weight: "length(description) + length(state)" },
-  { name: "artifact_words", key: ["organization", "ecosystem", "word", "artifact"] },
-  { name: "artifact_versions", key: ["uid"], weight: "length(description) + length(metadata)" },
-  { name: "artifact_files", key: ["artifact", "name"], weight: "length(metadata)" },
-  { name: "removed_versions", key: ["parent", "ecosystem", "name", "version"] },
-  {
-    name: "upstreams",
-    key: ["uid"],
-    weight: "length(description) + length(reserved_names) + length(merged_names)",
-  },
-  { name: "upstream_documents", key: ["upstream", "name"], bytes: ["content"], weight: "length(content)" },
-  {
-    name: "artifact_policies",
-    key: ["uid"],
-    weight:
-      "length(description) + length(blocked_purls) + length(allowed_purls) + length(allowed_licenses) + length(denied_licenses)",
-  },
-  { name: "artifact_blocks", key: ["uid"], weight: "length(detail)" },
-  { name: "ancestry", key: ["kind", "ancestor", "name", "uid"] },
-  { name: "counters", key: ["kind", "ancestor"] },
-];
+/** All tables but those whose rows are of running servers; blobs, of which there is most to import, come first. */
+export const EXPORTED_TABLES: readonly ExportedTable[] = AREAS.flatMap(({ tables = {} }) => Object.entries(tables))
+  .filter(([, { isLive = false }]) => !isLive)
+  // The names are those of Tables: see declareTables.
+  .map(([name, table]): ExportedTable => ({ name: name as keyof Tables, ...table }))
+  .toSorted((one, other) => Number(other.name === "blobs") - Number(one.name === "blobs"));
 
 const BATCH_ROWS = 1000;
 const BATCH_BYTES = 8 << 20;
@@ -206,11 +96,4 @@ export function rowOf({ bytes = [] }: ExportedTable, line: string): PlainRow {
   const row = JSON.parse(line) as PlainRow;
   for (const column of bytes) row[column] = Buffer.from(String(row[column]), "base64");
   return row;
-}
-
-/** Adds rows in one statement. */
-export async function insertRows(tx: Database, { name }: ExportedTable, rows: PlainRow[]): Promise<void> {
-  // The query builder cannot infer a table that is only known at run time; here rows are plain records.
-  if (rows.length > 0)
-    await (tx as unknown as Kysely<Record<string, PlainRow>>).insertInto(name).values(rows).execute();
 }

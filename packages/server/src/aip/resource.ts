@@ -4,6 +4,7 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Kysely } from "kysely";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import { isUid, newUid } from "../lib/uid.ts";
+import type { Hindrance } from "../core/below.ts";
 import type { Call } from "../core/call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
 import {
@@ -154,4 +155,19 @@ export async function countBelow(db: Database, table: ResourceTable, parent: str
     .where("parent", "=", parent)
     .executeTakeFirstOrThrow();
   return Number(n);
+}
+
+/**
+ * What keeps a group from being deleted, by the tables whose rows it would leave without a parent, with what these are
+ * called.
+ */
+export function countedBelow(
+  words: Partial<Record<ResourceTable, string>>,
+): (call: Call, parent: string) => Promise<Hindrance[]> {
+  return async ({ tx }, parent) => {
+    const found: Hindrance[] = [];
+    for (const [table, name] of Object.entries(words))
+      found.push({ words: name, count: await countBelow(tx, table as ResourceTable, parent) });
+    return found.filter(({ count }) => count > 0);
+  };
 }

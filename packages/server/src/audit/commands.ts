@@ -1,5 +1,5 @@
 import type { Call, CallData } from "../core/call.ts";
-import { command } from "../core/command.ts";
+import { command, whileFull } from "../core/command.ts";
 import { resolveRepository } from "../core/image-path.ts";
 import { type Database, statement } from "../store/index.ts";
 import { type AuditEvent, writeEntry } from "./entry.ts";
@@ -57,7 +57,7 @@ export const expireEntries = command(
 );
 
 /** The commands of the audit log. Entries of successful methods are written by the commands of those methods. */
-export const auditCommands = [expireEntries, noteRejections] as const;
+export const auditCommands = whileFull([expireEntries, noteRejections]);
 
 /** The next organization, by uid, that has entries. Undefined when there are no more. */
 export async function nextOrganization(db: Database, after: string): Promise<string | undefined> {

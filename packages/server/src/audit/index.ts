@@ -1,4 +1,5 @@
 // The audit log: entries of changes, written in their transactions, and of rejected requests.
+export { auditArea } from "./area.ts";
 export { type Auditor, createAuditor } from "./auditor.ts";
 export {
   auditCommands,

@@ -1,3 +1,4 @@
+import { whileFull } from "../core/command.ts";
 import { denyDevice, openDevice, pollDevice } from "./sign-in/device-commands.ts";
 import { finishSignIn, openSignIn, takeSignIn } from "./sign-in/flow-commands.ts";
 import { redeemCode, revokeRefreshToken } from "./sign-in/grant-commands.ts";
@@ -6,7 +7,7 @@ import { endSession, seeSession } from "./sign-in/session-commands.ts";
 import { noteAllSeen, noteSeen, rotateKeys, rotateRefreshToken, storeRefreshToken } from "./tokens/commands.ts";
 
 /** All commands of authentication and sign-in. */
-export const authCommands = [
+export const authCommands = whileFull([
   beginByToken,
   denyDevice,
   endSession,
@@ -25,4 +26,4 @@ export const authCommands = [
   storeRefreshToken,
   takeLink,
   takeSignIn,
-] as const;
+]);

@@ -13,6 +13,8 @@ import { createRefreshTokens, type RefreshTokens } from "./tokens/refresh.ts";
 import { createSignIn, type SignIn } from "./sign-in/index.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
+export { authArea } from "./area.ts";
+export { sessionsService } from "./sign-in/sessions.ts";
 export { type Authenticator, rejectedCaller, withRejectedCaller } from "./tokens/authenticate.ts";
 export { authCommands } from "./commands.ts";
 export { rotateKeys } from "./tokens/commands.ts";
@@ -27,14 +29,7 @@ export {
 export { callerGrants, grantsOf, reaches, type Rights, rightsOf } from "./permissions/rights.ts";
 export { membership, supposeExchange, usableIdentity } from "./exchange/suppose.ts";
 export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange/exchange.ts";
-export {
-  createKeyring,
-  createSigningKey,
-  type Keyring,
-  loadKeys,
-  resealKeys,
-  rotateSigningKey,
-} from "./tokens/keys.ts";
+export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningKey } from "./tokens/keys.ts";
 export { mcpResource } from "./tokens/mcp-resource.ts";
 export { capabilityOf } from "./tokens/tokens.ts";
 export { isRefreshToken, type Refreshable, type RefreshTokens } from "./tokens/refresh.ts";

@@ -2,6 +2,7 @@ import type { DescMessage, Message, MessageInitShape } from "@bufbuild/protobuf"
 import type { Capability } from "@moorage/api/messages";
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { Database } from "../store/index.ts";
+import type { AllBelow } from "./below.ts";
 import type { Work } from "./work.ts";
 import type { Written } from "./written.ts";
 
@@ -97,6 +98,8 @@ export interface Call extends CallData {
   agreedMs: number;
   /** The transaction of a writing call, otherwise a reader. The only access to the database. */
   tx: Database;
+  /** What areas above keep below the resources of areas below them. */
+  below: AllBelow;
   /** Whether the caller holds the capability on the resource or any of its ancestors. */
   may(capability: Capability, uid: string): Awaitable<boolean>;
   /**

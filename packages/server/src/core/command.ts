@@ -22,6 +22,8 @@ export interface Command<Input, Output, Context = unknown> {
   keyOf(input: Input): string | undefined;
   /** See CommandOptions. */
   isDryRun(input: Input): boolean;
+  /** See CommandOptions. */
+  runsWhileFull(input: Input): boolean;
   readonly run: CommandFunction<Input, Output, Context>;
 }
 
@@ -49,6 +51,17 @@ export interface CommandOptions<Input = never> {
   keyOf?(input: Input): string | undefined;
   /** Whether all that a command of this input writes is rolled back, and only its output stays. Defaults to false. */
   isDryRun?(input: Input): boolean;
+  /**
+   * Whether it is run although the disk is full, on the space that is kept for it (lib/disk-reserve.ts): small writes
+   * of those who are signed in, and what frees space. Everything else waits until there is space again. Defaults to
+   * false.
+   */
+  runsWhileFull?(input: Input): boolean;
+}
+
+/** The same commands, which run while the disk is full; see CommandOptions. */
+export function whileFull<const L extends readonly Pick<Command<never, unknown>, "runsWhileFull">[]>(commands: L): L {
+  return commands.map((each) => ({ ...each, runsWhileFull: () => true })) as unknown as L;
 }
 
 /** Declares a command. */
@@ -60,7 +73,8 @@ export function command<Input, Output, Context = unknown>(
     durability = "durable",
     keyOf = () => undefined,
     isDryRun = () => false,
+    runsWhileFull = () => false,
   }: CommandOptions<Input> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, durability, keyOf, isDryRun, run };
+  return { name, isolation, durability, keyOf, isDryRun, runsWhileFull, run };
 }

@@ -16,12 +16,13 @@ export function isIndexType(mediaType: string): boolean {
 }
 
 /** The configurations of images that have file systems; other artifacts have other ones. */
-const IMAGE_CONFIGS: ReadonlySet<string> = new Set([
+/** The media types of the configurations of images with file systems. */
+export const IMAGE_CONFIG_TYPES: readonly string[] = [
   "application/vnd.oci.image.config.v1+json",
   "application/vnd.docker.container.image.v1+json",
-]);
+];
 
 /** Whether it is the configuration of an image with file systems. */
 export function isImageConfigType(mediaType: string): boolean {
-  return IMAGE_CONFIGS.has(mediaType);
+  return IMAGE_CONFIG_TYPES.includes(mediaType);
 }

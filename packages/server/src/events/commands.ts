@@ -1,4 +1,4 @@
-import { command } from "../core/command.ts";
+import { command, whileFull } from "../core/command.ts";
 import { statement } from "../store/index.ts";
 import { claimDeliveries } from "./deliveries/claim.ts";
 import { expireEvents } from "./expire.ts";
@@ -19,7 +19,7 @@ export const releaseLeases = command(
 );
 
 /** The commands of the event queue. */
-export const eventCommands = [
+export const eventCommands = whileFull([
   sequenceEvents,
   claimDeliveries,
   recordOutcomes,
@@ -27,4 +27,4 @@ export const eventCommands = [
   releaseLeases,
   keepPulls,
   notePulls,
-] as const;
+]);

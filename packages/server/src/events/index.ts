@@ -1,4 +1,5 @@
 // The services, commands and functions of events that other features use.
+export { eventsArea } from "./area.ts";
 export { apiEvents, type Emit } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
 export { bodyTypes, TAG_MOVES } from "./types.ts";
@@ -29,6 +30,6 @@ export { eventRetention, type EventRetentionDeps } from "./retention.ts";
 export { type HistoryWatchDeps, startHistoryWatch } from "./history-watch.ts";
 export { deliveriesService } from "./deliveries/service.ts";
 export { createSinkCheck } from "./subscriptions/sink-check.ts";
-export { resealSubscriptions, subscriptionPlace } from "./subscriptions/secrets.ts";
+export { subscriptionPlace } from "./subscriptions/secrets.ts";
 export { subscriptionsService } from "./subscriptions/service.ts";
 export { eventsService } from "./feed/service.ts";

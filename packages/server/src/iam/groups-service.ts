@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { GroupSchema, GroupsService, type OrgKind, ResourceDeletedSchema } from "@moorage/api/messages";
+import { GroupSchema, GroupsService, type OrgKind } from "@moorage/api/messages";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
-import { countBelow, storedGet } from "../aip/resource.ts";
+import { countedBelow, storedGet } from "../aip/resource.ts";
 import { validate } from "../aip/validate.ts";
-import { newUid, parentOf } from "../lib/uid.ts";
+import { newUid } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, type PreconditionViolation } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
@@ -51,17 +51,7 @@ export function groupsService(context: ServiceContext): Service<typeof GroupsSer
       // What the last owner signs in by cannot be removed before its organization.
       const isLast = row.parent === "" && left.length === 1 && (await removeLastWayIn(call, context, uid));
       if (left.length > 0 && !isLast) throw failedPrecondition(...left);
-      for (const table of ["role_bindings", "terms_acceptances", "removed_versions", "artifact_blocks"] as const)
-        await call.tx.deleteFrom(table).where("parent", "=", uid).execute();
-      await removeDeletedAdvisories(call, uid);
-      await call.tx.deleteFrom("account_associations").where("uid", "=", uid).execute();
-      // Mappings of a provider further up that give a role on this group are deleted like its bindings.
-      const mappings = await call.tx
-        .deleteFrom("external_group_role_mappings")
-        .where("scope", "=", uid)
-        .returning("uid")
-        .execute();
-      for (const mapping of mappings) emitLostMapping(call, mapping.uid);
+      for (const { end } of call.below.group) await end?.(call, uid);
       if (row.parent === "") await keepFreedName(call, row.name, uid);
       await groups.remove(call, row);
       return {};
@@ -98,60 +88,14 @@ async function bindOwner(call: Call, group: string, role: string): Promise<void>
   await emitBinding(call, row);
 }
 
-function emitLostMapping(call: Call, uid: string): void {
-  const group = parentOf(parentOf(uid));
-  call.emit(ResourceDeletedSchema, {
-    type: "api.iam.external_group_role_mappings.deleted.v1",
-    subject: uid,
-    group,
-    body: { uid },
-  });
-}
-
-const BELOW = [
-  ["groups", "groups"],
-  ["repos", "repos"],
-  ["identities", "identities"],
-  ["roles", "custom roles"],
-  ["identity_providers", "identity providers"],
-  ["group_invites", "invites"],
-  ["subscriptions", "subscriptions"],
-  ["scanners", "scanners"],
-  ["artifacts", "libraries"],
-  ["upstreams", "upstreams"],
-  ["artifact_policies", "policies of libraries"],
-] as const;
+const countGroups = countedBelow({ groups: "groups" });
 
 async function leftBelow(call: Call, uid: string): Promise<PreconditionViolation[]> {
-  const violations: PreconditionViolation[] = [];
-  for (const [table, words] of BELOW) {
-    const n = await countBelow(call.tx, table, uid);
-    if (n > 0) violations.push(notEmpty(uid, words, n));
-  }
-  const { n } = await call.tx
-    .selectFrom("advisories")
-    .select(({ fn }) => fn.countAll<number>().as("n"))
-    .where("parent", "=", uid)
-    .where("delete_time", "is", null)
-    .executeTakeFirstOrThrow();
-  if (Number(n) > 0) violations.push(notEmpty(uid, "advisories", Number(n)));
-  return violations;
-}
-
-function notEmpty(uid: string, words: string, n: number): PreconditionViolation {
-  return { type: "RESOURCE_NOT_EMPTY", subject: uid, description: `the group still has ${words}: ${n}` };
-}
-
-// Those that were deleted before stay as rows until their group goes.
-async function removeDeletedAdvisories({ tx }: Call, group: string): Promise<void> {
-  await tx
-    .deleteFrom("advisory_events")
-    .where("parent", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
-    .execute();
-  for (const table of ["advisory_decisions", "advisory_decision_ids"] as const)
-    await tx
-      .deleteFrom(table)
-      .where("advisory", "in", tx.selectFrom("advisories").select("uid").where("parent", "=", group))
-      .execute();
-  await tx.deleteFrom("advisories").where("parent", "=", group).execute();
+  const left = await countGroups(call, uid);
+  for (const { hindrances } of call.below.group) left.push(...((await hindrances?.(call, uid)) ?? []));
+  return left.map(({ words, count }) => ({
+    type: "RESOURCE_NOT_EMPTY",
+    subject: uid,
+    description: `the group still has ${words}: ${count}`,
+  }));
 }

@@ -23,7 +23,7 @@ import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
 import { keepingOwners, organizationsOwnedThrough } from "./owners.ts";
-import { endRefreshTokens } from "./people.ts";
+import { signPeopleOut } from "./people.ts";
 import { subjectClaim } from "./sign-in-claims.ts";
 import { ownCallback, secretPlace } from "./sign-in-provider.ts";
 
@@ -107,7 +107,7 @@ export function identityProvidersService(context: ServiceContext): Service<typeo
           if (changesRights) await requireGivableRoles(call, before.uid);
           if (IDENTITY_COLUMNS.some((column) => before[column] !== row[column])) {
             for (const uid of await peopleAmong(call, admins, before.uid)) requireAdminFor(call, admins, uid);
-            await endRefreshTokens(call, before.uid);
+            await signPeopleOut(call, before.uid);
           }
           if (subjectClaim(ruleOf(before)) !== subjectClaim(ruleOf(row))) await requireNoPeople(call, before.uid);
           const sameClient = before.issuer === row.issuer && before.client_id === row.client_id;
@@ -146,7 +146,7 @@ export async function removeIdentityProvider(
       subject: uid,
       description: `the identity provider still has mappings: ${n}`,
     });
-  await endRefreshTokens(call, uid);
+  await signPeopleOut(call, uid);
   await identityProviders.remove(call, row);
 }
 

@@ -1,4 +1,5 @@
 // The services and functions of iam that other features use.
+export { iamArea } from "./area.ts";
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
 export { requireWholeToken } from "./accept-invite.ts";
 export { ASSUMABLE } from "./assumable.ts";
@@ -10,7 +11,7 @@ export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups } from "./groups.ts";
 export { groupsService } from "./groups-service.ts";
 export { identities, identitiesService } from "./identities.ts";
-export { identityProvidersService, resealProviders } from "./identity-providers.ts";
+export { identityProvidersService } from "./identity-providers.ts";
 export { isPasswordIssuer } from "./registry-passwords.ts";
 export { endOf, relationshipOf } from "./relationship-column.ts";
 export { validateRelationship } from "./relationship.ts";
@@ -30,5 +31,6 @@ export {
 export { statedGroups } from "./stored-groups.ts";
 export { roleBindingsService } from "./role-bindings.ts";
 export { requireTerms, termsService } from "./terms.ts";
-export { findSession, mayOnSessions, SESSION_IDLE_MS, sessionsService } from "./sessions.ts";
+export { insertFirstIdentity, insertOrganization } from "./first-rows.ts";
+export { noteIdentitySeen } from "./last-seen.ts";
 export { capabilitiesOf, capabilityName, roles, rolesService, toColumn } from "./roles.ts";

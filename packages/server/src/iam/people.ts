@@ -68,10 +68,9 @@ export async function passwordsOf(
     .execute();
 }
 
-/** Ends what signs people of an identity provider in again without it: their refresh tokens. */
-export async function endRefreshTokens(call: Call, provider: string): Promise<void> {
-  const people = call.tx.selectFrom("identities").select("uid").where("provider", "=", provider);
-  await call.tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
+/** Ends what signs people of an identity provider in again without it. */
+export async function signPeopleOut(call: Call, provider: string): Promise<void> {
+  for (const { signOut } of call.below.identityProvider) await signOut(call, provider);
 }
 
 async function removeOne(call: Call, { uid, name }: Row<"identities">): Promise<void> {
@@ -81,15 +80,8 @@ async function removeOne(call: Call, { uid, name }: Row<"identities">): Promise<
     call,
     bindings.map((binding) => binding.uid),
   );
-  for (const table of [
-    "refresh_tokens",
-    "sessions",
-    "sign_in_links",
-    "sign_in_groups",
-    "authorization_codes",
-    "device_codes",
-  ] as const)
-    await call.tx.deleteFrom(table).where("identity", "=", uid).execute();
+  for (const { end } of call.below.identity) await end(call, uid);
+  await call.tx.deleteFrom("sign_in_groups").where("identity", "=", uid).execute();
   await call.tx.deleteFrom("identities").where("uid", "=", uid).execute();
   await removeFromAncestors(call.tx, "identities", uid, name);
 }

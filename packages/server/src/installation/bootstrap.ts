@@ -1,17 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { OrgKind, OrgStatus } from "@moorage/api/messages";
 import type { Bootstrap } from "./bootstrap-file.ts";
-import { createSigningKey, resealKeys } from "../auth/index.ts";
+import { AREAS } from "../areas.ts";
+import { createSigningKey } from "../auth/index.ts";
 import { isSealed, type Secrets } from "../lib/secrets.ts";
-import { newUid } from "../lib/uid.ts";
 import type { Config } from "../config/index.ts";
-import { resealSubscriptions } from "../events/index.ts";
-import { ensureBuiltInRoles, resealProviders } from "../iam/index.ts";
+import { ensureBuiltInRoles, insertFirstIdentity, insertOrganization } from "../iam/index.ts";
 import { requireFinished } from "./marker.ts";
-import { resealMirrors } from "../registry/index.ts";
-import { resealUpstreams } from "../libraries/index.ts";
-import { resealScanners } from "../security/index.ts";
-import { addToAncestors, type Database, type Store } from "../store/index.ts";
+import { addValues, type Database, putValue, type Store } from "../store/index.ts";
 
 /** What the server needs to know about its installation. */
 export interface Installation {
@@ -53,55 +48,30 @@ async function install(tx: Database, secrets: Secrets, config: Config, nowMs: nu
   }
   const key = randomBytes(32);
   await createSigningKey(tx, secrets, nowMs);
-  const identity = newUid("");
-  await tx
-    .insertInto("identities")
-    .values({
-      uid: identity,
-      parent: "",
-      name: "owner",
-      description: "made at the first start",
-      email: "",
-      email_unverified: "",
-      company: "",
-      relationship_type: 0,
-      relationship: "",
-      issuer: "",
-      subject: "",
-      last_seen_time: null,
-      create_time: nowMs,
-      update_time: nowMs,
-    })
-    .execute();
+  const identity = await insertFirstIdentity(tx, nowMs);
+  const organization = (name: string): Promise<string> =>
+    insertOrganization(tx, { name, owner: identity, ownerRole, nowMs });
   const made = {
     organization: {
-      uid: await organization(tx, config.organization, identity, ownerRole, nowMs),
+      uid: await organization(config.organization),
       name: config.organization,
     },
     publicOrganization: {
-      uid: await organization(tx, config.publicOrganization, identity, ownerRole, nowMs),
+      uid: await organization(config.publicOrganization),
       name: config.publicOrganization,
     },
     identity: { uid: identity },
   };
-  await tx
-    .insertInto("installation")
-    .values([
-      { key: "bootstrap", value: JSON.stringify(made) },
-      { key: "page_token_key", value: secrets.seal(key.toString("base64"), PAGE_TOKEN_KEY) },
-    ])
-    .execute();
+  await addValues(tx, {
+    bootstrap: JSON.stringify(made),
+    page_token_key: secrets.seal(key.toString("base64"), PAGE_TOKEN_KEY),
+  });
   return { bootstrap: made, pageTokenKey: key, ownerRole };
 }
 
 /** Reseals what is sealed with an older secret key, and seals what is not sealed. */
 export async function resealInstallation(tx: Database, secrets: Secrets): Promise<void> {
-  await resealKeys(tx, secrets);
-  await resealMirrors(tx, secrets);
-  await resealProviders(tx, secrets);
-  await resealSubscriptions(tx, secrets);
-  await resealScanners(tx, secrets);
-  await resealUpstreams(tx, secrets);
+  for (const area of AREAS) await area.reseal?.(tx, secrets);
   const row = await tx
     .selectFrom("installation")
     .select("value")
@@ -109,11 +79,7 @@ export async function resealInstallation(tx: Database, secrets: Secrets): Promis
     .executeTakeFirst();
   if (row === undefined || secrets.isCurrent(row.value)) return;
   const text = openPageTokenKey(secrets, row.value).toString("base64");
-  await tx
-    .updateTable("installation")
-    .set({ value: secrets.seal(text, PAGE_TOKEN_KEY) })
-    .where("key", "=", "page_token_key")
-    .execute();
+  await putValue(tx, "page_token_key", secrets.seal(text, PAGE_TOKEN_KEY));
 }
 
 /** The key that signs page tokens, from its row. Throws a SecretError when it is sealed with another secret key. */
@@ -132,35 +98,4 @@ async function currentNames(tx: Database, made: Installation["bootstrap"]): Prom
     organization: await named(made.organization),
     publicOrganization: await named(made.publicOrganization),
   };
-}
-
-async function organization(
-  tx: Database,
-  name: string,
-  owner: string,
-  ownerRole: string,
-  nowMs: number,
-): Promise<string> {
-  const uid = newUid("");
-  await tx
-    .insertInto("groups")
-    .values({
-      uid,
-      parent: "",
-      name,
-      description: "",
-      verified: 0,
-      kind: OrgKind.UNSPECIFIED,
-      status: OrgStatus.READY,
-      resource_limits: "{}",
-      create_time: nowMs,
-      update_time: nowMs,
-    })
-    .execute();
-  await addToAncestors(tx, "groups", uid, name);
-  await tx
-    .insertInto("role_bindings")
-    .values({ uid: newUid(uid), parent: uid, identity_uid: owner, role_uid: ownerRole, create_time: nowMs })
-    .execute();
-  return uid;
 }

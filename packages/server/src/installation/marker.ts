@@ -1,4 +1,4 @@
-import { type Database, StoreError } from "../store/index.ts";
+import { type Database, putValue, removeValue, StoreError } from "../store/index.ts";
 
 // While an import or a restore is under way, a row of `installation` records it and its progress: no server starts on
 // such a database.
@@ -19,16 +19,11 @@ export async function readMarker(tx: Database): Promise<Marker | undefined> {
 }
 
 export async function writeMarker(tx: Database, marker: Marker): Promise<void> {
-  const value = JSON.stringify(marker);
-  await tx
-    .insertInto("installation")
-    .values({ key: KEY, value })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
-    .execute();
+  await putValue(tx, KEY, JSON.stringify(marker));
 }
 
 export async function removeMarker(tx: Database): Promise<void> {
-  await tx.deleteFrom("installation").where("key", "=", KEY).execute();
+  await removeValue(tx, KEY);
 }
 
 /** Throws a StoreError when an import or a restore into the database is unfinished. */

@@ -5,7 +5,7 @@ import { command } from "../core/command.ts";
 import { systemCall } from "../core/system-call.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Database, Store } from "../store/index.ts";
+import { type Database, putValue, type Store } from "../store/index.ts";
 
 /**
  * The time on which all processes of an installation agree: for leases and for when work in the database is due. It
@@ -43,12 +43,7 @@ export const correctTime = command(
   async (call: Call, { from, to }: { from: number; to: number }): Promise<{ correctionMs: number }> => {
     const correctionMs = await readCorrection(call.tx);
     if (correctionMs !== from) return { correctionMs };
-    const value = String(to);
-    await call.tx
-      .insertInto("installation")
-      .values({ key: KEY, value })
-      .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
-      .execute();
+    await putValue(call.tx, KEY, String(to));
     return { correctionMs: to };
   },
 );

@@ -1,7 +1,7 @@
 import type { Call } from "../core/call.ts";
 import { parseJson } from "../lib/json.ts";
-import { command } from "../core/command.ts";
-import type { Database } from "../store/index.ts";
+import { command, whileFull } from "../core/command.ts";
+import { type Database, putValue } from "../store/index.ts";
 import { correctTime } from "./agreed-time.ts";
 
 /** A request for the lease of work that one process does for the whole installation. */
@@ -67,12 +67,7 @@ export const endLease = command(
 );
 
 async function put(call: Call, work: string, lease: Lease): Promise<void> {
-  const value = JSON.stringify(lease);
-  await call.tx
-    .insertInto("installation")
-    .values({ key: keyOf(work), value })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
-    .execute();
+  await putValue(call.tx, keyOf(work), JSON.stringify(lease));
 }
 
 /** The leases that there are, by the name of the work; `limit` of them at most. Times are those of the agreed time. */
@@ -89,4 +84,4 @@ export async function leasesOf(db: Database, limit: number): Promise<(Lease & { 
 }
 
 /** The commands of jobs. */
-export const jobCommands = [takeLease, endLease, correctTime] as const;
+export const jobCommands = whileFull([takeLease, endLease, correctTime]);

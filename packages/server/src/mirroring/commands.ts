@@ -12,6 +12,7 @@ import {
   storeManifest,
   type StoredManifest,
   emitCopy,
+  touchContents,
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
 import { leaseOn } from "../work/index.ts";
@@ -152,14 +153,7 @@ export const touchReferences = command(
       const held = references
         .filter((reference) => reference.kind === kind && !missing.includes(reference.digest))
         .map(({ digest }) => digest);
-      for (let at = 0; at < held.length; at += CHUNK) {
-        await call.tx
-          .updateTable(kind === "blob" ? "repo_blobs" : "manifests")
-          .set({ touch_time: call.nowMs })
-          .where("repo", "=", place.repo)
-          .where("digest", "in", held.slice(at, at + CHUNK))
-          .execute();
-      }
+      await touchContents(call, place.repo, kind, held);
     }
     return { missing, isSparse: await allowsSparse(call, place.repo) };
   },
@@ -289,9 +283,6 @@ async function count(
     .where("repo", "=", repo)
     .execute();
 }
-
-// Values per statement, below the parameter limit of every engine.
-const CHUNK = 500;
 
 /** All commands of mirroring. */
 export const mirrorCommands = [

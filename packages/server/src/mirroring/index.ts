@@ -7,6 +7,7 @@ import { createPullThrough } from "./pull-through.ts";
 import { createSources } from "./sources.ts";
 import { type MirrorScheduler, startScheduler } from "./scheduler.ts";
 
+export { mirroringArea } from "./area.ts";
 export { mirrorCommands } from "./commands.ts";
 
 /** Copies images from other registries. */

@@ -1,3 +1,4 @@
+import { whileFull } from "../core/command.ts";
 import { commitBlob, deleteBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./blobs/commands.ts";
 import { replaceCopy, restoreCopy, suspectCopy } from "./blobs/copies.ts";
 import { findUnrecorded, removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
@@ -6,19 +7,22 @@ import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts"
 
 /** All commands of the registry. */
 export const ociCommands = [
+  // What frees space, and what keeps it from being freed too early.
+  ...whileFull([
+    deleteBlob,
+    deleteManifest,
+    dropUploads,
+    extendGrace,
+    findUnrecorded,
+    removeTag,
+    removeUnlinkedBlobs,
+    removeUnneededBlobs,
+    removeUnneededManifests,
+  ]),
   commitBlob,
-  deleteBlob,
-  deleteManifest,
-  dropUploads,
   ensureRepository,
-  extendGrace,
-  findUnrecorded,
   mountBlob,
   putManifest,
-  removeTag,
-  removeUnlinkedBlobs,
-  removeUnneededBlobs,
-  removeUnneededManifests,
   renewUpload,
   replaceCopy,
   restoreCopy,

@@ -1,3 +1,4 @@
+export { ociArea } from "./area.ts";
 export {
   type Attempt,
   attemptAction,
@@ -16,6 +17,8 @@ export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { keepBlob, recordBlob } from "./blobs/commands.ts";
 export { notingBlobs, settleCopy } from "./blobs/copies.ts";
 export { ociCommands } from "./commands.ts";
+export { correctBlobSize, correctManifestSize, forgetBlob, forgetManifest } from "./repairs.ts";
+export { touchContents } from "./gc/grace-commands.ts";
 export { emitCollection, emitCopy } from "./events.ts";
 export { imageConfigOf } from "./manifests/image-config.ts";
 export {

@@ -1,5 +1,5 @@
 import type { Call } from "../core/call.ts";
-import { command, type CommandOptions } from "../core/command.ts";
+import { command, type CommandOptions, whileFull } from "../core/command.ts";
 
 /** One process that serves the installation. */
 export interface ServingProcess {
@@ -49,4 +49,9 @@ export const endProcess = command(
   OPTIONS,
 );
 
-export const processCommands = [renewProcess, endProcess] as const;
+export const processCommands = whileFull([renewProcess, endProcess]);
+
+/** Fails where the database takes no writes: on a standby, or without memory for locks. Changes nothing. */
+export async function probeWrites({ tx }: Pick<Call, "tx">): Promise<void> {
+  await tx.deleteFrom("processes").where("id", "=", "").execute();
+}

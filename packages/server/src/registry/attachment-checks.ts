@@ -36,9 +36,18 @@ const COSIGN_TAG = /^sha256-([0-9a-f]{64})\.(?:sbom|att)$/;
  * Notes that what is attached to the digest in the repo may have changed. What is attached is looked up after the
  * commit, by security/attached: this is one row, which no other transaction writes.
  */
-export async function checkAttachments({ tx, nowMs, wake }: Call, repo: string, digest: string): Promise<void> {
+export async function checkAttachments(
+  { tx, nowMs, wake }: Pick<Call, "tx" | "nowMs" | "wake">,
+  repo: string,
+  digest: string,
+): Promise<void> {
   await addCheck(tx, newUid(repo), repo, digest, nowMs);
   wake("images");
+}
+
+/** Forgets that what is attached to the digest in the repo was to be looked at: it is being looked at. */
+export async function endAttachmentChecks({ tx }: Pick<Call, "tx">, repo: string, digest: string): Promise<void> {
+  await tx.deleteFrom("attachment_checks").where("repo", "=", repo).where("digest", "=", digest).execute();
 }
 
 /** The digest to which cosign attaches what the tag points to; undefined for other tags. */

@@ -3,7 +3,7 @@ import type { Call } from "../core/call.ts";
 import type { ExpireInput } from "./retention.ts";
 import { noteGatedPull } from "./gate-events.ts";
 import { deleteTags } from "./tag-moves.ts";
-import { command } from "../core/command.ts";
+import { command, whileFull } from "../core/command.ts";
 
 /**
  * Deletes expired tags, unless the repo's policy has changed or the tag has moved since they were found. Checks no
@@ -34,4 +34,4 @@ export const expireTags = command(
 );
 
 /** The commands of registry beside the methods of the API. */
-export const registryCommands = [expireTags, noteGatedPull] as const;
+export const registryCommands = [...whileFull([expireTags]), noteGatedPull] as const;

@@ -1,7 +1,14 @@
 // The services and functions of registry that other features use.
+export { registryArea } from "./area.ts";
 export { repoOfAlias } from "./aliases.ts";
-export { type Attacher, attacherOf, checkAttachments, checkAttachmentsBy, NO_ATTACHER } from "./attachment-checks.ts";
-export { noteImageChange } from "./finding-causes.ts";
+export {
+  type Attacher,
+  attacherOf,
+  checkAttachments,
+  checkAttachmentsBy,
+  endAttachmentChecks,
+  NO_ATTACHER,
+} from "./attachment-checks.ts";
 export { type ImagePaths, imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { imageFor, imagesService } from "./images.ts";
@@ -13,7 +20,7 @@ export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { repoOfReport } from "./repo-of-report.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";
 export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";
-export { passwordPlace, resealMirrors, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
+export { passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
 export { type RunConfig, runConfigOf } from "./run-config.ts";
 export { searchService } from "./search/service.ts";
 export { storageService } from "./storage/service.ts";
@@ -22,11 +29,11 @@ export {
   findTag,
   moveTag,
   type MovedTag,
-  type MoveReason,
   requireMovable,
   requireUnprotected,
   type TagMove,
 } from "./tag-moves.ts";
+export type { MoveReason } from "./tag-events.ts";
 export { expireTags, registryCommands } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
 export { historyPages, tagPages, type TagRecord } from "./tag-readings.ts";

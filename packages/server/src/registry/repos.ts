@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { type Repo, RepoReadmeSchema, RepoSchema, ReposService, type TagPolicy } from "@moorage/api/messages";
+import {
+  RepoDeletedSchema,
+  type Repo,
+  RepoReadmeSchema,
+  RepoSchema,
+  ReposService,
+  type TagPolicy,
+} from "@moorage/api/messages";
 import { sql } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
@@ -11,13 +18,14 @@ import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";
 import { groups } from "../iam/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
-import { changeCount, type Row } from "../store/index.ts";
+import { forgetCounts, type Row } from "../store/index.ts";
 import { checkNames, isNamed, listHas, reposOfAlias } from "./aliases.ts";
 import { policyViolations } from "./policies.ts";
 import { requirePolicyRights } from "./policy-rights.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
+import { removeTags } from "./remove-tags.ts";
 import { withOnUnknown } from "./vulnerability-gate.ts";
 
 const LAYOUT = layoutOf(RepoSchema);
@@ -161,29 +169,19 @@ async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"
   return await repos.insert(call, parent, { ...toRow(repo), create_time: call.nowMs, update_time: call.nowMs });
 }
 
-// Blobs are not removed: other repos may use them.
 async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
-  const { numDeletedRows } = await call.tx.deleteFrom("tags").where("parent", "=", row.uid).executeTakeFirst();
-  if (numDeletedRows > 0n) await changeCount(call.tx, "tags", `${row.uid}/`, -Number(numDeletedRows));
-  for (const table of [
-    "tag_history",
-    "manifest_references",
-    "manifests",
-    "repo_blobs",
-    "uploads",
-    "mirrors",
-    "attachments",
-    "attachment_checks",
-    "gate_events",
-  ] as const) {
+  for (const { end } of call.below.repo) await end(call, row.uid);
+  const tagCount = await removeTags(call, row.uid);
+  for (const table of ["attachment_checks", "gate_events"] as const)
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
-  }
-  // Those with packages are left to the job that removes these.
-  const scans = call.tx.selectFrom("scans").select("uid").where("parent", "=", row.uid).where("type", "=", 1);
-  await call.tx.deleteFrom("scan_reports").where("scan", "in", scans).execute();
-  await call.tx.deleteFrom("scans").where("parent", "=", row.uid).where("type", "=", 1).execute();
-  await call.tx.deleteFrom("counters").where("ancestor", "=", row.uid).execute();
+  await forgetCounts(call.tx, row.uid);
   await repos.remove(call, row);
+  call.emit(RepoDeletedSchema, {
+    type: "api.platform.registry.repo.deleted.v1",
+    subject: row.uid,
+    group: row.parent,
+    body: { uid: row.uid, tagCount },
+  });
 }
 
 function validatePolicy(policy: TagPolicy | undefined): void {

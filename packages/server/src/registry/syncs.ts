@@ -144,16 +144,20 @@ export async function updateMirror(
   if (fault !== undefined) violations.unshift({ field: "syncConfig.source", description: fault });
   if (violations.length > 0) throw invalidArgument(...violations);
   if (after === undefined || after.source === "") {
-    await call.tx.deleteFrom("mirrors").where("repo", "=", repo).execute();
+    for (const { follow } of call.below.repo) await follow?.(call, repo, undefined);
     return;
   }
   const sameSource = before?.source === after.source;
   const kept = sameSource && before.username === after.username ? (row?.password ?? "") : "";
   const counts = sameSource && row !== undefined ? row : NOTHING_YET;
   const password = after.password === "" ? kept : secrets.seal(after.password, passwordPlace(repo));
-  const values: Row<"mirrors"> = {
-    repo,
-    ...counts,
+  const { attempt_time, success_time, tags_seen, manifests_copied, bytes_copied } = counts;
+  const values = {
+    attempt_time,
+    success_time,
+    tags_seen,
+    manifests_copied,
+    bytes_copied,
     actor: call.caller.identity,
     password,
     next_time: call.agreedMs,
@@ -163,12 +167,7 @@ export async function updateMirror(
     message: "",
     failures: 0,
   };
-  await call.tx
-    .insertInto("mirrors")
-    .values(values)
-    .onConflict((on) => on.column("repo").doUpdateSet(values))
-    .execute();
-  call.wake("mirrors");
+  for (const { follow } of call.below.repo) await follow?.(call, repo, values);
 }
 
 const NOTHING_YET = { attempt_time: null, success_time: null, tags_seen: 0, manifests_copied: 0, bytes_copied: 0 };
@@ -231,20 +230,6 @@ export async function requestSync(call: Call, repo: string): Promise<MessageInit
   if (row === undefined)
     throw failedPrecondition({ type: "NO_SOURCE", subject: repo, description: "the repo has no syncConfig.source" });
   const state = row.state === SyncState.RUNNING ? row.state : SyncState.PENDING;
-  await call.tx.updateTable("mirrors").set({ next_time: call.agreedMs, state }).where("repo", "=", repo).execute();
-  call.wake("mirrors");
+  for (const { sync } of call.below.repo) await sync?.(call, repo, { next_time: call.agreedMs, state });
   return await readSync(call, repo);
-}
-
-/** Seals passwords again that are sealed with an older key. */
-export async function resealMirrors(tx: Call["tx"], secrets: Secrets): Promise<void> {
-  for (const { repo, password } of await tx
-    .selectFrom("mirrors")
-    .select(["repo", "password"])
-    .where("password", "!=", "")
-    .execute()) {
-    if (secrets.isCurrent(password)) continue;
-    const sealed = secrets.seal(secrets.open(password, passwordPlace(repo)), passwordPlace(repo));
-    await tx.updateTable("mirrors").set({ password: sealed }).where("repo", "=", repo).execute();
-  }
 }

@@ -14,7 +14,7 @@ import { invalidArgument } from "../errors.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import { statement } from "../store/index.ts";
 import { repos } from "./repos.ts";
-import { BY_SYSTEM } from "./tag-moves.ts";
+import { BY_SYSTEM } from "./tag-events.ts";
 
 // Moves are small, and a long history is read whole to be drawn: hence more than the 200 of other lists.
 const MAX_PAGE_SIZE = 1_000;

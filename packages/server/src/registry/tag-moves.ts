@@ -1,16 +1,13 @@
-import { RepoSchema, TagChangeSchema } from "@moorage/api/messages";
+import { RepoSchema } from "@moorage/api/messages";
 import { checkAttachmentsOfTag, noteTagAttacher } from "./attachment-checks.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
-import { newUid, parentOf } from "../lib/uid.ts";
+import { newUid } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
 import { changeCount, statement } from "../store/index.ts";
 import { immutableTag, policyOf, protectedTag } from "./policies.ts";
+import { BY_SYSTEM, type DeleteReason, emitTag, type MoveReason } from "./tag-events.ts";
 import { emitVersionMoved, isVersionTag } from "./version-moves.ts";
-
-/** Why a tag moved; stored in its history. Source: docs/contract.md, "Tag history". */
-export type MoveReason = "push" | "api" | "mirror" | "promote" | "rollback" | DeleteReason;
-export type DeleteReason = "delete" | "retention";
 
 export interface TagMove {
   /** The repo's uid. */
@@ -261,35 +258,6 @@ export async function requireNoneProtected(
       ? [{ type: "TAG_PROTECTED", subject: uid, description: `the repo has ${count} protected tags` }]
       : [];
   throw failedPrecondition(...named.map(protectedTag), ...rest);
-}
-
-/** The body of a tag's event. `bundles` is JSON text. */
-interface TagChange {
-  uid: string;
-  name: string;
-  digest: string;
-  previousDigest: string;
-  reason: MoveReason;
-  deprecated: boolean;
-  bundles: string;
-}
-
-/** Moves that the server makes by itself; for the others events and the list of moves name the caller. */
-export const BY_SYSTEM: ReadonlySet<string> = new Set<MoveReason>(["mirror", "retention"]);
-
-function emitTag(
-  call: Call,
-  what: "created" | "updated" | "deleted",
-  repo: string,
-  { bundles, ...tag }: TagChange,
-): void {
-  call.emit(TagChangeSchema, {
-    type: `api.platform.registry.tag.${what}.v1`,
-    subject: tag.uid,
-    group: parentOf(repo),
-    isSystem: BY_SYSTEM.has(tag.reason),
-    body: { ...tag, bundles: JSON.parse(bundles) as string[] },
-  });
 }
 
 /** Appends to the tag's history, after its last record even if the clock went back. Returns the record's time. */

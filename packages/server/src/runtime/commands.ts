@@ -63,6 +63,9 @@ export interface MethodCall {
   isDryRun: boolean;
 }
 
+// The standard methods that delete. Source: AIP-135, AIP-235.
+const DELETING = /\.(?:BatchDelete|Delete)\w*$/;
+
 /**
  * Runs a writing method of the API. All of them have this command's name in the metrics that docs/operations.md lists.
  */
@@ -87,7 +90,11 @@ export const callMethod = command(
     if (isDryRun) clearSecrets(method.desc.output, answer);
     return packed(toBinary(method.desc.output, answer));
   },
-  { keyOf: ({ key }: MethodCall) => key, isDryRun: ({ isDryRun }: MethodCall) => isDryRun },
+  {
+    keyOf: ({ key }: MethodCall) => key,
+    isDryRun: ({ isDryRun }: MethodCall) => isDryRun,
+    runsWhileFull: ({ method }: MethodCall) => DELETING.test(method),
+  },
 );
 
 /** A command of any input, to be run with this context. */

@@ -52,7 +52,7 @@ import {
   UpstreamsService,
   VersionsService,
 } from "@moorage/api/messages";
-import { accessOf } from "../auth/index.ts";
+import { accessOf, sessionsService } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
 import { isStored, type Stored } from "../core/stored.ts";
 import type { Streamed } from "../core/streamed.ts";
@@ -70,7 +70,6 @@ import {
   identityProvidersService,
   roleBindingsService,
   rolesService,
-  sessionsService,
   termsService,
 } from "../iam/index.ts";
 import {

@@ -1,3 +1,4 @@
+import { BELOW } from "../areas.ts";
 import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
@@ -44,6 +45,7 @@ export function openCall(
     ...data,
     agreedMs: data.agreedMs ?? data.nowMs,
     tx,
+    below: BELOW,
     pendingEvents,
     wakes,
     wake: (work) => void wakes.add(work),

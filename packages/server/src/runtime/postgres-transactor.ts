@@ -1,7 +1,7 @@
-import { sql } from "kysely";
 import { openCall } from "./open-call.ts";
 import { commandContext, commandNamed, type CommandSettings, type Ran, runCommand } from "./commands.ts";
 import { Code, MoorageError } from "../errors.ts";
+import { probeWrites } from "../processes/index.ts";
 import type { Database, Store } from "../store/index.ts";
 import { sharedCommits } from "./shared-commits.ts";
 import type { Writer, WriterEvents } from "./sqlite-transactor.ts";
@@ -50,7 +50,7 @@ export function postgresTransactor(
     },
     waiting: () => waiting,
     // A standby answers reads, and a server without memory for locks everything but serializable transactions.
-    probe: () => store.transact(async (tx) => void (await sql`delete from processes where id = ''`.execute(tx))),
+    probe: () => store.transact((tx) => probeWrites({ tx })),
     async close() {
       closing = true;
       if (waiting > 0)

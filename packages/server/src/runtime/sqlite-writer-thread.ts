@@ -16,7 +16,6 @@ import {
 import { loadEcosystems } from "../libraries/index.ts";
 import { diskReserve } from "../lib/disk-reserve.ts";
 import { faultIn, storageFault } from "../lib/storage-fault.ts";
-import { runsWhileFull } from "./while-full.ts";
 import { type WriterConnection, writerConnection } from "./writer-connection.ts";
 import type { ServiceContext } from "../core/service.ts";
 
@@ -183,6 +182,11 @@ function serve(
 }
 
 type Requests = readonly (WriteRequest | ProbeRequest)[];
+
+function runsWhileFull({ name, input }: WriteRequest): boolean {
+  // The signature of Transactor.write says that the input is this command's.
+  return commandNamed(name).runsWhileFull(input as never);
+}
 
 async function runNamed(context: CommandContext, tx: Database, { name, data, input }: WriteRequest): Promise<Ran> {
   return await runCommand(commandNamed(name), { data, input, tx, context });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COMMANDS } from "./commands.ts";
-import { runsWhileFull } from "./while-full.ts";
+import { COMMANDS, commandNamed } from "./commands.ts";
+
+const runsWhileFull = ({ name, input }: { name: string; input: unknown }): boolean =>
+  commandNamed(name).runsWhileFull(input as never);
 
 test("on the reserve of a full disk, deletes, collection and tokens run, and nothing that adds content", () => {
   const running = COMMANDS.map(({ name }) => name).filter(

@@ -1,7 +1,6 @@
 // The services and functions of security that other features use.
-export { noteDecision } from "./advisories/decisions.ts";
+export { securityArea } from "./area.ts";
 export { LOCATION_CHANGED, locationChangeOf, setLocationChange } from "./advisories/location-changes.ts";
-export { writeLookups } from "./advisories/lookups.ts";
 export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";
 export { OPENVEX, OWN_VEX_REPO, repoOfOwnVex } from "./attached/own-vex.ts";
@@ -55,7 +54,6 @@ export {
   libraryIn,
 } from "./libraries/remediated.ts";
 export { createScannerChecks } from "./scanners/check.ts";
-export { resealScanners } from "./scanners/credentials.ts";
 export { removeUnusedScans } from "./scanners/remove.ts";
 export { readReportHere, startScans } from "./scanners/runner.ts";
 export { reportOf as scanReportOf, scansService } from "./scanners/scans.ts";
@@ -86,7 +84,6 @@ export { FEED_PRESETS, type FeedPreset, PRESET_GROUPS, presetAddress, presetsNam
 export { FEED_FORMATS, type FeedFormat } from "./feeds/formats.ts";
 export { type FeedDeps, type Imported, importFeed, type ImportOptions, removeFeed } from "./feeds/import.ts";
 export { SourceError } from "./feeds/record.ts";
-export { markRemoved as markFeedRecordsRemoved } from "./feeds/rows.ts";
 export { fileSource } from "./feeds/source.ts";
 export { type StaleFeed, staleFeeds, staleText } from "./feeds/stale-feeds.ts";
 export { feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./vulnerabilities/join.ts";

@@ -73,3 +73,45 @@ export async function renameInAncestors(
     .where("uid", "=", uid)
     .execute();
 }
+
+/** Forgets the counts below an ancestor that is gone. */
+export async function forgetCounts(tx: Database, ancestor: string): Promise<void> {
+  await tx.deleteFrom("counters").where("ancestor", "=", ancestor).execute();
+}
+
+/** A row of the ancestry. */
+export interface Descent {
+  kind: string;
+  ancestor: string;
+  name: string;
+  uid: string;
+}
+
+/** Adds a row that the ancestry lacks. */
+export async function repairDescent(tx: Database, row: Descent): Promise<void> {
+  await tx
+    .insertInto("ancestry")
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Removes a row that the ancestry has and should not. */
+export async function removeDescent(tx: Database, { kind, ancestor, name, uid }: Descent): Promise<void> {
+  await tx
+    .deleteFrom("ancestry")
+    .where("kind", "=", kind)
+    .where("ancestor", "=", ancestor)
+    .where("name", "=", name)
+    .where("uid", "=", uid)
+    .execute();
+}
+
+/** Sets the counter to what there really is. */
+export async function repairCount(tx: Database, row: { kind: string; ancestor: string; n: number }): Promise<void> {
+  await tx
+    .insertInto("counters")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["kind", "ancestor"]).doUpdateSet({ n: row.n }))
+    .execute();
+}

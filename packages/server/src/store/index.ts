@@ -1,13 +1,18 @@
 export {
   addToAncestors,
   changeCount,
+  forgetCounts,
   type Kind,
   type LibraryKind,
+  removeDescent,
+  repairCount,
+  repairDescent,
   removeFromAncestors,
   renameInAncestors,
 } from "./ancestry.ts";
 export { databasePath } from "../lib/database-path.ts";
 export { isDamage } from "./damage.ts";
+export { addValues, putValue, removeValue } from "./installation-values.ts";
 export { type Bindable, embeddedOf } from "./embedded.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";
@@ -21,5 +26,6 @@ export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";
 export { type FileIdentity, identityOf, requireSameFile, sqliteMeaning } from "./sqlite-faults.ts";
 export { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
+export { declareTables, STORE_TABLES, type TableDeclaration, type TableDeclarations } from "./table-declarations.ts";
 export type { ResourceTable, Row, Tables } from "./tables.ts";
 export { takeAdvisoryLock } from "./advisory-lock.ts";

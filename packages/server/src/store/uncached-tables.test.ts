@@ -178,9 +178,9 @@ test("only event services, handlers of uploads, catalogues of images and finding
   // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with
   // findings, reports, what was resolved, differences, ends of life, VEX, scans and images with a library are not
   // cached, nor are those of repos with a gate. What is weighed before it is read is not part of an answer. Clients of
-  // libraries get what upstreams say by protocols of their own.
+  // libraries get what upstreams say by protocols of their own. The checks of areas are those of `moorage fsck`.
   const catalogues =
-    /^(?:libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|coverage|diffs|end-of-life|exports|findings|gate|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|finding-causes|gate-events|repos)\.ts$|security[\\/]weights\.ts$)/;
+    /^(?:(?:libraries|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|coverage|diffs|end-of-life|exports|findings|gate|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|gate-events|repos)\.ts$|security[\\/]weights\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { SubscriptionsService } from "@moorage/api";
 import { createSecrets } from "../../src/lib/secrets.ts";
-import { resealSubscriptions, subscriptionPlace } from "../../src/events/index.ts";
+import { resealSubscriptions, subscriptionPlace } from "../../src/events/subscriptions/secrets.ts";
 import type { Row } from "../../src/store/index.ts";
 import { dropDatabase, openTestStore } from "../support/database.ts";
 import { addDeliveries, STATE } from "../support/deliveries.ts";

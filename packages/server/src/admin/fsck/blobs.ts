@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { probeFolder } from "../../lib/probe-folder.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
+import { correctBlobSize, forgetBlob } from "../../oci/index.ts";
 import type { Store } from "../../store/index.ts";
 import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import { makeTempFolder } from "../../lib/temp-folders.ts";
@@ -156,25 +157,10 @@ export async function repairBlob(store: Store, blobs: BlobStore, wrong: WrongBlo
     contentSize !== undefined &&
     (await contentOf(blobs, { digest, generation, size: contentSize })) === "right"
   ) {
-    await store.transact((tx) =>
-      tx
-        .updateTable("blobs")
-        .set({ size: contentSize })
-        .where("digest", "=", digest)
-        .where("generation", "=", generation)
-        .execute(),
-    );
+    await store.transact((tx) => correctBlobSize(tx, digest, generation, contentSize));
     return;
   }
-  const removed = await store.transact(async (tx) => {
-    const { numDeletedRows } = await tx
-      .deleteFrom("blobs")
-      .where("digest", "=", digest)
-      .where("generation", "=", generation)
-      .executeTakeFirst();
-    if (numDeletedRows > 0n) await tx.deleteFrom("repo_blobs").where("digest", "=", digest).execute();
-    return numDeletedRows > 0n;
-  });
+  const removed = await store.transact((tx) => forgetBlob(tx, digest, generation));
   if (removed) await blobs.remove(digest, generation);
 }
 

@@ -6,7 +6,7 @@ import { isDamage, type Store } from "../../store/index.ts";
 import { type BlobFault, repairBlob, wrongBlobs } from "./blobs.ts";
 import { damagesOf } from "./engine.ts";
 import { repairManifest, wrongManifests } from "./manifests.ts";
-import type { RowCheck } from "./row-check.ts";
+import type { FaultyRow, RowCheck } from "../../core/row-check.ts";
 import { ROW_CHECKS } from "./rows.ts";
 import { requireFinished } from "../../installation/marker.ts";
 import { openBlobsOf, openStoreForLongStatements, requireNewest } from "../../installation/stores.ts";
@@ -174,7 +174,7 @@ async function repairRows(store: Store, { find, repair }: RowCheck): Promise<voi
   if (repair === undefined) return;
   const repairBatch = (): Promise<string> =>
     store.transact(async (tx) => {
-      const rows = await ask<PlainRow>(tx, `select * from (${find}) as f limit ${REPAIR_BATCH}`);
+      const rows = await ask<FaultyRow>(tx, `select * from (${find}) as f limit ${REPAIR_BATCH}`);
       for (const row of rows) await repair(tx, row);
       return JSON.stringify(rows);
     });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { correctManifestSize, forgetManifest } from "../../oci/index.ts";
 import type { Database, Row, Store } from "../../store/index.ts";
 import type { Report } from "../progress.ts";
 import { countOf, exportedTable, rowsOf } from "../tables.ts";
@@ -37,28 +38,7 @@ export async function repairManifest(store: Store, { repo, digest }: { repo: str
       .where("digest", "=", digest)
       .executeTakeFirst();
     if (manifest === undefined) return;
-    if (isRight(manifest)) {
-      await tx
-        .updateTable("manifests")
-        .set({ size: manifest.content.byteLength })
-        .where("repo", "=", repo)
-        .where("digest", "=", digest)
-        .execute();
-      return;
-    }
-    for (const table of ["manifests", "repo_blobs"] as const) {
-      await tx
-        .updateTable(table)
-        .set({ touch_time: Date.now() })
-        .where("repo", "=", repo)
-        .where(
-          "digest",
-          "in",
-          tx.selectFrom("manifest_references").select("target").where("repo", "=", repo).where("digest", "=", digest),
-        )
-        .execute();
-    }
-    await tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "=", digest).execute();
-    await tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
+    if (isRight(manifest)) await correctManifestSize(tx, repo, digest, manifest.content.byteLength);
+    else await forgetManifest(tx, repo, digest, Date.now());
   });
 }

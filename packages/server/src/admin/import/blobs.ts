@@ -7,7 +7,8 @@ import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import type { BlobRow } from "../blob-files.ts";
 import { importTable, type TableImport } from "./tables.ts";
 import { blobPath } from "../export/manifest.ts";
-import { insertRows, type PlainRow } from "../tables.ts";
+import { insertRows } from "./insert-rows.ts";
+import { type PlainRow } from "../tables.ts";
 
 const BLOB_CONCURRENCY = 4;
 // An interrupted run may have stored at most one batch of blobs without rows.

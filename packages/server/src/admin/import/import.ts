@@ -11,7 +11,8 @@ import { type ExportManifest, readManifest, tablePath } from "../export/manifest
 import { readMarker, removeMarker, writeMarker } from "../../installation/marker.ts";
 import { openBlobsOf, openStoreForLongStatements } from "../../installation/stores.ts";
 import type { Report } from "../progress.ts";
-import { ask, insertRows, EXPORTED_TABLES, rowOf } from "../tables.ts";
+import { insertRows } from "./insert-rows.ts";
+import { ask, EXPORTED_TABLES, rowOf } from "../tables.ts";
 import { importTable } from "./tables.ts";
 import { checkImported } from "./verify.ts";
 import { namingFullDisk } from "../full-disk.ts";

@@ -37,7 +37,7 @@ import {
 import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isUid, parentOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
-import { findSession, mayOnSessions } from "../../iam/index.ts";
+import { findSession, mayOnSessions } from "../sign-in/sessions.ts";
 import { invalidArgument, notFound, permissionDenied, unauthenticated } from "../../errors.ts";
 import type { ResourceTable } from "../../store/index.ts";
 

@@ -5,7 +5,7 @@ import type { Addresses } from "../../core/addresses.ts";
 import type { Database } from "../../store/index.ts";
 import { ASSUMABLE } from "../../iam/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
-import { SESSION_IDLE_MS } from "../../iam/index.ts";
+import { SESSION_IDLE_MS } from "./sessions.ts";
 import { storedCaller } from "../tokens/refresh.ts";
 import type { Request, RequestHandler } from "../../core/http.ts";
 import { answerJson } from "../http/endpoints.ts";

@@ -1,9 +1,9 @@
 import { audit, type AuditEvent } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
+import { noteIdentitySeen } from "../../iam/index.ts";
 import { Code } from "../../errors.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import { rejection } from "./jwt.ts";
-import { statement } from "../../store/index.ts";
 import { rotateSigningKey } from "./keys.ts";
 import { command } from "../../core/command.ts";
 
@@ -22,16 +22,12 @@ export interface StoredRefreshToken {
 
 const MAX_PER_IDENTITY = 1000;
 
-const updateSeen = statement(
-  "update identities set last_seen_time = ? where uid = ? and (last_seen_time is null or last_seen_time < ?)",
-);
-
 /** Records that the identity got a token, and the audit entry when there is one. */
 export const noteSeen = command(
   "auth.noteSeen",
   async (call: Call, { identity, event }: { identity: string; event?: AuditEvent }): Promise<void> => {
     if (event) await audit(call, event);
-    await updateSeen(call.tx, call.nowMs, identity, call.nowMs);
+    await noteIdentitySeen(call.tx, identity, call.nowMs);
   },
 );
 
@@ -39,7 +35,7 @@ export const noteSeen = command(
 export const noteAllSeen = command(
   "auth.noteAllSeen",
   async (call: Call, { times }: { times: [identity: string, timeMs: number][] }): Promise<void> => {
-    for (const [identity, timeMs] of times) await updateSeen(call.tx, timeMs, identity, timeMs);
+    for (const [identity, timeMs] of times) await noteIdentitySeen(call.tx, identity, timeMs);
   },
 );
 

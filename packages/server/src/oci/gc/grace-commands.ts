@@ -9,6 +9,8 @@ export interface GraceContent {
   kind: "blob" | "manifest";
 }
 
+// Values per statement, below the parameter limit of every engine.
+const CHUNK = 500;
 const TABLES = { blob: "repo_blobs", manifest: "manifests" } as const;
 
 /**
@@ -37,6 +39,22 @@ export const extendGrace = command(
     };
   },
 );
+
+/** Starts a new grace for contents of a repo, of one kind. `digests`: any number. */
+export async function touchContents(
+  { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
+  repo: string,
+  kind: GraceContent["kind"],
+  digests: readonly string[],
+): Promise<void> {
+  for (let at = 0; at < digests.length; at += CHUNK)
+    await tx
+      .updateTable(TABLES[kind])
+      .set({ touch_time: nowMs })
+      .where("repo", "=", repo)
+      .where("digest", "in", digests.slice(at, at + CHUNK))
+      .execute();
+}
 
 /** Records that an upload still receives bytes, so that the content of its repo is not collected during the push. */
 export const renewUpload = command(

@@ -11,7 +11,6 @@ import {
   deleteTag,
   moveTag,
   NO_ATTACHER,
-  noteImageChange,
   policyOf,
 } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
@@ -21,7 +20,6 @@ import { type TagsAbove, tagsAbove } from "./tags-above.ts";
 import type { ParsedManifest } from "./parse.ts";
 import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
-import { statement } from "../../store/index.ts";
 import { command } from "../../core/command.ts";
 import { pushCommand } from "../push-command.ts";
 
@@ -173,7 +171,8 @@ async function insertManifest(
       .execute();
   // Before other artifactTypes were read, such an image was not: pushed again, it is.
   const mayBeUnread = isNew || !isImageConfigType(artifactType);
-  if (mayBeUnread && holdsFileSystems({ digest, content, manifest })) await awaitCatalog(call, repo, digest);
+  if (mayBeUnread && holdsFileSystems({ digest, content, manifest }))
+    for (const { stored } of call.below.image) await stored(call, { repo, digest });
   const isVouched = !isNew && attacher.mayAdvise && (await vouchFor(call, repo, digest, attacher));
   if ((isNew || isVouched) && subject !== "") await checkAttachments(call, repo, subject);
   if ((isNew || isVouched) && manifest.hasAttestations) await checkAttachments(call, repo, digest);
@@ -208,22 +207,6 @@ async function vouchFor(call: Call, repo: string, digest: string, { identity }: 
     .where("may_advise", "=", 0)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
-}
-
-// An image that is read already keeps its catalogue. Its row is locked all the same, so that the catalogue is not
-// removed as that of an image which no repo holds.
-const addCatalog = statement<{ state: number }>(
-  `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time)
-   values (?, 1, 0, 0, '', '', 0, '', '', '', '[]', ?)
-   on conflict (digest) do update set backlog = 0 where image_catalogs.backlog = 1 returning state`,
-);
-const WAITING = 1;
-
-/** Notes that the image's packages are to be read, unless they have been: then its findings are new in this repo. */
-async function awaitCatalog(call: Call, repo: string, digest: string): Promise<void> {
-  const [written] = await addCatalog(call.tx, digest, call.nowMs);
-  if (written?.state === WAITING) call.wake("images");
-  else await noteImageChange(call, digest, repo);
 }
 
 /**

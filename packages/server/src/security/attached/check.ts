@@ -1,6 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { checkAttachments, noteImageChange } from "../../registry/index.ts";
+import { checkAttachments, endAttachmentChecks } from "../../registry/index.ts";
+import { noteImageChange } from "../findings/image-cause.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
@@ -29,7 +30,7 @@ export const checkNextAttachments = command(
     if (next === undefined) return { checked: false };
     const { repo, digest } = next;
     // Before what it is about is read: the reason of a row that is not seen here is not seen either, and stays.
-    await tx.deleteFrom("attachment_checks").where("repo", "=", repo).where("digest", "=", digest).execute();
+    await endAttachmentChecks(call, repo, digest);
     for (const each of await attestedBy(tx, repo, digest))
       if (each !== digest) await checkAttachments(call, repo, each);
     await writeChanges(call, repo, digest);

@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { isObject } from "../../lib/json.ts";
-import { noteImageChange } from "../../registry/index.ts";
+import { noteImageChange } from "../findings/image-cause.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { queueOn } from "../../work/index.ts";
 import { CATALOGUING } from "../catalog/command-options.ts";

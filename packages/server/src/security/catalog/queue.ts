@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { noteImageChange } from "../../registry/index.ts";
+import { noteImageChange } from "../findings/image-cause.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { leaseOn, queueOn } from "../../work/index.ts";
 import { countArchivesAgain, deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { noteImageChange } from "../../registry/index.ts";
+import { noteImageChange } from "./image-cause.ts";
 import { type Database, type Row, select, takeAdvisoryLock } from "../../store/index.ts";
 import {
   cluesIn,

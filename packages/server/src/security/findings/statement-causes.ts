@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { parsedPurl } from "../../lib/purls/index.ts";
 import { newUid } from "../../lib/uid.ts";
-import { noteImageChange } from "../../registry/index.ts";
+import { noteImageChange } from "./image-cause.ts";
 import type { Row } from "../../store/index.ts";
 import { imageNameIn } from "../trusted/trust.ts";
 

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { ScanType } from "@moorage/api/messages";
 import type { Call, CallData } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
-import { select, takeAdvisoryLock } from "../../store/index.ts";
+import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { deleteScans, SCANNING } from "./rows.ts";
 
 const PAGE = 200;
@@ -34,6 +35,20 @@ export const reviewScans = command(
   },
   SCANNING,
 );
+
+/**
+ * Removes the scans of a repo that is deleted. Those that named packages are left to the job that removes these, which
+ * takes locks.
+ */
+export async function deleteScansOfRepo(tx: Database, repo: string): Promise<void> {
+  const scans = tx
+    .selectFrom("scans")
+    .select("uid")
+    .where("parent", "=", repo)
+    .where("type", "=", ScanType.VULNERABILITY);
+  await tx.deleteFrom("scan_reports").where("scan", "in", scans).execute();
+  await tx.deleteFrom("scans").where("uid", "in", scans).execute();
+}
 
 /** Removes scans that are about nothing any longer. `signal` ends it between two steps, and it rejects then. */
 export async function removeUnusedScans(

@@ -19,6 +19,7 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture
   const TESTED_ELSEWHERE = new Set([
     "CreateTag",
     "DeleteTag",
+    "DeleteRepo",
     "PromoteTags",
     "RollbackTags",
     "UpdateRepoReadme",

@@ -187,7 +187,7 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
     });
   });
 
-  test("a deletion by digest emits events for the content and its tags; a deleted repo emits one event", async () => {
+  test("a deletion by digest emits events for the content and its tags, and so does a deleted repo", async () => {
     const tagged = await openTaggedRepo(platform, "deletes");
     const [one, two] = tagged.digests;
     for (const [name, digest] of [
@@ -216,8 +216,10 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
     });
     const repo = await emitted(() => platform.ok("DELETE", `/registry/v2/repos/${tagged.uid}`));
     const type = "api.platform.registry.repo.deleted.v1";
-    assert.deepEqual(repo, [
-      { type, subject: tagged.uid, group: platform.organization, target: "", actor, body: { uid: tagged.uid } },
+    assert.deepEqual([repo[0]?.type, repo[0]?.body["name"]], [`${TAG}.deleted.v1`, "c"]);
+    const { uid } = tagged;
+    assert.deepEqual(repo.slice(1), [
+      { type, subject: uid, group: platform.organization, target: "", actor, body: { uid, tagCount: 1 } },
     ]);
   });
 

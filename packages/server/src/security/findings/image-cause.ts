@@ -1,6 +1,6 @@
-import type { Call } from "../core/call.ts";
-import { newUid } from "../lib/uid.ts";
-import { statement } from "../store/index.ts";
+import type { Call } from "../../core/call.ts";
+import { newUid } from "../../lib/uid.ts";
+import { statement } from "../../store/index.ts";
 
 const addCause = statement(
   "insert into finding_causes (id, kind, subject, scope, position, create_time) values (?, 'image', ?, ?, '', ?)",

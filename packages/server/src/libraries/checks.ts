@@ -1,20 +1,20 @@
-import { writeWords } from "../../libraries/index.ts";
-import { ask } from "../tables.ts";
-import { remove, type RowCheck } from "./row-check.ts";
+import { removeFaulty, repairBy, type RowCheck, withoutParent } from "../core/row-check.ts";
+import { writeWords } from "./artifacts/words.ts";
 
 const ARTIFACT_SUMS = `with sums (uid, version_count, size_bytes, really_versions, really_bytes) as (
   select a.uid, a.version_count, a.size_bytes, (select count(*) from artifact_versions as v where v.parent = a.uid),
     coalesce((select sum(f.size) from artifact_files as f where f.artifact = a.uid), 0) from artifacts as a
 )`;
 
-/** The checks of libraries, in the order in which they are repaired: see ROW_CHECKS. */
-export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
+/** The checks of libraries. */
+export const LIBRARY_CHECKS: readonly RowCheck[] = [
+  withoutParent("artifacts"),
   {
     kind: "artifact-version-without-artifact",
     meaning: "a version belongs to a library that is gone",
     find: "select v.uid from artifact_versions as v where not exists (select 1 from artifacts as a where a.uid = v.parent)",
     show: ["uid"],
-    repair: remove("artifact_versions", ["uid"]),
+    repair: removeFaulty("artifact_versions", ["uid"]),
   },
   {
     kind: "artifact-file-without-version",
@@ -22,7 +22,7 @@ export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
     find: `select f.artifact, f.name from artifact_files as f where not exists (select 1 from artifacts as a where a.uid = f.artifact)
       or (f.version <> '' and not exists (select 1 from artifact_versions as v where v.uid = f.version))`,
     show: ["artifact", "name"],
-    repair: remove("artifact_files", ["artifact", "name"]),
+    repair: removeFaulty("artifact_files", ["artifact", "name"]),
   },
   {
     kind: "artifact-file-without-blob",
@@ -37,20 +37,18 @@ export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
     find: `${ARTIFACT_SUMS} select s.uid, s.version_count, s.size_bytes, s.really_versions, s.really_bytes from sums as s
       where s.version_count <> s.really_versions or s.size_bytes <> s.really_bytes`,
     show: ["uid", "version_count", "really_versions", "size_bytes", "really_bytes"],
-    async repair(tx, { uid, really_versions: versions, really_bytes: bytes }) {
-      await ask(tx, "update artifacts set version_count = ?, size_bytes = ?, revision = revision + 1 where uid = ?", [
-        versions,
-        bytes,
-        uid,
-      ]);
-    },
+    repair: repairBy("update artifacts set version_count = ?, size_bytes = ?, revision = revision + 1 where uid = ?", [
+      "really_versions",
+      "really_bytes",
+      "uid",
+    ]),
   },
   {
     kind: "artifact-words-stale",
     meaning: "a search would find a library that is gone",
     find: "select distinct w.artifact from artifact_words as w where not exists (select 1 from artifacts as a where a.uid = w.artifact)",
     show: ["artifact"],
-    repair: remove("artifact_words", ["artifact"]),
+    repair: removeFaulty("artifact_words", ["artifact"]),
   },
   {
     kind: "artifact-not-searchable",
@@ -66,21 +64,21 @@ export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
     meaning: "a version was removed from a group that is gone",
     find: "select r.parent, r.ecosystem, r.name, r.version from removed_versions as r where not exists (select 1 from groups as g where g.uid = r.parent)",
     show: ["parent", "name", "version"],
-    repair: remove("removed_versions", ["parent", "ecosystem", "name", "version"]),
+    repair: removeFaulty("removed_versions", ["parent", "ecosystem", "name", "version"]),
   },
   {
     kind: "upstream-without-group",
     meaning: "an upstream belongs to a group that is gone",
     find: "select u.uid from upstreams as u where not exists (select 1 from groups as g where g.uid = u.parent)",
     show: ["uid"],
-    repair: remove("upstreams", ["uid"]),
+    repair: removeFaulty("upstreams", ["uid"]),
   },
   {
     kind: "upstream-document-without-upstream",
     meaning: "what an upstream that is gone has said is kept: a job removes it within about an hour",
     find: "select d.upstream, d.name from upstream_documents as d where not exists (select 1 from upstreams as u where u.uid = d.upstream)",
     show: ["upstream", "name"],
-    repair: remove("upstream_documents", ["upstream", "name"]),
+    repair: removeFaulty("upstream_documents", ["upstream", "name"]),
     notice: true,
   },
   {
@@ -88,13 +86,13 @@ export const LIBRARY_ROW_CHECKS: readonly RowCheck[] = [
     meaning: "a policy of libraries belongs to a group that is gone",
     find: "select p.uid from artifact_policies as p where not exists (select 1 from groups as g where g.uid = p.parent)",
     show: ["uid"],
-    repair: remove("artifact_policies", ["uid"]),
+    repair: removeFaulty("artifact_policies", ["uid"]),
   },
   {
     kind: "artifact-block-without-group",
     meaning: "a version was blocked in a group that is gone",
     find: "select b.uid from artifact_blocks as b where not exists (select 1 from groups as g where g.uid = b.parent)",
     show: ["uid"],
-    repair: remove("artifact_blocks", ["uid"]),
+    repair: removeFaulty("artifact_blocks", ["uid"]),
   },
 ];

@@ -5,17 +5,17 @@ import {
   SessionSchema,
   SessionsService,
 } from "@moorage/api/messages";
-import { rejectUnlistable } from "../aip/access.ts";
-import { listFound, listOf } from "../aip/list.ts";
-import { sortable } from "../aip/order.ts";
-import type { FoundPage, PageQuery } from "../aip/page-query.ts";
-import { audit } from "../audit/index.ts";
-import type { Call } from "../core/call.ts";
-import type { Service, ServiceContext } from "../core/service.ts";
-import { notFound } from "../errors.ts";
-import { timestamp } from "../lib/timestamps.ts";
-import { isUid, isWithin, parentOf } from "../lib/uid.ts";
-import type { Database } from "../store/index.ts";
+import { rejectUnlistable } from "../../aip/access.ts";
+import { listFound, listOf } from "../../aip/list.ts";
+import { sortable } from "../../aip/order.ts";
+import type { FoundPage, PageQuery } from "../../aip/page-query.ts";
+import { audit } from "../../audit/index.ts";
+import type { Call } from "../../core/call.ts";
+import type { Service, ServiceContext } from "../../core/service.ts";
+import { notFound } from "../../errors.ts";
+import { timestamp } from "../../lib/timestamps.ts";
+import { isUid, isWithin, parentOf } from "../../lib/uid.ts";
+import type { Database } from "../../store/index.ts";
 
 /** How long a browser session lasts without a request, in milliseconds. */
 export const SESSION_IDLE_MS = 3_600_000;

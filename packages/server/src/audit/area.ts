@@ -1,0 +1,4 @@
+import type { Area } from "../core/area.ts";
+import { AUDIT_TABLES } from "./tables.ts";
+
+export const auditArea: Area = { name: "audit", tables: AUDIT_TABLES };

@@ -1,0 +1,23 @@
+import type { Below } from "../core/below.ts";
+
+/** What somebody is signed in by ends with the identity, and with its identity provider. */
+export const authBelow: Below = {
+  identity: {
+    async end({ tx }, identity) {
+      for (const table of [
+        "refresh_tokens",
+        "sessions",
+        "sign_in_links",
+        "authorization_codes",
+        "device_codes",
+      ] as const)
+        await tx.deleteFrom(table).where("identity", "=", identity).execute();
+    },
+  },
+  identityProvider: {
+    async signOut({ tx }, provider) {
+      const people = tx.selectFrom("identities").select("uid").where("provider", "=", provider);
+      await tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
+    },
+  },
+};

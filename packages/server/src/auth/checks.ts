@@ -1,0 +1,12 @@
+import { removeFaulty, type RowCheck } from "../core/row-check.ts";
+
+/** The checks of what identities are signed in by. */
+export const AUTH_CHECKS: readonly RowCheck[] = [
+  {
+    kind: "refresh-token-without-identity",
+    meaning: "a refresh token stands for an identity that is gone",
+    find: "select t.hash, t.identity from refresh_tokens as t where not exists (select 1 from identities as i where i.uid = t.identity)",
+    show: ["identity"],
+    repair: removeFaulty("refresh_tokens", ["hash"]),
+  },
+];

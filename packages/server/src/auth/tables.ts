@@ -1,0 +1,96 @@
+import type { Generated } from "kysely";
+import { declareTables } from "../store/index.ts";
+
+declare module "../store/tables.ts" {
+  interface Tables {
+    signing_keys: {
+      kid: string;
+      algorithm: string;
+      private_jwk: string;
+      public_jwk: string;
+      create_time: number;
+      retire_time: number | null;
+    };
+    refresh_tokens: {
+      hash: string;
+      family: string;
+      identity: string;
+      caller: string;
+      expire_time: number;
+      used_time: number | null;
+      /** When the first of its family was issued, and when this one was; 0 for those of before they were recorded. */
+      create_time: Generated<number>;
+      seen_time: Generated<number>;
+    };
+    /**
+     * Sign-ins in progress at a provider. `hash`: SHA-256 of the state; `browser`: SHA-256 of the cookie of the browser
+     * that must return; `network`: as networkOf has it. `content` is sealed: the request, and values that must stay
+     * secret until then.
+     */
+    sign_ins: { hash: string; browser: string; network: string; content: string; expire_time: number };
+    /**
+     * Authorization codes of this issuer, by their SHA-256. `caller`: as in refresh_tokens; `family`: of the refresh
+     * tokens that the code gave.
+     */
+    authorization_codes: {
+      hash: string;
+      client_id: string;
+      redirect_uri: string;
+      challenge: string;
+      identity: string;
+      caller: string;
+      family: string;
+      used_time: number | null;
+      expire_time: number;
+    };
+    /**
+     * Devices that wait for a person's approval, by the SHA-256 of the device code. `request`: what the tokens are
+     * limited to, as JSON. `state`: pending, approved, denied or used; identity and caller are empty until it is
+     * approved.
+     */
+    device_codes: {
+      hash: string;
+      user_code_hash: string;
+      client_id: string;
+      provider: string;
+      request: string;
+      address: string;
+      network: string;
+      user_agent: string;
+      state: string;
+      identity: string;
+      caller: string;
+      family: string;
+      poll_time: number;
+      interval_ms: number;
+      expire_time: number;
+    };
+    /**
+     * Browsers that are signed in, by the SHA-256 of their cookie. `caller`: as in refresh_tokens; `network`: as
+     * networkOf has it.
+     */
+    sessions: {
+      hash: string;
+      identity: string;
+      caller: string;
+      seen_time: number;
+      expire_time: number;
+      create_time: number;
+      uid: Generated<string>;
+      network: Generated<string>;
+      user_agent: Generated<string>;
+    };
+    /** Links to sign in with, each once, by the SHA-256 of their secret. `caller`: as in refresh_tokens. */
+    sign_in_links: { hash: string; identity: string; caller: string; create_time: number; expire_time: number };
+  }
+}
+
+export const AUTH_TABLES = declareTables({
+  signing_keys: { key: ["kid"] },
+  refresh_tokens: { key: ["hash"] },
+  sign_ins: { key: ["hash"] },
+  authorization_codes: { key: ["hash"] },
+  device_codes: { key: ["hash"] },
+  sessions: { key: ["hash"] },
+  sign_in_links: { key: ["hash"] },
+});
