@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 /** What a client needs of a response. `location` as it was sent; `text` is the whole response. */
-export interface Answer {
+interface Answer {
   status: number;
   location: string;
   text: string;

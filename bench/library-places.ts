@@ -7,7 +7,7 @@ import { type Registry, send } from "./registries.ts";
 import { get } from "./rows.ts";
 
 /** The documents that clients ask for, as their Accept headers have it. */
-export const ACCEPT = {
+const ACCEPT = {
   npm: "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8, */*",
   pypi: "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01",
 } as const;
@@ -104,7 +104,7 @@ export async function fill(place: LibraryPlace): Promise<void> {
 export function documentRequest({ client, authorization, document }: LibraryPlace, name: string): string {
   return get(document(name), `accept-encoding: gzip\r\n${authorization}`, ACCEPT[client]);
 }
-export function fileRequest({ authorization }: LibraryPlace, path: string): string {
+function fileRequest({ authorization }: LibraryPlace, path: string): string {
   return get(path, authorization);
 }
 

@@ -11,11 +11,11 @@ import { LOAD_CORE, start } from "./processes.ts";
 import { type PushLoad, runPush } from "./push.ts";
 
 /** Readers and pushes during the same time. */
-export interface MixedLoad {
+interface MixedLoad {
   readers: Load;
   push: PushLoad;
 }
-export interface MixedResult {
+interface MixedResult {
   readers: LoadResult;
   push: LoadResult;
 }

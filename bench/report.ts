@@ -28,7 +28,7 @@ export interface Line {
   failure?: string;
 }
 
-export interface Comparison {
+interface Comparison {
   title: string;
   /** The ratio of the rates, and of the processor times (above 1: this row needs less). */
   ratio: number;

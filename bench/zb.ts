@@ -9,7 +9,7 @@ import type { Registry } from "./registries.ts";
 import { say } from "./say.ts";
 
 /** A test of zb, and its result for a registry: images a second, and the median of the time. */
-export interface ZbTest {
+interface ZbTest {
   name: string;
   perSecond: number;
   failed: number;

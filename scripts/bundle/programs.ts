@@ -10,7 +10,7 @@ export const ROOT = dirname(dirname(import.meta.dirname));
 export type Programs = Readonly<Record<string, string>>;
 
 /** The programs that somebody runs, below packages/cli/src: those that come with `moorage`. */
-export const CREDENTIAL_PROGRAMS = ["credential/main", "credential/kubelet-main", "credential/keyring-main"];
+const CREDENTIAL_PROGRAMS = ["credential/main", "credential/kubelet-main", "credential/keyring-main"];
 
 /** What a server starts besides itself, threads and processes, below packages/server/src. */
 const WORKERS = [

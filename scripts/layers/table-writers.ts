@@ -5,7 +5,7 @@
 export type Sources = ReadonlyMap<string, string>;
 
 /** A place that writes a table. */
-export interface Write {
+interface Write {
   file: string;
   table: string;
 }
@@ -28,12 +28,12 @@ function columnsIn(text: string): string[] {
 }
 
 /** The file that declares each table. */
-export function ownersOf(sources: Sources): Map<string, string> {
+function ownersOf(sources: Sources): Map<string, string> {
   return new Map([...sources].flatMap(([file, text]) => columnsIn(text).map((table) => [table, file] as const)));
 }
 
 /** All writes, by the query builder or by SQL, also those by functions that are given the name of a table. */
-export function writesOf(sources: Sources, tables: ReadonlySet<string>): Write[] {
+function writesOf(sources: Sources, tables: ReadonlySet<string>): Write[] {
   const found: Write[] = [];
   const note = (file: string, table: string | undefined): void => {
     if (table === undefined || !tables.has(table)) return;

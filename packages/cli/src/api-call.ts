@@ -20,13 +20,13 @@ import { nearest } from "./near.ts";
 import { escapeControls } from "./printable.ts";
 
 /** A method that takes one request. */
-export type Callable = DescMethodUnary | DescMethodServerStreaming;
+type Callable = DescMethodUnary | DescMethodServerStreaming;
 
 const HOUR_MS = 3_600_000;
 const MAX_DEPTH = 4;
 
 /** Every message and service of the API package. */
-export function apiRegistry(): Registry {
+function apiRegistry(): Registry {
   return createRegistry(
     ...Object.values(api).flatMap((value) => ("kind" in value && value.kind === "file" ? [value] : [])),
   );
@@ -36,7 +36,7 @@ export function apiRegistry(): Registry {
  * Finds a method by `package.Service/Method` or, shorter, `Service/Method`. Throws a UsageFailure with the names that
  * are near, or else with those that there are.
  */
-export function findMethod(registry: Registry, path: string): Callable {
+function findMethod(registry: Registry, path: string): Callable {
   const services = [...registry].filter((item): item is DescService => item.kind === "service");
   const [serviceName, methodName] = path.split("/");
   const service = services.find(({ typeName, name }) => typeName === serviceName || name === serviceName);

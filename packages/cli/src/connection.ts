@@ -36,7 +36,7 @@ export interface Connection {
 }
 
 /** A failed call, in one line: the name of the gRPC code, and the message. */
-export class CallError extends Failure {}
+class CallError extends Failure {}
 
 /** The server and the caller of the flags, with a token as `platformToken` gives it. */
 export async function connect(flags: ServerFlags, spareMs?: number): Promise<Connection> {

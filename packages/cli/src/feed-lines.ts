@@ -28,7 +28,7 @@ export function importedText(imported: Imported): string {
 }
 
 /** Such as `12 of 40 statements are about nothing here`. */
-export function aboutNothing(unmatched: number, statements: number): string {
+function aboutNothing(unmatched: number, statements: number): string {
   return `${unmatched} of ${statements} statements ${unmatched === 1 ? "is" : "are"} about nothing here`;
 }
 

@@ -13,7 +13,7 @@ import { freePort, listenAnew } from "../../server/test/support/unused-port.ts";
 import { environment, LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
 
 /** The subject of the provider's tokens: that of a service account of Kubernetes. */
-export const SUBJECT = "system:serviceaccount:prod:web";
+const SUBJECT = "system:serviceaccount:prod:web";
 
 const TIMEOUT_MS = 60_000;
 

@@ -4,7 +4,7 @@ import { Failure } from "../command/failure.ts";
 import { debug, showsRequests, shownBody, shownUrl } from "./debug.ts";
 
 /** The longest that one request takes unless `--timeout` says otherwise. */
-export const REQUEST_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /** How one request is sent, besides what fetch takes. */
 export interface SendInit extends RequestInit {

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "./failure.ts";
 
 /** The most that a server puts on a page. */
-export const MAX_PAGE_SIZE = 200;
+const MAX_PAGE_SIZE = 200;
 
 /** Parameters of a request; undefined ones are left out, lists repeat their name. */
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;

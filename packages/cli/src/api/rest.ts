@@ -11,7 +11,7 @@ import { allPages, type ListOptions, type Query } from "./paging.ts";
 import { Remembered } from "./remembered.ts";
 import { withRetries } from "./retry.ts";
 
-export { ApiFailure, type FieldViolation, type Json, type JsonObject } from "./failure.ts";
+export { ApiFailure, type Json, type JsonObject } from "./failure.ts";
 export type { ListOptions, Query } from "./paging.ts";
 
 /** The HTTP verbs of the API. */
@@ -28,7 +28,7 @@ export interface CallOptions {
 }
 
 /** Whose token a request carries: the platform's, or one for the registry of the same server. */
-export type Audience = "platform" | "registry";
+type Audience = "platform" | "registry";
 
 /** A server's API, called as one identity. */
 export interface RestClient {
@@ -118,7 +118,7 @@ export async function openRest(
 }
 
 /** The query of a path, with `?`; empty without parameters. */
-export function queryText(query: Query = {}): string {
+function queryText(query: Query = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) params.append(name, String(one));

@@ -70,12 +70,7 @@ async function configure(client: Client, named: string[], { file, remove, dryRun
 }
 
 /** The file's text with or without the helper for these registries. Throws an Error that names a damaged file. */
-export function withHelper(
-  path: string,
-  text: string | undefined,
-  registries: readonly string[],
-  wanted: boolean,
-): Edit {
+function withHelper(path: string, text: string | undefined, registries: readonly string[], wanted: boolean): Edit {
   if (text === undefined && !wanted) return { text: "", changes: [] };
   // An empty file is what `touch` leaves, and docker reads it as no settings.
   let now = text === undefined || text.trim() === "" ? "{}\n" : text;

@@ -62,7 +62,7 @@ interface Registry {
 }
 
 /** The file's text with or without the registry. */
-export function withRegistry(path: string, text = "", { address, scope, wanted }: Registry): Edit {
+function withRegistry(path: string, text = "", { address, scope, wanted }: Registry): Edit {
   let now = text;
   const changes: string[] = [];
   const set = (key: string, value: string | undefined, show: (value: string) => string): void => {

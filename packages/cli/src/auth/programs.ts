@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 export type Program = "docker-credential-moorage" | "moorage-credential-kubelet" | "moorage-keyring";
 
 /** The file of a program of this package. */
-export function fileOf(program: Program): string {
+function fileOf(program: Program): string {
   return fileURLToPath(new URL(`../../bin/${program}.js`, import.meta.url));
 }
 
 /** The program of this name that the PATH finds. */
-export function onPath(name: string): string | undefined {
+function onPath(name: string): string | undefined {
   for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
     const path = join(folder, name);
     try {

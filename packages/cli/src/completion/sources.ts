@@ -13,7 +13,7 @@ import type { Argument, Option } from "commander";
  * `group` (acme/team) and the other resources. Of this machine: `context` (of config.json), `server` (URLs signed in
  * to), `file`, `folder`. `none`: nothing is offered.
  */
-export const SOURCES = [
+const SOURCES = [
   "repo",
   "tag",
   "image",

@@ -19,7 +19,7 @@ export const MEDIA_TYPE = {
 export type Content = { readonly mediaType: string; readonly digest: string; readonly bytes: Buffer };
 
 /** One image of one architecture: its manifest, and what that references. */
-export type PlatformImage = {
+type PlatformImage = {
   readonly architecture: Architecture;
   readonly blobs: readonly Content[];
   readonly manifest: Content;

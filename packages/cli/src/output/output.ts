@@ -10,7 +10,7 @@ import { jsonText, printJsonList } from "./json.ts";
 import { type ListExtra, type Listing, uidAsPath, wordsOf } from "./listing.ts";
 import { createWriter } from "./writer.ts";
 
-export type { Column, Listing, ListExtra } from "./listing.ts";
+export type { Listing, ListExtra } from "./listing.ts";
 
 /** The flags of commands that print data. */
 export interface OutputFlags {

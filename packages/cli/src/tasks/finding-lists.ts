@@ -25,7 +25,7 @@ export interface ImageFindings {
 }
 
 /** An image of an index, or the image itself, whose findings are not known. */
-export interface UnknownFindings {
+interface UnknownFindings {
   /** Such as `linux/amd64: NOT_READ: it waits to be read`. */
   text: string;
   /** Whether they will be known without anybody doing something. */

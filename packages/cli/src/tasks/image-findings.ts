@@ -28,7 +28,7 @@ export interface FindingsFlags extends TaskFlags {
 }
 
 /** Findings as a table. */
-export const FINDINGS: Listing = {
+const FINDINGS: Listing = {
   field: "findings",
   columns: [
     { header: "SEVERITY", value: severityOf, colour: (each) => SEVERITY_COLOURS[severityOf(each)] },

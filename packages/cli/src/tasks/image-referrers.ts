@@ -40,7 +40,7 @@ function hasInOrder(text: string, first: string, second: string): boolean {
 }
 
 /** What a referrer is, in a word where its type is known. */
-export function kindOf(referrer: JsonObject): string {
+function kindOf(referrer: JsonObject): string {
   const type = textIn(referrer, "artifactType") || textIn(referrer, "mediaType");
   if (SIGNATURES.some(([tool, what]) => hasInOrder(type.toLowerCase(), tool, what))) return "signature";
   if (/spdx|cyclonedx/i.test(type)) return "SBOM";

@@ -19,6 +19,3 @@ const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
 export async function tasksOf(noun: string): Promise<Tasks | undefined> {
   return TASKS[noun]?.();
 }
-
-/** The nouns that have commands made by hand. */
-export const TASK_NOUNS: readonly string[] = Object.keys(TASKS);

@@ -48,7 +48,7 @@ export async function inspectText(label: string, item: JsonObject, pen: Pen): Pr
 }
 
 /** How many findings of each severity, the worst first. */
-export function findingsText(summary: unknown, pen: Pen): string {
+function findingsText(summary: unknown, pen: Pen): string {
   if (!isObject(summary as JsonObject)) return "not shown: you may not list findings here";
   const counts = summary as JsonObject;
   const found = SEVERITIES.filter((severity) => numberIn(counts, severity) > 0);

@@ -12,7 +12,7 @@ const LEAST_BAR_WIDTH = 10;
  * Shows the progress of work on standard error: on a terminal, a bar for each step that overwrites itself; elsewhere
  * nothing but notes. `done` ends the last bar.
  */
-export function createProgress(stream: LiveStream, nowMs: () => number = Date.now): Report & { done(): void } {
+function createProgress(stream: LiveStream, nowMs: () => number = Date.now): Report & { done(): void } {
   let shown: Progress | undefined;
   let shownMs = 0;
   const live = createLive(stream, (columns) => (shown === undefined ? [] : [barOf(shown, columns)]));

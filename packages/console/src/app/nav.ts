@@ -5,7 +5,7 @@ import { registryNav } from "../pages/registry/nav.ts";
 import { securityNav } from "../pages/security/nav.ts";
 
 /** A page of the navigation. */
-export interface NavItem {
+interface NavItem {
   to: string;
   label: string;
 }

@@ -3,7 +3,7 @@ import { type Capability, testCapabilities } from "../api/gen/iam.ts";
 import { query } from "../api/queries.ts";
 
 /** What the person may do on a resource, as a query for loaders. */
-export function rightsQuery(uid: string) {
+function rightsQuery(uid: string) {
   return query(testCapabilities, { uid });
 }
 

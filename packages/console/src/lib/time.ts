@@ -8,7 +8,6 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
 ];
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "long" });
-const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
 
 /** The distance of an RFC 3339 time from now in words: `3 hours ago`, `in 2 days`, `just now`. */
 export function relativeTime(value: string, nowMs: number): string {
@@ -23,10 +22,4 @@ export function relativeTime(value: string, nowMs: number): string {
 export function exactTime(value: string): string {
   const ms = Date.parse(value);
   return Number.isNaN(ms) ? value : exact.format(ms);
-}
-
-/** The day in the reader's time zone. */
-export function dayOf(value: string): string {
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? value : day.format(ms);
 }

@@ -9,7 +9,7 @@ export function OutsideLink({ href }: { href: string }) {
 }
 
 /** Whether a browser goes to a page of http or https for it. */
-export function isWebAddress(href: string): boolean {
+function isWebAddress(href: string): boolean {
   try {
     return ["http:", "https:"].includes(new URL(href).protocol);
   } catch {

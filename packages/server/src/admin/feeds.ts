@@ -40,7 +40,7 @@ export interface PlannedFeed {
 }
 
 /** A feed, with when it is fetched next (see feedDueMs), and whether it is older than it should be. */
-export interface ListedFeed extends Row<"feeds"> {
+interface ListedFeed extends Row<"feeds"> {
   /** Undefined as long as it is not known. */
   covered: Covered[] | undefined;
   dueMs: number | undefined;

@@ -25,7 +25,7 @@ import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPage
 import { type Cells, type Layout, type Stored, storedPage } from "../core/stored.ts";
 
 /** The fields that every List request has. */
-export interface ListRequest {
+interface ListRequest {
   uidp?: UIDPFilter;
   pageSize: number;
   pageToken: string;

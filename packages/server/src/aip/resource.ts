@@ -57,7 +57,7 @@ export interface Resource<D extends DescMessage, T extends ResourceTable> {
 }
 
 /** Checks an update before it is written; throws to reject it. */
-export type Check<D extends DescMessage, T extends ResourceTable> = (
+type Check<D extends DescMessage, T extends ResourceTable> = (
   before: Row<T>,
   after: MessageShape<D>,
 ) => Promise<void> | void;

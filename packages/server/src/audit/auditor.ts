@@ -17,7 +17,7 @@ export interface Auditor {
 }
 
 /** The part of the transactor that an auditor uses. */
-export interface AuditWriter {
+interface AuditWriter {
   write(command: typeof noteRejections, data: CallData, input: { rejections: Rejection[] }): Promise<void>;
 }
 

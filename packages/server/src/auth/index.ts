@@ -28,23 +28,16 @@ export {
 } from "./permissions/authorize.ts";
 export { callerGrants, grantsOf, reaches, type Rights, rightsOf } from "./permissions/rights.ts";
 export { membership, supposeExchange, usableIdentity } from "./exchange/suppose.ts";
-export type { ExchangeAnswer, Exchanger, ExchangeRequest } from "./exchange/exchange.ts";
+export type { ExchangeAnswer, Exchanger } from "./exchange/exchange.ts";
 export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningKey } from "./tokens/keys.ts";
 export { mcpResource } from "./tokens/mcp-resource.ts";
 export { capabilityOf } from "./tokens/tokens.ts";
-export { isRefreshToken, type Refreshable, type RefreshTokens } from "./tokens/refresh.ts";
+export { isRefreshToken, type RefreshTokens } from "./tokens/refresh.ts";
 export { rejectionMessage } from "./exchange/rejections.ts";
-export {
-  createTokens,
-  isWrongAudience,
-  type MintedToken,
-  type MintRequest,
-  type RepositoryAccess,
-  type Tokens,
-} from "./tokens/tokens.ts";
+export { createTokens, isWrongAudience, type MintRequest, type Tokens } from "./tokens/tokens.ts";
 export { createSignInEndpoints } from "./sign-in/index.ts";
 export { answerPage, escaped, type Page } from "./sign-in/pages.ts";
-export { type AnswerError, authorizationOf, createStsEndpoints, type StsDeps } from "./http/endpoints.ts";
+export { authorizationOf, createStsEndpoints } from "./http/endpoints.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
 
 export interface AccessDeps {

@@ -1,14 +1,11 @@
 export {
   type Appended,
-  type AppendOptions,
   type BlobStore,
   type ByteRange,
   type ByteSink,
   type ByteSource,
   type ContentFault,
   type DigestAlgorithm,
-  type ListedBlob,
-  type ListedUpload,
   SMALL_BLOB_BYTES,
   type StoredBlob,
 } from "./blob-store.ts";

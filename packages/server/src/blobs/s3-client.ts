@@ -5,7 +5,7 @@ import { isRetried } from "./s3-errors.ts";
 import type { S3Location } from "./s3-url.ts";
 
 /** How long the server may be silent, in milliseconds, before a request is cut and repeated. */
-export const SILENCE_TIMEOUT_MS = 5_000;
+const SILENCE_TIMEOUT_MS = 5_000;
 // The SDK makes three attempts. What changes something takes longer than a read, and a copy within the server longest:
 // it says nothing meanwhile.
 const WRITE_FACTOR = 2;

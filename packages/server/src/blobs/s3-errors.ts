@@ -127,7 +127,7 @@ function reasonOf(error: unknown): StorageReason | undefined {
 }
 
 /** Translates an error for the services. One that nobody expected is returned unchanged. */
-export function translated(error: unknown, type: string, name: string): unknown {
+function translated(error: unknown, type: string, name: string): unknown {
   if (error instanceof MoorageError) return error;
   if (isMissing(error)) return notFound(type, name);
   if (isConflict(error)) return aborted(error);

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 
 /** The bytes of a segment that one sum is over; the last block may be shorter. */
-export const BLOCK_BYTES = 1024 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
 
 /**
  * Sums (CRC-32) of the blocks of a segment, taken as its bytes pass. What is read back of it later must have the same.

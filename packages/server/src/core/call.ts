@@ -141,7 +141,7 @@ export interface Call extends CallData {
 }
 
 /** An event to emit. */
-export interface NewEvent<D extends DescMessage> {
+interface NewEvent<D extends DescMessage> {
   /** Without the configured prefix, e.g. `registry.push.v1`. */
   type: string;
   /** The uid of the resource that the event is about. */

@@ -1,13 +1,13 @@
 import type { Call } from "./call.ts";
 
 /** How a command's transaction is isolated from others on PostgreSQL. On SQLite all are serializable. */
-export type Isolation = "serializable" | "read committed";
+type Isolation = "serializable" | "read committed";
 
 /**
  * When a transaction of PostgreSQL is on disk: before its caller is answered, or a moment later. A crash of the
  * database takes back the latest of the deferred ones, never one that a durable one came after.
  */
-export type Durability = "durable" | "deferred";
+type Durability = "durable" | "deferred";
 
 /**
  * A write of the server in one transaction, committed whole or not at all. A feature declares its commands as values,

@@ -75,7 +75,7 @@ export function awaitContinue(request: Request): () => void {
  * Reads the rest of a body and drops it, so that the connection can still carry the answer. The body of a client that
  * waits is not asked for: it sends none when it gets its answer.
  */
-export function dropBody(request: Request): void {
+function dropBody(request: Request): void {
   if (!waiting.has(request)) request.resume();
 }
 

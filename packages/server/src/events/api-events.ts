@@ -49,7 +49,7 @@ export function apiEvents(methods: readonly ApiMethod[]): Map<DescMethod, Emit> 
 }
 
 /** The group that a resource of that type belongs to: itself if it is a group; empty if it is in none. */
-export function groupOf(typeName: string, uid: string): string {
+function groupOf(typeName: string, uid: string): string {
   switch (typeName) {
     case GroupSchema.typeName:
     case AccountAssociationSchema.typeName:

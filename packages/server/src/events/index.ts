@@ -25,9 +25,9 @@ export {
   type PublishedPulls,
   type PulledContent,
 } from "./pulls.ts";
-export { type Backlog, backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
-export { eventRetention, type EventRetentionDeps } from "./retention.ts";
-export { type HistoryWatchDeps, startHistoryWatch } from "./history-watch.ts";
+export { backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
+export { eventRetention } from "./retention.ts";
+export { startHistoryWatch } from "./history-watch.ts";
 export { deliveriesService } from "./deliveries/service.ts";
 export { createSinkCheck } from "./subscriptions/sink-check.ts";
 export { subscriptionPlace } from "./subscriptions/secrets.ts";

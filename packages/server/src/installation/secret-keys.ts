@@ -61,7 +61,7 @@ function makeKeyFile(file: string): Uint8Array {
 }
 
 /** Whether the database has sealed secrets. */
-export async function hasSealedSecrets(store: Store): Promise<boolean> {
+async function hasSealedSecrets(store: Store): Promise<boolean> {
   if ((await store.version()) === 0) return false;
   const row = await store.reader
     .selectFrom("installation")

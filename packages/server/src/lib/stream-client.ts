@@ -17,7 +17,7 @@ export interface StreamOptions {
   connections: number;
 }
 
-export interface StreamInit {
+interface StreamInit {
   method?: "GET" | "HEAD";
   headers?: Record<string, string>;
   signal: AbortSignal;

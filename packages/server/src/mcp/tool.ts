@@ -7,7 +7,7 @@ import type { CallMethod } from "./method-calls.ts";
 import { toolError } from "./tool-error.ts";
 
 /** What a tool works with. */
-export interface ToolContext {
+interface ToolContext {
   /** Calls a method of the tool, as the caller. */
   call: CallMethod;
   /** The identity of the caller. */
@@ -17,7 +17,7 @@ export interface ToolContext {
 }
 
 /** What a tool answers. */
-export interface ToolAnswer<O> {
+interface ToolAnswer<O> {
   /** The answer, by the tool's output schema. */
   answer: O;
   /** The same in a few lines, for people and for clients that do not read structured content. */

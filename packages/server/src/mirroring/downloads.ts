@@ -12,7 +12,7 @@ import { asUpstreamError, UpstreamError } from "./errors.ts";
 import { keepCopiedBlob } from "./commands.ts";
 
 /** A blob to copy to a repo. */
-export interface Wanted {
+interface Wanted {
   place: MirrorPlace;
   upstream: Upstream;
   digest: string;

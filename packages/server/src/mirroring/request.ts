@@ -14,7 +14,7 @@ export interface RetryPolicy {
 }
 
 /** A request to a registry. */
-export interface SourceRequest {
+interface SourceRequest {
   method?: "GET" | "HEAD";
   /** Path and query, or an absolute URL of the same registry. */
   target: string;
@@ -25,7 +25,7 @@ export interface SourceRequest {
 }
 
 /** An answer, and the URL that gave it, after redirects. */
-export type SourceAnswer = StreamAnswer & { url: URL };
+type SourceAnswer = StreamAnswer & { url: URL };
 
 /** An answer whose body was read whole. */
 export interface SmallAnswer {

@@ -13,7 +13,7 @@ export interface PullSource extends Source {
 }
 
 /** What a pull asks a source for. */
-export interface Wanted {
+interface Wanted {
   kind: "manifest" | "blob";
   repo: string;
   /** A tag or a digest. */

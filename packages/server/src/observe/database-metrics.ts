@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
 /** The load of the database, read at each scrape. */
-export interface DatabaseGauges {
+interface DatabaseGauges {
   /**
    * Connections: open ones, the idle ones among them, and callers that wait for one. Undefined when the engine has no
    * pool.

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { sharedReading } from "./shared-reading.ts";
 
 /** The deliveries of one subscription that are not done. */
-export interface Backlog {
+interface Backlog {
   subscription: string;
   /** The number of deliveries that are neither delivered nor given up. */
   open: number;

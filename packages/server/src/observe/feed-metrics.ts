@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "prom-client";
 import { sharedReading } from "./shared-reading.ts";
 
 /** The state of a feed of security data. Times are milliseconds, `sinceMs` since 1970. */
-export interface FeedState {
+interface FeedState {
   feed: string;
   /** When it was last brought up to date, or made. */
   sinceMs: number;

@@ -1,5 +1,5 @@
 /** A metric with its values, in the form in which prom-client passes them between processes. */
-export interface MetricData {
+interface MetricData {
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";

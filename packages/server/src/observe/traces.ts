@@ -6,7 +6,7 @@ import { traceContext } from "./trace-context.ts";
 import type { TraceParent } from "./traceparent.ts";
 
 /** How a request ended. Fields without a value are undefined. */
-export interface RequestEnd {
+interface RequestEnd {
   rpc?: string | undefined;
   verb?: string | undefined;
   code?: number | undefined;

@@ -38,7 +38,7 @@ export interface AttemptDeps {
 }
 
 /** The parts of the registry's decision. SOURCE: only the source of a mirror knows whether it has the image. */
-export type AttemptPart = "RIGHTS" | "EXISTENCE" | "SOURCE" | "POLICY" | "TERMS" | "GATE";
+type AttemptPart = "RIGHTS" | "EXISTENCE" | "SOURCE" | "POLICY" | "TERMS" | "GATE";
 
 /** The registry's decision: the parts that were looked at, of which the last one failed when there is an error. */
 export interface Attempt {

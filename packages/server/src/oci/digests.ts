@@ -25,7 +25,7 @@ export function isTag(text: string): boolean {
  * Whether this can be one segment of an image path. Groups and repos with other names cannot be reached through the
  * registry.
  */
-export function isNameComponent(text: string): boolean {
+function isNameComponent(text: string): boolean {
   return text.length <= MAX_NAME_LENGTH && COMPONENT.test(text);
 }
 

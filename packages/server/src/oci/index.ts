@@ -8,7 +8,6 @@ export {
   furtherNeeds,
   isFreeToPull,
 } from "./attempts.ts";
-export type { PublicSettings } from "./anonymous.ts";
 export { isRepositoryName } from "./digests.ts";
 export { cleanUploads } from "./blobs/stale-uploads.ts";
 export { type Collected, collectGarbage } from "./gc/collect.ts";
@@ -35,7 +34,7 @@ export { startPullPublisher } from "./pulls/publisher.ts";
 export { createPullCache } from "./pulls/cache.ts";
 export { registryHandler } from "./router.ts";
 export { tokenEndpoint } from "./token/endpoint.ts";
-export { announcedLength, bodyOf, responseSink, type Transfer, wholeBodyOf } from "./body.ts";
+export { announcedLength, bodyOf, responseSink, wholeBodyOf } from "./body.ts";
 export { parseRange } from "./blobs/ranges.ts";
 export { redirectUrl } from "./blobs/redirect.ts";
-export { callerOf, type CredentialDeps, headerCredential } from "./token/credentials.ts";
+export { callerOf, headerCredential } from "./token/credentials.ts";

@@ -149,7 +149,7 @@ export function capabilityNames(capabilities: readonly Capability[]): string[] {
   return capabilities.map((capability) => CapabilitySchema.value[capability]?.name ?? String(capability));
 }
 
-export function nameUnknown(name: string): RegistryError {
+function nameUnknown(name: string): RegistryError {
   return new RegistryError("NAME_UNKNOWN", `Repository not found: ${name}`, {
     details: { resource: { type: "moorage.registry.v2.Repo", name } },
   });

@@ -7,7 +7,7 @@ import { PUSH } from "./names.ts";
 import type { Exchange } from "./request.ts";
 
 /** Groups to which a caller may push, by the paths that the names of images begin with. */
-export interface PushTargets {
+interface PushTargets {
   /** In alphabetical order, ten at most. */
   paths: readonly string[];
   /** How many more there are. */

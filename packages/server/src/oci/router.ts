@@ -81,7 +81,7 @@ const VERBS: Record<string, string> = {
  * Finds the endpoint of a path. It matches from the end of the path, since a name has any number of segments. Throws
  * UNSUPPORTED 404, NAME_INVALID or DIGEST_INVALID.
  */
-export function findRoute(path: string, historySegments: string[]): Route {
+function findRoute(path: string, historySegments: string[]): Route {
   const texts = path.slice("/v2/".length).split("/");
   const parts = path.includes("%") ? texts.map(decoded) : texts;
   if (path === "/v2/_catalog") return { kind: "catalog", name: "", methods: ["GET", "HEAD"], run: handleCatalog };

@@ -8,7 +8,7 @@ import { servingProcesses } from "./alike.ts";
 import { endProcess, renewProcess } from "./commands.ts";
 
 /** The schema versions at work in the installation. */
-export interface SchemaVersions {
+interface SchemaVersions {
   /** The database's. */
   database: number;
   /** The lowest and the highest of the programs that serve the installation. */

@@ -51,7 +51,7 @@ export async function endAttachmentChecks({ tx }: Pick<Call, "tx">, repo: string
 }
 
 /** The digest to which cosign attaches what the tag points to; undefined for other tags. */
-export function attachedByTag(tag: string): string | undefined {
+function attachedByTag(tag: string): string | undefined {
   const hex = tag.startsWith("sha256-") ? COSIGN_TAG.exec(tag)?.[1] : undefined;
   return hex === undefined ? undefined : `sha256:${hex}`;
 }

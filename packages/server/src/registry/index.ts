@@ -9,7 +9,7 @@ export {
   endAttachmentChecks,
   NO_ATTACHER,
 } from "./attachment-checks.ts";
-export { type ImagePaths, imagePaths } from "./image-paths.ts";
+export { imagePaths } from "./image-paths.ts";
 export { type ImageConfig, imageConfigIn, MAX_CONFIG_BYTES, NO_CONFIG } from "./image-config.ts";
 export { imageFor, imagesService } from "./images.ts";
 export { imagesToJudge, type PromotedTag, type ToJudge } from "./gated-moves.ts";
@@ -19,24 +19,15 @@ export { findingsHash, type GateNote, type GateOutcome, noteGatedPull, outcomeOf
 export { type LocalMirror, localSourceOf } from "./local-source.ts";
 export { repoOfReport } from "./repo-of-report.ts";
 export { createRepoNamed, repos, reposService } from "./repos.ts";
-export { expireRepoTags, expiringTags, planRetention, type RetentionAccess } from "./retention.ts";
+export { expireRepoTags, expiringTags, planRetention } from "./retention.ts";
 export { passwordPlace, syncPages, type SyncSettings, syncSettings } from "./syncs.ts";
-export { type RunConfig, runConfigOf } from "./run-config.ts";
+export { runConfigOf } from "./run-config.ts";
 export { searchService } from "./search/service.ts";
 export { storageService } from "./storage/service.ts";
-export {
-  deleteTag,
-  findTag,
-  moveTag,
-  type MovedTag,
-  requireMovable,
-  requireUnprotected,
-  type TagMove,
-} from "./tag-moves.ts";
-export type { MoveReason } from "./tag-events.ts";
+export { deleteTag, findTag, moveTag, requireMovable, requireUnprotected } from "./tag-moves.ts";
 export { expireTags, registryCommands } from "./commands.ts";
 export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./timed-tag.ts";
-export { historyPages, tagPages, type TagRecord } from "./tag-readings.ts";
+export { historyPages, tagPages } from "./tag-readings.ts";
 export { keyOfCreateTag, tags, tagsService } from "./tags.ts";
 export {
   describeUnknown,

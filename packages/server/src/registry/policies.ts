@@ -22,7 +22,7 @@ export interface Policy {
   gate?: Gate;
 }
 
-export interface RetentionRule {
+interface RetentionRule {
   matches(tag: string): boolean;
   /** How many of the matching tags are kept, the most recently moved ones; 0 keeps none by number. */
   keepLast: number;

@@ -4,7 +4,7 @@ import { type Database, statement } from "../store/index.ts";
 import { type Policy, policyOf } from "./policies.ts";
 
 /** The columns of a tag that retention uses. */
-export interface RetainedTag {
+interface RetainedTag {
   uid: string;
   name: string;
   digest: string;

@@ -63,13 +63,13 @@ export interface Dispatch {
 }
 
 /** What a call has beside its message. */
-export interface AnswerExtra {
+interface AnswerExtra {
   authorization?: string;
   /** Whether its client has disconnected. */
   hasLeft?: (() => boolean) | undefined;
 }
 
-export interface StreamCall {
+interface StreamCall {
   /** Ends the stream with its reason when aborted. */
   signal: AbortSignal;
   /**

@@ -7,7 +7,7 @@ import { type ProcessPool, TaskError } from "../lib/process-pool/index.ts";
 import { nameOf } from "./methods.ts";
 
 /** A call that is too heavy for this thread. */
-export interface LargeCall {
+interface LargeCall {
   method: DescMethodUnary;
   data: CallData;
   message: Message;

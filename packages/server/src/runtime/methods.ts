@@ -125,14 +125,14 @@ export function ruleOf({ access, desc }: UnaryMethod, { replaces }: CallData): A
   return { ...access, capabilities: [Capability.CAP_TAG_UPDATE] };
 }
 
-export interface StreamMethod extends Ruled {
+interface StreamMethod extends Ruled {
   kind: "stream";
   desc: DescMethodServerStreaming;
   /** Ends with the signal's reason soon after the signal is aborted. */
   open(call: Call, request: Message, signal: AbortSignal): AsyncIterable<Message>;
 }
 /** A method that is made of others: each is called by the same caller, with the rights and the transaction it needs. */
-export interface TranslatedMethod extends Ruled {
+interface TranslatedMethod extends Ruled {
   kind: "translated";
   desc: DescMethodUnary;
   answer(context: TranslationContext, request: Message): Promise<Message | Streamed>;

@@ -94,7 +94,7 @@ const MAX_COLLECTED = 100_000;
 const MAX_READ_BYTES = 1 << 20;
 
 /** The error for a list that is too long for its protocol. */
-export function tooManyItems(max: number): MoorageError {
+function tooManyItems(max: number): MoorageError {
   return new MoorageError(
     Code.ResourceExhausted,
     `Resource exhausted: the list has more than ${max} items, which only REST and gRPC send; narrow it by a filter`,

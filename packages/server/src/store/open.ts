@@ -100,10 +100,7 @@ export function openWriter(path: string, { waits = true } = {}): OpenWriter {
 }
 
 /** The store of the data folder. `migrate` creates its file. */
-export function openSqliteStore({
-  dataDir,
-  ...events
-}: Pick<StoreSettings, "dataDir" | "onDamage" | "onFault">): Store {
+function openSqliteStore({ dataDir, ...events }: Pick<StoreSettings, "dataDir" | "onDamage" | "onFault">): Store {
   const path = databasePath(dataDir);
   let reader: Database | undefined;
   let writer: OpenWriter | undefined;

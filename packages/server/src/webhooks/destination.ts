@@ -13,7 +13,7 @@ export interface Open {
 }
 
 /** Whether the sink may be sent to. `handshake`: its answer, when it was asked just now. */
-export type Readiness =
+type Readiness =
   | { kind: "ready"; handshake?: { atMs: number; allowedRate: number } }
   | { kind: "rejected"; reason: string }
   | { kind: "failed"; error: string; start: Start };

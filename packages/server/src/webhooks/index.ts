@@ -1,2 +1,2 @@
 // Event delivery.
-export { type Dispatcher, startDispatcher } from "./dispatcher.ts";
+export { startDispatcher } from "./dispatcher.ts";

@@ -6,7 +6,7 @@ import { createLookups } from "./dns.ts";
 import { openSink, type Sink } from "./sink.ts";
 
 /** How an attempt ended, for metrics and the log. */
-export interface AttemptResult {
+interface AttemptResult {
   isDelivered: boolean;
   /** The HTTP status; 0 without an answer. */
   status: number;

@@ -17,7 +17,7 @@ export interface QueueOptions<T extends QueueTable, K extends keyof Row<T> & str
 }
 
 /** What a claim came to: the row is held, another process has it, or it was attempted too often and has failed. */
-export type ClaimOutcome = "held" | "lost" | "failed";
+type ClaimOutcome = "held" | "lost" | "failed";
 
 /**
  * A table as a queue: what waits in it is claimed by a process, written in parts while the claim is renewed, and

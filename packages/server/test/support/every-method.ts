@@ -21,7 +21,7 @@ import type { MakeRequest, Place } from "./requests.ts";
 import { restCallOf } from "./rest-call.ts";
 
 /** Who calls: a stranger, those whose rights do not reach, a viewer and an owner. */
-export const WHO = ["stranger", "viewer", "elsewhere", "narrowedAway", "narrowedElsewhere", "owner"] as const;
+const WHO = ["stranger", "viewer", "elsewhere", "narrowedAway", "narrowedElsewhere", "owner"] as const;
 export type Who = (typeof WHO)[number];
 export type Outcome = "ok" | "empty" | "NOT_FOUND" | "PERMISSION_DENIED" | "UNAUTHENTICATED";
 

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { digestOf, OCI_IMAGE, OCI_INDEX } from "./installation.ts";
 
 /** A request to an image of the source: `path` is what follows the image's name, with the query. */
-export interface SourceRequest {
+interface SourceRequest {
   method: string;
   path: string;
   req: IncomingMessage;
@@ -28,7 +28,7 @@ export interface SourceImage {
   asked(start: string): string[];
 }
 
-export interface PushedImage {
+interface PushedImage {
   digest: string;
   size: number;
   layer: string;
@@ -114,7 +114,7 @@ function answer(image: SourceImage, path: string, res: ServerResponse): void {
 }
 
 /** The index of the manifests that refer to the digest. */
-export function referrersOf({ manifests }: SourceImage, subject: string): object {
+function referrersOf({ manifests }: SourceImage, subject: string): object {
   const found = [...manifests].filter(
     ([, { content }]) => content.includes(`"subject":{`) && content.includes(subject),
   );

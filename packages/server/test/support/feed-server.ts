@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** What a path answers. */
-export interface FeedPage {
+interface FeedPage {
   content?: string | Uint8Array;
   etag?: string;
   lastModified?: string;

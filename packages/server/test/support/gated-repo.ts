@@ -8,7 +8,7 @@ import { before as affectedBefore } from "./matching.ts";
 import type { Answer, Platform } from "./platform.ts";
 
 export const CRITICAL = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H" }] };
-export const LOW = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:P/AC:H/PR:H/UI:R/S:U/C:L/I:N/A:N" }] };
+const LOW = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:P/AC:H/PR:H/UI:R/S:U/C:L/I:N/A:N" }] };
 
 /** A package of npm that the records of `putGateRecords` say nothing about. */
 export const CLEAN = ["clean", "1.0.0"] as const;
@@ -34,7 +34,7 @@ export async function putGateRecords(platform: Platform): Promise<void> {
 }
 
 /** An event of a gate, as stored. */
-export interface GateEvent {
+interface GateEvent {
   type: string;
   subject: string;
   actor: string;

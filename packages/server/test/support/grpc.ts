@@ -31,7 +31,7 @@ import type { Json } from "./platform.ts";
 /** A google.rpc.Status as JSON, as the REST handler writes it. */
 export type Refused = Pick<Json, "code" | "message" | "details">;
 /** The result of a gRPC call: a message, or a google.rpc.Status in REST's JSON. */
-export type GrpcAnswer<O extends DescMessage> =
+type GrpcAnswer<O extends DescMessage> =
   { message: MessageShape<O>; error?: undefined } | { message?: undefined; error: Refused };
 
 /** A gRPC client over HTTP/2 in clear text, for every method. */

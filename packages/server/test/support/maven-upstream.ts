@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /** What a release in the folder is made of. */
-export interface Release {
+interface Release {
   /** When its files were put there, in milliseconds since 1970. Defaults to a year ago. */
   publishMs?: number;
   jar?: string | Uint8Array;

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 export const CLIENTS = ["2026-07-28", "2025-11-25", "SDK 1.x"] as const;
 export type ClientKind = (typeof CLIENTS)[number];
 
-export interface ListedTool {
+interface ListedTool {
   name: string;
   title?: string | undefined;
   annotations?: Record<string, unknown> | undefined;
@@ -15,7 +15,7 @@ export interface ListedTool {
 }
 
 /** What a tool answered. */
-export interface Called {
+interface Called {
   isError: boolean;
   /** Its structured content. */
   answer: Record<string, unknown>;

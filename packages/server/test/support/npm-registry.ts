@@ -25,7 +25,7 @@ export interface NpmRegistry {
   stop(): Promise<void>;
 }
 
-export interface RegistryPublish {
+interface RegistryPublish {
   manifest?: object;
   /** When, by the registry. Defaults to now. */
   time?: string;
@@ -34,7 +34,7 @@ export interface RegistryPublish {
   dist?: Record<string, unknown>;
 }
 
-export interface RegistryPackument {
+interface RegistryPackument {
   name: string;
   "dist-tags": Record<string, string>;
   versions: Record<string, Record<string, unknown>>;

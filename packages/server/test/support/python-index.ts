@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
 /** A file that the index has, and what it says of it beside its name, its sum and its size. */
-export interface IndexedFile {
+interface IndexedFile {
   filename: string;
   bytes: Uint8Array;
   metadata?: string;

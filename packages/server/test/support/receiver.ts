@@ -108,7 +108,7 @@ export interface Subscription {
   stateReason: string;
   allowedRate: number;
 }
-export interface Attempt {
+interface Attempt {
   startTime: string;
   latency: string;
   status: number;

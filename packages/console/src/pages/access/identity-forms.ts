@@ -103,7 +103,7 @@ function fieldsOf(identity?: Identity): FieldSpec[] {
 }
 
 /** The identity that the form describes; what the form does not show stays as `before` has it. */
-export function inputOf(values: Values, before?: Identity): IdentityInput {
+function inputOf(values: Values, before?: Identity): IdentityInput {
   const { name = "", description = "", kind, issuer = "", subject = "", subjectPattern = "", audience = "" } = values;
   if (kind === "keys") {
     const audiences = before?.staticKeys?.audiences ?? [];

@@ -13,14 +13,14 @@ const sessionsSearch = pick("identity", "order");
 const storageSearch = pick("group");
 
 /** `/operations`: how the installation is doing, for those who run it. */
-export const operationsRoute = createRoute({
+const operationsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/operations",
   component: lazyRouteComponent(() => import("./operations-page.tsx"), "OperationsPage"),
 });
 
 /** `/operations/feeds`: where what is known of vulnerabilities comes from, for those who run the installation. */
-export const feedsRoute = createRoute({
+const feedsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/operations/feeds",
   component: lazyRouteComponent(() => import("./feeds/feeds-page.tsx"), "FeedsPage"),

@@ -8,7 +8,7 @@ import { groupsAboveQuery } from "./queries.ts";
 const FRESH_MS = 300_000;
 
 /** The path of an image whose repo has this uid and name, such as `acme/team/app`; undefined until it is read. */
-export function useImagePath(uid: string, name: string): string | undefined {
+function useImagePath(uid: string, name: string): string | undefined {
   // Repos of one group share the answer.
   const group = parentUid(uid);
   const { data } = useQuery({ ...groupsAboveQuery(`${group}/repo`), staleTime: FRESH_MS });

@@ -13,7 +13,7 @@ const tagSearch = pick("name", "at");
 const repoSearch = pick("name", "q", "order");
 
 /** `/images`: finds images by a few letters (`q`), or lists those of a group. */
-export const imagesRoute = createRoute({
+const imagesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/images",
   validateSearch: imagesSearch,
@@ -29,7 +29,7 @@ export const imagesRoute = createRoute({
 });
 
 /** `/repo?name=acme/app`: the tags of a repo; those whose name holds `q`. */
-export const repoRoute = createRoute({
+const repoRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/repo",
   validateSearch: repoSearch,
@@ -45,7 +45,7 @@ export const repoRoute = createRoute({
 });
 
 /** `/tag?name=acme/app:1.2`: what a tag has pointed to. `at`: the moment that is looked at. */
-export const tagRoute = createRoute({
+const tagRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/tag",
   validateSearch: tagSearch,

@@ -170,7 +170,7 @@ export async function* blobRows(db: Database): AsyncGenerator<BlobRow> {
   for await (const batch of rowsOf(db, "blobs")) yield* batch;
 }
 
-export async function sumOf(db: Database): Promise<{ count: number; bytes: number }> {
+async function sumOf(db: Database): Promise<{ count: number; bytes: number }> {
   const row = await db
     .selectFrom("blobs")
     .select((eb) => [eb.fn.countAll<number>().as("count"), eb.fn.sum<number | null>("size").as("bytes")])

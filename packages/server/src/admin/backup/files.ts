@@ -73,6 +73,6 @@ export async function syncFolders(folder: string): Promise<void> {
   await handle.sync();
 }
 
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return errorCode(error) === "ENOENT";
 }

@@ -160,7 +160,7 @@ async function copyBlobs(
 }
 
 /** The blobs of an export, in the order of their digests. */
-export async function* exportedBlobs(folder: string): AsyncGenerator<BlobRow> {
+async function* exportedBlobs(folder: string): AsyncGenerator<BlobRow> {
   const table = EXPORTED_TABLES.find(({ name }) => name === "blobs");
   if (table === undefined) return;
   for await (const { text } of linesOf(tablePath(folder, "blobs"))) yield rowOf(table, text) as PlainBlob;

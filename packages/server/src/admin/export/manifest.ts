@@ -27,7 +27,7 @@ export interface ExportManifest {
   blobs: { count: number; bytes: number };
 }
 
-export function manifestPath(folder: string): string {
+function manifestPath(folder: string): string {
   return join(folder, "export.json");
 }
 

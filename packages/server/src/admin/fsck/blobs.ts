@@ -100,7 +100,7 @@ async function faultOf(
 }
 
 /** Reads and hashes the content; `row.size` is how much is read. */
-export async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right" | "wrong" | "missing"> {
+async function contentOf(blobs: BlobStore, row: BlobRow): Promise<"right" | "wrong" | "missing"> {
   const [algorithm = "", hex = ""] = row.digest.split(":");
   if (algorithm !== "sha256" && algorithm !== "sha512") return "wrong";
   const hash = createHash(algorithm);

@@ -34,7 +34,7 @@ export interface ExchangeRequest extends NarrowingRequest {
 }
 
 /** A log-in to the registry: the password, and of the identity what an ExchangeRequest says of it. */
-export type RegistryLogIn = Pick<ExchangeRequest, "bearer" | "identity" | "organizations">;
+type RegistryLogIn = Pick<ExchangeRequest, "bearer" | "identity" | "organizations">;
 
 /**
  * The issued tokens. The refresh token is empty when a token of this issuer was exchanged, whose life must not become

@@ -6,7 +6,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { noteAllSeen, noteSeen } from "../tokens/commands.ts";
 
 /** What is noted of an identity's use: when it was seen, and the audit entry if there is one. */
-export interface UseNote {
+interface UseNote {
   identity: string;
   event?: AuditEvent;
 }

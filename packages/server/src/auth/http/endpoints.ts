@@ -22,7 +22,7 @@ import {
 } from "./oauth.ts";
 
 /** Answers an error as AIP-193 JSON, with the HTTP status of its code or with `status`. */
-export type AnswerError = (response: Response, error: unknown, data: RequestData, status?: number) => void;
+type AnswerError = (response: Response, error: unknown, data: RequestData, status?: number) => void;
 
 export interface StsDeps {
   config: Pick<Config, "baseUrl" | "registryUrl" | "mcp">;

@@ -134,7 +134,7 @@ function narrower(group: string, scope: string): string[] {
 }
 
 /** The given uids without those below another one of them. */
-export function outermost(uids: string[]): string[] {
+function outermost(uids: string[]): string[] {
   const unique = [...new Set(uids)];
   return unique.filter((uid) => !unique.some((other) => other !== uid && isWithin(uid, other)));
 }

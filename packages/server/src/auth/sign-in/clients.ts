@@ -16,7 +16,7 @@ export interface Client {
 /** The command line on the person's own machine. */
 export const CLI_CLIENT = "moorage-cli";
 /** A web console at the redirect URIs of MOORAGE_OAUTH_REDIRECT_URIS. */
-export const WEB_CLIENT = "moorage-web";
+const WEB_CLIENT = "moorage-web";
 
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):([1-9]\d{0,4})(?:\/[A-Za-z0-9._~/-]*)?$/;
 const MAX_URI_CHARS = 512;

@@ -18,7 +18,7 @@ import { denyDevice } from "./device-commands.ts";
 export type Narrowed = Pick<Caller, "capabilities" | "scopes">;
 
 /** What a sign-in is for. */
-export type Target =
+type Target =
   | {
       kind: "client";
       clientId: string;

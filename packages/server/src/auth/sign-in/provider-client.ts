@@ -11,7 +11,7 @@ import { OAuthError } from "../http/oauth.ts";
 import { audiencesOf, parseJwt } from "../tokens/jwt.ts";
 
 /** The values that tie an answer of the provider to the one sign-in that it was requested for. */
-export interface Checks {
+interface Checks {
   state: string;
   nonce: string;
   verifier: string;

@@ -11,8 +11,8 @@ import { type Granted, OTHER_RESOURCE, REDEEM, redeemCode } from "./grant-comman
 import { challengeOf, hashOf } from "./secrets.ts";
 import { pollDevice } from "./device-commands.ts";
 
-export const CODE_GRANT = "authorization_code";
-export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+const CODE_GRANT = "authorization_code";
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
 /**
  * Further grants of the token endpoint, by grant_type, beside those of `parseTokenRequest`. They answer the body and

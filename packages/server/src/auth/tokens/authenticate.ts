@@ -10,7 +10,7 @@ import { mcpResource } from "./mcp-resource.ts";
 import { isWrongAudience, type Tokens } from "./tokens.ts";
 
 /** What a token may be for. MCP takes tokens for the platform as well; no other takes those for MCP. */
-export type Audience = "platform" | "registry" | "mcp";
+type Audience = "platform" | "registry" | "mcp";
 
 /** Authenticates a call to the platform, the registry or MCP by its Authorization header. */
 export type Authenticator = (authorization: string | undefined, audience: Audience, nowMs: number) => Awaitable<Caller>;

@@ -10,7 +10,7 @@ import { rejection } from "./jwt.ts";
 import { rotateRefreshToken, storeRefreshToken } from "./commands.ts";
 
 /** The caller that a refresh token stands for. */
-export interface Refreshable extends Caller {
+interface Refreshable extends Caller {
   audiences: string[];
   /** When the refresh token ends, in milliseconds since 1970; access tokens issued for it end no later. */
   expiresAtMs: number;

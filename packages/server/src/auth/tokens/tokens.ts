@@ -18,7 +18,7 @@ import { ACCESS_TYP, type SignedToken, signToken } from "../../signing/sign.ts";
  * `webhook`: proves to the receiver of an event that this installation sent it. The last two are not accepted by this
  * server.
  */
-export type TokenType = "access" | "registry" | "account" | "webhook";
+type TokenType = "access" | "registry" | "account" | "webhook";
 const TYPS: Record<TokenType, string> = {
   access: ACCESS_TYP,
   registry: "moorage-registry+jwt",
@@ -41,7 +41,7 @@ const CAPABILITIES = new Map<string, Capability>(
 const MAX_TOKEN_LENGTH = 8192;
 const MAX_CACHED = 10_000;
 
-export interface RepositoryAccess {
+interface RepositoryAccess {
   /** `registry` with the name `catalog`: the list of repositories. */
   type: "repository" | "registry";
   name: string;

@@ -1,2 +1,2 @@
-export { type ProcessPool, type ProcessPoolOptions, type RunOptions, processPool } from "./pool.ts";
+export { type ProcessPool, type ProcessPoolOptions, processPool } from "./pool.ts";
 export { TaskError, type TaskErrorKind } from "./task-error.ts";

@@ -26,7 +26,7 @@ export interface ProcessPoolOptions {
   onDeath?(reason: string, kind: TaskErrorKind): void;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** How long the task may take from when a child takes it up. Then the child is killed. */
   timeoutMs: number;
   /** What the task weighs against `maxWaitingBytes`, such as the size of a document. */

@@ -95,7 +95,7 @@ function readFieldMask(json: unknown, at: string, bad: FieldViolation[]): FieldM
 }
 
 /** The paths of a mask's text form; none for an empty text. */
-export function splitPaths(text: string): string[] {
+function splitPaths(text: string): string[] {
   return text.trim() === "" ? [] : text.split(",").map((path) => path.trim());
 }
 

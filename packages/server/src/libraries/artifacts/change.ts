@@ -14,6 +14,7 @@ import type { PublishContext, PublishTarget } from "./publish.ts";
 import { versionNamed, versionsOf } from "./visible.ts";
 import { settleArtifact } from "./write.ts";
 
+/** What is changed, and where. @public in the packed package's declarations. */
 export interface ChangeInput extends PublishTarget {
   /** The number of the ecosystem. */
   ecosystem: number;

@@ -40,7 +40,8 @@ export interface Publication extends PublishedVersion {
   files: readonly [NewFile, ...NewFile[]];
 }
 
-interface PublishInput extends PublishTarget, Publication {
+/** What is published, and where. @public in the packed package's declarations. */
+export interface PublishInput extends PublishTarget, Publication {
   /** The number of the ecosystem. */
   ecosystem: number;
 }

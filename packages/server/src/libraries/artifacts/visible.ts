@@ -16,7 +16,6 @@ const selectVersions = statement<Row<"artifact_versions">>(
 const selectVersion = statement<Row<"artifact_versions">>(
   "select * from artifact_versions where parent = ? and version = ?",
 );
-const selectFiles = statement<Row<"artifact_files">>("select * from artifact_files where artifact = ? order by name");
 const selectFile = statement<Row<"artifact_files">>("select * from artifact_files where artifact = ? and name = ?", [
   "text",
   "text",
@@ -58,11 +57,6 @@ export async function versionNamed(
   version: string,
 ): Promise<Row<"artifact_versions"> | undefined> {
   return version.includes("\0") ? undefined : (await selectVersion(tx, artifact, version))[0];
-}
-
-/** The files of the artifact, by their names. */
-export async function filesOf(tx: Database, artifact: string): Promise<Row<"artifact_files">[]> {
-  return await selectFiles(tx, artifact);
 }
 
 const selectFilesOfVersion = statement<Row<"artifact_files">>(

@@ -25,7 +25,7 @@ interface Position {
 }
 
 /** A version that cannot be compared with those of records. */
-export interface UncomparedVersion {
+interface UncomparedVersion {
   artifact: WalkedArtifact;
   version: string;
 }

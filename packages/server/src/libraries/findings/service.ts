@@ -70,7 +70,11 @@ async function knownOf({ tx, nowMs }: Call, ecosystems: readonly number[]) {
   const spaces = all.map(({ key }) => spaceOfLibraries(key));
   return {
     coverage: covered.map(({ state, preset }, at) => {
-      return { ecosystem: (all[at]?.number ?? Ecosystem.UNSPECIFIED) as Ecosystem, state: KnowledgeState[state], preset };
+      return {
+        ecosystem: (all[at]?.number ?? Ecosystem.UNSPECIFIED) as Ecosystem,
+        state: KnowledgeState[state],
+        preset,
+      };
     }),
     staleFeeds: (await staleFeeds(tx, nowMs, { spaces })).map(staleMessage),
   };

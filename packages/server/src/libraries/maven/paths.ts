@@ -2,7 +2,7 @@ import { isVersion } from "../../lib/versions/index.ts";
 import { libraryError } from "../http/errors.ts";
 
 /** The sums that are served and taken beside each file, by the ending of their names. */
-export const SUMS = ["md5", "sha1", "sha256", "sha512"] as const;
+const SUMS = ["md5", "sha1", "sha256", "sha512"] as const;
 export type Sum = (typeof SUMS)[number];
 
 /** A Maven artifact by its coordinates. */

@@ -15,8 +15,8 @@ import type { MetadataKind, UpstreamMetadata } from "./upstream-metadata.ts";
 /** What the POM of a release has said. */
 export type SaidFacts = Pick<VersionFacts, "publishMs" | "license">;
 
-/** What the metadata in a folder are rendered from, as plain data. */
-interface MetadataInput extends RenderInput<MetadataKind> {
+/** What the metadata in a folder are rendered from, as plain data. @public in the packed package's declarations. */
+export interface MetadataInput extends RenderInput<MetadataKind> {
   coordinates: Coordinates;
   plugins: readonly Plugin[];
   /** What POMs have said of releases that are not kept. */

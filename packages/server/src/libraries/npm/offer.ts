@@ -20,7 +20,7 @@ import { licenseOf, type NpmOffer, offeredLicense, type OfferedVersion, sumsOf }
 // What a client gets of a package is put together here, of plain data: of a large one in a task.
 
 /** A version as a client gets it. */
-export interface Version {
+interface Version {
   version: string;
   manifest: Manifest;
   facts: VersionFacts;

@@ -13,8 +13,8 @@ export interface SentDocument {
   size: number;
 }
 
-/** The tarball that came with a document. */
-interface SentTarball {
+/** The tarball that came with a document. @public in the packed package's declarations. */
+export interface SentTarball {
   name: string;
   file: Pick<ReceivedFile, "sha1" | "sha512">;
 }

@@ -12,8 +12,8 @@ import type { PackageKind } from "./upstream-document.ts";
 /** The forms of a packument: with all that there is, with what an installation needs, and its tags alone. */
 export type Form = "full" | "abbreviated" | "tags";
 
-/** What a packument is rendered from, as plain data. */
-interface PackumentInput extends RenderInput<PackageKind> {
+/** What a packument is rendered from, as plain data. @public in the packed package's declarations. */
+export interface PackumentInput extends RenderInput<PackageKind> {
   form: Form;
   /** The URL of the group's packages. */
   url: string;

@@ -8,8 +8,8 @@ import { type SimpleForm, simpleProject } from "./simple-pages.ts";
 import type { ProjectKind } from "./upstream-page.ts";
 import { newestOf } from "./versions.ts";
 
-/** What the page of a project is rendered from, as plain data. */
-interface PageInput extends RenderInput<ProjectKind> {
+/** What the page of a project is rendered from, as plain data. @public in the packed package's declarations. */
+export interface PageInput extends RenderInput<ProjectKind> {
   form: SimpleForm;
 }
 

@@ -55,7 +55,7 @@ export interface Collection extends CollectDeps, CollectOptions {
   read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 }
 
-export const NOTHING: Collected = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
+const NOTHING: Collected = { tags: 0, manifests: 0, blobs: 0, bytes: 0 };
 const MANIFEST_PAGE = 200;
 const REMOVAL_CONCURRENCY = 8;
 const MAX_PAUSE_MS = 50;

@@ -23,7 +23,7 @@ export interface PullRecorder {
 }
 
 /** The part of the transactor that a recorder uses. */
-export interface PullWriter {
+interface PullWriter {
   write(command: typeof keepPulls, data: CallData, input: { pulls: string }): Promise<{ kept: boolean }>;
 }
 

@@ -23,7 +23,7 @@ export interface Found {
 }
 
 /** What one step found, in order, and the position that it got to; undefined: there is nothing more. */
-export interface Looked {
+interface Looked {
   found: Found[];
   last: Position | undefined;
 }

@@ -5,7 +5,7 @@ import type { Database } from "../../store/index.ts";
 import { imagePaths } from "../image-paths.ts";
 
 /** The most links of blobs to repos, the most manifests and the most libraries that are counted in one row. */
-export const MAX_COUNTED = 50_000;
+const MAX_COUNTED = 50_000;
 const LARGEST = 20;
 
 /** A group whose content is counted: with all below it, or the repos directly in it. */

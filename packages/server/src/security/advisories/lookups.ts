@@ -78,7 +78,7 @@ function subjectOf(advisory: Found): string {
 }
 
 /** All ends of the texts, each once, cut to what is searched for. */
-export function suffixesOf(texts: readonly string[]): string[] {
+function suffixesOf(texts: readonly string[]): string[] {
   const found = new Set<string>();
   for (const text of texts) {
     const letters = [...text];

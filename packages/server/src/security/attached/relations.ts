@@ -5,7 +5,7 @@ import { mayHoldDocuments } from "./media-types.ts";
 import { withoutOwn } from "./own-vex.ts";
 
 /** The most manifests that count as attached to a digest, and the most indexes that are looked at. */
-export const MAX_ATTACHED = 100;
+const MAX_ATTACHED = 100;
 const MAX_REFERRERS = 1_000;
 const MAX_INDEXES = 20;
 const MAX_INDEX_BYTES = 1 << 20;

@@ -18,7 +18,7 @@ export interface CatalogInput {
 }
 
 /** What the largest images of public registries do not come near to. */
-export const DEFAULT_LIMITS: CatalogLimits = {
+const DEFAULT_LIMITS: CatalogLimits = {
   layers: 1_000,
   bytes: 64 * 2 ** 30,
   entries: 3_000_000,

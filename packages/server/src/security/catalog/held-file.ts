@@ -1,6 +1,5 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { CatalogError } from "./types.ts";
 
 /** Up to this size a file is held in memory, in bytes. Larger ones are written to the folder for temporary files. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
@@ -119,9 +118,4 @@ function notWritten(cause: unknown): TempFolderError {
   return new TempFolderError(`the folder for temporary files cannot be written: ${(cause as Error).message}`, {
     cause,
   });
-}
-
-/** Throws if the file is larger than a bound, in bytes. */
-export function bounded(size: number, maxBytes: number, what: string): void {
-  if (size > maxBytes) throw new CatalogError(`${what} has more than ${maxBytes} bytes`);
 }

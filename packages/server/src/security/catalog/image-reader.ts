@@ -65,7 +65,7 @@ export interface ImageReader {
   stop(): Promise<void>;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   signal: AbortSignal;
   isAgain: boolean;
 }

@@ -1,5 +1,5 @@
 /** The most items of a part, which one command writes. */
-export const PART_ROWS = 500;
+const PART_ROWS = 500;
 const PART_BYTES = 1024 * 1024;
 
 /**

@@ -28,7 +28,7 @@ import { CATALOG_STATE } from "./rows.ts";
 import type { Component } from "./types.ts";
 
 /** What is counted. Outcomes: done, failed, again or interrupted. */
-export interface CatalogMetrics {
+interface CatalogMetrics {
   read(outcome: string, ms: number): void;
   /** A process that reads images ended which should not have, or had to be killed. */
   readerDied(kind: TaskErrorKind): void;

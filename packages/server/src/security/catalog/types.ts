@@ -31,7 +31,7 @@ export interface OsRelease {
 }
 
 /** Types of purls that readers find. */
-export type PackageType =
+type PackageType =
   | "deb"
   | "apk"
   | "rpm"

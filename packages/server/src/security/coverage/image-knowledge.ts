@@ -91,16 +91,6 @@ export async function knowledgeOf(
   return missing.length === 0 ? known : unknown(describeUncovered(missing), false, "NO_DATA");
 }
 
-/** Why the findings of an image of a repo are not known; undefined when they are, and for what is no image. */
-export async function unknownOf(
-  tx: Database,
-  image: GatedImage,
-  manifest: ManifestContent | undefined,
-): Promise<UnknownImage | undefined> {
-  const known = await knowledgeOf(tx, image, manifest);
-  return known === undefined ? undefined : unknownIn(known);
-}
-
 /** What a gate says of it; undefined when it is known. */
 export function unknownIn({ digest, reason, waits, state }: ImageKnowledge): UnknownImage | undefined {
   return state === "READ" ? undefined : { digest, reason, waits, state };

@@ -5,7 +5,7 @@ import { marks } from "../findings/images.ts";
 import { versionOrder } from "../matching/package-keys.ts";
 
 /** A package whose version the order of its ecosystem cannot read, such as `(devel)` of a Go program. */
-export interface UncomparedPackage {
+interface UncomparedPackage {
   purl: string;
   version: string;
 }

@@ -17,7 +17,7 @@ export interface UncoveredPackages {
 }
 
 /** Packages of an image that feeds cover. */
-export interface CoveredPackages {
+interface CoveredPackages {
   /** For people, as above. */
   ecosystem: string;
   packages: number;
@@ -25,7 +25,7 @@ export interface CoveredPackages {
 }
 
 /** A feed that covers a key space. */
-export interface SpaceFeed {
+interface SpaceFeed {
   feed: string;
   /** How many of its records are about it; undefined until an import has counted them. */
   records: number | undefined;

@@ -20,7 +20,7 @@ export interface ImagePair {
 }
 
 /** The image of one platform, as it is answered. */
-export interface DiffImage {
+interface DiffImage {
   digest: string;
   size: bigint;
   layerCount: number;

@@ -51,7 +51,7 @@ export async function imageStatements(
 }
 
 /** Of what is said, in the order of its weight, what nothing before speaks of. */
-export function counting(said: readonly Said[], packages: HeldPackages): ImageStatement[] {
+function counting(said: readonly Said[], packages: HeldPackages): ImageStatement[] {
   const ofAll = new Set<string>();
   const ofSome = new Map<string, Set<string>>();
   const found: ImageStatement[] = [];

@@ -3,9 +3,9 @@ import type { Part } from "./parts.ts";
 import { problemOf, type Read, SourceError, UnreadableRecord } from "./record.ts";
 
 /** The largest document, in bytes: the largest that are published have some ten megabytes. */
-export const MAX_DOCUMENT_BYTES = 64 << 20;
+const MAX_DOCUMENT_BYTES = 64 << 20;
 /** How deep objects and lists in a document may be nested. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Reads the records of one document. Throws an UnreadableRecord for the document as a whole. */
 export type DocumentReader = (document: unknown, name: string) => Iterable<Read>;
@@ -34,7 +34,7 @@ export function stemOf(name: string): string {
 }
 
 /** The text of a part in UTF-8. Throws an UnreadableRecord when it is larger than `maxBytes`. */
-export async function wholeText(part: Part, maxBytes: number): Promise<string> {
+async function wholeText(part: Part, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of part.bytes()) {

@@ -17,7 +17,7 @@ export interface Validators {
 
 const MAX_REDIRECTS = 5;
 /** The most bytes of a feed's source: the largest that are published have about one gigabyte. */
-export const MAX_DOWNLOAD_BYTES = 4 * 2 ** 30;
+const MAX_DOWNLOAD_BYTES = 4 * 2 ** 30;
 
 export function openDownloads({ allowPrivateNetwork, dnsServers }: DownloadRules): StreamClient {
   return openStreamClient({

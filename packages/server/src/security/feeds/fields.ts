@@ -28,11 +28,6 @@ export function textIfAny(value: unknown, field: string): string | undefined {
   return value === undefined || value === null ? undefined : textAt(value, field);
 }
 
-/** Texts, without those that are empty, each once. */
-export function textsAt(value: unknown, field: string): string[] {
-  return [...new Set(listAt(value, field).map((each, at) => textAt(each, `${field}[${at}]`)))];
-}
-
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,12})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** A date, or a time with its zone, in milliseconds since 1970. Source: RFC 3339. */

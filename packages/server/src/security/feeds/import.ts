@@ -70,7 +70,7 @@ const BATCH_BYTES = 1 << 20;
 const PAGE = 5_000;
 const MAX_RECORDS = 5_000_000;
 /** The most problems of each kind that are stored of a feed; all are counted. */
-export const MAX_PROBLEMS = 1_000;
+const MAX_PROBLEMS = 1_000;
 
 /**
  * Imports a source into a feed, a transaction for each batch. Killed at any point it leaves whole records, and the next

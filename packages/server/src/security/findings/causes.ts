@@ -7,7 +7,7 @@ import type { Row } from "../../store/index.ts";
  * list of ids of vulnerabilities, about which an advisory says something else now, or what a feed says something else
  * of (see StatedCause).
  */
-export type CauseKind = "image" | "package" | "advisory" | "statement";
+type CauseKind = "image" | "package" | "advisory" | "statement";
 export type FindingCause = Row<"finding_causes"> & { kind: CauseKind };
 
 // Rows per statement, below the parameter limit of every engine.

@@ -31,7 +31,7 @@ import { orderOf } from "./versions.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "./vulnerabilities.ts";
 
 /** A record that affects a package. Times are milliseconds since 1970. */
-export interface AffectingRecord {
+interface AffectingRecord {
   feed: string;
   id: string;
   /** The change number of the state that it was in; see feed_changes. */

@@ -16,7 +16,7 @@ import { startWorker, type Wakes } from "../../work/index.ts";
 import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "./state.ts";
 
 /** What is counted. */
-export interface MatchingMetrics {
+interface MatchingMetrics {
   opened(findings: number): void;
   closed(findings: number): void;
   /** Counts a step that took so many milliseconds. */

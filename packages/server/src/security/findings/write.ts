@@ -7,7 +7,7 @@ import type { MatchedRecord } from "./records.ts";
 /** Why a finding was opened: its package is new, or its record is new or says something else. */
 export type OpenReason = "PACKAGE" | "RECORD";
 /** Why it was closed: CHANGED, the record does not affect the package any more, or says something else about it. */
-export type CloseReason = "REMOVED" | "WITHDRAWN" | "CHANGED";
+type CloseReason = "REMOVED" | "WITHDRAWN" | "CHANGED";
 
 /** A package and a record that may have to do with each other. */
 export interface Pair {

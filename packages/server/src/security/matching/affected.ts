@@ -25,7 +25,7 @@ export interface Interval {
 }
 
 /** One range, its intervals in the order of their versions. */
-export interface CompiledRange {
+interface CompiledRange {
   intervals: Interval[];
   /** The range says nothing of versions that are not before at least one of these. Absent: of all. */
   limits?: string[];

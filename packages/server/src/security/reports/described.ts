@@ -17,7 +17,7 @@ export interface ReportedVulnerability extends Description {
 }
 
 /** What the feeds say about a vulnerability. */
-export interface Description {
+interface Description {
   /** In one line. */
   summary: string;
   /** Markdown. */

@@ -7,7 +7,7 @@ export const SCAN_REQUEST = "application/vnd.scanner.adapter.scan.request+json; 
 export const SCAN_RESPONSE = "application/vnd.scanner.adapter.scan.response+json; version=1.0";
 
 /** The reports that are read, the preferred first. Those of vulnerabilities have the same form. */
-export const REPORTS: Readonly<Record<number, readonly string[]>> = {
+const REPORTS: Readonly<Record<number, readonly string[]>> = {
   [ScanType.VULNERABILITY]: [
     "application/vnd.security.vulnerability.report; version=1.1",
     "application/vnd.scanner.adapter.vuln.report.harbor+json; version=1.0",

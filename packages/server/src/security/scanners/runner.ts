@@ -61,7 +61,7 @@ export interface ScanRunnerDeps {
 }
 
 /** What is counted. */
-export interface ScanMetrics {
+interface ScanMetrics {
   started(type: string): void;
   /** Counts an attempt that has ended, after so many milliseconds. */
   ended(type: string, outcome: Outcome, ms: number): void;

@@ -28,7 +28,7 @@ export const VEX_FORMATS: readonly string[] = Object.keys(READERS);
 
 /** The largest document that is read, in characters, and the most that one says about products that may be decided. */
 export const MAX_DOCUMENT_CHARS = 4 << 20;
-export const MAX_STATEMENTS = 20_000;
+const MAX_STATEMENTS = 20_000;
 const MAX_KEY_BYTES = 1_000;
 
 /** A statement of a feed about a product that the feed may decide about. */

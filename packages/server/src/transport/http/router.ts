@@ -26,7 +26,7 @@ export interface Router {
 }
 
 /** What `/healthz` and `/readyz` say: each is undefined when there is nothing to say. */
-export interface RouterHealth {
+interface RouterHealth {
   /** What keeps the server from being ready, in a few words. */
   problem(): string | undefined;
   /** What a restart would mend. */

@@ -10,7 +10,7 @@ const COUNT = "^(?:0|[1-9][0-9]{0,18})$";
 /** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses unchanged. */
 export type Schema = Record<string, unknown>;
 /** Which form of a message a schema describes: as the server answers it, or as a client may send it. */
-export type Form = "answer" | "input";
+type Form = "answer" | "input";
 /** The comments of the `.proto` files on messages, fields, enums and methods, by full name. */
 export type Comments = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 /** A variable of a path: the dotted request field that it fills, and the segment that has its value. */
-export interface Variable {
+interface Variable {
   field: string;
   /** Index among the segments after the collection. */
   index: number;

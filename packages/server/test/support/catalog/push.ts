@@ -30,7 +30,7 @@ export async function pushLayers(
 }
 
 /** Content of an artifact, and what its descriptor says. */
-export interface ArtifactPart {
+interface ArtifactPart {
   mediaType: string;
   content: Uint8Array | string;
   annotations?: Record<string, string>;

@@ -8,7 +8,7 @@ export interface Reply {
   body: Buffer;
 }
 
-export interface Send {
+interface Send {
   headers?: Record<string, string | string[]>;
   /** Parameters added to those of the target. A list sends its name several times. */
   query?: Record<string, string | string[]>;

@@ -9,7 +9,7 @@ export interface Question {
   grpc?: Uint8Array;
 }
 /** A request that may write. */
-export interface Change {
+interface Change {
   method: string;
   path: string;
   headers: Record<string, string>;

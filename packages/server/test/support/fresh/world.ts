@@ -33,7 +33,7 @@ export interface Repo extends Named {
   policy: boolean;
 }
 /** What a binding of an actor was last known to be; no uid when it was removed. */
-export interface Binding {
+interface Binding {
   actor: string;
   group: Group;
   role: string;

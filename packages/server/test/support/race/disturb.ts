@@ -9,7 +9,7 @@ import { inheritedEnv } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 
 /** How often a race was disturbed, by kind. */
-export type Disturbances = Record<(typeof KINDS)[number], number>;
+type Disturbances = Record<(typeof KINDS)[number], number>;
 
 export interface Disturber {
   done: Disturbances;

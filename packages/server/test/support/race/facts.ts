@@ -20,7 +20,7 @@ export interface Known {
 }
 
 /** A tag was set to a digest; empty when it was deleted. Without `sure` the request was not answered. */
-export interface Move {
+interface Move {
   digest: string;
   sure: boolean;
 }

@@ -254,7 +254,7 @@ async function uidOf(context: OperationContext, repo: RepoFacts): Promise<string
   return repos[0]?.uid;
 }
 
-export async function pullTag(context: OperationContext, repo: RepoFacts): Promise<void> {
+async function pullTag(context: OperationContext, repo: RepoFacts): Promise<void> {
   if (repo.moves.size === 0) return;
   const tag = context.dice.pick([...repo.moves.keys()]);
   await checkTag({ ...context, patient: true }, repo, tag);

@@ -22,7 +22,7 @@ const RETRY_AFTER = [
 ];
 
 /** The path of a redirect's target, which must never be requested. */
-export const TRAP = "trap";
+const TRAP = "trap";
 
 /** The behaviours by the second segment of the path. */
 export const MALICE: Record<string, Malice> = {

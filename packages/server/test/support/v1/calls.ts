@@ -10,7 +10,7 @@ export type Item = Record<string, unknown>;
 export type Asked = readonly [method: DescMethodUnary, request: JsonValue];
 
 /** Who asks: `none` without a token, `stranger` without a right, `viewer` and `owner` with that role. */
-export type Who = "none" | "stranger" | "viewer" | "owner";
+type Who = "none" | "stranger" | "viewer" | "owner";
 
 /** The v1 API of a platform, by REST and by gRPC. */
 export interface V1 {

@@ -30,13 +30,13 @@ export interface Kind {
 }
 
 /** What is replaced: below what it is, the name that it was made with, and whether it was deleted. */
-export interface Target {
+interface Target {
   parent: string;
   name: string;
   isGone: boolean;
 }
 
-export interface Calls {
+interface Calls {
   create(parent: string, fields: Fields): Request;
   /** Writes all fields that v1 has. Absent where v1 has no such method. */
   replace?(uid: string, fields: Fields, target: Target): Request;

@@ -38,7 +38,7 @@ const OUTCOMES: Readonly<Record<string, Shown["outcome"]>> = {
 };
 
 /** A sentence of the API with a capital letter and a full stop. */
-export function sentence(text: string): string {
+function sentence(text: string): string {
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(whole) || whole === "" ? whole : `${whole}.`;
 }

@@ -19,7 +19,7 @@ export interface BuildStep {
  * The steps in their order: those of the history with the layers that they made. Layers without a step come last, as do
  * all without a history. Source: OCI image configuration, `history`.
  */
-export function buildSteps(layers: readonly Json[], history: readonly Json[]): readonly BuildStep[] {
+function buildSteps(layers: readonly Json[], history: readonly Json[]): readonly BuildStep[] {
   let next = 0;
   const steps = history.map((entry): BuildStep => {
     const command = textOf(entry["created_by"]) || textOf(entry["comment"]);

@@ -3,7 +3,7 @@ import { manifestQuery, type Manifest, type Place } from "./data.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "./json.ts";
 
 /** One image of an index. */
-export interface PlatformImage {
+interface PlatformImage {
   /** Such as `linux/arm/v7`. */
   platform: string;
   digest: string;
@@ -11,7 +11,7 @@ export interface PlatformImage {
 }
 
 /** The images of an index; empty for that of one image. Attestations, which are for no platform, are left out. */
-export function imagesOf(manifest: Manifest | undefined): readonly PlatformImage[] {
+function imagesOf(manifest: Manifest | undefined): readonly PlatformImage[] {
   return objectsOf(manifest?.json["manifests"])
     .map((entry) => ({
       platform: platformName(objectOf(entry["platform"])),

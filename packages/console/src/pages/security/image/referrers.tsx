@@ -23,7 +23,7 @@ const KINDS: readonly (readonly [type: RegExp, words: string])[] = [
 ];
 
 /** What a media type stands for. */
-export function artifactWords(type: string): string {
+function artifactWords(type: string): string {
   return KINDS.find(([pattern]) => pattern.test(type))?.[1] ?? "Artifact";
 }
 

@@ -1,7 +1,7 @@
 import type { HeldFile } from "../held-file.ts";
 
 /** A part of a program: where it is loaded, and where in the file it lies. */
-export interface Section {
+interface Section {
   name: string;
   address: number;
   offset: number;
