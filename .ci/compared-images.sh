@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes roots of images with the tools that put packages into images, for .ci/compared.sh:
+# Makes roots of images with the tools that put packages into images, for .ci/compare.sh:
 #   .ci/compared-images.sh FOLDER
 # Each kind is FOLDER/KIND/root, with FOLDER/KIND/locks, lines of PARSER:FILE for osv-scanner with the same packages: lock
 # files that the tool wrote beside, or that are made of what its package manager says. Fetches from the registries of

@@ -12,8 +12,8 @@ CHART=deploy/helm/moorage
 # The oldest Kubernetes of Chart.yaml, and the newest that the schemas support.
 KUBERNETES="1.30 1.37"
 
-# shellcheck source=.ci/ending.sh
-. "$ROOT/.ci/ending.sh"
+# shellcheck source=.ci/cleanup.sh
+. "$ROOT/.ci/cleanup.sh"
 
 MISSING=0
 # tool NAME: sets TOOL to its path; false when it is not available.
@@ -49,7 +49,7 @@ if tool caddy; then
   done
   "$TOOL" fmt --diff deploy/Caddyfile >/dev/null || fail "deploy/Caddyfile is formatted"
   caddy adapt >"$WORK/caddy.json" 2>/dev/null
-  timeout 60 node .ci/proxied.ts "$TOOL" "$WORK/caddy.json" "$PORT" || fail "the proxy passes REST, the registry and gRPC on"
+  timeout 60 node .ci/check-proxy.ts "$TOOL" "$WORK/caddy.json" "$PORT" || fail "the proxy passes REST, the registry and gRPC on"
   ok "caddy: deploy/Caddyfile, and the server behind it"
 fi
 
@@ -89,7 +89,7 @@ if tool helm; then
       "$HELM" template moorage "$CHART" --values "$values" --kube-version "$version.0" >"$WORK/rendered/$name-$version.yaml" || fail "helm template with $values"
     done
   done
-  node .ci/rendered.ts "$WORK"/rendered/*.yaml
+  node .ci/check-chart.ts "$WORK"/rendered/*.yaml
   ok "helm: $CHART renders to what fits together"
 
   # refused MESSAGE VALUE…: the embedded values with these added must be rejected with that message.

@@ -3,8 +3,8 @@
 # PLATFORM_TOKEN.
 
 export PATH="$ROOT/node_modules/.bin:$PATH"
-# shellcheck source=.ci/ending.sh
-. "$ROOT/.ci/ending.sh"
+# shellcheck source=.ci/cleanup.sh
+. "$ROOT/.ci/cleanup.sh"
 DATA="$WORK/data"
 
 moorage() { node "$ROOT/packages/cli/bin/moorage.js" "$@"; }

@@ -12,8 +12,8 @@ ROOT=$(cd "$(dirname "$0")/.." && pwd)
 GATEWAY=${VERSITY_BINARY:-}
 [ -n "$GATEWAY" ] || GATEWAY=$("$ROOT/.ci/tools.sh" versitygw)
 
-# shellcheck source=.ci/ending.sh
-. "$ROOT/.ci/ending.sh"
+# shellcheck source=.ci/cleanup.sh
+. "$ROOT/.ci/cleanup.sh"
 
 # A bucket is a folder. Metadata of objects is stored in another folder: not every file system has extended attributes.
 mkdir -p "$WORK/root/blobs" "$WORK/sidecar"

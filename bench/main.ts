@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { startBare } from "./bare.ts";
 import { commandFigures } from "./command.ts";
 import { guarded, type Part, runPostgres, runSqlite } from "./engines.ts";
-import { installMoorage, SOURCES } from "./installed.ts";
+import { installMoorage, SOURCES } from "./installation.ts";
 import { heavyLines } from "./heavy.ts";
 import { openLoader } from "./loader.ts";
 import { startDockerRegistry, startZot } from "./peers.ts";

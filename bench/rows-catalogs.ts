@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CONFIG, contentOf } from "./images.ts";
 import type { Moorage, Place } from "./moorage.ts";
 import { ask, forgetPeak, mappedMib, peakMib, SERVER_CORE } from "./processes.ts";
-import { queried } from "./queried.ts";
+import { queried } from "./query.ts";
 import { realImage, type RealImage } from "./real-image.ts";
 import { MANIFEST, pushBlob, tagImage } from "./registries.ts";
 import { type Bench, count, type Row, type Sample, type Section, type Sizes } from "./rows.ts";

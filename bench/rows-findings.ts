@@ -7,7 +7,7 @@ import { textOf } from "./images.ts";
 import type { Installation } from "./installations.ts";
 import { PLACE } from "./load.ts";
 import { type Moorage, type Place, startMoorage } from "./moorage.ts";
-import { queried } from "./queried.ts";
+import { queried } from "./query.ts";
 import { ask, forgetPeak, mappedMib, peakMib, SERVER_CORE, stop } from "./processes.ts";
 import { alone, type AloneWork, type Bench, count, get, overHttp, type Row, type Section } from "./rows.ts";
 import {

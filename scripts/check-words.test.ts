@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bannedIn, problemsIn } from "./check-words.ts";
+import { bannedIn, participleNamesIn, problemsIn } from "./check-words.ts";
 
 const GLOSSARY = `# Glossary
 
@@ -68,4 +68,9 @@ test("a file that a comment or a document names must be there", () => {
   assert.deepEqual(problems("// See store/here.ts."), []);
   assert.deepEqual(problems("// See store/gone.ts."), ["packages/a.ts:1: there is no file store/gone.ts"]);
   assert.deepEqual(problems(`import { a } from "./gone.ts";`), [], "the compiler looks at imports");
+});
+
+test("a file that is called by a participle is found, by its last word", () => {
+  const files = ["src/known.ts", "src/read-published.ts", "src/feed.ts", "src/known-values.ts", "src/held.test.ts"];
+  assert.deepEqual(participleNamesIn(files), ["src/known.ts", "src/read-published.ts", "src/held.test.ts"]);
 });

@@ -81,6 +81,26 @@ export function problemsIn(
   });
 }
 
+// Participles that do not end in -ed.
+const IRREGULAR = new Set(
+  "begun bound bought broken brought built caught chosen done drawn fallen felt found given gone grown heard held hidden kept known led left lent lost made meant met paid said seen sent shown sold spent stolen taken taught thought thrown understood won written".split(
+    " ",
+  ),
+);
+const NOUNS_IN_ED = new Set(["bed", "breed", "deed", "embed", "feed", "greed", "need", "seed", "speed", "weed"]);
+
+/**
+ * The source files that are called by a participle, such as `known` or `read-published`: a name says what is in the
+ * file by a noun, or what it does by a verb and its object.
+ */
+export function participleNamesIn(files: readonly string[]): string[] {
+  return files.filter((file) => {
+    const name = path.basename(file).replace(/\..*$/, "");
+    const word = name.split("-").at(-1) ?? "";
+    return IRREGULAR.has(word) || (word.endsWith("ed") && !NOUNS_IN_ED.has(word));
+  });
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const root = path.dirname(import.meta.dirname);
   const banned = bannedIn(readFileSync(path.join(root, GLOSSARY), "utf8"));
@@ -97,6 +117,9 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const problems = files.flatMap((file) =>
     problemsIn(file, readFileSync(path.join(root, file), "utf8"), banned, exists),
   );
+  const sources = all.filter((file) => /\.(?:tsx?|js|sh)$/.test(file) && existsSync(path.join(root, file)));
+  for (const file of participleNamesIn(sources))
+    problems.push(`${file}: is called by a participle: name it by a noun, or by a verb and its object`);
   if (banned.length === 0) problems.push(`${GLOSSARY} has no table under "${HEADING}"`);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;

@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SOURCES } from "../../bench/installed.ts";
+import { SOURCES } from "../../bench/installation.ts";
 import { type LibraryPeer, startDevpi, startVerdaccio } from "../../bench/library-peers.ts";
 import { startMoorage } from "../../bench/moorage.ts";
 import { stopAll } from "../../bench/processes.ts";
 import type { Registry } from "../../bench/registries.ts";
-import type { Case, Place } from "./asking.ts";
+import type { Case, Place } from "./ask.ts";
 import { NPM_CASES } from "./npm-cases.ts";
 import { PYPI_CASES, type PypiPlace } from "./pypi-cases.ts";
 

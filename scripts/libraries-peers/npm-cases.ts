@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { publishDocument } from "../../packages/server/test/support/npm.ts";
-import { again, type Answer, ask, type Case, each, jsonOf, type Place, typeOf } from "./asking.ts";
+import { again, type Answer, ask, type Case, each, jsonOf, type Place, typeOf } from "./ask.ts";
 
 const LIB = "/@acme%2flib";
 const ABBREVIATED = "application/vnd.npm.install-v1+json";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sdistOf, type Wheel, wheelOf } from "../../packages/server/test/support/pypi.ts";
-import { again, type Answer, ask, type Case, each, jsonOf, type Place, typeOf } from "./asking.ts";
+import { again, type Answer, ask, type Case, each, jsonOf, type Place, typeOf } from "./ask.ts";
 
 const JSON_TYPE = "application/vnd.pypi.simple.v1+json";
 const PIP_ACCEPT = `${JSON_TYPE}, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01`;

@@ -8,7 +8,7 @@ import { showRequests } from "./debug.ts";
 import { ApiFailure, type Json, type JsonObject } from "./failure.ts";
 import { send } from "./http.ts";
 import { allPages, type ListOptions, type Query } from "./paging.ts";
-import { Remembered } from "./remembered.ts";
+import { Remembered } from "./answer-cache.ts";
 import { withRetries } from "./retry.ts";
 
 export { ApiFailure, type Json, type JsonObject } from "./failure.ts";

@@ -1,7 +1,7 @@
 // What `moorage apply` says on standard error: a diff for each resource, and the sum.
 import { ApiFailure, type Json } from "../api/rest.ts";
 import { lineOf } from "../command/failure.ts";
-import { type Colour, isColoured, paint } from "../output/colour.ts";
+import { type Colour, isColoured, paint } from "../output/color.ts";
 import { printable } from "../printable.ts";
 import type { Applied } from "./all.ts";
 import type { Action, Outcome } from "./one.ts";

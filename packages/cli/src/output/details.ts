@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../api/rest.ts";
 import { printable, printableLines } from "../printable.ts";
 import { ageText, sizeText } from "./cells.ts";
-import { paint } from "./colour.ts";
+import { paint } from "./color.ts";
 import { pad, widthOf } from "./width.ts";
 
 const INDENT = "  ";

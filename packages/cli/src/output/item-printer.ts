@@ -2,7 +2,7 @@
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { printableLines } from "../printable.ts";
-import { isColoured } from "./colour.ts";
+import { isColoured } from "./color.ts";
 import { csvHeaders, csvLine } from "./csv.ts";
 import type { Format } from "./format.ts";
 import type { Listing } from "./listing.ts";

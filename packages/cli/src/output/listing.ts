@@ -2,7 +2,7 @@
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject } from "../api/rest.ts";
 import type { CellKind } from "./cells.ts";
-import type { Colour } from "./colour.ts";
+import type { Colour } from "./color.ts";
 
 /** A column of tables. */
 export interface Column {

@@ -2,7 +2,7 @@
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { type CellForm, cellText } from "./cells.ts";
-import { type Colour, paint } from "./colour.ts";
+import { type Colour, paint } from "./color.ts";
 import type { Column, Listing } from "./listing.ts";
 import { cut, pad, widthOf } from "./width.ts";
 

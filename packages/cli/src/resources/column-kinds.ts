@@ -3,7 +3,7 @@ import { isUid, type Kind, parentOf } from "../api/name-kinds.ts";
 import { durationMs, durationText } from "../command/duration.ts";
 import type { Json, JsonObject } from "../api/rest.ts";
 import type { PathOf } from "../api/uid-paths.ts";
-import type { Colour } from "../output/colour.ts";
+import type { Colour } from "../output/color.ts";
 import type { Column } from "../output/listing.ts";
 
 /** What a column may have besides its header and its field. */

@@ -2,7 +2,7 @@
 import { numberIn, objectIn, objectsIn, textIn, textsIn, wordIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { sizeText } from "../output/cells.ts";
-import type { Colour } from "../output/colour.ts";
+import type { Colour } from "../output/color.ts";
 import { staleText } from "../resources/knowledge.ts";
 import type { Pen } from "./report.ts";
 import { SEVERITY_COLOURS } from "./severities.ts";

@@ -2,7 +2,7 @@
 import { objectIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import type { PathOf } from "../api/uid-paths.ts";
-import type { Colour } from "../output/colour.ts";
+import type { Colour } from "../output/color.ts";
 import type { Listing } from "../output/listing.ts";
 
 // The areas that follow what all types of an installation begin with. Source: docs/events-reference.md.

@@ -1,6 +1,6 @@
 // Answers that people read better as sentences and several tables than as one table.
 import type { JsonObject } from "../api/rest.ts";
-import { type Colour, isColoured, paint } from "../output/colour.ts";
+import { type Colour, isColoured, paint } from "../output/color.ts";
 import { cellText } from "../output/cells.ts";
 import { formatOf } from "../output/format.ts";
 import type { Column, Listing } from "../output/listing.ts";

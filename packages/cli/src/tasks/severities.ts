@@ -1,4 +1,4 @@
-import type { Colour } from "../output/colour.ts";
+import type { Colour } from "../output/color.ts";
 
 /** How bad a finding is, from the worst to the least. Source: FindingSeverity. */
 export const SEVERITIES = ["critical", "high", "medium", "low", "negligible", "none", "unknown"] as const;

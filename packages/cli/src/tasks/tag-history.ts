@@ -5,7 +5,7 @@ import type { JsonObject } from "../api/rest.ts";
 import { timeOfFlag } from "../api/time-flags.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
-import type { Colour } from "../output/colour.ts";
+import type { Colour } from "../output/color.ts";
 import type { Listing } from "../output/listing.ts";
 import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
 import { openSession } from "./session.ts";

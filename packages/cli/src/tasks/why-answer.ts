@@ -4,7 +4,7 @@ import { parentOf } from "../api/name-kinds.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { quote } from "../shell.ts";
-import type { Colour } from "../output/colour.ts";
+import type { Colour } from "../output/color.ts";
 import { type Pen, printReport } from "./report.ts";
 import { openSession, type Session } from "./session.ts";
 import { questionOf, type WhyFlags, type WhyQuestion } from "./why-question.ts";

@@ -1,5 +1,5 @@
 // Watching on a terminal: what there is, drawn anew.
-import { isColoured, paint } from "../output/colour.ts";
+import { isColoured, paint } from "../output/color.ts";
 import { createLive } from "./live.ts";
 import { repeat } from "./repeat.ts";
 import { intervalOf } from "./watch-options.ts";

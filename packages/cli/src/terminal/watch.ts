@@ -1,7 +1,7 @@
 // `--watch`: asks again and again, and shows what there is or what changed.
 import type { JsonObject } from "../api/rest.ts";
 import { blocksOf } from "../output/blocks.ts";
-import { isColoured } from "../output/colour.ts";
+import { isColoured } from "../output/color.ts";
 import { formatOf } from "../output/format.ts";
 import { type Listing, type ListExtra, uidAsPath, wordsOf } from "../output/listing.ts";
 import { isRedrawable } from "./live.ts";

@@ -1,8 +1,8 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { readSession, type Session } from "../api/session.ts";
-import { Failed } from "./failed.tsx";
-import { Missing } from "./missing.tsx";
+import { Failed } from "./error-page.tsx";
+import { Missing } from "./no-page.tsx";
 
 /** What loaders of all routes have. */
 export interface RouterContext {

@@ -22,7 +22,7 @@ import { fitting } from "./page-bytes.ts";
 import { openPageToken, PAGE_TOKEN_LIFETIME_MS, type PageToken, sealPageToken, wrongPageToken } from "./page-token.ts";
 import { type Condition, type Scope, scopeOf } from "./scope.ts";
 import { DEFAULT_PAGE_SIZE, type FoundPage, type PageQuery, queryPage, queryPageArrays } from "./page-query.ts";
-import { type Cells, type Layout, type Stored, storedPage } from "../core/stored.ts";
+import { type Cells, type Layout, type Stored, storedPage } from "../core/stored-answer.ts";
 
 /** The fields that every List request has. */
 interface ListRequest {

@@ -20,7 +20,7 @@ import {
   statement,
 } from "../store/index.ts";
 import { applyMask } from "./masks.ts";
-import { type Layout, type Stored, storedRow } from "../core/stored.ts";
+import { type Layout, type Stored, storedRow } from "../core/stored-answer.ts";
 import { validateChange } from "./validate.ts";
 
 /** How a resource's message maps to its table. */

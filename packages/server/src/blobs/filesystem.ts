@@ -10,7 +10,7 @@ import { probeFolder } from "../lib/probe-folder.ts";
 import { storageFault } from "../lib/storage-fault.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { readTo } from "./transfer.ts";
-import { damaged, verified } from "./verified.ts";
+import { damaged, verified } from "./verify.ts";
 
 /**
  * Blobs as files below the root, which must be on one file system. Missing folders are created. Several processes of

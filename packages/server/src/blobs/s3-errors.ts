@@ -1,6 +1,6 @@
 import { Code, MoorageError, notFound, type StorageReason } from "../errors.ts";
 import { storageFault } from "../lib/storage-fault.ts";
-import { damaged } from "./verified.ts";
+import { damaged } from "./verify.ts";
 
 // Error names of the network, Node and the SDK for a server that cannot be reached or does not answer.
 const SILENT = new Set(["ETIMEDOUT", "TimeoutError", "RequestTimeout"]);

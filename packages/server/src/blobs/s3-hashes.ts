@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createLru } from "../lib/lru.ts";
-import { copyHash, emptyHash, MAX_IDLE_HASHES } from "./digesting.ts";
-import type { HashState } from "./digesting.ts";
+import { copyHash, emptyHash, MAX_IDLE_HASHES } from "./hash-state.ts";
+import type { HashState } from "./hash-state.ts";
 import type { DigestAlgorithm } from "./blob-store.ts";
 import type { Segment } from "./s3-parts.ts";
 

@@ -1,8 +1,8 @@
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
 import { storageFault } from "../lib/storage-fault.ts";
 import { newGeneration } from "./names.ts";
-import { algorithmOf } from "./digesting.ts";
-import type { HashState } from "./digesting.ts";
+import { algorithmOf } from "./hash-state.ts";
+import type { HashState } from "./hash-state.ts";
 import type { Appended, AppendOptions, ByteSource, StoredBlob } from "./blob-store.ts";
 import { assemble } from "./s3-assemble.ts";
 import type { S3Bucket } from "./s3-bucket.ts";

@@ -1,6 +1,6 @@
 import { UploadPartCommand } from "@aws-sdk/client-s3";
 import type { CompletedPart } from "@aws-sdk/client-s3";
-import type { HashState } from "./digesting.ts";
+import type { HashState } from "./hash-state.ts";
 import type { ByteSource } from "./blob-store.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { Segment } from "./s3-parts.ts";

@@ -13,7 +13,7 @@ import { listBlobs, listUploads } from "./s3-lists.ts";
 import { S3Uploads } from "./s3-uploads.ts";
 import { BlobsUrlError, parseS3Url } from "./s3-url.ts";
 import { sendChunks } from "./transfer.ts";
-import { verified } from "./verified.ts";
+import { verified } from "./verify.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 // That an object is there is believed for so long.

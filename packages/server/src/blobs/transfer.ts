@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { invalidArgument } from "../errors.ts";
 import type { AppendOptions, ByteRange, ByteSink, ByteSource } from "./blob-store.ts";
-import type { HashState } from "./digesting.ts";
+import type { HashState } from "./hash-state.ts";
 
 // Measured (bench/results): batches of 256 KiB are written 1.3 times as fast as each chunk of a socket by itself,
 // and two reused buffers read twice as fast as a read stream.

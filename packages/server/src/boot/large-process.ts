@@ -1,10 +1,10 @@
 // The program of a process that makes large answers: it reads the database and the blobs, and writes nothing.
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Config } from "../config/index.ts";
-import { messageOf } from "../core/stored.ts";
-import { isStreamed } from "../core/streamed.ts";
+import { messageOf } from "../core/stored-answer.ts";
+import { isStreamed } from "../core/streamed-answer.ts";
 import type { ServiceContext } from "../core/service.ts";
-import { isWritten } from "../core/written.ts";
+import { isWritten } from "../core/written-answer.ts";
 import { MoorageError, type PlainError, toPlain } from "../errors.ts";
 import { openBlobsOf } from "../installation/stores.ts";
 import { etagOf } from "../lib/etags.ts";

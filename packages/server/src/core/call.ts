@@ -4,7 +4,7 @@ import type { Awaitable } from "../lib/awaitable.ts";
 import type { Database } from "../store/index.ts";
 import type { AllBelow } from "./below.ts";
 import type { Work } from "./work.ts";
-import type { Written } from "./written.ts";
+import type { Written } from "./written-answer.ts";
 
 /**
  * The authenticated identity, as the verified token says. It has no rights: they are read from the bindings at every

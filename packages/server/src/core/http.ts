@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { MoorageError } from "../errors.ts";
 import type { Awaitable } from "../lib/awaitable.ts";
-import type { Observed } from "./observed.ts";
+import type { Observed } from "./observer.ts";
 
 /** A request of either HTTP version: only the parts that both APIs have may be used. */
 export type Request = IncomingMessage | Http2ServerRequest;

@@ -6,7 +6,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import type { Capability } from "@moorage/api/messages";
-import type { Stored } from "./stored.ts";
+import type { Stored } from "./stored-answer.ts";
 import type { Awaitable } from "../lib/awaitable.ts";
 import type { GuardedFetch } from "../lib/guarded-fetch.ts";
 import type { Secrets } from "../lib/secrets.ts";

@@ -4,7 +4,7 @@ import { keysOf, openFanOut } from "./fan-out.ts";
 import { command } from "../core/command.ts";
 import { QUEUE } from "./queue-options.ts";
 import { TAG_MOVES } from "./types.ts";
-import { IS_UNTAGGED } from "./untagged.ts";
+import { IS_UNTAGGED } from "./untagged-events.ts";
 
 export interface SequenceRequest {
   /** The most events to number. */

@@ -10,7 +10,7 @@ import {
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isWithin, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";

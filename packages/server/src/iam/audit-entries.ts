@@ -10,7 +10,7 @@ import { columnIsIfSet, listFound, listOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import type { Condition } from "../aip/scope.ts";
 import { timeViolations } from "../aip/times.ts";
-import { layoutOf } from "../core/stored.ts";
+import { layoutOf } from "../core/stored-answer.ts";
 import { milliseconds } from "../lib/timestamps.ts";
 import { isUid, isWithin } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";

@@ -8,7 +8,7 @@ import {
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { validate, violationsOf } from "../aip/validate.ts";
 import { isWithin, organizationOf, parentOf } from "../lib/uid.ts";
 import type { Call } from "../core/call.ts";

@@ -5,7 +5,7 @@ import { type GroupInvite, GroupInviteSchema, GroupInvitesService } from "@moora
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";

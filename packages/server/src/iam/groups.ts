@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Group, GroupSchema, type OrgKind, OrgStatus } from "@moorage/api/messages";
 import { resource } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { validate } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";

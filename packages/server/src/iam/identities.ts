@@ -10,7 +10,7 @@ import { neededFor } from "../aip/access.ts";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import type { Condition } from "../aip/scope.ts";
 import { timeViolations } from "../aip/times.ts";
 import { validate, violationsOf } from "../aip/validate.ts";

@@ -11,7 +11,7 @@ import {
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { camelCase, sortable } from "../aip/order.ts";
 import { countBelow, resource } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isIssuerUrl } from "../lib/issuer-url.ts";
 import type { Secrets } from "../lib/secrets.ts";

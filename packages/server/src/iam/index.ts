@@ -31,5 +31,5 @@ export { statedGroups } from "./stored-groups.ts";
 export { roleBindingsService } from "./role-bindings.ts";
 export { requireTerms, termsService } from "./terms.ts";
 export { insertFirstIdentity, insertOrganization } from "./first-rows.ts";
-export { noteIdentitySeen } from "./last-seen.ts";
+export { noteIdentitySeen } from "./seen-times.ts";
 export { capabilitiesOf, rolesService } from "./roles.ts";

@@ -3,7 +3,7 @@ import { Capability, CapabilitySchema, type Role, RoleSchema, RolesService } fro
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { type Scope, within } from "../aip/scope.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { organizationOf, parentOf } from "../lib/uid.ts";

@@ -5,7 +5,7 @@ import type { BlobStore, StoredBlob } from "../blobs/index.ts";
 import { OCI_MANIFEST } from "../core/media-types.ts";
 import { systemCallNow } from "../core/system-call.ts";
 import type { Transactor } from "../core/transactor.ts";
-import { MAX_ROWS_HERE, TooHeavyHere } from "../core/written.ts";
+import { MAX_ROWS_HERE, TooHeavyHere } from "../core/written-answer.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isoTime } from "../lib/timestamps.ts";

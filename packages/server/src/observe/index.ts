@@ -16,7 +16,7 @@ import { createMetrics, type Metrics, type Snapshot } from "./metrics.ts";
 import type { LargeMetrics } from "./large-metrics.ts";
 import type { LibraryMetrics } from "./library-metrics.ts";
 import type { MirrorMetrics } from "./mirror-metrics.ts";
-import type { RequestObserver } from "../core/observed.ts";
+import type { RequestObserver } from "../core/observer.ts";
 import type { PullMetrics } from "./pull-metrics.ts";
 import type { ScanMetrics } from "./scan-metrics.ts";
 import type { SchemaMetrics } from "./schema-metrics.ts";

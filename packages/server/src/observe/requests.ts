@@ -1,7 +1,7 @@
 import { codeName } from "./codes.ts";
 import type { Series } from "./golden-signals.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Observed, RequestObserver } from "../core/observed.ts";
+import type { Observed, RequestObserver } from "../core/observer.ts";
 import { traceContext } from "./trace-context.ts";
 import { parseTraceparent } from "./traceparent.ts";
 import type { RequestTrace, Tracer } from "./traces.ts";

@@ -1,6 +1,6 @@
 import type { Attributes, Context, Span, Tracer as SpanMaker } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import type { ObservedHead } from "../core/observed.ts";
+import type { ObservedHead } from "../core/observer.ts";
 import { spanExporter } from "./span-exporter.ts";
 import { traceContext } from "./trace-context.ts";
 import type { TraceParent } from "./traceparent.ts";

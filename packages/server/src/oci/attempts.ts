@@ -16,7 +16,7 @@ import { type PublicSettings, publicMay } from "./anonymous.ts";
 import { isDigest } from "./digests.ts";
 import { checkTagRights, manifestUnknown, neededForTags } from "./manifests/commands.ts";
 import { neededBy, tagsAbove } from "./manifests/tags-above.ts";
-import { heldManifest, pulledOf } from "./manifests/held.ts";
+import { heldManifest, pulledOf } from "./manifests/lookup.ts";
 import { denied, neededToCreate, PULL, pullableRepository, PUSH, repositoryFor, resolveForPush } from "./names.ts";
 import { gateDenied, pullGateOf } from "./pulls/gate.ts";
 import type { Action } from "./request.ts";

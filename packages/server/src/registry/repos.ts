@@ -12,7 +12,7 @@ import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { applyMask } from "../aip/masks.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { columnsOf, layoutOf } from "../core/stored.ts";
+import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { validate } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { invalidArgument } from "../errors.ts";

@@ -4,7 +4,7 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { columnIsIfSet, listStored, storedListOf } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource, storedGet } from "../aip/resource.ts";
-import { layoutOf } from "../core/stored.ts";
+import { layoutOf } from "../core/stored-answer.ts";
 import { validate } from "../aip/validate.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import type { Call } from "../core/call.ts";

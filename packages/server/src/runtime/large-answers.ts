@@ -1,6 +1,6 @@
 import { type DescMethodUnary, type Message, toBinary } from "@bufbuild/protobuf";
 import type { CallData } from "../core/call.ts";
-import { type AnswerForm, type Written, written } from "../core/written.ts";
+import { type AnswerForm, type Written, written } from "../core/written-answer.ts";
 import { Code, failedPrecondition, fromPlain, MoorageError, type PlainError } from "../errors.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { type ProcessPool, TaskError } from "../lib/process-pool/index.ts";

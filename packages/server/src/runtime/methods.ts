@@ -54,8 +54,8 @@ import {
 } from "@moorage/api/messages";
 import { accessOf, sessionsService } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
-import { isStored, type Stored } from "../core/stored.ts";
-import type { Streamed } from "../core/streamed.ts";
+import { isStored, type Stored } from "../core/stored-answer.ts";
+import type { Streamed } from "../core/streamed-answer.ts";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import type { Call, CallData } from "../core/call.ts";
 import { deliveriesService, eventsService, subscriptionsService } from "../events/index.ts";

@@ -3,7 +3,7 @@ import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts"
 import { create } from "@bufbuild/protobuf";
 import type { Call, CallData, PendingEvent } from "../core/call.ts";
 import type { Work } from "../core/work.ts";
-import { TooHeavyHere } from "../core/written.ts";
+import { TooHeavyHere } from "../core/written-answer.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import { uuidOf } from "../lib/uuid.ts";

@@ -5,7 +5,7 @@ export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";
 export { OPENVEX, OWN_VEX_REPO, repoOfOwnVex } from "./attached/own-vex.ts";
 export { imageVexOf, type MadeVex, madeVex } from "./exports/image-vex.ts";
-export type { ReadScanned } from "./scanners/read-scanned.ts";
+export type { ReadScanned } from "./scanners/read-report.ts";
 export { advisoryExportsService } from "./exports/service.ts";
 export { type AttachedStatement, attachedStatements, statementsAbout } from "./attached/statements.ts";
 export { removeUnusedCatalogs } from "./catalog/remove.ts";
@@ -23,10 +23,10 @@ export { judgePromotion, readAhead } from "./gate/promotion.ts";
 export { createPullGate } from "./gate/pull.ts";
 export { type CountOptions, countsOfTag, type DayCount } from "./reports/counts.ts";
 export { feedChanges } from "./reports/changes.ts";
-export { describeFindings, type ReportedVulnerability } from "./reports/described.ts";
+export { describeFindings, type ReportedVulnerability } from "./reports/descriptions.ts";
 export { feedsReadMs, type ImageReport, imageReport } from "./reports/image-report.ts";
 export { type ReportedImage, reportedImages } from "./reports/images.ts";
-export { scannedContent, type ScannedReport, scannedReports, scannedVulnerabilities } from "./reports/scanned.ts";
+export { scannedContent, type ScannedReport, scannedReports, scannedVulnerabilities } from "./reports/scan-reports.ts";
 export { DAY_MS, dayOf, type Days } from "./resolved/days.ts";
 export { cycloneDxDocument } from "./sbom/document.ts";
 export { type Holdings, sourcesFor } from "./sbom/holdings.ts";
@@ -35,7 +35,7 @@ export { type DescribedVulnerability, describeResolved } from "./resolved/descri
 export { type ImagePackages, type PackageFacts, packageFacts } from "./sbom/package-facts.ts";
 export { sbomsService } from "./sbom/service.ts";
 export { libraryMalware, type LibraryMalware, type MalwareData, malwareOf } from "./libraries/malware.ts";
-export { heldVersions, libraryKey, type LibraryName } from "./libraries/held.ts";
+export { heldVersions, libraryKey, type LibraryName } from "./libraries/held-versions.ts";
 export { countTagged, type TaggedImage, taggedImages, type TaggedPosition } from "./libraries/images.ts";
 export { heldSince, platformsOf } from "./libraries/since.ts";
 export {
@@ -44,15 +44,15 @@ export {
   isMalware,
   libraryVulnerabilities,
   type LibraryVulnerability,
-} from "./libraries/known.ts";
-export { librariesNamedBy, librariesWithRecords, type RegistryName } from "./libraries/named.ts";
+} from "./libraries/library-vulnerabilities.ts";
+export { librariesNamedBy, librariesWithRecords, type RegistryName } from "./libraries/library-names.ts";
 export {
   fixingAdvisories,
   fixingAdvisoriesBelow,
   type FixingAdvisory,
   isFixedBy,
   libraryIn,
-} from "./libraries/remediated.ts";
+} from "./libraries/fixing-advisories.ts";
 export { createScannerChecks } from "./scanners/check.ts";
 export { removeUnusedScans } from "./scanners/remove.ts";
 export { readReportHere, startScans } from "./scanners/runner.ts";
@@ -87,12 +87,12 @@ export { SourceError } from "./feeds/record.ts";
 export { fileSource } from "./feeds/source.ts";
 export { type StaleFeed, staleFeeds, staleText } from "./feeds/stale-feeds.ts";
 export { feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./vulnerabilities/join.ts";
-export { knownVulnerabilities, type KnownVulnerability, unreadOf } from "./vulnerabilities/known.ts";
+export { knownVulnerabilities, type KnownVulnerability, unreadOf } from "./vulnerabilities/known-vulnerabilities.ts";
 export { requireFeedReader, securityAdvisoryService } from "./vulnerabilities/service.ts";
 
 /** Loaded on first use: the reading of feeds takes libraries that a server without feeds does not need. */
 export const loadFeedBundles = () => import("./feeds/bundle.ts");
 export const loadFeedUpdates = () => import("./feeds/update.ts");
-export const loadFeedRecognition = () => import("./feeds/recognise.ts");
+export const loadFeedRecognition = () => import("./feeds/recognize.ts");
 export { versionOrder } from "./matching/package-keys.ts";
-export { vulnerabilityKey } from "./feeds/stored.ts";
+export { vulnerabilityKey } from "./feeds/stored-record.ts";

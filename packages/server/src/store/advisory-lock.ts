@@ -1,4 +1,4 @@
-import { embeddedOf } from "./embedded.ts";
+import { embeddedOf } from "./embedded-engine.ts";
 import { statement } from "./statement.ts";
 import type { Database } from "./store.ts";
 

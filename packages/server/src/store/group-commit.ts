@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { Code, MoorageError } from "../errors.ts";
-import { embeddedOf } from "./embedded.ts";
+import { embeddedOf } from "./embedded-engine.ts";
 import type { Database } from "./store.ts";
 
 /** A write that waits for a transaction. */

@@ -13,7 +13,7 @@ export {
 export { databasePath } from "../lib/database-path.ts";
 export { isDamage } from "./damage.ts";
 export { addValues, putValue, removeValue } from "./installation-values.ts";
-export { type Bindable, embeddedOf } from "./embedded.ts";
+export { type Bindable, embeddedOf } from "./embedded-engine.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";
 export { declareMany } from "./many.ts";

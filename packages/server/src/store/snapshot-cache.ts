@@ -1,6 +1,6 @@
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import { createLru } from "../lib/lru.ts";
-import { embeddedOf } from "./embedded.ts";
+import { embeddedOf } from "./embedded-engine.ts";
 import type { Database } from "./store.ts";
 import type { Tables } from "./tables.ts";
 

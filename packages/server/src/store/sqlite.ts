@@ -13,7 +13,7 @@ import {
 import { faultIn } from "../lib/storage-fault.ts";
 import { countChanges } from "./changes.ts";
 import { isDamage } from "./damage.ts";
-import { type Bindable, type Embedded, setEmbedded } from "./embedded.ts";
+import { type Bindable, type Embedded, setEmbedded } from "./embedded-engine.ts";
 import { areUncached, changedTables, changesOnlyUncachedTables } from "./uncached-tables.ts";
 import { endSnapshots, snapshots } from "./snapshots.ts";
 import type { Database } from "./store.ts";

@@ -1,6 +1,6 @@
 import { CompiledQuery } from "kysely";
 import type { Awaitable } from "../lib/awaitable.ts";
-import { type Bindable, embeddedOf } from "./embedded.ts";
+import { type Bindable, embeddedOf } from "./embedded-engine.ts";
 import { declareMany, type ParameterType } from "./many.ts";
 import { readsOf } from "./read-together.ts";
 import { memberOf } from "./shared-transaction.ts";

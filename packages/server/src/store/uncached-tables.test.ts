@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openWriters } from "../../test/support/writers.ts";
 import type { Awaitable } from "../lib/awaitable.ts";
-import { embeddedOf } from "./embedded.ts";
+import { embeddedOf } from "./embedded-engine.ts";
 import { changesOnlyUncachedTables, UNCACHED_TABLES } from "./uncached-tables.ts";
 import { connect } from "./sqlite.ts";
 import { statement } from "./statement.ts";

@@ -13,7 +13,7 @@ import { requireKnownValues } from "../aip/known-values.ts";
 import { accessOf } from "../auth/index.ts";
 import type { Call } from "../core/call.ts";
 import { isUnary } from "../core/method-kinds.ts";
-import { isStreamed, type Streamed } from "../core/streamed.ts";
+import { isStreamed, type Streamed } from "../core/streamed-answer.ts";
 import { invalidArgument, MoorageError } from "../errors.ts";
 import type { Awaitable } from "../lib/awaitable.ts";
 import { type Method, nameOf } from "../runtime/methods.ts";

@@ -8,9 +8,9 @@ import {
 } from "@bufbuild/protobuf";
 import { type UIDPFilter, UIDPFilterSchema } from "@moorage/api/messages";
 import type { Call, CallData } from "../core/call.ts";
-import { messageOf } from "../core/stored.ts";
-import { isStreamed, type Streamed, streamed } from "../core/streamed.ts";
-import { isWritten, TooHeavyHere, type Written } from "../core/written.ts";
+import { messageOf } from "../core/stored-answer.ts";
+import { isStreamed, type Streamed, streamed } from "../core/streamed-answer.ts";
+import { isWritten, TooHeavyHere, type Written } from "../core/written-answer.ts";
 import { Code, MoorageError } from "../errors.ts";
 import type { TranslationContext } from "../runtime/methods.ts";
 import type { Mapping } from "./mapping.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { create, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import { ListTagsRequestSchema, type ListTagsResponse } from "@moorage/api";
 import { sql } from "kysely";
-import { isStored, messageOf } from "../../src/core/stored.ts";
+import { isStored, messageOf } from "../../src/core/stored-answer.ts";
 import { createSecrets } from "../../src/lib/secrets.ts";
 import { timestamp } from "../../src/lib/timestamps.ts";
 import { newUid } from "../../src/lib/uid.ts";

@@ -11,7 +11,7 @@ import { startPlatform } from "../support/platform.ts";
 
 // The packages of the machine's own Debian, as an image, against what trivy-cdxgen finds in the same files.
 
-/** The program; `.ci/compared.sh` brings it. */
+/** The program; `.ci/compare.sh` brings it. */
 const TRIVY = process.env["MOORAGE_TEST_TRIVY"] ?? "";
 const FILES = ["/etc/os-release", "/etc/debian_version", "/var/lib/dpkg/status"];
 const skip =

@@ -7,9 +7,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { zipOf } from "../support/catalog/archives.ts";
 import { newRepoPlace } from "../support/catalog/place.ts";
 import { pushLayers } from "../support/catalog/push.ts";
-import { ECOSYSTEMS, lineOf, type Named, named } from "../support/compared/named.ts";
+import { ECOSYSTEMS, lineOf, type Named, named } from "../support/compared/package-names.ts";
 import { osvPackages, trivyPackages } from "../support/compared/programs.ts";
-import { WRITTEN } from "../support/compared/written.ts";
+import { WRITTEN } from "../support/compared/made-images.ts";
 import { osvOf, putRecords } from "../support/feed-records.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
@@ -17,12 +17,12 @@ import { type Platform, startPlatform } from "../support/platform.ts";
 // Images of many kinds: what is in them against trivy-cdxgen, which reads the same files, and against osv-scanner,
 // which reads lock files with the same packages; and what records of OSV find in them, by Moorage and by osv-scanner.
 
-/** The programs, and the folder of the kinds that are fetched; `.ci/compared.sh` brings them. */
+/** The programs, and the folder of the kinds that are fetched; `.ci/compare.sh` brings them. */
 const SCANNER = process.env["MOORAGE_TEST_OSV_SCANNER"] ?? "";
 const TRIVY = process.env["MOORAGE_TEST_TRIVY"] ?? "";
 const FETCHED = process.env["MOORAGE_TEST_COMPARED_IMAGES"] ?? "";
 const skip =
-  SCANNER === "" || TRIVY === "" || FETCHED === "" ? "compares with other programs: run .ci/compared.sh" : false;
+  SCANNER === "" || TRIVY === "" || FETCHED === "" ? "compares with other programs: run .ci/compare.sh" : false;
 
 interface Explained {
   kinds: readonly string[];

@@ -3,14 +3,14 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { type Affected, compileAffected, isAffected } from "../../src/security/matching/affected.ts";
+import { type Affected, compileAffected, isAffected } from "../../src/security/matching/affected-ranges.ts";
 import { packageKey, versionOrder } from "../../src/security/matching/package-keys.ts";
 import { allOf, realData } from "../support/feed-files.ts";
 import { temporaryFolder } from "../support/installation.ts";
 
 // What is found for real packages of PyPI and Go, against osv-scanner with the same records, without a network.
 
-/** The program; `.ci/compared.sh` brings it. */
+/** The program; `.ci/compare.sh` brings it. */
 const SCANNER = process.env["MOORAGE_TEST_OSV_SCANNER"] ?? "";
 const skip = SCANNER === "" ? "set MOORAGE_TEST_OSV_SCANNER to the path of osv-scanner 1.9.2" : false;
 

@@ -5,7 +5,7 @@ import { componentOf } from "../../src/security/findings/match-packages.ts";
 import { lookupsOf } from "../../src/security/matching/package-keys.ts";
 import { hitOf, recordAffects } from "../../src/security/matching/record-affects.ts";
 import { osvRecord } from "../../src/security/feeds/osv.ts";
-import { storedRecord } from "../../src/security/feeds/stored.ts";
+import { storedRecord } from "../../src/security/feeds/stored-record.ts";
 import { deflateSync } from "node:zlib";
 import { type TarEntry, zipOf } from "../support/catalog/archives.ts";
 import { catalogOf } from "../support/catalog/catalog.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compareVersions } from "../../src/lib/versions/index.ts";
-import { type Affected, compileAffected, isAffected } from "../../src/security/matching/affected.ts";
+import { type Affected, compileAffected, isAffected } from "../../src/security/matching/affected-ranges.ts";
 import { packageKey, versionOrder } from "../../src/security/matching/package-keys.ts";
 import { allOf, realData } from "../support/feed-files.ts";
 

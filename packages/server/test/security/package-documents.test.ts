@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SecurityAdvisoryService } from "@moorage/api";
 import { ADVISORIES, newAdvisory } from "../support/advisories.ts";
-import { DOCUMENTS, importFeeds, osvArchive, pagesOf } from "../support/known.ts";
+import { DOCUMENTS, importFeeds, osvArchive, pagesOf } from "../support/vulnerability-lists.ts";
 import { type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 

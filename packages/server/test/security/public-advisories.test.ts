@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { SecurityAdvisoryService } from "@moorage/api";
 import { newAdvisory } from "../support/advisories.ts";
-import { DOCUMENTS, importFeeds, METADATA, osvArchive } from "../support/known.ts";
+import { DOCUMENTS, importFeeds, METADATA, osvArchive } from "../support/vulnerability-lists.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 

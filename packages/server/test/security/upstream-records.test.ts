@@ -5,7 +5,7 @@ import { ADVISORIES } from "../support/advisories.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { pushLayers } from "../support/catalog/push.ts";
 import { osvOf, plainRecord, putRecords } from "../support/feed-records.ts";
-import { METADATA } from "../support/known.ts";
+import { METADATA } from "../support/vulnerability-lists.ts";
 import { type Json, type Platform, startPlatform } from "../support/platform.ts";
 
 // Records of distributions in OSV's form name their CVE in `upstream` (OSV schema 1.7), not in `aliases`.

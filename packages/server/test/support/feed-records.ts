@@ -13,7 +13,7 @@ import type { FeedDefinition } from "../../src/security/feeds/definition.ts";
 import type { FeedFormat } from "../../src/security/feeds/formats.ts";
 import { osvRecord } from "../../src/security/feeds/osv.ts";
 import { type FeedRecord, recordOf } from "../../src/security/feeds/record.ts";
-import { storedRecord } from "../../src/security/feeds/stored.ts";
+import { storedRecord } from "../../src/security/feeds/stored-record.ts";
 import type { Platform } from "./platform.ts";
 
 /** A server, or a store alone. */

@@ -10,7 +10,7 @@ import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
-import { aliasedClient, aliasedDescriptors } from "./v1/aliased.ts";
+import { aliasedClient, aliasedDescriptors } from "./v1/aliases.ts";
 
 /** A resource or a list as JSON has it; which fields are there depends on the message. */
 export interface Json {

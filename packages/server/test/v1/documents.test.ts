@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SecurityAdvisory } from "@moorage/api/v1/advisory";
 import { newAdvisory } from "../support/advisories.ts";
-import { importFeeds, osvArchive } from "../support/known.ts";
+import { importFeeds, osvArchive } from "../support/vulnerability-lists.ts";
 import { blamed, type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 import { type TaggedRepo, taggedRepo } from "../support/vuln-reports.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Registry } from "@moorage/api/v1/registry";
-import { importFeeds } from "../support/known.ts";
+import { importFeeds } from "../support/vulnerability-lists.ts";
 import { pushImage } from "../support/image.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import { type Item, type V1, v1Of } from "../support/v1/calls.ts";

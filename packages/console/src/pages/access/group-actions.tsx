@@ -6,7 +6,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { say } from "../../ui/toasts.tsx";
 import { editGroupForm, newGroupForm } from "./group-forms.ts";
-import { useChanged } from "./parts/changed.ts";
+import { useChanged } from "./parts/use-refresh.ts";
 import { FormDialog } from "./parts/form-dialog.tsx";
 
 export interface GroupActionsProps {

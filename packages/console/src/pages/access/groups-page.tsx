@@ -9,7 +9,7 @@ import { TextField } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { GroupActions } from "./group-actions.tsx";
 import { newGroupForm } from "./group-forms.ts";
-import { useChanged } from "./parts/changed.ts";
+import { useChanged } from "./parts/use-refresh.ts";
 import { groupsQuery } from "./parts/data.ts";
 import { FormDialog } from "./parts/form-dialog.tsx";
 import styles from "./parts/parts.module.css";

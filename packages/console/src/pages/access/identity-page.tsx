@@ -11,7 +11,7 @@ import { Page, Row, Section } from "../../ui/page.tsx";
 import { BINDINGS, newBindingForm } from "./bindings.tsx";
 import { IDENTITIES } from "./identities-page.tsx";
 import { IdentityFacts } from "./identity-facts.tsx";
-import { useChanged } from "./parts/changed.ts";
+import { useChanged } from "./parts/use-refresh.ts";
 import { FormDialog } from "./parts/form-dialog.tsx";
 import { RowActions } from "./parts/row-actions.tsx";
 import { useRows } from "./parts/rows.ts";

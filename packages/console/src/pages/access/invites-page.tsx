@@ -4,7 +4,7 @@ import type { GroupInvite } from "../../api/gen/iam.ts";
 import { Button } from "../../ui/button.tsx";
 import { say } from "../../ui/toasts.tsx";
 import { ACCEPT, invitesWith } from "./invites.tsx";
-import { useChanged } from "./parts/changed.ts";
+import { useChanged } from "./parts/use-refresh.ts";
 import { FormDialog } from "./parts/form-dialog.tsx";
 import { ResourcePage } from "./parts/resource-page.tsx";
 import { useRows } from "./parts/rows.ts";

@@ -6,7 +6,7 @@ import {
   type ExternalGroupRoleMapping,
   updateExternalGroupRoleMapping,
 } from "../../api/gen/iam.ts";
-import { Named } from "./parts/named.tsx";
+import { Named } from "./parts/resource-name.tsx";
 import { Place } from "./parts/place.tsx";
 import { ResourcePage } from "./parts/resource-page.tsx";
 import type { FieldSpec, ResourceSpec } from "./parts/resource.ts";

@@ -6,7 +6,7 @@ import { useRights } from "../../lib/rights.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useChanged } from "./parts/changed.ts";
+import { useChanged } from "./parts/use-refresh.ts";
 import { FormDialog } from "./parts/form-dialog.tsx";
 import { GroupChoice } from "./parts/group-choice.tsx";
 import { listOf } from "./parts/lines.ts";

@@ -3,7 +3,7 @@ import type { TermsAcceptance } from "../../api/gen/iam.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Named } from "./parts/named.tsx";
+import { Named } from "./parts/resource-name.tsx";
 import { Place } from "./parts/place.tsx";
 import { useRows } from "./parts/rows.ts";
 import { termsList } from "./queries.ts";

@@ -1,7 +1,7 @@
 import { fitting } from "../../aip/page-bytes.ts";
 import { organizationOf } from "../../lib/uid.ts";
 import { type Bindable, type Database, select, statement } from "../../store/index.ts";
-import { IS_UNTAGGED } from "../untagged.ts";
+import { IS_UNTAGGED } from "../untagged-events.ts";
 import type { FeedScope, Position } from "./cursor.ts";
 import { expired, headOf, isOfHistory, markOf, otherHistory, type Place, placeAt } from "./history.ts";
 

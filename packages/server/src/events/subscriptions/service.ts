@@ -10,7 +10,7 @@ import {
 import { listStored, storedListOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import { countBelow, resource, storedGet } from "../../aip/resource.ts";
-import { columnsOf, layoutOf } from "../../core/stored.ts";
+import { columnsOf, layoutOf } from "../../core/stored-answer.ts";
 import type { Call } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument } from "../../errors.ts";
 import { groups } from "../../iam/index.ts";

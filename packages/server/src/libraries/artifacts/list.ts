@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type FoundPage, type PageQuery, queryPageArrays } from "../../aip/page-query.ts";
 import { areGroups, type Condition, within } from "../../aip/scope.ts";
 import type { Call } from "../../core/call.ts";
-import type { Cells } from "../../core/stored.ts";
+import type { Cells } from "../../core/stored-answer.ts";
 import { organizationOf } from "../../lib/uid.ts";
 import { type Database, select, selectArrays } from "../../store/index.ts";
 import { kindOf } from "../ecosystem/ecosystem.ts";

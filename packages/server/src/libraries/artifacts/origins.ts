@@ -4,7 +4,7 @@ import { hasMalwareRecords, isMalware, libraryVulnerabilities } from "../../secu
 import type { Database, Row } from "../../store/index.ts";
 import { ORIGIN } from "./names.ts";
 import { libraryOf } from "./purls.ts";
-import { remediatedVersions } from "./remediated.ts";
+import { remediatedVersions } from "./remediation.ts";
 
 type Versioned = Pick<Row<"artifact_versions">, "version" | "origin" | "publish_time">;
 

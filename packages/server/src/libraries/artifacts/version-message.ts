@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type ArtifactVersion, ArtifactVersionSchema } from "@moorage/api/messages";
-import type { Cells } from "../../core/stored.ts";
+import type { Cells } from "../../core/stored-answer.ts";
 import { timestamp } from "../../lib/timestamps.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { originsOf } from "./origins.ts";

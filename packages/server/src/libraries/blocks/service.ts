@@ -2,7 +2,7 @@ import { BlockSchema, BlocksService } from "@moorage/api/messages";
 import { columnIsIfSet, listStored, storedListOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
-import { layoutOf } from "../../core/stored.ts";
+import { layoutOf } from "../../core/stored-answer.ts";
 
 const LIST = storedListOf(
   {

@@ -6,7 +6,7 @@ import { REMOVE } from "../ecosystem/ecosystem.ts";
 import { libraryError } from "../http/errors.ts";
 import { groupFor } from "../http/groups.ts";
 import { dropFile, receiveFile, type ReceivedFile } from "../http/receive.ts";
-import type { HandedOver } from "../reading/handed.ts";
+import type { HandedOver } from "../reading/hand-over.ts";
 import { holding } from "../reading/holding.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { Task } from "../reading/task.ts";
@@ -15,7 +15,7 @@ import { answerPublish, changeTarget, makeChange, type TakenFile } from "../requ
 import { sendJson } from "../requests/send.ts";
 import { splitDocument } from "./document-stream.ts";
 import type { NewNpmVersion } from "./document.ts";
-import type { SentDocument } from "./read-published.ts";
+import type { SentDocument } from "./read-publication.ts";
 import type { PackagePath } from "./resolve.ts";
 import { deprecations, keptVersions, publishedVersion } from "./tasks.ts";
 import type { AboutPublished } from "./versions.ts";

@@ -4,9 +4,15 @@ import type { PackageKind } from "./upstream-document.ts";
 
 // What npm reads where it can be killed: what clients send, what upstreams say, and what is made of both.
 
-export const publishedVersion = task("npm.version", async () => (await import("./read-published.ts")).publishedVersion);
-export const deprecations = task("npm.deprecations", async () => (await import("./read-published.ts")).deprecationsIn);
-export const keptVersions = task("npm.kept", async () => (await import("./read-published.ts")).keptVersions);
+export const publishedVersion = task(
+  "npm.version",
+  async () => (await import("./read-publication.ts")).publishedVersion,
+);
+export const deprecations = task(
+  "npm.deprecations",
+  async () => (await import("./read-publication.ts")).deprecationsIn,
+);
+export const keptVersions = task("npm.kept", async () => (await import("./read-publication.ts")).keptVersions);
 export const packument = task("npm.packument", async () => (await import("./render.ts")).renderPackument);
 export const auditRequest = task("npm.asked", async () => (await import("./audit-request.ts")).askedIn);
 

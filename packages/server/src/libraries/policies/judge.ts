@@ -2,7 +2,7 @@ import { isoTime } from "../../lib/timestamps.ts";
 import type { MalwareData } from "../../security/index.ts";
 import type { Row } from "../../store/index.ts";
 import { ORIGIN } from "../ecosystem/origin.ts";
-import { type CompiledPolicy, compilePolicy, type NamedRules } from "./compiled.ts";
+import { type CompiledPolicy, compilePolicy, type NamedRules } from "./compile.ts";
 
 /** What is judged: one version of an artifact. */
 export interface VersionFacts {

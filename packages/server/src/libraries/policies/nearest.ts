@@ -1,7 +1,7 @@
 import { createLru } from "../../lib/lru.ts";
 import { ancestorsOf } from "../../lib/uid.ts";
 import { type Database, type Row, snapshotCaches, type Statement, statement } from "../../store/index.ts";
-import { type CompiledPolicy, compilePolicy } from "./compiled.ts";
+import { type CompiledPolicy, compilePolicy } from "./compile.ts";
 
 /** The policy that counts in a group. */
 interface PolicyInForce {

@@ -4,7 +4,7 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { type ArtifactPolicy, ArtifactPolicySchema, PolicyMode, UnknownLicense } from "@moorage/api/messages";
 import { resource } from "../../aip/resource.ts";
-import { columnsOf, layoutOf } from "../../core/stored.ts";
+import { columnsOf, layoutOf } from "../../core/stored-answer.ts";
 import type { FieldViolation } from "../../errors.ts";
 import { allEcosystems } from "../ecosystem/lookup.ts";
 import { LicensePatternError, requireLicensePattern } from "./licenses.ts";

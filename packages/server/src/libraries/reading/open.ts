@@ -9,7 +9,7 @@ import {
   TASK_TIMEOUT_MS,
   WAIT_MS,
 } from "./limits.ts";
-import { createHandOver, type HandedOver } from "./handed.ts";
+import { createHandOver, type HandedOver } from "./hand-over.ts";
 import { ReadingError } from "./reading-error.ts";
 import type { Task } from "./task.ts";
 

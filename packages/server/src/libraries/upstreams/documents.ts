@@ -4,7 +4,7 @@ import { FetchError } from "../../lib/guarded-fetch.ts";
 import { createLru } from "../../lib/lru.ts";
 import { INLINE_BYTES, UNREADABLE_MS } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
-import type { Asking } from "./asking.ts";
+import type { Asking } from "./ask.ts";
 import type { createUpstreamClient, UpstreamAnswer } from "./client.ts";
 import { checkDocument } from "./commands.ts";
 import type { UpstreamDeps } from "./deps.ts";

@@ -2,7 +2,7 @@ import type { StoredBlob } from "../../blobs/index.ts";
 import { MoorageError } from "../../errors.ts";
 import { readBounded } from "../../lib/guarded-fetch.ts";
 import { dropFile, keepFiles, receiveFile, type ReceivedFile } from "../http/receive.ts";
-import type { Asking } from "./asking.ts";
+import type { Asking } from "./ask.ts";
 import type { createUpstreamClient, UpstreamAnswer } from "./client.ts";
 import type { UpstreamDeps } from "./deps.ts";
 import { asFailure, failureAnswer, UpstreamFailure } from "./errors.ts";

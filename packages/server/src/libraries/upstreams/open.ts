@@ -1,5 +1,5 @@
 import { openStreamClient } from "../../lib/stream-client.ts";
-import { createAsking } from "./asking.ts";
+import { createAsking } from "./ask.ts";
 import { createUpstreamClient } from "./client.ts";
 import type { UpstreamDeps } from "./deps.ts";
 import { createDocuments, type Documents } from "./documents.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { bytesIn, type HandedBytes } from "../reading/handed.ts";
+import { bytesIn, type HandedBytes } from "../reading/hand-over.ts";
 import { INLINE_BYTES } from "../reading/limits.ts";
 import type { AnyKind, ParseContext } from "../ecosystem/document-kind.ts";
 import { kindNamed } from "../ecosystem/lookup.ts";

@@ -1,6 +1,6 @@
 import { UpstreamSchema } from "@moorage/api/messages";
 import { resource } from "../../aip/resource.ts";
-import { columnsOf, layoutOf } from "../../core/stored.ts";
+import { columnsOf, layoutOf } from "../../core/stored-answer.ts";
 
 /** How upstreams are stored, without their passwords. */
 export const UPSTREAM_LAYOUT = layoutOf(UpstreamSchema, { without: ["password"] });

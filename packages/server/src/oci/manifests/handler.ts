@@ -17,7 +17,7 @@ import { requireReach } from "../pulls/reach.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
 import { notPulled } from "../tags/timed-pull.ts";
-import { heldManifest, pulledOf } from "./held.ts";
+import { heldManifest, pulledOf } from "./lookup.ts";
 import { imageConfigOf } from "./image-config.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
 import { neededBy, type TagsAbove } from "./tags-above.ts";

@@ -5,7 +5,7 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { basicNeeds, furtherNeeds, isFreeToPull } from "../../oci/index.ts";
 import { createPullGate } from "../../security/index.ts";
 import { openCall } from "../open-call.ts";
-import { requireMayAsk } from "./asking.ts";
+import { requireMayAsk } from "./may-ask.ts";
 import { givenSteps, type Wanted } from "./bindings.ts";
 import { holdingOf } from "./capabilities.ts";
 import { decideAction, decideMethod } from "./decide.ts";

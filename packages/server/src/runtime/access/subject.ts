@@ -11,7 +11,7 @@ import { ANONYMOUS, type Call, type Caller } from "../../core/call.ts";
 import { Code, type FieldViolation, invalidArgument, MoorageError } from "../../errors.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { isUid } from "../../lib/uid.ts";
-import { requireSeen, seesIdentity } from "./asking.ts";
+import { requireSeen, seesIdentity } from "./may-ask.ts";
 import type { Failure, Step } from "./answer.ts";
 
 /** Who would do it; a failure when nobody would even be the caller. */

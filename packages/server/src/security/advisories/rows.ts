@@ -10,7 +10,7 @@ import {
 } from "@moorage/api/messages";
 import { resource } from "../../aip/resource.ts";
 import type { CallData } from "../../core/call.ts";
-import { columnsOf, layoutOf } from "../../core/stored.ts";
+import { columnsOf, layoutOf } from "../../core/stored-answer.ts";
 import { notFound } from "../../errors.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { locationChangeIn, locationChangeOf, locationColumns, setLocationChange } from "./location-changes.ts";

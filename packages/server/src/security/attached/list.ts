@@ -4,7 +4,7 @@ import { Attachment_State as State, type AttachmentSchema } from "@moorage/api/m
 import { select } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import type { Call } from "../../core/call.ts";
-import { unmatchedStatements } from "./unmatched.ts";
+import { unmatchedStatements } from "./unmatched-statements.ts";
 import { countingSources, sourceOf } from "./sources.ts";
 
 interface Listed {

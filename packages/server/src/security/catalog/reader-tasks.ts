@@ -38,7 +38,7 @@ async function readDocuments(
 ): Promise<ReadDocuments> {
   const blobs = await blobsOf(data);
   // Loaded at first use: most images have nothing attached.
-  const { readAttached } = await import("../attached/read-attached.ts");
+  const { readAttached } = await import("../attached/read-attachment.ts");
   const documents = await readAttached(subject, attached, (layer) => blobBytes(blobs, layer));
   return {
     documents: documents.map(({ components, statements, ...rest }) => ({

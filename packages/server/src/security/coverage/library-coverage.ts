@@ -1,6 +1,6 @@
 import type { Database } from "../../store/index.ts";
-import type { LibraryName } from "../libraries/held.ts";
-import { libraryKey } from "../libraries/held.ts";
+import type { LibraryName } from "../libraries/held-versions.ts";
+import { libraryKey } from "../libraries/held-versions.ts";
 import { presetFor } from "./presets.ts";
 import { comparedFeeds, stateByFeeds } from "./compared-feeds.ts";
 

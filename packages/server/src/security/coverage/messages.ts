@@ -11,7 +11,7 @@ import { timestamp } from "../../lib/timestamps.ts";
 import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
 import type { StaleFeed } from "../feeds/stale-feeds.ts";
 import type { UnknownImageOfRepo } from "./list-unknown.ts";
-import type { Uncompared } from "./not-compared.ts";
+import type { Uncompared } from "./uncompared-packages.ts";
 
 /** What a list of findings says of an image whose findings are not known. */
 export function unknownMessage(image: PlatformKnowledge): MessageInitShape<typeof UnknownFindingsSchema> {

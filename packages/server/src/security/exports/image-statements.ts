@@ -6,11 +6,11 @@ import { type Database, type Row, select } from "../../store/index.ts";
 import { eventsByAdvisory } from "../advisories/events.ts";
 import { attachedStatements, type ReadingLimits } from "../attached/statements.ts";
 import { isAboutImage } from "../advisories/subject.ts";
-import { advised } from "./advised.ts";
+import { advised } from "./advisory-statements.ts";
 import { idsOfAdvisory } from "./decisions.ts";
 import type { HeldPackages } from "./image-packages.ts";
-import { displayedId, type Said, type SaidOf, statementOf, targeted } from "./said.ts";
-import { trustedStatements } from "./trusted.ts";
+import { displayedId, type Said, type SaidOf, statementOf, targeted } from "./statement.ts";
+import { trustedStatements } from "./trusted-statements.ts";
 
 /** What holds for an image: each vulnerability of a package, or of the whole image, once. */
 export interface ImageStatement extends Omit<Said, "packages"> {

@@ -11,7 +11,7 @@ import { indexed, packagesIn } from "./image-packages.ts";
 import { imageStatements, isAnythingSaid, lastSaidMs } from "./image-statements.ts";
 import { imageOpenVex, openVexStatements, type StatedImage, type StatedImages } from "./image-openvex.ts";
 import { type Place, publisherOf } from "./publisher.ts";
-import type { SaidOf } from "./said.ts";
+import type { SaidOf } from "./statement.ts";
 
 /** The most images of one index that are looked at, and the most that one document says. */
 const MAX_IMAGES = 200;

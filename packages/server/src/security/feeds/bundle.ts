@@ -13,7 +13,7 @@ import { numberedLines } from "./lines.ts";
 import { partsOf } from "./parts.ts";
 import { type FeedProblem, SourceError, UnreadableRecord } from "./record.ts";
 import { SEVERITIES, type Severity } from "./severities.ts";
-import { FEED_KEY_KINDS, type FeedKeyKind, type StoredRead, type StoredRecord, withHash } from "./stored.ts";
+import { FEED_KEY_KINDS, type FeedKeyKind, type StoredRead, type StoredRecord, withHash } from "./stored-record.ts";
 
 // All feeds in one file, for machines without a network: gzip, and in it a line of JSON for the file, for each feed
 // with its licence, for each of its problems and records, and for the end.

@@ -6,7 +6,7 @@ import { FEEDING } from "./command-options.ts";
 import { defineFeeds } from "./define.ts";
 import type { KeptProblem } from "./record.ts";
 import type { UnmatchedStatement } from "./statement-count.ts";
-import type { StoredRecord } from "./stored.ts";
+import type { StoredRecord } from "./stored-record.ts";
 import { deleteKeys, insertKeys, markRemoved, putRecords, ROWS_PER_STATEMENT, takeNumbers } from "./rows.ts";
 
 // The commands by which feeds are written. The server or its operator acts, so no capabilities are checked.

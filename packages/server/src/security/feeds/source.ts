@@ -1,6 +1,6 @@
 import { type FeedFormat, isSnapshot } from "./formats.ts";
 import type { ImportSource } from "./import.ts";
-import { storedRecord } from "./stored.ts";
+import { storedRecord } from "./stored-record.ts";
 
 /**
  * A file, a folder, or an archive as the source of an import. `isPart`: it does not have all records of the feed, which

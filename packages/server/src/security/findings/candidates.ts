@@ -1,6 +1,6 @@
 import { fullName, isOfDistribution, isPurl, parsedPurl, type Purl, purlMatcher } from "../../lib/purls/index.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
-import { vulnerabilityKey } from "../feeds/stored.ts";
+import { vulnerabilityKey } from "../feeds/stored-record.ts";
 import { lookupsOf } from "../matching/package-keys.ts";
 import { statedPackage } from "../vex/applies.ts";
 import { marks } from "./images.ts";

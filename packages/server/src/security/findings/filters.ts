@@ -1,5 +1,5 @@
 import { FindingSeverity, type ListFindingsRequest } from "@moorage/api/messages";
-import { vulnerabilityKey } from "../feeds/stored.ts";
+import { vulnerabilityKey } from "../feeds/stored-record.ts";
 import { isNamed } from "./candidates.ts";
 import type { ImageFinding } from "./read.ts";
 

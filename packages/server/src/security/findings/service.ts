@@ -27,7 +27,7 @@ import { isIndexType } from "../../core/media-types.ts";
 import { knowledgeBehind, leastKnown, type PlatformKnowledge } from "../coverage/index-knowledge.ts";
 import { listUnknownImages } from "../coverage/list-unknown.ts";
 import { coverageMessage, staleMessage, unknownImageMessage, unknownMessage } from "../coverage/messages.ts";
-import { type Uncompared, uncomparedIn } from "../coverage/not-compared.ts";
+import { type Uncompared, uncomparedIn } from "../coverage/uncompared-packages.ts";
 import { unknownInScope } from "../coverage/scope-summary.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
 import { staleFeeds } from "../feeds/stale-feeds.ts";

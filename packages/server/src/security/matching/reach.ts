@@ -1,4 +1,4 @@
-import { type Affected, isReadable } from "./affected.ts";
+import { type Affected, isReadable } from "./affected-ranges.ts";
 import { packageKey, versionOrder } from "./package-keys.ts";
 import { entriesOf } from "./record-affects.ts";
 

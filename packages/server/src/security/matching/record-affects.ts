@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import type { AlpineBody } from "../feeds/alpine.ts";
 import type { FeedFormat } from "../feeds/formats.ts";
-import { type Affected, type CompiledAffected, compileAffected, isAffected } from "./affected.ts";
+import { type Affected, type CompiledAffected, compileAffected, isAffected } from "./affected-ranges.ts";
 import { packageKey, type PackageLookup, type RecordPackage, versionOrder } from "./package-keys.ts";
 
 /** What is known of a fix. WONT_FIX: whoever makes the package has decided against one. */

@@ -4,14 +4,14 @@ import { pathOf } from "../../core/image-path.ts";
 import { invalidArgument } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { ancestorsOf } from "../../lib/uid.ts";
-import { vulnerabilityKey } from "../feeds/stored.ts";
+import { vulnerabilityKey } from "../feeds/stored-record.ts";
 import type { ImageName } from "../findings/images.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { Component } from "./component.ts";
 import { type Days, dayOf, type TagDays, tagDays } from "./days.ts";
-import { type Decided, decidedIn } from "./decided.ts";
+import { type Decided, decidedIn } from "./decisions.ts";
 import { feedFixes } from "./feed-fixes.ts";
-import { Held, type HeldImage } from "./held.ts";
+import { Held, type HeldImage } from "./holdings.ts";
 
 /** Tags of a repo. */
 export interface TaggedImages {

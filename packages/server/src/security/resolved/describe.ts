@@ -2,9 +2,14 @@ import { type Severity, SeveritySchema } from "@moorage/api/messages";
 import { create } from "@bufbuild/protobuf";
 import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { vulnerabilityKey } from "../feeds/stored.ts";
+import { vulnerabilityKey } from "../feeds/stored-record.ts";
 import { feedsOf, type Joined, joinVulnerabilities } from "../vulnerabilities/join.ts";
-import { knownVulnerabilities, type KnownVulnerability, type Unread, unreadOf } from "../vulnerabilities/known.ts";
+import {
+  knownVulnerabilities,
+  type KnownVulnerability,
+  type Unread,
+  unreadOf,
+} from "../vulnerabilities/known-vulnerabilities.ts";
 import { VECTOR_TYPES } from "../vulnerabilities/metadata.ts";
 import type { Resolved } from "./by-day.ts";
 

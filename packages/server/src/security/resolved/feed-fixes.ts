@@ -3,7 +3,7 @@ import { marks } from "../findings/images.ts";
 import { recordKey } from "../findings/records.ts";
 import { isAtLeast } from "../findings/versions.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "../findings/vulnerabilities.ts";
-import type { Held, HeldImage, HeldPackage } from "./held.ts";
+import type { Held, HeldImage, HeldPackage } from "./holdings.ts";
 
 /** A vulnerability that records of feeds say a newer version of a package ended. */
 export interface FeedFix {

@@ -8,7 +8,7 @@ import { queueOn } from "../../work/index.ts";
 import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
-import { emitEnded } from "./ended.ts";
+import { emitEnded } from "./end-events.ts";
 import type { Counts } from "./report.ts";
 import { deleteScanned, OPEN_STATES, SCANNING, scanSource } from "./rows.ts";
 

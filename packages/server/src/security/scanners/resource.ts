@@ -1,6 +1,6 @@
 import { ScannerSchema } from "@moorage/api/messages";
 import { resource } from "../../aip/resource.ts";
-import { columnsOf, layoutOf } from "../../core/stored.ts";
+import { columnsOf, layoutOf } from "../../core/stored-answer.ts";
 
 /** How scanners are stored, without their authorization. */
 export const SCANNER_LAYOUT = layoutOf(ScannerSchema, { without: ["authorization"] });

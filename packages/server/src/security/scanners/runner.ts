@@ -32,7 +32,7 @@ import {
   type StoredReport,
   writeScannedPart,
 } from "./queue.ts";
-import type { ReadScanned } from "./read-scanned.ts";
+import type { ReadScanned } from "./read-report.ts";
 import { ReportError } from "./report.ts";
 import { type Scanned, scanWith } from "./scan-with.ts";
 
@@ -229,7 +229,7 @@ async function storedOf(
 /** Reads a report in this process, whatever its size. Throws a ReportError. */
 export async function readReportHere(content: Uint8Array, isSbom: boolean): Promise<ReadScanned> {
   // With the readers of archives that it brings, loaded at its first use: a server without scanners never needs it.
-  const { readScanned } = await import("./read-scanned.ts");
+  const { readScanned } = await import("./read-report.ts");
   return await readScanned(content, isSbom);
 }
 

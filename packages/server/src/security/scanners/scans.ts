@@ -18,7 +18,7 @@ import { validate } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
 import { isIndexType } from "../../core/media-types.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
-import { layoutOf } from "../../core/stored.ts";
+import { layoutOf } from "../../core/stored-answer.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { timestamp } from "../../lib/timestamps.ts";
 import { repos } from "../../registry/index.ts";

@@ -1,6 +1,6 @@
 import { type Database, select } from "../../store/index.ts";
 import type { FeedFormat } from "../feeds/formats.ts";
-import { type FeedKeyKind, vulnerabilityKey } from "../feeds/stored.ts";
+import { type FeedKeyKind, vulnerabilityKey } from "../feeds/stored-record.ts";
 
 /** A feed, as far as its records are joined. */
 export interface JoinedFeed {

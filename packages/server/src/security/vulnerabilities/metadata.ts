@@ -12,10 +12,10 @@ import { timestamp } from "../../lib/timestamps.ts";
 import type { Database } from "../../store/index.ts";
 import { folded } from "../advisories/lookups.ts";
 import { weighBytes } from "../weights.ts";
-import { type FeedKeyKind, vulnerabilityKey } from "../feeds/stored.ts";
+import { type FeedKeyKind, vulnerabilityKey } from "../feeds/stored-record.ts";
 import { feedsNamingBy, feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./join.ts";
 import { type Branch, inScope, pageOfKnown, pageOfTexts } from "./key-pages.ts";
-import { knownVulnerabilities, type KnownVulnerability, type Unread, unreadOf } from "./known.ts";
+import { knownVulnerabilities, type KnownVulnerability, type Unread, unreadOf } from "./known-vulnerabilities.ts";
 
 /** A vulnerability of a page, before its records are read. */
 export interface MetadataRow {

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { Code, invalidArgument, MoorageError, unauthenticated } from "../../errors.ts";
 import { attempt, type Awaitable, lastly } from "../../lib/awaitable.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
-import type { Observed, ObservedHead, RequestObserver } from "../../core/observed.ts";
+import type { Observed, ObservedHead, RequestObserver } from "../../core/observer.ts";
 import { logWhenDone } from "./access-log.ts";
 import { awaitsBody, cutStream, limitBody } from "./body-deadline.ts";
 import type { ClientAddress } from "./client-address.ts";

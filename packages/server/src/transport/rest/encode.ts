@@ -1,7 +1,7 @@
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { isV1 } from "../../core/api-version.ts";
-import { isStored, type Stored } from "../../core/stored.ts";
+import { isStored, type Stored } from "../../core/stored-answer.ts";
 import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
 import { writeStored } from "./stored-json.ts";
 

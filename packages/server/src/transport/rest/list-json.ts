@@ -1,6 +1,6 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import type { Streamed } from "../../core/streamed.ts";
-import { isWritten, type Written } from "../../core/written.ts";
+import type { Streamed } from "../../core/streamed-answer.ts";
+import { isWritten, type Written } from "../../core/written-answer.ts";
 import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
 import { steps } from "../steps.ts";
 

@@ -19,7 +19,7 @@ import {
   type Stored,
   storedPage,
   storedRow,
-} from "../../core/stored.ts";
+} from "../../core/stored-answer.ts";
 import { jsonWriter } from "../../lib/protojson/write.ts";
 import { writeStored } from "./stored-json.ts";
 

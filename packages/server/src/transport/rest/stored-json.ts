@@ -10,7 +10,7 @@ import {
   type WriteField,
 } from "../../lib/protojson/write.ts";
 import { writeTime } from "../../lib/protojson/write-wellknown.ts";
-import type { Stored } from "../../core/stored.ts";
+import type { Stored } from "../../core/stored-answer.ts";
 
 type Layout = Stored["layout"];
 type Cells = Stored["rows"][number];

@@ -11,7 +11,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import { timestamp } from "../../lib/timestamps.ts";
 import { cycloneDxDocument, type Holdings } from "../../security/index.ts";
 import { reading, type Translation } from "../service.ts";
-import { lastSeen } from "./last-seen.ts";
+import { lastSeen } from "./last-pull.ts";
 import { OWN_NAME } from "./scanners.ts";
 
 const { getRawSbom, getSbom } = SbomsService.method;

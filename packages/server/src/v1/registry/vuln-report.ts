@@ -10,7 +10,7 @@ import { notFound } from "../../errors.ts";
 import { timestamp } from "../../lib/timestamps.ts";
 import { type ReportedVulnerability, sourcesFor } from "../../security/index.ts";
 import { reading, type Translation } from "../service.ts";
-import { lastSeen } from "./last-seen.ts";
+import { lastSeen } from "./last-pull.ts";
 import { packageMessage } from "./sbom.ts";
 import { ownReport } from "./vuln-reports.ts";
 

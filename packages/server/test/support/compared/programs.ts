@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { type Named, named } from "./named.ts";
+import { type Named, named } from "./package-names.ts";
 
 interface Component {
   name: string;

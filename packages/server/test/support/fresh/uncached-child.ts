@@ -1,5 +1,5 @@
 // The server that keeps nothing, in a process of its own: sends its port to its parent, and does what the parent asks.
-import { openUncached } from "./uncached.ts";
+import { openUncached } from "./uncached-server.ts";
 import type { ToChild, FromChild } from "./uncached-process.ts";
 
 const answer = (message: FromChild): void => void process.send?.(message);

@@ -18,7 +18,7 @@ export interface FromChild {
 }
 
 /**
- * The server that keeps nothing (uncached.ts). `restart` goes on with a process that was started for it: then not even
+ * The server that keeps nothing (uncached-server.ts). `restart` goes on with a process that was started for it: then not even
  * what a module keeps for its whole process is older.
  */
 export interface UncachedServer {

@@ -1,5 +1,5 @@
 import { ADVISORIES } from "./advisories.ts";
-import { ATTACHED } from "./attached.ts";
+import { ATTACHED } from "./attachments.ts";
 import { DOCUMENTS } from "./documents.ts";
 import type { HeavyInput } from "./input.ts";
 import { LIBRARIES } from "./libraries.ts";

@@ -6,7 +6,7 @@ import { Button } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { useChanged } from "./changed.ts";
+import { useChanged } from "./use-refresh.ts";
 import { FormDialog } from "./form-dialog.tsx";
 import { GroupChoice } from "./group-choice.tsx";
 import styles from "./parts.module.css";

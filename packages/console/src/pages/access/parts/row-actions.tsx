@@ -4,7 +4,7 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { Menu, type MenuItem } from "../../../ui/menu.tsx";
 import { say } from "../../../ui/toasts.tsx";
 import { FormDialog } from "./form-dialog.tsx";
-import { useChanged } from "./changed.ts";
+import { useChanged } from "./use-refresh.ts";
 import type { ResourceSpec } from "./resource.ts";
 import { parentOf } from "./tree.ts";
 

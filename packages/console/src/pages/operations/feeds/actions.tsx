@@ -5,7 +5,7 @@ import { count } from "../../../lib/bytes.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Menu } from "../../../ui/menu.tsx";
 import { say } from "../../../ui/toasts.tsx";
-import { useFeedsChanged } from "./changed.ts";
+import { useFeedsChanged } from "./use-feeds-refresh.ts";
 import { IntervalDialog } from "./interval-dialog.tsx";
 
 const OF_FILE = "It is set by a file of the server (MOORAGE_FEEDS_FILE), and is changed there";

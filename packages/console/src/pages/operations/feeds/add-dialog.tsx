@@ -5,7 +5,7 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { CheckField } from "../../../ui/field.tsx";
 import { Facts, Stack } from "../../../ui/page.tsx";
 import { say } from "../../../ui/toasts.tsx";
-import { useFeedsChanged } from "./changed.ts";
+import { useFeedsChanged } from "./use-feeds-refresh.ts";
 import { durationText } from "./words.ts";
 
 export interface AddDialogProps {

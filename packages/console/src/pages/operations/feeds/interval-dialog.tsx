@@ -4,7 +4,7 @@ import { type Feed, updateFeed } from "../../../api/gen/operations.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { TextField } from "../../../ui/field.tsx";
 import { say } from "../../../ui/toasts.tsx";
-import { useFeedsChanged } from "./changed.ts";
+import { useFeedsChanged } from "./use-feeds-refresh.ts";
 
 const HOUR_S = 3_600;
 

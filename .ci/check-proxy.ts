@@ -1,6 +1,6 @@
 // Runs the proxy of deploy/ in front of a running server, and sends it each kind of request:
 //
-//   node .ci/proxied.ts CADDY CONFIG.json SERVER_PORT
+//   node .ci/check-proxy.ts CADDY CONFIG.json SERVER_PORT
 //
 // CONFIG is deploy/Caddyfile as adapted by Caddy. Only addresses are changed: it listens on loopback, and the replicas
 // are the server.

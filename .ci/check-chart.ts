@@ -1,7 +1,7 @@
 // Checks what no schema covers of the rendered Helm chart: that the server accepts the settings, and that every object
 // that another one names exists.
 //
-//   node .ci/rendered.ts FILE…
+//   node .ci/check-chart.ts FILE…
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";

@@ -7,8 +7,8 @@ import { decisionOf } from "../findings/decisions.ts";
 import { marks } from "../findings/images.ts";
 import { isSameVersion } from "../findings/versions.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
-import { type LibraryName } from "./held.ts";
-import { packageOf } from "./known.ts";
+import { type LibraryName } from "./held-versions.ts";
+import { packageOf } from "./library-vulnerabilities.ts";
 
 /** An advisory whose latest approved event says that versions fix a vulnerability, or have a patch for it. */
 export interface FixingAdvisory {

@@ -10,9 +10,9 @@ import { decidedIds } from "../findings/read.ts";
 import { recordKey } from "../findings/records.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "../findings/vulnerabilities.ts";
 import type { Severity } from "../feeds/severities.ts";
-import type { Interval } from "../matching/affected.ts";
+import type { Interval } from "../matching/affected-ranges.ts";
 import { type Hit, hitOf, type RecordAffects, recordAffects } from "../matching/record-affects.ts";
-import { type LibraryName, libraryKey } from "./held.ts";
+import { type LibraryName, libraryKey } from "./held-versions.ts";
 
 /** Versions of a library that somebody asks about. */
 export interface AskedLibrary extends LibraryName {

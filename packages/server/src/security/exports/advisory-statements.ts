@@ -10,7 +10,7 @@ import {
 import { isAtLeast, isSameVersion } from "../findings/versions.ts";
 import type { Decision } from "./decisions.ts";
 import type { HeldPackage, HeldPackages } from "./image-packages.ts";
-import type { Said } from "./said.ts";
+import type { Said } from "./statement.ts";
 import { statementOf } from "./statements.ts";
 
 /** What a decision says of an image: of all of it, or of packages in it. */

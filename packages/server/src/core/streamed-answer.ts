@@ -6,7 +6,7 @@ import {
   type Message,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
-import { isWritten, type Written } from "./written.ts";
+import { isWritten, type Written } from "./written-answer.ts";
 
 const STREAMED: unique symbol = Symbol("streamed");
 

@@ -1,7 +1,7 @@
 import { createHash, hash as hashOf } from "node:crypto";
 import { Code, MoorageError } from "../errors.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
-import { algorithmOf } from "./digesting.ts";
+import { algorithmOf } from "./hash-state.ts";
 
 /** A store whose reads are not verified. */
 export type UnverifiedStore = Omit<BlobStore, "readAll">;

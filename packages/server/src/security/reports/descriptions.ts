@@ -1,10 +1,10 @@
 import type { Call } from "../../core/call.ts";
-import { vulnerabilityKey } from "../feeds/stored.ts";
+import { vulnerabilityKey } from "../feeds/stored-record.ts";
 import type { Severity } from "../feeds/severities.ts";
 import type { ImageFinding } from "../findings/read.ts";
 import { partsOf } from "../resolved/describe.ts";
 import { feedsOf, joinVulnerabilities } from "../vulnerabilities/join.ts";
-import { knownVulnerabilities, type KnownVulnerability, unreadOf } from "../vulnerabilities/known.ts";
+import { knownVulnerabilities, type KnownVulnerability, unreadOf } from "../vulnerabilities/known-vulnerabilities.ts";
 
 /** A vulnerability of an image, with all packages of the image that have it. */
 export interface ReportedVulnerability extends Description {

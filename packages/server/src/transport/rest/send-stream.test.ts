@@ -8,8 +8,8 @@ import { test, type TestContext } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { type Tag, TagListSchema, TagSchema } from "@moorage/api/v1/registry";
 import type { Request, Response } from "../../core/http.ts";
-import { streamed } from "../../core/streamed.ts";
-import { answerStreamed } from "./send-streamed.ts";
+import { streamed } from "../../core/streamed-answer.ts";
+import { answerStreamed } from "./send-stream.ts";
 
 const PART = 1000;
 const PARTS = 2000;

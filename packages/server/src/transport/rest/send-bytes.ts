@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { type Response, writeHead } from "../../core/http.ts";
-import type { Written } from "../../core/written.ts";
+import type { Written } from "../../core/written-answer.ts";
 import { steps } from "../steps.ts";
 import { type AnswerContext, okHeaders } from "./send.ts";
-import { sent } from "./send-streamed.ts";
+import { sent } from "./send-stream.ts";
 
 /** How long a client may take for a large answer. Then it is cut off, since others wait for its memory. */
 const SEND_TIMEOUT_MS = 300_000;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { VersionOrder } from "../../lib/versions/index.ts";
-import { type Affected, compileAffected, isAffected, type RangeEvent } from "./affected.ts";
+import { type Affected, compileAffected, isAffected, type RangeEvent } from "./affected-ranges.ts";
 
 const compiled = (events: RangeEvent[], more: Affected = {}): ReturnType<typeof compileAffected> =>
   compileAffected("semver", { ranges: [{ type: "SEMVER", events }], ...more });

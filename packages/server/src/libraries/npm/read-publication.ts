@@ -1,6 +1,6 @@
 import { libraryError } from "../http/errors.ts";
 import type { ReceivedFile } from "../http/receive.ts";
-import { bytesIn, type HandedBytes } from "../reading/handed.ts";
+import { bytesIn, type HandedBytes } from "../reading/hand-over.ts";
 import { documentOf, newVersionOf, type NewNpmVersion } from "./document.ts";
 
 // What is read of the documents that clients send: small answers to large documents.

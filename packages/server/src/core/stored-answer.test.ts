@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { GroupSchema, RepoSchema, TagSchema } from "@moorage/api";
-import { columnsOf, layoutOf } from "./stored.ts";
+import { columnsOf, layoutOf } from "./stored-answer.ts";
 
 // Fields must be read from columns as columnsOf writes them.
 

@@ -1,5 +1,5 @@
 import { type Database, select } from "../../store/index.ts";
-import { vulnerabilityKey } from "../feeds/stored.ts";
+import { vulnerabilityKey } from "../feeds/stored-record.ts";
 import { keysBeside } from "../findings/candidates.ts";
 import { marks } from "../findings/images.ts";
 

@@ -2,7 +2,7 @@ import type { Database } from "../../store/index.ts";
 import { statementsUnder } from "../trusted/read.ts";
 import { imageKeys, productKeysOf, targetIn } from "../trusted/trust.ts";
 import { isAbout, statedPackage } from "../vex/applies.ts";
-import { displayedId, type Said, type SaidOf, statementOf, targeted } from "./said.ts";
+import { displayedId, type Said, type SaidOf, statementOf, targeted } from "./statement.ts";
 
 /** What the feeds say of the image and its packages that may decide about them. */
 export async function trustedStatements(tx: Database, image: SaidOf): Promise<Said[]> {
