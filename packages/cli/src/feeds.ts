@@ -25,7 +25,7 @@ const namesFeeds = (name: string): boolean =>
 const SHRINK = ["--allow-shrink", "take a source that lacks more than a tenth of the records that are there"] as const;
 const COVERS = [
   "--covers <ecosystem...>",
-  "of a feed of your own: what it covers, such as npm or Debian:12, so that no record there is an answer; * for all it has",
+  "of a feed of your own: what it covers, such as npm or Debian:12, so that no record there is an answer; * (default) for all it has, none for nothing",
 ] as const;
 
 /** Adds `moorage feeds`. */

@@ -200,13 +200,13 @@ test("the coverage of an image lists its files that could not be read, of an ind
   assert.equal(failed.state, "KNOWLEDGE_STATE_NOT_READ");
 });
 
-test("a record of a list of one's own covers nothing by itself: who sets the feed says that it does", async () => {
+test("who sets a list of single records says that it covers nothing, or what it covers", async () => {
   const app = await place();
   await putNpm();
   await setInterval("npm", DAY_MS);
   const covered = JSON.stringify([{ space: "npm", records: 1, isMatched: true }]);
   await platform.transact((tx) =>
-    tx.updateTable("feeds").set({ covers: "[]", coverage: covered }).where("name", "=", "npm").execute(),
+    tx.updateTable("feeds").set({ covers: '["none"]', coverage: covered }).where("name", "=", "npm").execute(),
   );
   const digest = await push(app, "v1", [NPM]);
   const { state, unknownImages } = await settled(app, digest);
@@ -234,7 +234,11 @@ test("a record of a list of one's own covers nothing by itself: who sets the fee
   );
   await said(["*"]);
   assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_READ");
+  await said(["none"]);
+  assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_NO_DATA");
   await said([]);
+  assert.equal((await settled(app, digest)).state, "KNOWLEDGE_STATE_READ", "all that it has records about");
+  await said(["none"]);
   // The same records as the preset publishes them, under its name or from a mirror's path.
   await platform.transact((tx) =>
     tx

@@ -209,11 +209,17 @@ describe("resolved vulnerabilities by v1", () => {
     await repo.move(old);
     const second = repo.nextDay();
     await repo.move(fixed);
+    // There is no feed here: only the advisory says something.
+    const unknown = {
+      state: "NO_DATA",
+      stateReason: "no feed covers 1 package of npm (moorage feeds add osv-npm would)",
+    };
     const wanted = {
       items: [
-        { date: `${first}T00:00:00.000Z` },
+        { date: `${first}T00:00:00.000Z`, ...unknown },
         {
           date: `${second}T00:00:00.000Z`,
+          ...unknown,
           resolvedVulns: [
             { id: "CVE-2026-1", aliases: ["GHSA-2345-6789-cfgh"], cvssSeverities: [{ type: "CVSS_V3", score: CVSS }] },
           ],

@@ -2007,7 +2007,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.operations.v2.Feed.attempt_time": "When that was last attempted. Absent when it never was.",
   "moorage.operations.v2.Feed.coverage": "What its records are about, as far as packages are matched by them, sorted by name. Empty for feeds about CVEs or products. See `coverage_known`.",
   "moorage.operations.v2.Feed.coverage_known": "Whether `coverage` and `unmatched` are known: from the first import of all its records on.",
-  "moorage.operations.v2.Feed.covers": "Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as \"npm\", \"Debian\" or \"Debian:12\", and \"*\" for all that it has records about: that it has no record about a package there is then an answer. What a preset covers is known without it.",
+  "moorage.operations.v2.Feed.covers": "Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as \"npm\", \"Debian\" or \"Debian:12\", \"*\" for all that it has records about, and \"none\" for nothing, as of a list of single records: that it has no record about a package there is an answer. Empty: what its preset is about, and of a feed that is no preset all that it has records about.",
   "moorage.operations.v2.Feed.create_time": "When it was added.",
   "moorage.operations.v2.Feed.delete_time": "When somebody removed it: its records are going. Absent for all others.",
   "moorage.operations.v2.Feed.due_time": "When it is fetched next; in the past: as soon as the server comes to it. Absent when nothing fetches it.",

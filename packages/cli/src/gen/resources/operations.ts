@@ -183,7 +183,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "covers",
         type: "string",
         repeated: true,
-        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
       {
         name: "statements",
@@ -367,7 +367,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "covers",
         type: "string",
         repeated: true,
-        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
     ],
     dryRun: true,
@@ -498,7 +498,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "covers",
         type: "string",
         repeated: true,
-        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
       {
         name: "statements",
@@ -571,7 +571,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "covers",
         type: "string",
         repeated: true,
-        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
     ],
     dryRun: true,
@@ -703,7 +703,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "covers",
         type: "string",
         repeated: true,
-        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
       {
         name: "statements",
@@ -873,7 +873,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "covers",
         type: "string",
         repeated: true,
-        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
       {
         name: "statements",
@@ -1044,7 +1044,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "covers",
         type: "string",
         repeated: true,
-        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about a package there is then an answer.',
+        help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
       {
         name: "statements",

@@ -2,9 +2,9 @@ import { coveredIn } from "./coverage.ts";
 import { COVERS_ALL, isWithin } from "./ecosystems.ts";
 import { FEED_PRESETS } from "./presets.ts";
 
-// Which packages a feed covers. That a feed has records about an ecosystem is not enough: one record of a list of
-// one's own says nothing about all other packages. A feed covers what its preset is about, what its format has as a
-// whole, and what whoever set it says that it does.
+// Which packages a feed covers: what its preset is about, what its format has as a whole, and what whoever set it says
+// that it does; of a feed of one's own about which nothing is said, all that it has records about. Of a list of single
+// records `none` is said, since they say nothing about all other packages.
 
 /** The columns of a feed by which it is known what it covers. */
 export interface CoveringFeed {
@@ -25,7 +25,8 @@ export function doesCover({ name, format, address, covers }: CoveringFeed, space
   if (WHOLE_FORMATS.includes(format)) return true;
   const declared = JSON.parse(covers) as string[];
   if (declared.some((each) => each === COVERS_ALL || isWithin(space, each))) return true;
-  return presetsOf({ name, format, address }).some((ecosystem) => isWithin(space, ecosystem));
+  const presets = presetsOf({ name, format, address });
+  return declared.length === 0 && presets.length === 0 ? true : presets.some((ecosystem) => isWithin(space, ecosystem));
 }
 
 /** How many records of the feed are about the key space; undefined until an import has counted them. */

@@ -1,6 +1,6 @@
 import { checkedUrl } from "../../lib/guarded-fetch.ts";
 import { MATCHED_FORMATS } from "../matching/record-affects.ts";
-import { COVERS_ALL, isEcosystem } from "./ecosystems.ts";
+import { COVERS_ALL, COVERS_NONE, isEcosystem } from "./ecosystems.ts";
 import { FEED_FORMATS, type FeedFormat, isFeedFormat } from "./formats.ts";
 
 /** What an operator says about a feed. */
@@ -18,7 +18,8 @@ export interface FeedDefinition {
   products: string[];
   /**
    * Of a feed whose records are about packages: the ecosystems and releases, as OSV names them, that it covers by the
-   * word of whoever sets it; `*` for all that it has records about. Defaults to none.
+   * word of whoever sets it; `*` for all that it has records about, `none` for nothing. Defaults to what its preset is
+   * about, and to `*` of a feed that is no preset.
    */
   covers?: string[];
 }
@@ -70,7 +71,8 @@ export function checkedDefinition(
     throw wrong("products", "only feeds of VEX documents decide about products");
   if (covers.length > MAX_COVERS) throw wrong("covers", `must be at most ${MAX_COVERS} ecosystems`);
   if (covers.length > 0 && !isMatchedFormat(format)) throw wrong("covers", "is for feeds of records about packages");
-  const unknown = covers.find((each) => each !== COVERS_ALL && !isEcosystem(each));
+  if (covers.includes(COVERS_NONE) && covers.length > 1) throw wrong("covers", "none stands alone");
+  const unknown = covers.find((each) => each !== COVERS_ALL && each !== COVERS_NONE && !isEcosystem(each));
   if (unknown !== undefined)
     throw wrong("covers", `${unknown.slice(0, 100)} is no ecosystem that is matched here, such as npm or Debian:12`);
   const said = covers.length > 0 && { covers };

@@ -4,6 +4,8 @@ import { packageKey } from "../matching/package-keys.ts";
 
 /** In place of names: all that a feed has records about. */
 export const COVERS_ALL = "*";
+/** In place of names: nothing, as of a list of single records. */
+export const COVERS_NONE = "none";
 
 // Of a distribution packages are known by a release: one of each form that any of them has.
 const RELEASES = ["", ":12", ":24.04", ":v3.20", ":enterprise_linux:9"];

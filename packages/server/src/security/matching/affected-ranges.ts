@@ -29,6 +29,8 @@ interface CompiledRange {
   intervals: Interval[];
   /** The range says nothing of versions that are not before at least one of these. Absent: of all. */
   limits?: string[];
+  /** Fixes that the order cannot read: only just these versions are not affected. Absent: none. */
+  fixes?: string[];
 }
 
 /** What an `affected[]` says, as plain JSON, to be stored and asked. */
@@ -68,7 +70,9 @@ export function compileAffected(order: VersionOrder, affected: Affected): Compil
 export function isAffected(compiled: CompiledAffected, version: string): Verdict {
   const { order, ranges } = compiled;
   const isPlaced = hasPlace(order, version);
-  const hits = ranges.flatMap((range) => (isPlaced ? intervalAt(order, range, version) : wholeOf(range)) ?? []);
+  const hits = ranges
+    .filter(({ fixes }) => fixes?.includes(version) !== true)
+    .flatMap((range) => (isPlaced ? intervalAt(order, range, version) : wholeOf(range)) ?? []);
   if (hits.length === 0 && !isListed(compiled, version)) return { isAffected: false, fixed: [], lastAffected: [] };
   const ends = hits.length > 0 ? hits : ranges.flatMap(({ intervals }) => intervals);
   const compare = (end: string): number => (isPlaced ? -compareWithNamed(order, version, end) : 1);
@@ -154,7 +158,8 @@ function rangeOf(order: VersionOrder, events: readonly RangeEvent[]): CompiledRa
         });
   const intervals = readIntervals(order, steps);
   const isLimited = limits.length > 0 && limits.every((limit) => limit !== "*" && isVersion(order, limit));
-  return isLimited ? { intervals, limits } : { intervals };
+  const fixes = events.flatMap(({ fixed }) => (fixed === undefined || isVersion(order, fixed) ? [] : fixed));
+  return { intervals, ...(isLimited && { limits }), ...(fixes.length > 0 && { fixes }) };
 }
 
 /**

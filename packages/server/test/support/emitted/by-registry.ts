@@ -276,6 +276,7 @@ export function registryEmits({ platform, actor, emitted, pulls, ask }: EventFix
         count: 1,
         findings: body["findings"],
         unknown: [],
+        stale_feeds: [],
         remote_address: "127.0.0.1",
       });
     }

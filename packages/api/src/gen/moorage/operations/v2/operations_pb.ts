@@ -301,8 +301,9 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
 
   /**
    * Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set
-   * it, such as "npm", "Debian" or "Debian:12", and "*" for all that it has records about: that it has no record about
-   * a package there is then an answer. What a preset covers is known without it.
+   * it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a
+   * list of single records: that it has no record about a package there is an answer. Empty: what its preset is about,
+   * and of a feed that is no preset all that it has records about.
    *
    * @generated from field: repeated string covers = 22;
    */
