@@ -36,10 +36,10 @@ check_buildah() {
   container=$(bh from $plain --pull-never "$app@$(<pushed)")
   does "buildah: the program in the image runs" bh run "$container" -- /hello
   bh copy "$container" storage.conf /added >/dev/null
-  bh config --label org.example.colour=green "$container"
+  bh config --label org.example.color=green "$container"
   does "buildah: a changed container is committed and pushed in Docker's format" bh commit $plain --format docker "$container" "docker://$app:changed"
   does "buildah: the changed image is pulled" bh pull $plain "$app:changed"
-  same "buildah: the pulled image has the change" "$(bh inspect --type image --format '{{index .Docker.Config.Labels "org.example.colour"}}' "$app:changed")" green
+  same "buildah: the pulled image has the change" "$(bh inspect --type image --format '{{index .Docker.Config.Labels "org.example.color"}}' "$app:changed")" green
 
   printf 'FROM scratch\nCOPY hello.txt /\n' >context/Containerfile
   for arch in amd64 arm64; do does "buildah: an image for $arch is built into a list" bh build $plain --platform "linux/$arch" --manifest list context; done

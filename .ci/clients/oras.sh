@@ -10,12 +10,12 @@ check_oras() {
   head -c 9000000 /dev/urandom >big.bin
   big=$(sha big.bin)
   does "oras: an artifact with a type and an annotation is pushed" \
-    oras push $plain --artifact-type application/vnd.example.thing -a org.example.colour=green "$thing:1.0" hello.txt:text/plain big.bin
+    oras push $plain --artifact-type application/vnd.example.thing -a org.example.color=green "$thing:1.0" hello.txt:text/plain big.bin
   digest=$(oras resolve $plain "$thing:1.0")
   oras manifest fetch $plain "$thing@$digest" >manifest.json
   same "oras: the manifest is the same, byte for byte" "$(sha manifest.json)" "$digest"
   same "oras: the artifact type is stored" "$(json artifactType <manifest.json)" application/vnd.example.thing
-  same "oras: the annotation is stored" "$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).annotations["org.example.colour"]' manifest.json)" green
+  same "oras: the annotation is stored" "$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).annotations["org.example.color"]' manifest.json)" green
   does "oras: the artifact is pulled" oras pull $plain -o fetched "$thing:1.0"
   if cmp -s hello.txt fetched/hello.txt && cmp -s big.bin fetched/big.bin; then ok "oras: the pulled files are the same"; else fail "oras: the pulled files differ"; fi
 

@@ -39,9 +39,9 @@ check_regctl() {
   same "regctl: the copy's tags are the same" "$(regctl tag ls "$copy" | tr '\n' ' ')" "$(regctl tag ls "$app" | tr '\n' ' ')"
 
   tar -cf layer.tar sbom.json
-  does "regctl: an image is modified and pushed" regctl image mod "$app:1.0" --create "$app:changed" --label org.example.colour=green --layer-add tar=layer.tar
+  does "regctl: an image is modified and pushed" regctl image mod "$app:1.0" --create "$app:changed" --label org.example.color=green --layer-add tar=layer.tar
   same "regctl: the change is in both architectures" \
-    "$(for child in amd64 arm64; do regctl image config --platform "linux/$child" --format '{{index .Config.Labels "org.example.colour"}}' "$app:changed"; done)" greengreen
+    "$(for child in amd64 arm64; do regctl image config --platform "linux/$child" --format '{{index .Config.Labels "org.example.color"}}' "$app:changed"; done)" greengreen
   does "regctl: an index is made of two images" regctl index create --ref "$app:1.0" --ref "$app:changed" "$app:index"
   does "regctl: a whole repository is copied" regctl repo copy "$app" "$HOST/$ORG/regctl/all"
   same "regctl: the copied repository has all tags" "$(regctl tag ls "$HOST/$ORG/regctl/all" | tr '\n' ' ')" "$(regctl tag ls "$app" | tr '\n' ' ')"

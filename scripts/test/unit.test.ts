@@ -104,7 +104,7 @@ test("files of a process run one after the other, each with its own hooks, and f
   ];
   assert.deepEqual(shown, [
     ...whole("0.test.mjs"),
-    // What had begun is cancelled.
+    // What had begun is canceled.
     ["fail", "1.test.mjs", "passes"],
     ["fail", "1.test.mjs", ""],
     ...whole("2.test.mjs"),

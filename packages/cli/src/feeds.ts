@@ -148,7 +148,7 @@ function addImport(feeds: Command): void {
   const command = feeds
     .command("import")
     .description("import the data of a feed, or what `moorage feeds export` wrote")
-    .argument("<file>", "a file, an archive or a folder; its format is recognised")
+    .argument("<file>", "a file, an archive or a folder; its format is recognized")
     .option("--feed <name>", "the feed whose data it has, by default the name of the file; one that is new is added")
     .option("--licence <text>", "under which the data of the feed may be used, such as CC-BY-4.0; shown with the data")
     .option(...COVERS)

@@ -78,7 +78,7 @@ class Bridge {
     }
     if (!isRecord(message))
       return this.answer({ error: { code: PARSE_ERROR, message: "the line is not a JSON object" }, id: null });
-    if (message["method"] === "notifications/cancelled") return this.#cancel(message);
+    if (message["method"] === "notifications/canceled") return this.#cancel(message);
     const work = this.#pass(message).finally(() => this.#work.delete(work));
     this.#work.add(work);
     // The handshake is answered before anything else is sent: what follows it names the version.
@@ -119,13 +119,13 @@ class Bridge {
     }
   }
 
-  async #post(message: Message, cancelled: AbortSignal): Promise<Record<string, unknown>> {
+  async #post(message: Message, canceled: AbortSignal): Promise<Record<string, unknown>> {
     const response = await fetch(this.#target, {
       method: "POST",
       redirect: "error",
       headers: { ...headersOf(message, this.#version), authorization: `Bearer ${await this.#token()}` },
       body: JSON.stringify(message),
-      signal: AbortSignal.any([cancelled, this.#stopping, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
+      signal: AbortSignal.any([canceled, this.#stopping, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
     });
     const text = await response.text();
     const body: unknown = text.startsWith("{") ? JSON.parse(text) : {};

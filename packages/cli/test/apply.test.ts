@@ -166,7 +166,7 @@ test("every kind is applied, compared, changed by its fields, and printed for an
 12 resources: 5 updated, 7 unchanged
 `,
   );
-  assert.ok(changed.stderr.includes("\x1b[32m"), "in colours where they are asked for");
+  assert.ok(changed.stderr.includes("\x1b[32m"), "in colors where they are asked for");
   assert.deepEqual(writes(stage).toSorted(), [
     "PATCH /iam/v2/externalGroupRoleMappings/uid?updateMask=roleUid",
     "PATCH /iam/v2/identityProviders/uid?updateMask=oidc.groupsClaim",

@@ -58,7 +58,7 @@ test("feeds are added, imported and listed while a server runs, as JSON in the A
   });
 });
 
-test("a file is imported without a feed: its format is recognised, and the feed has its name", async (t) => {
+test("a file is imported without a feed: its format is recognized, and the feed has its name", async (t) => {
   const cwd = await installation(t);
   const feeds = async (...args: string[]): Promise<string[]> => {
     const { code, stdout, stderr } = await moorage(["feeds", ...args], { cwd });

@@ -18,7 +18,7 @@ test("a list in every format", { timeout: 180_000 }, async (t) => {
   const other = await api("POST", `/registry/v2/repos/${team.uid}`, { name: "b", description: "日本" });
   await push("acme/team/app:1.0", 1);
 
-  await t.test("table: aligned, whole, without colours and controls", async () => {
+  await t.test("table: aligned, whole, without colors and controls", async () => {
     assert.equal(
       timeless(await done("tags", "list")),
       `NAME               DIGEST                                                                   UPDATED                   DEPRECATED

@@ -1,4 +1,4 @@
-// What people see at a terminal: questions, colours, tables that fit, tables that are watched.
+// What people see at a terminal: questions, colors, tables that fit, tables that are watched.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -73,7 +73,7 @@ test("on a terminal", { skip: noTerminal, timeout: 300_000 }, async (t) => {
     }
   });
 
-  await t.test("colours are for terminals, and for whoever forces them", async () => {
+  await t.test("colors are for terminals, and for whoever forces them", async () => {
     await done("tags", "create", "acme/app:old", "--digest", BUILD[1], "--deprecated");
     const dimmed = "\u001b[2macme/app:old\u001b[22m";
     const list = async (extra: Record<string, string>): Promise<string> => {

@@ -44,7 +44,7 @@ export async function onTerminal(
     cols: columns,
     rows,
     cwd,
-    env: withoutColours(env),
+    env: withoutColors(env),
   });
   let printed = "";
   const { promise: ended, resolve } = Promise.withResolvers<number>();
@@ -95,7 +95,7 @@ export async function onTerminal(
 }
 
 /** The environment of a person at a terminal. */
-function withoutColours(extra: Record<string, string>): Record<string, string> {
+function withoutColors(extra: Record<string, string>): Record<string, string> {
   const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...own } = environment({});
   const entries = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { ...Object.fromEntries(entries), TERM: "xterm-256color", ...extra };

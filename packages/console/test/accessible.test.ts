@@ -7,7 +7,7 @@ import { ENGINE } from "../../server/test/support/database.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";
 import { placesOf, routePaths } from "./support/routes.ts";
 
-// axe-core on every route: in light and dark colours, at phone width, and at 200 % zoom. Source: WCAG 2.2 AA.
+// axe-core on every route: in light and dark colors, at phone width, and at 200 % zoom. Source: WCAG 2.2 AA.
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDE = { width: 1280, height: 900 };
 // What a screen of 1,280 by 900 shows at 200 %.

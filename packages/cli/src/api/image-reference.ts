@@ -36,7 +36,7 @@ export function parseTime(name: string, text: string, nowMs = Date.now()): numbe
 }
 
 /**
- * Reads a reference: a path or the uid of a repo, then `:tag`, `@digest` or `@time`. A host in front is recognised by a
+ * Reads a reference: a path or the uid of a repo, then `:tag`, `@digest` or `@time`. A host in front is recognized by a
  * dot or a port, as docker does, and a URL by its scheme. Throws UsageFailure for what is none.
  */
 export function parseImage(text: string): ImageReference {

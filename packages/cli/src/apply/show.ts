@@ -1,7 +1,7 @@
 // What `moorage apply` says on standard error: a diff for each resource, and the sum.
 import { ApiFailure, type Json } from "../api/rest.ts";
 import { lineOf } from "../command/failure.ts";
-import { type Colour, isColoured, paint } from "../output/color.ts";
+import { type Color, isColored, paint } from "../output/color.ts";
 import { printable } from "../printable.ts";
 import type { Applied } from "./all.ts";
 import type { Action, Outcome } from "./one.ts";
@@ -24,20 +24,20 @@ const WORDS: Readonly<Record<Action, readonly [done: string, would: string]>> = 
 /** Writes what became of resources. */
 export interface Printer {
   show(applied: Applied): void;
-  line(text: string, colour?: Colour): void;
+  line(text: string, color?: Color): void;
   /** The number of resources by what became of them. */
   sum(actions: readonly Action[]): void;
 }
 
-/** Writes to standard error, in colours where it shows them. */
+/** Writes to standard error, in colors where it shows them. */
 export function createPrinter(isDryRun: boolean, stream: NodeJS.WriteStream = process.stderr): Printer {
-  const colours = isColoured(stream);
-  const line = (text: string, colour?: Colour): void =>
-    void stream.write(`${paint(printable(text), colours ? colour : undefined)}\n`);
+  const colors = isColored(stream);
+  const line = (text: string, color?: Color): void =>
+    void stream.write(`${paint(printable(text), colors ? color : undefined)}\n`);
   return {
     line,
     show({ declared, outcome }) {
-      for (const [text, colour] of linesOf(declared, outcome, isDryRun)) line(text, colour);
+      for (const [text, color] of linesOf(declared, outcome, isDryRun)) line(text, color);
     },
     sum(actions) {
       const counts = Object.keys(WORDS).flatMap((action) => {
@@ -51,7 +51,7 @@ export function createPrinter(isDryRun: boolean, stream: NodeJS.WriteStream = pr
   };
 }
 
-type Line = readonly [text: string, colour?: Colour];
+type Line = readonly [text: string, color?: Color];
 
 function linesOf(declared: Declared, outcome: Outcome, isDryRun: boolean): Line[] {
   const { label, spec } = declared;

@@ -67,7 +67,7 @@ async function buildPlatform(architecture: Architecture, build: number): Promise
     [{ name: "hello", mode: 0o755, bytes: linuxProgram(architecture, greeting) }],
     [
       { name: "etc/hello/about.txt", mode: 0o644, bytes: Buffer.from(`A sample image of Moorage, build ${build}.\n`) },
-      // A package, so that there is something to catalogue.
+      // A package, so that there is something to catalog.
       { name: "usr/lib/node_modules/hello/package.json", mode: 0o644, bytes: packageFile("hello", `1.${build}.0`) },
     ],
   ];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { detailLines } from "./details.ts";
 
-const STYLE = { terminal: true, coloured: false, nowMs: Date.parse("2026-06-01T12:00:00Z") };
+const STYLE = { terminal: true, colored: false, nowMs: Date.parse("2026-06-01T12:00:00Z") };
 
 test("a resource is a line for each field that has a value, with what is in it indented", () => {
   const item = {

@@ -12,7 +12,7 @@ const LONGEST_LIST = 60;
 export interface DetailsStyle {
   /** Times get their age. */
   terminal: boolean;
-  coloured: boolean;
+  colored: boolean;
   nowMs: number;
   /** The name of the resource, which stands behind its uid. */
   name?: string;
@@ -28,12 +28,12 @@ export function detailLines(item: JsonObject, style: DetailsStyle, indent = ""):
   const width = Math.max(0, ...flat.map(({ name }) => widthOf(printable(name)) + 1));
   return fields.flatMap(([name, value]) => {
     const label = `${printable(name)}:`;
-    const shown = (text: string): string => (style.coloured ? text.replace(label, () => paint(label, "bold")) : text);
+    const shown = (text: string): string => (style.colored ? text.replace(label, () => paint(label, "bold")) : text);
     const text = flat.find((entry) => entry.name === name)?.text;
     const known = name === "uid" && style.name !== undefined && style.name !== value && ` (${printable(style.name)})`;
     if (text !== undefined) return [shown(`${indent}${pad(label, width)} ${text}${known || ""}`)];
     // What is inside has uids of its own.
-    const inside = { terminal: style.terminal, coloured: style.coloured, nowMs: style.nowMs };
+    const inside = { terminal: style.terminal, colored: style.colored, nowMs: style.nowMs };
     return [shown(`${indent}${label}`), ...nestedLines(value, inside, indent + INDENT)];
   });
 }

@@ -2,7 +2,7 @@
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { printableLines } from "../printable.ts";
-import { isColoured } from "./color.ts";
+import { isColored } from "./color.ts";
 import { csvHeaders, csvLine } from "./csv.ts";
 import type { Format } from "./format.ts";
 import type { Listing } from "./listing.ts";
@@ -73,8 +73,8 @@ async function csvPrinter({ listing, writer, pathOf, headers }: Printing): Promi
 }
 
 /** How tables and details look on this output. */
-export function styleOf({ isTTY, columns }: Writer): { terminal: boolean; columns: number; coloured: boolean } {
-  return { terminal: isTTY, columns, coloured: isColoured(process.stdout) };
+export function styleOf({ isTTY, columns }: Writer): { terminal: boolean; columns: number; colored: boolean } {
+  return { terminal: isTTY, columns, colored: isColored(process.stdout) };
 }
 
 /** Texts of servers are printed as they are to programs, without control characters to terminals. */

@@ -2,7 +2,7 @@
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject } from "../api/rest.ts";
 import type { CellKind } from "./cells.ts";
-import type { Colour } from "./color.ts";
+import type { Color } from "./color.ts";
 
 /** A column of tables. */
 export interface Column {
@@ -20,7 +20,7 @@ export interface Column {
   readonly right?: boolean;
   /** Gives way first where a terminal is narrow: text that people wrote. */
   readonly flexible?: boolean;
-  colour?(item: JsonObject): Colour | undefined;
+  color?(item: JsonObject): Color | undefined;
 }
 
 /** A kind of items. */

@@ -11,10 +11,10 @@ const COLUMNS: readonly Column[] = ["NAME", "COUNT", "DESCRIPTION"].map((header)
   right: header === "COUNT",
   flexible: header === "DESCRIPTION",
 }));
-const PIPE: TableStyle = { wide: false, headers: true, terminal: false, columns: Infinity, coloured: false };
+const PIPE: TableStyle = { wide: false, headers: true, terminal: false, columns: Infinity, colored: false };
 const TERMINAL: TableStyle = { ...PIPE, terminal: true, columns: 40 };
 
-const row = (...cells: string[]) => ({ cells, colours: cells.map(() => undefined) });
+const row = (...cells: string[]) => ({ cells, colors: cells.map(() => undefined) });
 
 test("columns are aligned, by what letters take, with numbers on the right", () => {
   assert.equal(
@@ -46,10 +46,10 @@ test("nothing is cut in a pipe, nor in wide", () => {
     assert.ok(new Table(COLUMNS, style).lines([row(long, "1", long)]).endsWith(`${long}      1  ${long}\n`));
 });
 
-test("colours do not move columns", () => {
-  const coloured = new Table(COLUMNS, { ...TERMINAL, coloured: true }).lines([
-    { cells: ["acme", "3", "a word"], colours: ["red", "dim", undefined] },
+test("colors do not move columns", () => {
+  const colored = new Table(COLUMNS, { ...TERMINAL, colored: true }).lines([
+    { cells: ["acme", "3", "a word"], colors: ["red", "dim", undefined] },
   ]);
-  assert.ok(coloured.includes("\u001b[31macme\u001b[39m      \u001b[2m3\u001b[22m"), coloured);
-  assert.equal(stripVTControlCharacters(coloured), "NAME  COUNT  DESCRIPTION\nacme      3  a word\n");
+  assert.ok(colored.includes("\u001b[31macme\u001b[39m      \u001b[2m3\u001b[22m"), colored);
+  assert.equal(stripVTControlCharacters(colored), "NAME  COUNT  DESCRIPTION\nacme      3  a word\n");
 });

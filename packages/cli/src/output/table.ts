@@ -2,7 +2,7 @@
 import type { PathOf } from "../api/uid-paths.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { type CellForm, cellText } from "./cells.ts";
-import { type Colour, paint } from "./color.ts";
+import { type Color, paint } from "./color.ts";
 import type { Column, Listing } from "./listing.ts";
 import { cut, pad, widthOf } from "./width.ts";
 
@@ -19,13 +19,13 @@ export interface TableStyle {
   terminal: boolean;
   /** Width of the terminal. */
   columns: number;
-  coloured: boolean;
+  colored: boolean;
 }
 
 /** A row: what each column shows. */
 export interface Row {
   readonly cells: readonly string[];
-  readonly colours: readonly (Colour | undefined)[];
+  readonly colors: readonly (Color | undefined)[];
 }
 
 /** The columns that a table shows. */
@@ -49,7 +49,7 @@ export async function rowsOf(
           const { kind = "text", short } = columns[at] ?? {};
           return cellText(form === "short" && short ? short(value) : value, kind, form, nowMs);
         }),
-        colours: columns.map((column) => column.colour?.(item)),
+        colors: columns.map((column) => column.color?.(item)),
       };
     }),
   );
@@ -84,11 +84,10 @@ export class Table {
     this.#widths = this.#fitted(needed.map((width, at) => Math.max(width, this.#widths[at] ?? 0)));
     const head = this.#line(
       heads,
-      heads.map((): Colour => "bold"),
+      heads.map((): Color => "bold"),
     );
     return (
-      (first && headers ? `${head}\n` : "") +
-      rows.map(({ cells, colours }) => `${this.#line(cells, colours)}\n`).join("")
+      (first && headers ? `${head}\n` : "") + rows.map(({ cells, colors }) => `${this.#line(cells, colors)}\n`).join("")
     );
   }
 
@@ -116,8 +115,8 @@ export class Table {
     return fitted;
   }
 
-  #line(cells: readonly string[], colours: readonly (Colour | undefined)[]): string {
-    const { coloured, terminal, wide, columns } = this.#style;
+  #line(cells: readonly string[], colors: readonly (Color | undefined)[]): string {
+    const { colored, terminal, wide, columns } = this.#style;
     const last = this.#columns.length - 1;
     let left = terminal && !wide ? columns : Infinity;
     let line = "";
@@ -125,7 +124,7 @@ export class Table {
       const width = this.#widths[at] ?? 0;
       const fits = terminal && !wide ? cut(cells[at] ?? "", Math.min(width, left)) : (cells[at] ?? "");
       const cell = at === last && column.right !== true ? fits : pad(fits, width, column.right);
-      const text = fits === "" ? cell : cell.replace(fits, () => (coloured ? paint(fits, colours[at]) : fits));
+      const text = fits === "" ? cell : cell.replace(fits, () => (colored ? paint(fits, colors[at]) : fits));
       line += at === last ? text : text + GAP;
       left -= width + GAP.length;
       if (left <= 0) break;

@@ -3,11 +3,11 @@ import { isUid, type Kind, parentOf } from "../api/name-kinds.ts";
 import { durationMs, durationText } from "../command/duration.ts";
 import type { Json, JsonObject } from "../api/rest.ts";
 import type { PathOf } from "../api/uid-paths.ts";
-import type { Colour } from "../output/color.ts";
+import type { Color } from "../output/color.ts";
 import type { Column } from "../output/listing.ts";
 
 /** What a column may have besides its header and its field. */
-export type Extra = Pick<Column, "wide" | "right" | "flexible" | "colour">;
+export type Extra = Pick<Column, "wide" | "right" | "flexible" | "color">;
 
 /** The value at a path of fields; undefined where one is missing. */
 export function valueAt(item: JsonObject, path: string): Json | undefined {
@@ -120,10 +120,10 @@ export async function nameBelow(item: JsonObject, pathOf: PathOf, name: string, 
   return isUid(path) ? uid : `${path}${separator}${name}`;
 }
 
-/** A colour by the value of a field. */
-export function colourBy(
+/** A color by the value of a field. */
+export function colorBy(
   path: string,
-  colours: Readonly<Record<string, Colour>>,
-): (item: JsonObject) => Colour | undefined {
-  return (item) => colours[textAt(item, path)];
+  colors: Readonly<Record<string, Color>>,
+): (item: JsonObject) => Color | undefined {
+  return (item) => colors[textAt(item, path)];
 }

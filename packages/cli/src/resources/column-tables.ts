@@ -4,7 +4,7 @@ import type { Column } from "../output/listing.ts";
 import {
   above,
   bytes,
-  colourBy,
+  colorBy,
   count,
   digest,
   duration,
@@ -32,16 +32,16 @@ const CREATED = time("CREATED", "createTime");
 const UPDATED = time("UPDATED", "updateTime");
 const DESCRIPTION = text("DESCRIPTION", "description", FLEXIBLE);
 
-const SEVERITY_COLOURS = {
+const SEVERITY_COLORS = {
   FINDING_SEVERITY_CRITICAL: "red",
   FINDING_SEVERITY_HIGH: "red",
   FINDING_SEVERITY_MEDIUM: "yellow",
   FINDING_SEVERITY_LOW: "cyan",
 } as const;
 
-const SEVERITY = word("SEVERITY", "severity", "FINDING_SEVERITY_", { colour: colourBy("severity", SEVERITY_COLOURS) });
+const SEVERITY = word("SEVERITY", "severity", "FINDING_SEVERITY_", { color: colorBy("severity", SEVERITY_COLORS) });
 
-const dimWhenDeprecated: Column["colour"] = (item) => (item["deprecated"] === true ? "dim" : undefined);
+const dimWhenDeprecated: Column["color"] = (item) => (item["deprecated"] === true ? "dim" : undefined);
 
 /** Whether a version of a library is yanked or deprecated, and why. */
 function withdrawn(item: JsonObject): string {
@@ -50,10 +50,10 @@ function withdrawn(item: JsonObject): string {
   return deprecation === "" ? "" : `deprecated: ${deprecation}`;
 }
 
-const dimWhenWithdrawn: Column["colour"] = (item) => (withdrawn(item) === "" ? undefined : "dim");
+const dimWhenWithdrawn: Column["color"] = (item) => (withdrawn(item) === "" ? undefined : "dim");
 
-function nameColumn(field: string, colour?: Column["colour"]): Column {
-  return { header: "NAME", value: NAMES[field] ?? nameOfAny, kind: "path", ...(colour && { colour }) };
+function nameColumn(field: string, color?: Column["color"]): Column {
+  return { header: "NAME", value: NAMES[field] ?? nameOfAny, kind: "path", ...(color && { color }) };
 }
 
 /** What may assume an identity, in a word. */
@@ -124,9 +124,9 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
   tags: [
     nameColumn("tags", dimWhenDeprecated),
-    { ...digest("DIGEST", "digest"), colour: dimWhenDeprecated },
-    { ...UPDATED, colour: dimWhenDeprecated },
-    { ...yes("DEPRECATED", "deprecated"), colour: dimWhenDeprecated },
+    { ...digest("DIGEST", "digest"), color: dimWhenDeprecated },
+    { ...UPDATED, color: dimWhenDeprecated },
+    { ...yes("DEPRECATED", "deprecated"), color: dimWhenDeprecated },
     text("BUNDLES", "bundles", WIDE),
     UID,
   ],
@@ -144,7 +144,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("VERSION", "version"),
     text("END OF LIFE", "release.eolDate"),
     word("STATUS", "status", "EOL_TAG_STATUS_", {
-      colour: colourBy("status", { EOL_TAG_STATUS_IN_GRACE: "yellow", EOL_TAG_STATUS_INACTIVE: "red" }),
+      color: colorBy("status", { EOL_TAG_STATUS_IN_GRACE: "yellow", EOL_TAG_STATUS_INACTIVE: "red" }),
     }),
     time("GRACE ENDS", "graceExpireTime", WIDE),
     text("LATEST", "release.latestVersion", WIDE),
@@ -162,7 +162,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     UID,
   ],
   artifactVersions: [
-    text("VERSION", "version", { colour: dimWhenWithdrawn }),
+    text("VERSION", "version", { color: dimWhenWithdrawn }),
     { header: "STATE", value: withdrawn, flexible: true },
     bytes("SIZE", "sizeBytes"),
     CREATED,
@@ -174,14 +174,14 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("VERSION", "version"),
     text("RELEASED", "releaseDate"),
     text("END OF LIFE", "eolDate"),
-    yes("ENDED", "eol", { colour: (item) => (item["eol"] === true ? "red" : undefined) }),
+    yes("ENDED", "eol", { color: (item) => (item["eol"] === true ? "red" : undefined) }),
     yes("LTS", "lts"),
     text("LATEST", "latestVersion"),
   ],
   attachments: [
     text("KIND", "kind"),
     word("STATE", "state", "STATE_", {
-      colour: colourBy("state", { STATE_READ: "green", STATE_WAITING: "yellow", STATE_REJECTED: "red" }),
+      color: colorBy("state", { STATE_READ: "green", STATE_WAITING: "yellow", STATE_REJECTED: "red" }),
     }),
     count("PACKAGES", "packages"),
     count("STATEMENTS", "statements"),
@@ -312,7 +312,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
   auditEntries: [
     time("TIME", "createTime"),
-    word("DECISION", "decision", "AUDIT_DECISION_", { colour: colourBy("decision", { AUDIT_DECISION_DENIED: "red" }) }),
+    word("DECISION", "decision", "AUDIT_DECISION_", { color: colorBy("decision", { AUDIT_DECISION_DENIED: "red" }) }),
     // A method's own name says what it is about.
     { ...text("METHOD", "method"), short: (method) => method.replace(/^moorage\..*[./]/, "") },
     named("RESOURCE", "resource", undefined, FLEXIBLE),
@@ -328,7 +328,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     above("GROUP", "group"),
     text("SINK", "sink", FLEXIBLE),
     word("STATE", "state", "SUBSCRIPTION_STATE_", {
-      colour: colourBy("state", {
+      color: colorBy("state", {
         SUBSCRIPTION_STATE_ACTIVE: "green",
         SUBSCRIPTION_STATE_PAUSED: "yellow",
         SUBSCRIPTION_STATE_DISABLED: "red",
@@ -344,7 +344,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("CREATED", "createTime"),
     text("TYPE", "eventType", FLEXIBLE),
     word("STATE", "state", "DELIVERY_STATE_", {
-      colour: colourBy("state", {
+      color: colorBy("state", {
         DELIVERY_STATE_DELIVERED: "green",
         DELIVERY_STATE_RETRYING: "yellow",
         DELIVERY_STATE_DEAD: "red",
@@ -386,7 +386,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     time("TIME", "createTime"),
     { header: "TYPE", value: advisoryEventType },
     word("REVIEW", "reviewState", "REVIEW_STATE_", {
-      colour: colourBy("reviewState", {
+      color: colorBy("reviewState", {
         REVIEW_STATE_APPROVED: "green",
         REVIEW_STATE_REQUEST_CHANGES: "yellow",
         REVIEW_STATE_REJECTED: "red",
@@ -410,7 +410,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("VULNERABILITY", "vulnerability"),
     SEVERITY,
     count("SCORE", "score"),
-    yes("KEV", "kev", { colour: () => "red" }),
+    yes("KEV", "kev", { color: () => "red" }),
     text("PACKAGE", "package.name", FLEXIBLE),
     text("VERSION", "package.version", FLEXIBLE),
     text("FIXED IN", "fixVersions", FLEXIBLE),
@@ -442,7 +442,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text("SCANNER", "scannerName"),
     word("TYPE", "type", "SCAN_TYPE_"),
     word("STATE", "state", "SCAN_STATE_", {
-      colour: colourBy("state", { SCAN_STATE_DONE: "green", SCAN_STATE_FAILED: "red" }),
+      color: colorBy("state", { SCAN_STATE_DONE: "green", SCAN_STATE_FAILED: "red" }),
     }),
     digest("DIGEST", "digest"),
     { header: "FOUND", value: countsOf, flexible: true },
@@ -460,7 +460,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
         item["disabled"] === true ? "disabled" : textAt(item, "lastError") === "" ? "enabled" : "failing",
     },
     time("LAST ANSWER", "lastSuccessTime"),
-    text("LAST ERROR", "lastError", { flexible: true, colour: () => "red" }),
+    text("LAST ERROR", "lastError", { flexible: true, color: () => "red" }),
     text("RESERVED", "reservedNames", WIDE),
     text("MERGED", "mergedNames", WIDE),
     text("DESCRIPTION", "description", WIDE),
@@ -508,7 +508,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     count("RECORDS", "records"),
     count("PROBLEMS", "problems"),
     time("LAST SUCCESS", "successTime"),
-    text("ERROR", "error", { flexible: true, colour: () => "red" }),
+    text("ERROR", "error", { flexible: true, color: () => "red" }),
     time("LAST ATTEMPT", "attemptTime", WIDE),
     text("LICENCE", "licence", WIDE),
   ],

@@ -2,19 +2,19 @@
 import { numberIn, objectIn, objectsIn, textIn, textsIn, wordIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { sizeText } from "../output/cells.ts";
-import type { Colour } from "../output/color.ts";
+import type { Color } from "../output/color.ts";
 import { staleText } from "../resources/knowledge.ts";
 import type { Pen } from "./report.ts";
-import { SEVERITY_COLOURS } from "./severities.ts";
+import { SEVERITY_COLORS } from "./severities.ts";
 
 const SHORT = "sha256:".length + 12;
-const SIGNS: Readonly<Record<string, readonly [string, Colour]>> = {
+const SIGNS: Readonly<Record<string, readonly [string, Color]>> = {
   CHANGE_KIND_ADDED: ["+", "green"],
   CHANGE_KIND_REMOVED: ["-", "red"],
   CHANGE_KIND_CHANGED: ["~", "yellow"],
 };
 // A finding that is new is bad, and one that is gone is good.
-const FINDING_COLOURS: Readonly<Record<string, Colour>> = { "+": "red", "-": "green", "~": "yellow" };
+const FINDING_COLORS: Readonly<Record<string, Color>> = { "+": "red", "-": "green", "~": "yellow" };
 const VALUE_LENGTH = 60;
 
 /** The lines of a diff: sizes, packages, findings, and what differs for each platform. */
@@ -77,7 +77,7 @@ function findingLines(diff: JsonObject, pen: Pen): string[] {
       const change = sign === "~" && states[0] !== states[1] ? ` (${states.join(" → ")})` : "";
       const fix = fixes.length === 0 ? "" : `, fixed in ${fixes.join(", ")}`;
       const exploited = each["kev"] === true ? pen.ink(" exploited", "red") : "";
-      return `${pen.ink(sign, FINDING_COLOURS[sign])} ${pen.ink(severity.padEnd(8), SEVERITY_COLOURS[severity])} ${pen.ink(textIn(each, "vulnerability"))} in ${pen.ink(textIn(each, "name"))}${fix}${change}${exploited}${platformsOf(diff, each)}`;
+      return `${pen.ink(sign, FINDING_COLORS[sign])} ${pen.ink(severity.padEnd(8), SEVERITY_COLORS[severity])} ${pen.ink(textIn(each, "vulnerability"))} in ${pen.ink(textIn(each, "name"))}${fix}${change}${exploited}${platformsOf(diff, each)}`;
     }),
   ];
 }
@@ -97,10 +97,10 @@ function unknownLines(diff: JsonObject, what: "packages" | "vulnerabilities", pe
 }
 
 function platformLines(platform: JsonObject, pen: Pen): string[] {
-  const [sign, colour] = SIGNS[textIn(platform, "kind")] ?? [];
+  const [sign, color] = SIGNS[textIn(platform, "kind")] ?? [];
   if (sign === undefined) return [];
   const image = objectIn(platform, sign === "-" ? "from" : "to");
-  const head = pen.ink(`${sign} ${textIn(platform, "platform") || "(no platform)"}`, colour);
+  const head = pen.ink(`${sign} ${textIn(platform, "platform") || "(no platform)"}`, color);
   if (sign !== "~") return ["", `${head}  ${sizeText(textIn(image, "size"))}, ${numberIn(image, "layerCount")} layers`];
   const layers = objectsIn(platform, "layers").map(
     (layer) => `  ${signed(layer, `layer ${shortDigest(layer)} ${sizeText(textIn(layer, "size"))}`, pen)}`,
@@ -126,8 +126,8 @@ function valueLines(values: readonly JsonObject[], word: string, pen: Pen, inden
 }
 
 function signed(item: JsonObject, text: string, pen: Pen): string {
-  const [sign, colour] = SIGNS[textIn(item, "kind")] ?? [" ", undefined];
-  return `${pen.ink(sign, colour)} ${pen.ink(text)}`;
+  const [sign, color] = SIGNS[textIn(item, "kind")] ?? [" ", undefined];
+  return `${pen.ink(sign, color)} ${pen.ink(text)}`;
 }
 
 /** The platforms that it is about, unless these are all. */

@@ -26,7 +26,7 @@ const TAGS: Listing = {
     {
       header: "END OF LIFE",
       value: (tag) => textIn(objectIn(tag, "release"), "eolDate") || "ended",
-      colour: (tag) => (wordIn(tag, "status", "EOL_TAG_STATUS_") === "inactive" ? "red" : "yellow"),
+      color: (tag) => (wordIn(tag, "status", "EOL_TAG_STATUS_") === "inactive" ? "red" : "yellow"),
     },
     { header: "LATEST", value: (tag) => textIn(objectIn(tag, "release"), "latestVersion") },
     { header: "STATUS", value: (tag) => wordIn(tag, "status", "EOL_TAG_STATUS_") },
@@ -46,7 +46,7 @@ const RELEASES: Listing = {
     {
       header: "END OF LIFE",
       value: (each) => textIn(each, "eolDate") || (each["eol"] === true ? "ended" : ""),
-      colour: (each) => (each["eol"] === true ? "red" : undefined),
+      color: (each) => (each["eol"] === true ? "red" : undefined),
     },
     { header: "LATEST", value: (each) => textIn(each, "latestVersion") },
     { header: "LTS", value: (each) => (each["lts"] === true ? "yes" : "") },

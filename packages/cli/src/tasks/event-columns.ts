@@ -2,7 +2,7 @@
 import { objectIn, textIn } from "../api/json-fields.ts";
 import type { JsonObject } from "../api/rest.ts";
 import type { PathOf } from "../api/uid-paths.ts";
-import type { Colour } from "../output/color.ts";
+import type { Color } from "../output/color.ts";
 import type { Listing } from "../output/listing.ts";
 
 // The areas that follow what all types of an installation begin with. Source: docs/events-reference.md.
@@ -20,7 +20,7 @@ export const EVENTS: Listing = {
         shortType(textIn(event, "type"))
           .replace(/^api\.(?:platform\.)?/, "")
           .replace(/\.v\d+$/, ""),
-      colour: colourOf,
+      color: colorOf,
     },
     { header: "WHAT", flexible: true, value: whatOf },
     {
@@ -45,7 +45,7 @@ export function isShortType(type: string): boolean {
   return AREA.exec(`${type}.`)?.index === 0;
 }
 
-function colourOf(event: JsonObject): Colour | undefined {
+function colorOf(event: JsonObject): Color | undefined {
   const type = textIn(event, "type");
   if (/\.(?:deleted|delete|collect|rejected|failed|closed)\.|version_moved/.test(type)) return "red";
   return /\.(?:push|created|accepted|registered)\./.test(type) ? "green" : undefined;

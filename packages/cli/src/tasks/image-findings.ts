@@ -14,7 +14,7 @@ import { contradictionText, noteDisagreements } from "./disagreements.ts";
 import { findingsOf, type ImageFindings, merged, severityOf } from "./finding-lists.ts";
 import { printsTables } from "./report.ts";
 import { openSession, type TaskFlags } from "./session.ts";
-import { SEVERITIES, SEVERITY_COLOURS, type Severity } from "./severities.ts";
+import { SEVERITIES, SEVERITY_COLORS, type Severity } from "./severities.ts";
 
 const ASK_EVERY_MS = 1000;
 
@@ -31,7 +31,7 @@ export interface FindingsFlags extends TaskFlags {
 const FINDINGS: Listing = {
   field: "findings",
   columns: [
-    { header: "SEVERITY", value: severityOf, colour: (each) => SEVERITY_COLOURS[severityOf(each)] },
+    { header: "SEVERITY", value: severityOf, color: (each) => SEVERITY_COLORS[severityOf(each)] },
     { header: "ID", value: (each) => textIn(each, "vulnerability") },
     { header: "PACKAGE", flexible: true, value: (each) => textIn(objectIn(each, "package"), "name") },
     { header: "VERSION", value: (each) => textIn(objectIn(each, "package"), "version") },
@@ -39,7 +39,7 @@ const FINDINGS: Listing = {
     {
       header: "EXPLOITED",
       value: (each) => (each["kev"] === true ? "yes" : ""),
-      colour: () => "red",
+      color: () => "red",
     },
     // What is said by somebody whose word does not close it.
     { header: "CLAIMED", wide: true, value: claimsOf },

@@ -5,7 +5,7 @@ import { sizeText } from "../output/cells.ts";
 import { staleText } from "../resources/knowledge.ts";
 import { REFERRERS } from "./image-referrers.ts";
 import type { Pen } from "./report.ts";
-import { SEVERITIES, SEVERITY_COLOURS } from "./severities.ts";
+import { SEVERITIES, SEVERITY_COLORS } from "./severities.ts";
 
 const LABEL_WIDTH = 12;
 const TAGS_SHOWN = 20;
@@ -54,7 +54,7 @@ function findingsText(summary: unknown, pen: Pen): string {
   const found = SEVERITIES.filter((severity) => numberIn(counts, severity) > 0);
   const unread = textsIn(counts, "notRead");
   const parts = found.map((severity) =>
-    pen.ink(`${numberIn(counts, severity)} ${severity}`, SEVERITY_COLOURS[severity]),
+    pen.ink(`${numberIn(counts, severity)} ${severity}`, SEVERITY_COLORS[severity]),
   );
   if (unread.length > 0) parts.push(pen.ink(`not known: ${unread.join("; ")}`, "yellow"));
   if (parts.length === 0)

@@ -8,7 +8,7 @@ import { severityOf } from "./finding-lists.ts";
 import { ecosystemsOf, librariesNamed, libraryIn } from "./library-names.ts";
 import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
 import { openSession } from "./session.ts";
-import { type Severity, SEVERITY_COLOURS } from "./severities.ts";
+import { type Severity, SEVERITY_COLORS } from "./severities.ts";
 
 export interface LibraryFindingsFlags extends ListFlags {
   vulnerability?: string[];
@@ -27,13 +27,13 @@ const FINDINGS: Listing = {
     {
       header: "SEVERITY",
       value: (each) => (each["malware"] === true ? "malware" : severityOf(each)),
-      colour: (each) => (each["malware"] === true ? "red" : SEVERITY_COLOURS[severityOf(each)]),
+      color: (each) => (each["malware"] === true ? "red" : SEVERITY_COLORS[severityOf(each)]),
     },
     { header: "ID", value: (each) => textIn(each, "vulnerability") },
     { header: "LIBRARY", value: (each) => textIn(each, "name") },
     { header: "VERSION", value: (each) => textIn(each, "version") },
     { header: "FIXED IN", value: (each) => textsIn(each, "fixVersions").join(", ") },
-    { header: "EXPLOITED", value: (each) => (each["kev"] === true ? "yes" : ""), colour: () => "red" },
+    { header: "EXPLOITED", value: (each) => (each["kev"] === true ? "yes" : ""), color: () => "red" },
     { header: "SUMMARY", flexible: true, value: (each) => textIn(each, "summary") },
     { header: "SCORE", wide: true, right: true, value: (each) => textIn(each, "score") },
     { header: "EPSS", wide: true, right: true, value: (each) => textIn(each, "epss") },

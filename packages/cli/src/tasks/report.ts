@@ -1,6 +1,6 @@
 // Answers that people read better as sentences and several tables than as one table.
 import type { JsonObject } from "../api/rest.ts";
-import { type Colour, isColoured, paint } from "../output/color.ts";
+import { type Color, isColored, paint } from "../output/color.ts";
 import { cellText } from "../output/cells.ts";
 import { formatOf } from "../output/format.ts";
 import type { Column, Listing } from "../output/listing.ts";
@@ -14,8 +14,8 @@ import { printable } from "../printable.ts";
 
 /** What a report is written with. */
 export interface Pen {
-  /** The text in a colour, if there are colours. Control characters of what servers say are taken out. */
-  ink(text: string, colour?: Colour): string;
+  /** The text in a color, if there are colors. Control characters of what servers say are taken out. */
+  ink(text: string, color?: Color): string;
   /** The lines of a table; none without items. */
   table(columns: readonly Column[], items: readonly JsonObject[], headers?: boolean): Promise<string>;
   /** A digest: its beginning on a terminal, whole elsewhere and in `-o wide`. */
@@ -41,18 +41,18 @@ export async function printReport(
   const { kind } = formatOf(flags);
   if (kind !== "table" && kind !== "wide") return printItem(item, listing, flags, { pathOf });
   const writer = createWriter();
-  const coloured = isColoured(process.stdout);
+  const colored = isColored(process.stdout);
   const style = {
     wide: kind === "wide",
     headers: flags.headers !== false,
     terminal: writer.isTTY,
     columns: writer.columns,
-    coloured,
+    colored,
     nowMs: Date.now(),
   };
   await writer.write(
     await text({
-      ink: (words, colour) => (coloured ? paint(printable(words), colour) : printable(words)),
+      ink: (words, color) => (colored ? paint(printable(words), color) : printable(words)),
       digest: (digest) => cellText(digest, "digest", formOf(style), style.nowMs),
       wrap: (words, indent = "") => wrapped(printable(words), style.columns, indent),
       async table(columns, items, headers = style.headers) {

@@ -1,4 +1,4 @@
-import type { Colour } from "../output/color.ts";
+import type { Color } from "../output/color.ts";
 
 /** How bad a finding is, from the worst to the least. Source: FindingSeverity. */
 export const SEVERITIES = ["critical", "high", "medium", "low", "negligible", "none", "unknown"] as const;
@@ -6,8 +6,8 @@ export const SEVERITIES = ["critical", "high", "medium", "low", "negligible", "n
 /** One of `SEVERITIES`. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The colours that severities are shown in; none for the least. */
-export const SEVERITY_COLOURS: Readonly<Record<string, Colour>> = {
+/** The colors that severities are shown in; none for the least. */
+export const SEVERITY_COLORS: Readonly<Record<string, Color>> = {
   critical: "magenta",
   high: "red",
   medium: "yellow",

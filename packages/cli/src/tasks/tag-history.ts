@@ -5,7 +5,7 @@ import type { JsonObject } from "../api/rest.ts";
 import { timeOfFlag } from "../api/time-flags.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
-import type { Colour } from "../output/color.ts";
+import type { Color } from "../output/color.ts";
 import type { Listing } from "../output/listing.ts";
 import { type ListFlags, printOrWatch, sizesOf } from "./lists.ts";
 import { openSession } from "./session.ts";
@@ -15,7 +15,7 @@ export interface HistoryFlags extends ListFlags {
   until?: string;
 }
 
-const COLOURS: Readonly<Record<string, Colour>> = {
+const COLORS: Readonly<Record<string, Color>> = {
   delete: "red",
   retention: "red",
   rollback: "yellow",
@@ -26,7 +26,7 @@ const MOVES: Listing = {
   field: "moves",
   columns: [
     { header: "WHEN", kind: "time", value: (move) => textIn(move, "time") },
-    { header: "WHY", value: (move) => textIn(move, "reason"), colour: (move) => COLOURS[textIn(move, "reason")] },
+    { header: "WHY", value: (move) => textIn(move, "reason"), color: (move) => COLORS[textIn(move, "reason")] },
     { header: "FROM", kind: "digest", value: (move) => textIn(move, "previousDigest") },
     { header: "TO", kind: "digest", value: (move) => textIn(move, "digest") },
     {

@@ -101,7 +101,7 @@ function planListing(name: string, before: ReadonlyMap<string, string>): Listing
         header: "TO",
         kind: "digest",
         value: (tag) => textIn(tag, "digest"),
-        colour: (tag) => (isSame(tag) ? "dim" : "green"),
+        color: (tag) => (isSame(tag) ? "dim" : "green"),
       },
       { header: "", value: (tag) => (isSame(tag) ? "unchanged" : nowOf(tag) === "" ? "new" : "") },
     ],

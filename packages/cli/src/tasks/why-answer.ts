@@ -4,12 +4,12 @@ import { parentOf } from "../api/name-kinds.ts";
 import type { JsonObject } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { quote } from "../shell.ts";
-import type { Colour } from "../output/color.ts";
+import type { Color } from "../output/color.ts";
 import { type Pen, printReport } from "./report.ts";
 import { openSession, type Session } from "./session.ts";
 import { questionOf, type WhyFlags, type WhyQuestion } from "./why-question.ts";
 
-const MARKS: Readonly<Record<string, readonly [string, Colour]>> = {
+const MARKS: Readonly<Record<string, readonly [string, Color]>> = {
   OUTCOME_PASSED: ["✓", "green"],
   OUTCOME_FAILED: ["✗", "red"],
   OUTCOME_NOT_APPLICABLE: ["·", "dim"],
@@ -51,9 +51,9 @@ async function whyText(session: Session, question: WhyQuestion, answer: JsonObje
   const steps = objectsIn(answer, "steps");
   if (steps.length > 0) lines.push("");
   for (const step of steps) {
-    const [mark, colour] = MARKS[textIn(step, "outcome")] ?? [" ", undefined];
+    const [mark, color] = MARKS[textIn(step, "outcome")] ?? [" ", undefined];
     lines.push(
-      pen.wrap(`${mark} ${await named(textIn(step, "message"))}`, "  ").replace(mark, () => pen.ink(mark, colour)),
+      pen.wrap(`${mark} ${await named(textIn(step, "message"))}`, "  ").replace(mark, () => pen.ink(mark, color)),
     );
   }
   const remedies = objectsIn(answer, "remedies");

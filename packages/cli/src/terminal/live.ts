@@ -6,8 +6,8 @@ const SHOW_CURSOR = "\u001b[?25h";
 const NO_WRAP = "\u001b[?7l";
 const WRAP = "\u001b[?7h";
 const CLEAR_BELOW = "\u001b[J";
-// eslint-disable-next-line no-control-regex -- colours begin so
-const COLOURS = /\u001b\[[0-9;]*m/g;
+// eslint-disable-next-line no-control-regex -- colors begin so
+const COLORS = /\u001b\[[0-9;]*m/g;
 
 /** A terminal. */
 export interface LiveStream {
@@ -57,7 +57,7 @@ export function createLive(stream: LiveStream, render: (columns: number, rows: n
     const [columns, rows] = [stream.columns || 80, stream.rows || 24];
     const start = back();
     const lines = render(columns, rows).slice(0, Math.max(1, rows - 1));
-    widths = lines.map((line) => Math.min(columns, widthOf(line.replace(COLOURS, ""))));
+    widths = lines.map((line) => Math.min(columns, widthOf(line.replace(COLORS, ""))));
     stream.write(`${HIDE_CURSOR}${NO_WRAP}${start}${lines.join("\n")}${WRAP}`);
   };
   const leave = (): void => {

@@ -1,5 +1,5 @@
 // Watching on a terminal: what there is, drawn anew.
-import { isColoured, paint } from "../output/color.ts";
+import { isColored, paint } from "../output/color.ts";
 import { createLive } from "./live.ts";
 import { repeat } from "./repeat.ts";
 import { intervalOf } from "./watch-options.ts";
@@ -13,11 +13,11 @@ export interface Screen {
 /** Draws what `ask` gets at each interval, and right after the terminal's size changed. */
 export async function watchScreen(flags: { interval?: string }, signal: AbortSignal, screen: Screen): Promise<never> {
   const intervalMs = intervalOf(flags);
-  const coloured = isColoured(process.stdout);
+  const colored = isColored(process.stdout);
   let problem = "";
   const live = createLive(process.stdout, (columns, rows) => {
     const words = problem === "" ? `asks every ${intervalMs / 1000}s, Ctrl-C ends` : problem;
-    const foot = coloured ? paint(words, problem === "" ? "dim" : "red") : words;
+    const foot = colored ? paint(words, problem === "" ? "dim" : "red") : words;
     return [...screen.lines(columns, Math.max(1, rows - 3)), "", foot];
   });
   try {

@@ -1,7 +1,7 @@
 // `--watch`: asks again and again, and shows what there is or what changed.
 import type { JsonObject } from "../api/rest.ts";
 import { blocksOf } from "../output/blocks.ts";
-import { isColoured } from "../output/color.ts";
+import { isColored } from "../output/color.ts";
 import { formatOf } from "../output/format.ts";
 import { type Listing, type ListExtra, uidAsPath, wordsOf } from "../output/listing.ts";
 import { isRedrawable } from "./live.ts";
@@ -38,7 +38,7 @@ export async function watchList(
     headers: flags.headers !== false,
     terminal: true,
     columns: width,
-    coloured: isColoured(process.stdout),
+    colored: isColored(process.stdout),
   });
   let rows: Awaited<ReturnType<typeof rowsOf>> = [];
   let more = false;
@@ -88,7 +88,7 @@ export async function watchItem(
     lines(_, height) {
       const drawn = detailLines(item, {
         terminal: true,
-        coloured: isColoured(process.stdout),
+        colored: isColored(process.stdout),
         nowMs: Date.now(),
         name,
       });

@@ -11,9 +11,9 @@ const Menu = lazy(() => import("../ui/menu.tsx").then(({ Menu: component }) => (
 
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 const SAID: Record<Theme, string> = {
-  system: "Colours: as the system has them",
-  light: "Colours: light",
-  dark: "Colours: dark",
+  system: "Colors: as the system has them",
+  light: "Colors: light",
+  dark: "Colors: dark",
 };
 const ICONS = { system: SunMoon, light: Sun, dark: Moon };
 
@@ -23,7 +23,7 @@ export interface HeaderProps {
   onNav: () => void;
 }
 
-/** The header of all pages: search, colours, account. */
+/** The header of all pages: search, colors, account. */
 export function Header({ onSearch, isNavOpen, onNav }: HeaderProps) {
   const { session } = useRouteContext({ from: "/shell" });
   const [theme, show] = useState(readTheme);

@@ -1,4 +1,4 @@
-/** The colours of the console: those of the system, or a choice that this browser remembers. */
+/** The colors of the console: those of the system, or a choice that this browser remembers. */
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "moorage.theme";

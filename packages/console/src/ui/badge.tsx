@@ -3,7 +3,7 @@ import styles from "./badge.module.css";
 
 export type BadgeLook = "plain" | "success" | "warning" | "danger" | "critical" | "accent";
 
-/** A short word on a coloured ground; the colour never says more than the word. */
+/** A short word on a colored ground; the color never says more than the word. */
 export function Badge({ look = "plain", children, title }: { look?: BadgeLook; children: ReactNode; title?: string }) {
   return (
     <span className={`${styles.badge} ${styles[look]}`} title={title}>

@@ -22,7 +22,7 @@ import { type Row, StoreError } from "../store/index.ts";
 export interface FileImport extends ImportOptions {
   /** The feed whose data it has. Undefined: an export of feeds, or the feed with the name of the file. */
   feed?: string | undefined;
-  /** The licence of the data: of a new feed, or in place of the one that the feed has. */
+  /** The license of the data: of a new feed, or in place of the one that the feed has. */
   licence?: string | undefined;
   /** What it covers: of a new feed, or in place of what the feed covers; see FeedDefinition. */
   covers?: string[] | undefined;
@@ -32,7 +32,7 @@ export interface FileImport extends ImportOptions {
   added?(feed: FeedDefinition): void;
 }
 
-/** What a feed has as its licence until one is named. */
+/** What a feed has as its license until one is named. */
 const NO_LICENCE = "not stated";
 
 /**
@@ -44,11 +44,11 @@ export async function importFile(deps: FeedDeps, config: Config, file: string, g
   const { feed, licence, covers, isPart, added, ...options } = given;
   const { reader, transactor, clock } = deps;
   const rows = await reader.selectFrom("feeds").selectAll().execute();
-  const { recognised, feedNameOf } = await loadFeedRecognition();
+  const { recognized, feedNameOf } = await loadFeedRecognition();
   let row = rows.find(({ name }) => name === feed);
   let format = row?.format;
   if (format === undefined) {
-    const found = await recognised(file);
+    const found = await recognized(file);
     if (found.format === "export") {
       if (feed === undefined && licence === undefined && covers === undefined && isPart !== true)
         return await importExport(deps, config, file, options);

@@ -16,7 +16,7 @@ const MAX_FILE_BYTES = 1 << 20;
 const FIELDS = ["name", "format", "address", "licence", "interval", "products", "covers"];
 
 /**
- * Reads the feeds of the setting MOORAGE_FEEDS_FILE: YAML or JSON, a list of `{name, format, address, licence,
+ * Reads the feeds of the setting MOORAGE_FEEDS_FILE: YAML or JSON, a list of `{name, format, address, license,
  * interval, products, covers}`. Undefined without the setting. Throws a ConfigError that names the file and the field.
  */
 export async function readFeedsFile({

@@ -106,15 +106,15 @@ function jobsOf(deps: JobsDeps): Job[] {
         blockRetention({ writer: transactor, reader, clock, retentionMs: config.auditRetentionMs }, signal),
     },
     {
-      name: "catalogues",
+      name: "catalogs",
       everyMs: HOUR_MS,
-      done: "catalogues of removed images removed",
+      done: "catalogs of removed images removed",
       async run(signal) {
-        const { catalogues } = await removeUnusedCatalogs({ transactor, data: systemCallNow(clock) }, signal);
+        const { catalogs } = await removeUnusedCatalogs({ transactor, data: systemCallNow(clock) }, signal);
         const { attachments } = await removeUnusedAttachments({ transactor, data: systemCallNow(clock) }, signal);
         const { scans } = await removeUnusedScans({ transactor, data: systemCallNow(clock) }, signal);
         await removeUnusedNotices({ transactor, data: systemCallNow(clock) }, signal);
-        return { catalogues, attachments, scans };
+        return { catalogs, attachments, scans };
       },
     },
     {

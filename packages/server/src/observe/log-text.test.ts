@@ -50,7 +50,7 @@ test("characters that end a line, hide or turn text around are escaped, in value
   }
 });
 
-test("colour is used only on terminals", () => {
+test("color is used only on terminals", () => {
   assert.ok(textLine(line({ msg: "x" }), true).includes("\u001b[32mINFO "));
   assert.ok(!textLine(line({ msg: "x" }), false).includes("\u001b"));
 });

@@ -1,10 +1,10 @@
-const LEVELS: Record<number, { name: string; colour: number }> = {
-  10: { name: "TRACE", colour: 90 },
-  20: { name: "DEBUG", colour: 36 },
-  30: { name: "INFO", colour: 32 },
-  40: { name: "WARN", colour: 33 },
-  50: { name: "ERROR", colour: 31 },
-  60: { name: "FATAL", colour: 35 },
+const LEVELS: Record<number, { name: string; color: number }> = {
+  10: { name: "TRACE", color: 90 },
+  20: { name: "DEBUG", color: 36 },
+  30: { name: "INFO", color: 32 },
+  40: { name: "WARN", color: 33 },
+  50: { name: "ERROR", color: 31 },
+  60: { name: "FATAL", color: 35 },
 };
 const DIM = 2;
 // Control characters, those that format text without being seen (such as U+202E, which turns it around), and
@@ -16,7 +16,7 @@ const BARE = /^[^\s"=\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u;
  * Turns a JSON line of the log into readable text: time (UTC), level, message, `name=value` fields. The stack of an
  * error follows, indented.
  */
-export function textLine(json: string, colour: boolean): string {
+export function textLine(json: string, color: boolean): string {
   const {
     time,
     level,
@@ -26,8 +26,8 @@ export function textLine(json: string, colour: boolean): string {
     err,
     ...fields
   } = JSON.parse(json) as Record<string, unknown>;
-  const paint = (text: string, code: number): string => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const { name, colour: code } = LEVELS[Number(level)] ?? { name: String(level), colour: DIM };
+  const paint = (text: string, code: number): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const { name, color: code } = LEVELS[Number(level)] ?? { name: String(level), color: DIM };
   const parts = [
     paint(new Date(Number(time)).toISOString(), DIM),
     paint(name.padEnd(5), code),

@@ -5,7 +5,7 @@ import { traceContext } from "./trace-context.ts";
 import { withoutSecrets } from "./redact.ts";
 
 /**
- * The log on standard output: a JSON object per line, or readable text, in colour on a terminal. Lines of a traced
+ * The log on standard output: a JSON object per line, or readable text, in color on a terminal. Lines of a traced
  * request have its `traceId`.
  */
 export function createLog(
@@ -22,8 +22,8 @@ export function createLog(
   };
   if (logFormat === "json")
     return pino(options, output === process.stdout && output.isTTY !== true ? gathered() : output);
-  const colour = output.isTTY === true && !process.env["NO_COLOR"];
-  return pino(options, { write: (line: string) => void output.write(textLine(line, colour)) });
+  const color = output.isTTY === true && !process.env["NO_COLOR"];
+  return pino(options, { write: (line: string) => void output.write(textLine(line, color)) });
 }
 
 const GATHERED_BYTES = 8 * 1024;

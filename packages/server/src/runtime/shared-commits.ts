@@ -1,7 +1,7 @@
 import { Code, MoorageError } from "../errors.ts";
 import { type Database, shareTransaction, type Store, TransientError } from "../store/index.ts";
 
-// A commit waits for the disk and costs a dozen round trips, and transactions that change neighbouring rows collide
+// A commit waits for the disk and costs a dozen round trips, and transactions that change neighboring rows collide
 // (ADR 5). So commands that are known not to meet each other share one: whatever arrives while it is under way goes
 // into the next one. ADR 14.
 

@@ -161,8 +161,8 @@ export const SECURITY_CHECKS: readonly RowCheck[] = [
     ]),
   },
   {
-    kind: "image-package-without-catalogue",
-    meaning: "what an image holds is noted, and its catalogue, or the reading of what is attached to it, is gone",
+    kind: "image-package-without-catalog",
+    meaning: "what an image holds is noted, and its catalog, or the reading of what is attached to it, is gone",
     find: `select i.digest, i.source, i.n from image_packages as i where
       (i.source in ('${LAYERS}', '${LAYERS_AGAIN}') and not exists (select 1 from image_catalogs as c where c.digest = i.digest))
       or (i.source like 'scan/%' and not exists (select 1 from scans as s where 'scan/' || s.uid = i.source))
@@ -183,7 +183,7 @@ export const SECURITY_CHECKS: readonly RowCheck[] = [
     },
   },
   {
-    kind: "image-without-catalogue",
+    kind: "image-without-catalog",
     meaning: "it is not noted that an image is to be read; after the repair a server reads it",
     find: `select m.digest, min(m.create_time) as create_time from manifests as m where m.artifact_type in (${IMAGE_CONFIG_TYPES.map((type) => `'${type}'`).join(", ")})
       and not exists (select 1 from image_catalogs as c where c.digest = m.digest) group by m.digest`,

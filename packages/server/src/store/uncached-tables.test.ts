@@ -172,14 +172,14 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 // The other half of the rule: cached responses depend on no uncached table. The services of `events` and the handlers
 // of uploads are not cached, and neither `admin`, `processes`, the probe of PostgreSQL nor garbage collection serves
 // requests.
-test("only event services, handlers of uploads, catalogues of images and findings read uncached tables", () => {
+test("only event services, handlers of uploads, catalogs of images and findings read uncached tables", () => {
   const src = join(import.meta.dirname, "..");
-  // Of these only finished catalogues become answers that are cached. An import asks which of its records have
+  // Of these only finished catalogs become answers that are cached. An import asks which of its records have
   // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with
   // findings, reports, what was resolved, differences, ends of life, VEX, scans and images with a library are not
   // cached, nor are those of repos with a gate. What is weighed before it is read is not part of an answer. Clients of
   // libraries get what upstreams say by protocols of their own. The checks of areas are those of `moorage fsck`.
-  const catalogues =
+  const catalogs =
     /^(?:(?:libraries|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|coverage|diffs|end-of-life|exports|findings|gate|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|gate-events|repos)\.ts$|security[\\/]weights\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
@@ -191,7 +191,7 @@ test("only event services, handlers of uploads, catalogues of images and finding
     file.endsWith(".ts") &&
     !/^(?:events|store|admin|processes)[\\/]|^runtime[\\/]postgres-transactor\.ts$|\.test\.ts$/.test(file) &&
     !uploads.test(file) &&
-    !catalogues.test(file);
+    !catalogs.test(file);
   const code = (file: string): string =>
     readFileSync(join(src, file), "utf8").replace(/^\s*(?:\/\/|\/?\*|import\b|export .* from).*$/gm, "");
   const readers = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(

@@ -119,7 +119,7 @@ test("Connect reads JSON as REST does: the other names of values, and nothing th
   }
   for (const answer of [
     await named("unknown", "NO_SUCH"),
-    await rpc("GroupsService/CreateGroup", { parent: group, group: { name: "unknown", colour: "red" } }),
+    await rpc("GroupsService/CreateGroup", { parent: group, group: { name: "unknown", color: "red" } }),
   ])
     assert.deepEqual([answer.status, answer.body.code], [400, "invalid_argument"], answer.text);
   const list = await platform.ok("GET", `/iam/v2/groups?uidp.children_of=${group}&name=unknown`);

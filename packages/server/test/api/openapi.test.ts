@@ -139,7 +139,7 @@ test("tokens and the history of tags are in the document, as the server answers 
   check("/sts/token", "post", wrong, 400);
   for (const path of ["/sts/exchange", "/sts/exchange_refresh_token"]) {
     check(path, "post", await platform.call("POST", path, { body: { aud: platform.url } }), 401);
-    check(path, "get", await platform.call("GET", `${path}?colour=red`, { token }), 400);
+    check(path, "get", await platform.call("GET", `${path}?color=red`, { token }), 400);
   }
 });
 

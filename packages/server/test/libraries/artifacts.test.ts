@@ -1,4 +1,4 @@
-// The catalogue of libraries by the API: order, search, counts and versions. What all lists have in common is in
+// The catalog of libraries by the API: order, search, counts and versions. What all lists have in common is in
 // test/api/lists.test.ts.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// What a policy hides of a Maven repository elsewhere: releases that are too young, and licences.
+// What a policy hides of a Maven repository elsewhere: releases that are too young, and licenses.
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
 import { pomText } from "../support/maven.ts";

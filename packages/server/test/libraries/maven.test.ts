@@ -103,7 +103,7 @@ test("plugins of sbt before 1.9 are deployed and read, whose files leave out the
     assert.equal((await put(`org/example/${artifactId}/1.0/${file}`, "x")).status, 400, artifactId);
 });
 
-test("a release is deployed, and read with its sums, its metadata, and in the catalogue", async () => {
+test("a release is deployed, and read with its sums, its metadata, and in the catalog", async () => {
   await deploy("app", "1.0", "An app & more".replace("&", "&amp;"));
   const jar = "jar of app 1.0";
   const found = await get("org/example/app/1.0/app-1.0.jar");

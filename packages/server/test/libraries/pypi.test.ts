@@ -67,7 +67,7 @@ test("a wheel and its sources are listed, with sums, metadata and the versions o
 
   const index = await get(`${SIMPLE}/`, { accept: JSON_TYPE });
   assert.deepEqual(index.body["projects"], [{ name: "my-project" }]);
-  // The catalogue of the API has it, too.
+  // The catalog of the API has it, too.
   const [artifact] = await rows(
     platform.ok("GET", "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON&query=my"),
     "artifacts",

@@ -62,7 +62,7 @@ async function sumOf(project: string, file: string): Promise<string | number> {
   return answer.status === 200 ? sha256(bytes) : answer.status;
 }
 
-/** What the catalogue has of the group. */
+/** What the catalog has of the group. */
 function artifacts(): Promise<Record<string, unknown>[]> {
   const query = `ecosystems=ECOSYSTEM_PYTHON&uidp.descendants_of=${group.uid}`;
   return rows(platform.ok("GET", `/libraries/v2/artifacts?${query}`), "artifacts");

@@ -27,10 +27,10 @@ interface Listed {
   attachedBy: string;
   statements: number;
 }
-const CATALOGUING = { ...LOOPBACK, MOORAGE_CATALOG_IMAGES: "1" };
+const CATALOGING = { ...LOOPBACK, MOORAGE_CATALOG_IMAGES: "1" };
 
 test("an image that is pulled through is held until it was copied and read, and then by what feeds cover", async (t) => {
-  const { upstream, here, mirror, configOf } = await startPair(t, CATALOGUING);
+  const { upstream, here, mirror, configOf } = await startPair(t, CATALOGING);
   const source: PushTarget = { url: upstream.url, token: upstream.registry, name: "acme/app" };
   const image = await pushLayers(source, "v1", [tarOf([npmFile("app", "inside", "1.0.0")])]);
   await pushIndex(source, "both", [[image, { os: "linux", architecture: "amd64" }]]);
@@ -57,7 +57,7 @@ test("an image that is pulled through is held until it was copied and read, and 
 });
 
 test("what a mirror copies is attached on nobody's word", async (t) => {
-  const { upstream, here, mirror, configOf, copied } = await startPair(t, CATALOGUING);
+  const { upstream, here, mirror, configOf, copied } = await startPair(t, CATALOGING);
   const source: PushTarget = { url: upstream.url, token: upstream.registry, name: "acme/app" };
   const subject = await pushLayers(source, "v1", [tarOf([npmFile("app", "inside", "1.0.0")])]);
   const layers = [{ mediaType: OPENVEX, content: VEX }];

@@ -118,7 +118,7 @@ test("a wrong digest is rejected and leaves nothing behind", async () => {
   assert.deepEqual(await filesIn("blobs"), blobs);
 });
 
-test("a cancelled upload is removed", async () => {
+test("a canceled upload is removed", async () => {
   const upload = await begin();
   await ask("PATCH", upload, { body: "content" });
   assert.equal((await ask("DELETE", upload)).status, 204);

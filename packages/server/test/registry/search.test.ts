@@ -95,12 +95,12 @@ describe("search", () => {
 
   test("labels of an image's configuration are found like annotations, which count where both have a key", async () => {
     const labels = { "org.example.Ship": "Endeavour", "org.example.tier": "lead", n: 1 };
-    const made = await pushImage(platform, "acme/payments/labelled", "v1", labels);
+    const made = await pushImage(platform, "acme/payments/labeled", "v1", labels);
     const found = async (query: string) =>
       (await search(query, "&kinds=LABEL")).results.map(
         (each) => `${each.name}@${each.digest} ${each.labelKey}=${each.labelValue}`,
       );
-    const expected = [`acme/payments/labelled@${made} org.example.Ship=Endeavour`];
+    const expected = [`acme/payments/labeled@${made} org.example.Ship=Endeavour`];
     for (const query of ["endeav", "example.sh", "org.example.ship=ende"])
       assert.deepEqual(await found(query), expected);
     assert.equal((await found("=lead")).length, 0);
@@ -118,7 +118,7 @@ describe("search", () => {
       await tx.updateTable("manifests").set({ labels: "{}" }).where("digest", "=", made).execute();
     });
     assert.deepEqual(await found("endeav"), []);
-    await pushImage(platform, "acme/payments/labelled", "v1", labels);
+    await pushImage(platform, "acme/payments/labeled", "v1", labels);
     assert.deepEqual(await found("endeav"), expected);
     const annotations = "{}";
     await platform.transact(async (tx) => {

@@ -77,9 +77,9 @@ interface EolTag {
 }
 
 const target = (name: string): PushTarget => ({ url: platform.url, token: registry, name: `acme/${name}` });
-const labelled = (labels: object): object => ({ architecture: "amd64", os: "linux", config: { Labels: labels } });
+const labeled = (labels: object): object => ({ architecture: "amd64", os: "linux", config: { Labels: labels } });
 const push = (name: string, tag: string, labels: object = {}, ...files: Parameters<typeof tarOf>[0][number][]) =>
-  pushLayers(target(name), tag, [tarOf(files)], undefined, labelled(labels));
+  pushLayers(target(name), tag, [tarOf(files)], undefined, labeled(labels));
 
 /** All tags below the parent, over all pages. */
 async function listed(parent: string, query = `as_of=${AS_OF}`, token?: string): Promise<EolTag[]> {
@@ -111,14 +111,14 @@ test("a repo's setting names the product; the longest cycle that begins the vers
   const { uid } = await platform.repo(platform.organization, { name: "by-setting", product: { id: "engine" } });
   const digest = await push("by-setting", "2.1.4");
   for (const tag of ["2.10.1", "2.7-slim", "v1.0", "3", "latest"]) await push("by-setting", tag);
-  await push("by-setting", "labelled", { "org.opencontainers.image.version": "2.1.0" });
+  await push("by-setting", "labeled", { "org.opencontainers.image.version": "2.1.0" });
   const tags = await listed(uid);
   assert.deepEqual(
     tags.map(({ name, release, status, versionSource }) => [name, release.version, status, versionSource]),
     [
       ["2.1.4", "2.1", "EOL_TAG_STATUS_IN_GRACE", "tag"],
       ["2.7-slim", "2", "EOL_TAG_STATUS_INACTIVE", "tag"],
-      ["labelled", "2.1", "EOL_TAG_STATUS_IN_GRACE", "org.opencontainers.image.version"],
+      ["labeled", "2.1", "EOL_TAG_STATUS_IN_GRACE", "org.opencontainers.image.version"],
       ["v1.0", "1", "EOL_TAG_STATUS_INACTIVE", "tag"],
     ],
   );

@@ -32,8 +32,8 @@ async function target({ url, token, owner, bootstrap }: Platform, image = "app")
   return { url, token: await token(owner, { audience }), name: `${bootstrap.organization.name}/${image}` };
 }
 
-/** The catalogue as soon as it is as wanted. */
-async function catalogue(
+/** The catalog as soon as it is as wanted. */
+async function catalog(
   reader: Database,
   digest: string,
   wanted: (row: Row<"image_catalogs">) => boolean,
@@ -43,7 +43,7 @@ async function catalogue(
     if (row !== undefined && wanted(row)) return row;
     await wait(50);
   }
-  throw new Error(`the catalogue of ${digest} did not come to be as wanted`);
+  throw new Error(`the catalog of ${digest} did not come to be as wanted`);
 }
 
 const isDone = ({ state }: { state: number }): boolean => state === 2;
@@ -64,7 +64,7 @@ test("what a pushed image holds is stored once for its digest, whichever repos h
   const platform = await start(t);
   const app = gzipSync(tarOf([npmFile("app", "lodash", "4.17.20")]));
   const digest = await pushLayers(await target(platform), "v1", [DEBIAN, app]);
-  const done = await catalogue(platform.reader, digest, isDone);
+  const done = await catalog(platform.reader, digest, isDone);
   assert.deepEqual([done.os_id, done.os_version, done.os_name, done.attempts], ["debian", "12", "Debian 12", 1]);
   const expected = [
     [
@@ -93,8 +93,8 @@ test("what a pushed image holds is stored once for its digest, whichever repos h
   // Another repo has the same image, and another image one of its packages.
   await pushLayers(await target(platform, "other"), "v1", [DEBIAN, app]);
   const second = await pushLayers(await target(platform), "v2", [app]);
-  await catalogue(platform.reader, second, isDone);
-  assert.equal((await catalogue(platform.reader, digest, isDone)).attempts, 1);
+  await catalog(platform.reader, second, isDone);
+  assert.equal((await catalog(platform.reader, digest, isDone)).attempts, 1);
   const count = async (): Promise<number> =>
     (await platform.reader.selectFrom("packages").select("purl").execute()).length;
   assert.equal(await count(), 2);
@@ -110,7 +110,7 @@ test("what earlier readers read is read again, and counts until there is more", 
   ]);
   const digest = await pushLayers(to, "v1", [DEBIAN, app]);
   const isRead = ({ readers }: Row<"image_catalogs">): boolean => Number(readers) > 0;
-  await catalogue(platform.reader, digest, isRead);
+  await catalog(platform.reader, digest, isRead);
   const all = await packagesOf(platform.reader, digest);
   assert.equal(all.length, 3);
   // As an earlier program left it, which did not know packages of NuGet.
@@ -120,7 +120,7 @@ test("what earlier readers read is read again, and counts until there is more", 
     await tx.updateTable("packages").set({ matched: 1 }).execute();
     await tx.updateTable("image_catalogs").set({ readers: 0, finish_time: 1 }).execute();
   });
-  await catalogue(platform.reader, digest, isRead);
+  await catalog(platform.reader, digest, isRead);
   assert.deepEqual(await packagesOf(platform.reader, digest), all);
   // Packages that were there stay, and with them what was found in them before.
   const kept = await platform.reader.selectFrom("packages").select("name").where("matched", "=", 1).execute();
@@ -132,7 +132,7 @@ test("what earlier readers read is read again, and counts until there is more", 
     await tx.deleteFrom("blobs").where("digest", "=", digestOf(app)).execute();
     await tx.updateTable("image_catalogs").set({ readers: 0 }).execute();
   });
-  const given = await catalogue(platform.reader, digest, ({ rereads, holder }) => Number(rereads) > 0 && holder === "");
+  const given = await catalog(platform.reader, digest, ({ rereads, holder }) => Number(rereads) > 0 && holder === "");
   assert.deepEqual([given.state, Number(given.rereads), Number(given.readers)], [2, 3, 0]);
   assert.deepEqual(await packagesOf(platform.reader, digest), before);
 });
@@ -147,7 +147,7 @@ test("a layer that is larger than the store reads at once is read to its end", a
     ["plain", layer],
   ] as const) {
     const digest = await pushLayers(await target(platform), tag, [bytes]);
-    await catalogue(platform.reader, digest, isDone);
+    await catalog(platform.reader, digest, isDone);
     const purls = (await packagesOf(platform.reader, digest)).map((row) => (row as unknown[]).at(-1));
     assert.deepEqual(purls, ["pkg:npm/lodash@4.17.20"]);
   }
@@ -171,16 +171,16 @@ test(
   async (t) => {
     const platform = await start(t);
     const digest = await pushLayers(await target(platform), "v1", [DEBIAN]);
-    await catalogue(platform.reader, digest, isDone);
+    await catalog(platform.reader, digest, isDone);
     const processes = lowProcesses();
     assert.equal(processes.length, 1);
     const second = await pushLayers(await target(platform), "v2", [tarOf([npmFile("app", "lodash", "4.17.20")])]);
-    await catalogue(platform.reader, second, isDone);
+    await catalog(platform.reader, second, isDone);
     assert.deepEqual(lowProcesses(), processes);
   },
 );
 
-test("a catalogue goes when no repo has the image, and packages that no other image holds", async (t) => {
+test("a catalog goes when no repo has the image, and packages that no other image holds", async (t) => {
   const server = await openComposition(temporaryFolder(t), { MOORAGE_CATALOG_IMAGES: "1" });
   await using _server = server;
   await server.start();
@@ -201,8 +201,8 @@ test("a catalogue goes when no repo has the image, and packages that no other im
   const both = await pushLayers(place("one"), "v1", [DEBIAN, tarOf([npmFile("app", "lodash", "4.17.20")])]);
   await pushLayers(place("two"), "v1", [DEBIAN, tarOf([npmFile("app", "lodash", "4.17.20")])]);
   const kept = await pushLayers(place("two"), "v2", [DEBIAN]);
-  for (const digest of [both, kept]) await catalogue(store.reader, digest, isDone);
-  const removeFrom = async (image: string): Promise<{ catalogues: number }> => {
+  for (const digest of [both, kept]) await catalog(store.reader, digest, isDone);
+  const removeFrom = async (image: string): Promise<{ catalogs: number }> => {
     const { url, name } = place(image);
     const answer = await fetch(`${url}/v2/${name}/manifests/${both}`, {
       method: "DELETE",
@@ -214,9 +214,9 @@ test("a catalogue goes when no repo has the image, and packages that no other im
   };
   const purls = async (): Promise<string[]> =>
     (await store.reader.selectFrom("packages").select("purl").orderBy("purl").execute()).map(({ purl }) => purl);
-  assert.deepEqual(await removeFrom("one"), { catalogues: 0 });
+  assert.deepEqual(await removeFrom("one"), { catalogs: 0 });
   assert.equal((await purls()).length, 2);
-  assert.deepEqual(await removeFrom("two"), { catalogues: 1 });
+  assert.deepEqual(await removeFrom("two"), { catalogs: 1 });
   assert.deepEqual(await purls(), ["pkg:deb/debian/libssl3@3.0.11?arch=amd64&distro=debian-12"]);
   assert.deepEqual(await packagesOf(store.reader, both), []);
   assert.equal((await packagesOf(store.reader, kept)).length, 1);
@@ -228,9 +228,9 @@ test("an image that cannot be read has failed with the reason, and keeps no othe
   const damaged = await pushLayers(place, "damaged", [Buffer.from("no archive at all")]);
   const statement = await pushLayers(place, "statement", [Buffer.from("{}")], "application/vnd.in-toto+json");
   const good = await pushLayers(place, "good", [DEBIAN]);
-  await catalogue(platform.reader, good, isDone);
-  assert.match((await catalogue(platform.reader, damaged, isFailed)).reason, /^layer sha256:\w+ is no tar archive/);
-  assert.match((await catalogue(platform.reader, statement, isFailed)).reason, /no image with file systems/);
+  await catalog(platform.reader, good, isDone);
+  assert.match((await catalog(platform.reader, damaged, isFailed)).reason, /^layer sha256:\w+ is no tar archive/);
+  assert.match((await catalog(platform.reader, statement, isFailed)).reason, /no image with file systems/);
 });
 
 test("an image that takes too long is ended and attempted again, three times at most", async (t) => {
@@ -245,17 +245,13 @@ test("an image that takes too long is ended and attempted again, three times at 
   ]);
   const digest = await pushLayers(await target(platform), "slow", [layer]);
   for (const attempt of [1, 2]) {
-    const row = await catalogue(
-      platform.reader,
-      digest,
-      ({ attempts, holder }) => attempts === attempt && holder === "",
-    );
+    const row = await catalog(platform.reader, digest, ({ attempts, holder }) => attempts === attempt && holder === "");
     assert.equal(row.state, 1);
     assert.match(row.reason, /longer than 1 ms/);
     assert.deepEqual(await packagesOf(platform.reader, digest), []);
     await platform.transact((tx) => tx.updateTable("image_catalogs").set({ hold_until: 0 }).execute());
   }
-  const failed = await catalogue(platform.reader, digest, isFailed);
+  const failed = await catalog(platform.reader, digest, isFailed);
   assert.deepEqual([failed.attempts, failed.reason], [3, "reading it took longer than 1 ms"]);
 });
 
@@ -270,9 +266,9 @@ test("a killed server leaves nothing half-read: the end is that of a run without
   const store = await openStore(loadConfig(env));
   t.after(() => store.close());
   // In the middle of the reading or of the writing.
-  await catalogue(store.reader, digest, ({ attempts }) => attempts === 1);
+  await catalog(store.reader, digest, ({ attempts }) => attempts === 1);
   await replace(0);
-  await catalogue(store.reader, digest, isDone);
+  await catalog(store.reader, digest, isDone);
   const packages = (await packagesOf(store.reader, digest)) as [number, ...unknown[]][];
   assert.deepEqual(
     packages.map(([n]) => n),

@@ -66,12 +66,12 @@ async function contentOf({ db }: Pick<FeedInstallation, "db">): Promise<Record<s
   return found;
 }
 
-test("faults in the rows of feeds and catalogues are found and repaired", TIMEOUT, async (t) => {
+test("faults in the rows of feeds and catalogs are found and repaired", TIMEOUT, async (t) => {
   const installation = await open(t);
   const { db, fsck } = installation;
   assert.deepEqual((await fsck(false)).findings, []);
   const key = { kind: "alias", key: "cve-9", feed: "osv", record: "GO-9" };
-  const catalogue = await db.selectFrom("image_catalogs").selectAll().executeTakeFirstOrThrow();
+  const catalog = await db.selectFrom("image_catalogs").selectAll().executeTakeFirstOrThrow();
   const [held] = await db.selectFrom("image_packages").selectAll().execute();
   assert.ok(held !== undefined);
   // The repair of each of these restores what was there.
@@ -99,7 +99,7 @@ test("faults in the rows of feeds and catalogues are found and repaired", TIMEOU
     [["feed-changes-behind"], () => db.updateTable("feed_changes").set({ value: 1 }).execute()],
     [["feed-changes-behind"], () => db.deleteFrom("feed_changes").execute()],
     [
-      ["image-package-without-catalogue"],
+      ["image-package-without-catalog"],
       () =>
         db
           .insertInto("image_packages")
@@ -201,7 +201,7 @@ test("faults in the rows of feeds and catalogues are found and repaired", TIMEOU
   const dataDir = installation.env["MOORAGE_DATA_DIR"] ?? "";
   const server = await startInstallation(t, { ...(await databaseEnv(dataDir)), MOORAGE_CATALOG_IMAGES: "1" }, dataDir);
   const state = async (): Promise<number | undefined> =>
-    (await db.selectFrom("image_catalogs").select("state").where("digest", "=", catalogue.digest).executeTakeFirst())
+    (await db.selectFrom("image_catalogs").select("state").where("digest", "=", catalog.digest).executeTakeFirst())
       ?.state;
   await eventually(async () => (await state()) === 2);
   const restored = await contentOf(installation);
@@ -280,10 +280,10 @@ test("faults in what is attached to images are found, and what was lost is read 
       () => db.deleteFrom("image_packages").where("source", "=", `${manifest}/0`).execute(),
     ],
     [
-      ["attachment-without-reading", "image-package-without-catalogue", "attached-document-without-reading"],
+      ["attachment-without-reading", "image-package-without-catalog", "attached-document-without-reading"],
       () => db.deleteFrom("attached_readings").execute(),
     ],
-    [["image-without-catalogue", "image-package-without-catalogue"], () => db.deleteFrom("image_catalogs").execute()],
+    [["image-without-catalog", "image-package-without-catalog"], () => db.deleteFrom("image_catalogs").execute()],
   ];
   for (const [kinds, damage] of cases) {
     await damage();

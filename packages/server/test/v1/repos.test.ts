@@ -67,7 +67,7 @@ describe("repos by v1", () => {
     ]);
   });
 
-  test("every catalogue tier has its own number in each version", async () => {
+  test("every catalog tier has its own number in each version", async () => {
     const { uid: id } = await platform.repo(platform.organization, { name: "tiers" });
     const names = ["UNKNOWN", "APPLICATION", "BASE", "FIPS", "AI", "DEVTOOLS", "COMMERCIAL"] as const;
     for (const name of names) {

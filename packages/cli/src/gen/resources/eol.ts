@@ -85,7 +85,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "feed",
         type: "message",
-        help: "The feed that says so, and its licence.",
+        help: "The feed that says so, and its license.",
       },
     ],
     items: "eolTags",

@@ -70,7 +70,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "records",
@@ -293,7 +293,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "interval",
@@ -345,7 +345,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "address",
@@ -385,7 +385,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "records",
@@ -531,7 +531,7 @@ export const METHODS: readonly MethodSpec[] = [
     body: "feed",
     reads: false,
     summary: "change the fields of a feed that are named in the mask",
-    help: "Change the fields of a feed that are named in the mask: address, interval, licence, products and covers. Records stay as they are; with another address all of them are fetched anew. An empty address ends the fetching. FAILED_PRECONDITION for a feed that is set by a file, and for another address or license without accept_licence.",
+    help: "Change the fields of a feed that are named in the mask: address, interval, license, products and covers. Records stay as they are; with another address all of them are fetched anew. An empty address ends the fetching. FAILED_PRECONDITION for a feed that is set by a file, and for another address or license without accept_licence.",
     arguments: [
       {
         form: "text",
@@ -549,7 +549,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "address",
@@ -590,7 +590,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "records",
@@ -760,7 +760,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "records",
@@ -931,7 +931,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "licence",
         type: "string",
-        help: "The licence of its content.",
+        help: "The license of its content.",
       },
       {
         name: "records",

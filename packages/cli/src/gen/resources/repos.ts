@@ -43,7 +43,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "catalogTier",
         type: "enum",
-        help: "Where the image stands in a catalogue: lists are filtered by it.",
+        help: "Where the image stands in a catalog: lists are filtered by it.",
         values: [
           "CATALOG_TIER_APPLICATION",
           "CATALOG_TIER_BASE",
@@ -167,7 +167,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "catalogTier",
         type: "enum",
-        help: "Where the image stands in a catalogue: lists are filtered by it.",
+        help: "Where the image stands in a catalog: lists are filtered by it.",
         values: [
           "CATALOG_TIER_APPLICATION",
           "CATALOG_TIER_BASE",
@@ -260,7 +260,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "catalogTier",
         type: "enum",
-        help: "Where the image stands in a catalogue: lists are filtered by it.",
+        help: "Where the image stands in a catalog: lists are filtered by it.",
         values: [
           "CATALOG_TIER_APPLICATION",
           "CATALOG_TIER_BASE",
@@ -487,7 +487,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "catalogTier",
         type: "enum",
-        help: "Where the image stands in a catalogue: lists are filtered by it.",
+        help: "Where the image stands in a catalog: lists are filtered by it.",
         values: [
           "CATALOG_TIER_APPLICATION",
           "CATALOG_TIER_BASE",
@@ -585,7 +585,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "catalogTier",
         type: "enum",
-        help: "Where the image stands in a catalogue: lists are filtered by it.",
+        help: "Where the image stands in a catalog: lists are filtered by it.",
         values: [
           "CATALOG_TIER_APPLICATION",
           "CATALOG_TIER_BASE",
@@ -813,7 +813,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "catalogTier",
         type: "enum",
-        help: "Where the image stands in a catalogue: lists are filtered by it.",
+        help: "Where the image stands in a catalog: lists are filtered by it.",
         values: [
           "CATALOG_TIER_APPLICATION",
           "CATALOG_TIER_BASE",

@@ -57,7 +57,7 @@ export const METHODS: readonly MethodSpec[] = [
       {
         name: "feed",
         type: "message",
-        help: "The feed, and its licence.",
+        help: "The feed, and its license.",
       },
       {
         name: "staleFeeds",

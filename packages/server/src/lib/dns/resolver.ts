@@ -27,7 +27,7 @@ const SECOND_FAMILY_MS = 500;
 /**
  * Resolves names by asking name servers from the event loop, so that names that are never answered hold back nothing
  * else: `dns.lookup` occupies a thread of the pool that also reads files, for as long as the name servers are silent,
- * and cannot be cancelled. The hosts file, the search list and `localhost` count as there; other sources of
+ * and cannot be canceled. The hosts file, the search list and `localhost` count as there; other sources of
  * nsswitch.conf do not. Concurrent callers for one name share one look-up; at most 512 names are looked up together.
  */
 export function createResolver({ servers = [], timeoutMs = TIMEOUT_MS }: ResolverOptions = {}): NameResolver {

@@ -15,7 +15,7 @@ interface JudgedPlace {
 
 /**
  * What a release that is kept is judged by. The upstream is asked for its POM where nobody has read that, and for
- * those of its parents: when it does not answer, nothing is known of the licence.
+ * those of its parents: when it does not answer, nothing is known of the license.
  */
 export async function keptFacts(
   exchange: LibraryExchange,

@@ -18,7 +18,7 @@ const BY_NAME: readonly (readonly [(name: string) => boolean, string])[] = [
 const MAX_CHARS = 200;
 
 /**
- * The licence of a project as one text: empty for none. Of several the user has the choice, as Maven's POM reference
+ * The license of a project as one text: empty for none. Of several the user has the choice, as Maven's POM reference
  * says: they are joined to an expression of SPDX, in which one without an id there is a LicenseRef.
  */
 export function licenseOf(licenses: readonly PomLicense[]): string {

@@ -14,7 +14,7 @@ export interface PomFacts {
   description: string;
   /** As `licenseOf` has it: empty where the POM itself names none. */
   license: string;
-  /** Whose licence holds where it names none; null without a parent. */
+  /** Whose license holds where it names none; null without a parent. */
   parent: Release | null;
 }
 

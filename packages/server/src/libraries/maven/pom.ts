@@ -1,7 +1,7 @@
 import type { Coordinates } from "./paths.ts";
 import { readXml } from "./xml.ts";
 
-/** A licence as a POM names it. */
+/** A license as a POM names it. */
 export interface PomLicense {
   name: string;
   url: string;

@@ -13,7 +13,7 @@ const LABELLED: Ranged = {
   only: "(annotations <> '{}' or labels <> '{}')",
 };
 
-interface Labelled {
+interface Labeled {
   repo: string;
   digest: string;
   annotations: string;
@@ -34,7 +34,7 @@ export const searchedLabels: Searched = {
     // The manifest that the page before ended in may have more labels: it is read again, as the first one after a
     // beginning of its digest.
     const from = key === undefined ? after : [repo, digest.slice(0, -1)];
-    const rows = await rowsAfter<Labelled>(db, LABELLED, roots, from, ROWS);
+    const rows = await rowsAfter<Labeled>(db, LABELLED, roots, from, ROWS);
     const matches = matcherOf(query);
     const found: Found[] = rows.flatMap((row) =>
       Object.entries(labelsOf(row))
@@ -61,7 +61,7 @@ export const searchedLabels: Searched = {
 };
 
 // Where both have a key, the annotation counts: it is the newer form.
-function labelsOf({ annotations, labels }: Labelled): Record<string, string> {
+function labelsOf({ annotations, labels }: Labeled): Record<string, string> {
   return { ...(JSON.parse(labels) as Record<string, string>), ...(JSON.parse(annotations) as Record<string, string>) };
 }
 

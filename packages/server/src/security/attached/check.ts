@@ -3,7 +3,7 @@ import { command } from "../../core/command.ts";
 import { checkAttachments, endAttachmentChecks } from "../../registry/index.ts";
 import { noteImageChange } from "../findings/image-cause.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { attestedBy, type Relation, relationsOf } from "./relations.ts";
 
@@ -36,7 +36,7 @@ export const checkNextAttachments = command(
     await writeChanges(call, repo, digest);
     return { checked: true };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 async function writeChanges(call: Call, repo: string, subject: string): Promise<void> {

@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { noteImageChange } from "../findings/image-cause.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { queueOn } from "../../work/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import type { NotRead } from "../catalog/image-reader.ts";
 import { HOLD_MS, MAX_ATTEMPTS, retryDelay, type StoredLayer } from "../catalog/queue.ts";
 import { deletePackages } from "../catalog/remove.ts";
@@ -94,7 +94,7 @@ export const claimAttached = command(
     }
     return { claimed: { subject, manifest, layers: await layersOf(tx, content) } };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 interface Layer {
@@ -137,7 +137,7 @@ async function layersOf(
 export const renewAttached = command(
   "security.renewAttached",
   (call: Call, reading: Reading): Promise<{ held: boolean }> => READINGS.isHeld(call, reading),
-  CATALOGUING,
+  CATALOGING,
 );
 
 /**
@@ -159,7 +159,7 @@ export const writeAttachedPart = command(
     await insertPackages(call.tx, { digest, source, from, components: stored });
     return { held: true };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** Writes statements of the document `n` as writeAttachedPart does packages. */
@@ -190,7 +190,7 @@ export const writeAttachedStatements = command(
     if (rows.length > 0) await tx.insertInto("attached_statements").values(rows).execute();
     return { held: true };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** The manifest has been read: what is in its documents beside their packages and statements. */
@@ -225,7 +225,7 @@ export const finishAttached = command(
     await noteImageChange(call, subject);
     return { held: true };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** Keeps the first statements of a manifest that are about something else, in place of those of before. */
@@ -279,12 +279,12 @@ export const failAttached = command(
     const delayOf = retryDelay({ isFinal, isSoon });
     await READINGS.failAttempt(call, reading, { reason, delayOf });
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** Nobody reads the manifest any longer, since the process shuts down; the attempt does not count. */
 export const releaseAttached = command(
   "security.releaseAttached",
   (call: Call, reading: Reading): Promise<void> => READINGS.release(call, reading),
-  CATALOGUING,
+  CATALOGING,
 );

@@ -4,7 +4,7 @@ import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import { checkAttachments } from "../../registry/index.ts";
 import { select, takeAdvisoryLock } from "../../store/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import { deletePackages } from "../catalog/remove.ts";
 
 const PAGE = 100;
@@ -61,7 +61,7 @@ export const reviewAttachments = command(
       ? { removed }
       : { next: [last.repo, last.subject, last.manifest, last.from_time], removed };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** Removes what was read of the manifest, unless it is or was attached somewhere. Answers false when some is left. */
@@ -103,7 +103,7 @@ export const removeAttached = command(
       await tx.deleteFrom(table).where("subject", "=", subject).where("manifest", "=", manifest).execute();
     return { done: true, removed: true };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /**

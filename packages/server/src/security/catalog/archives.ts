@@ -73,7 +73,7 @@ export function partsOfKey(key: string): { group: string; name: string } {
   return { group: key.slice("maven/".length, cut), name: key.slice(cut + 1) };
 }
 
-/** Notes those of the components that are not identified. For a command that has locked the catalogues. */
+/** Notes those of the components that are not identified. For a command that has locked the catalogs. */
 export async function insertArchives(
   tx: Database,
   {

@@ -108,7 +108,7 @@ function charactersOf(found: FoundPackage): number {
 
 /**
  * The package with texts of its own: parts of a text keep all of it in memory. Undefined when a text is longer than
- * that of any package, or has a zero, which no database takes; a licence is cut instead.
+ * that of any package, or has a zero, which no database takes; a license is cut instead.
  */
 function detached(found: FoundPackage): FoundPackage | undefined {
   const own: Record<string, string> = {};

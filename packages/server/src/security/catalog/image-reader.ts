@@ -31,7 +31,7 @@ export interface NotRead {
   isSoon?: boolean;
 }
 
-/** A catalogue whose components are in parts. */
+/** A catalog whose components are in parts. */
 export interface ReadCatalog extends Omit<Catalog, "components"> {
   parts: Parts;
 }

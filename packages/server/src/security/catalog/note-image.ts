@@ -4,7 +4,7 @@ import { statement } from "../../store/index.ts";
 import { noteImageChange } from "../findings/image-cause.ts";
 import { CATALOG_STATE } from "./rows.ts";
 
-// An image that is read already keeps its catalogue. Its row is locked all the same, so that the catalogue is not
+// An image that is read already keeps its catalog. Its row is locked all the same, so that the catalog is not
 // removed as that of an image which no repo holds.
 const addCatalog = statement<{ state: number }>(
   `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time)

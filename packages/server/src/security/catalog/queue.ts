@@ -5,7 +5,7 @@ import { noteImageChange } from "../findings/image-cause.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { leaseOn, queueOn } from "../../work/index.ts";
 import { countArchivesAgain, deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";
-import { CATALOGUING } from "./command-options.ts";
+import { CATALOGING } from "./command-options.ts";
 import type { NotRead } from "./image-reader.ts";
 import { READERS_VERSION } from "./readers-version.ts";
 import { deletePackages } from "./remove.ts";
@@ -29,7 +29,7 @@ const WAITING = queueOn({
   open: `state = ${CATALOG_STATE.waiting}`,
   states: CATALOG_STATE,
   ended: ({ nowMs }) => ({ finish_time: nowMs }),
-  // What an attempt has written is of no use. For commands that have locked the catalogues.
+  // What an attempt has written is of no use. For commands that have locked the catalogs.
   failed: (call, { digest }) => deleteAllPackages(call, digest, LAYERS),
 });
 /** Those that are read again, of which what was read stays. */
@@ -92,12 +92,12 @@ export const claimCatalog = command(
     const manifest = await manifestOf(call, digest);
     if (manifest === undefined) return { again: true, unused: digest };
     const reason = "the server ended each time while it read the image";
-    // Its last holder may have renewed its lease since, which needs no lock of all catalogues.
+    // Its last holder may have renewed its lease since, which needs no lock of all catalogs.
     const outcome = await WAITING.claim(call, row, { holder, maxAttempts: MAX_ATTEMPTS, reason });
     if (outcome !== "held") return { again: true };
     return { claimed: { digest, ...(await layersOf(call, manifest)) } };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /**
@@ -125,7 +125,7 @@ export const claimOutdated = command(
     if (!(await DONE.take(call, { digest, holder }, set)) || manifest === undefined) return { again: true };
     return { claimed: { digest, ...(await layersOf(call, manifest)) } };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** The images that were read by earlier readers, and not yet in vain by those of this program. */
@@ -172,7 +172,7 @@ export const renewCatalog = command(
   async (call: Call, { digest, holder }: { digest: string; holder: string }): Promise<{ held: boolean }> => ({
     held: (await READ.renew(call, { digest, holder }, ["state"])) !== undefined,
   }),
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** What is written of an image at a time. */
@@ -206,7 +206,7 @@ export const writeCatalogPart = command(
     await finish(call, digest, end);
     return { held: true };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** What was found again counts from now on. Packages that are in both stay, with all that is known of them. */
@@ -270,7 +270,7 @@ export const failCatalog = command(
     const rereads = isFinal ? MAX_ATTEMPTS : row.rereads;
     await DONE.end(call, { digest }, { rereads, hold_until: call.agreedMs + rereads * retryAfterMs(isSoon) });
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** How long the next attempt waits, for each attempt so far. */
@@ -292,7 +292,7 @@ export const releaseCatalog = command(
     if (row === undefined) await WAITING.release(call, { digest, holder });
     else await DONE.end(call, { digest }, { rereads: row.rereads - 1 });
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 async function deleteAllPackages({ tx }: Call, digest: string, source: string): Promise<void> {

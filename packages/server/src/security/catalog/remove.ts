@@ -4,7 +4,7 @@ import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { deleteArchives } from "./archives.ts";
-import { CATALOGUING } from "./command-options.ts";
+import { CATALOGING } from "./command-options.ts";
 import { CATALOG_STATE, LAYERS, LAYERS_AGAIN } from "./rows.ts";
 
 const PAGE = 100;
@@ -13,7 +13,7 @@ const MAX_ROWS = 10_000;
 const PAUSE_MS = 20;
 
 /**
- * Removes packages that the image has by the source, for a command that has locked the catalogues. Answers false when
+ * Removes packages that the image has by the source, for a command that has locked the catalogs. Answers false when
  * some are left for another transaction.
  */
 export async function deletePackages(tx: Database, digest: string, source: string): Promise<boolean> {
@@ -52,7 +52,7 @@ export async function removeUnused(tx: Database, ids: readonly string[]): Promis
   }
 }
 
-/** Removes the catalogue unless a repo holds the image. Answers `done: false` when some of it is left. */
+/** Removes the catalog unless a repo holds the image. Answers `done: false` when some of it is left. */
 export const removeCatalog = command(
   "security.removeCatalog",
   async ({ tx }: Call, { digest }: { digest: string }): Promise<{ done: boolean; removed: boolean }> => {
@@ -80,18 +80,18 @@ export const removeCatalog = command(
     await (done ? tx.deleteFrom("image_catalogs").where("digest", "=", digest) : row).execute();
     return { done, removed: done };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /**
- * Removes the catalogues of images that no repo holds any longer, and packages that only these held. `signal` ends it
+ * Removes the catalogs of images that no repo holds any longer, and packages that only these held. `signal` ends it
  * between two steps, and it rejects then.
  */
 export async function removeUnusedCatalogs(
   { transactor, data }: { transactor: Transactor; data: CallData },
   signal: AbortSignal,
-): Promise<{ catalogues: number }> {
-  let catalogues = 0;
+): Promise<{ catalogs: number }> {
+  let catalogs = 0;
   for (let after: string | undefined = ""; after !== undefined;) {
     const from: string = after;
     signal.throwIfAborted();
@@ -108,10 +108,10 @@ export async function removeUnusedCatalogs(
         signal.throwIfAborted();
         const { done, removed } = await transactor.write(removeCatalog, data, { digest });
         isDone = done;
-        if (removed) catalogues += 1;
+        if (removed) catalogs += 1;
       }
     await wait(PAUSE_MS);
     after = rows.length < PAGE ? undefined : rows.at(-1)?.digest;
   }
-  return { catalogues };
+  return { catalogs };
 }

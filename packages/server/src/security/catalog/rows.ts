@@ -15,7 +15,7 @@ export const LAYERS_AGAIN = "layers/again";
 /** A new package; it waits to be compared with records. */
 export type PackageRow = Omit<Row<"packages">, "matched">;
 
-/** The longest licence that is stored, in characters: some packages state whole texts. */
+/** The longest license that is stored, in characters: some packages state whole texts. */
 const MAX_LICENCE = 512;
 
 type StatedPackage = Pick<Component, "purl" | "name" | "version" | "sourceName" | "sourceVersion" | "licence"> &
@@ -65,7 +65,7 @@ export interface PackagePart {
   components: readonly Component[];
 }
 
-/** Adds packages, for a command that has locked the catalogues. */
+/** Adds packages, for a command that has locked the catalogs. */
 export async function insertPackages(tx: Database, { digest, source, from, components }: PackagePart): Promise<void> {
   if (components.length === 0) return;
   const packages = new Map<string, PackageRow>();

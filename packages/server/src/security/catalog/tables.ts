@@ -5,7 +5,7 @@ declare module "../../store/tables.ts" {
   interface Tables {
     /**
      * What is known about the content of an image, by its digest, whatever the number of repos that hold it. `state`: 1
-     * waiting, 2 done, 3 failed. `backlog`: 1 for an image from before there were catalogues. `reason`: why the last
+     * waiting, 2 done, 3 failed. `backlog`: 1 for an image from before there were catalogs. `reason`: why the last
      * attempt failed, or empty. `holder`: the process that reads it, until `hold_until` in milliseconds of the agreed
      * time. `unread`: a JSON list of files that were not read, with why. `incomplete`: 1 when a part of the image could
      * not be read, or no package was found in it. `finish_time`: null while it waits.

@@ -58,10 +58,10 @@ export async function mainProductOf(
   if (repo.product !== "") return found(await productById(tx, repo.product), ProductSource.REPO);
   const [, owner, project] = GITHUB.exec(labels.get("source") ?? "") ?? [];
   const github = owner === undefined ? [] : [`pkg:github/${owner}/${project}`.toLowerCase()];
-  const labelled =
+  const labeled =
     (await productById(tx, (labels.get("title") ?? "").toLowerCase())) ?? (await productByPurl(tx, github));
   return (
-    found(labelled, ProductSource.LABEL) ??
+    found(labeled, ProductSource.LABEL) ??
     found(await productByPurl(tx, purlsOf(repo)), ProductSource.IMAGE) ??
     found(await productByPackage(tx, { repo: uid, digest }, repo.name), ProductSource.PACKAGE)
   );

@@ -16,7 +16,7 @@ import { SEVERITIES, type Severity } from "./severities.ts";
 import { FEED_KEY_KINDS, type FeedKeyKind, type StoredRead, type StoredRecord, withHash } from "./stored-record.ts";
 
 // All feeds in one file, for machines without a network: gzip, and in it a line of JSON for the file, for each feed
-// with its licence, for each of its problems and records, and for the end.
+// with its license, for each of its problems and records, and for the end.
 
 const VERSION = 1;
 const PAGE = 500;

@@ -29,7 +29,7 @@ export async function feedToChange(
 }
 
 /**
- * Gives a feed another address, interval, licence or products. From another address all of it is fetched, as soon as
+ * Gives a feed another address, interval, license or products. From another address all of it is fetched, as soon as
  * the server comes to it; an import from the old one that is under way writes nothing more.
  */
 export async function changeFeed(call: Call, before: Row<"feeds">, after: FeedDefinition): Promise<void> {

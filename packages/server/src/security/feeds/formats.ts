@@ -6,7 +6,7 @@ export const FEED_FORMATS = {
   openvex: "documents of OpenVEX 0.2",
   "csaf-vex": "documents of CSAF 2.0, profile VEX",
   "cyclonedx-vex": "documents of CycloneDX with vulnerabilities",
-  kev: "a catalogue of exploited vulnerabilities in the form of CISA's",
+  kev: "a catalog of exploited vulnerabilities in the form of CISA's",
   epss: "the scores of EPSS, CSV or CSV.gz",
   endoflife: "products of endoflife.date: pages with front matter, or JSON of its API",
 } as const;

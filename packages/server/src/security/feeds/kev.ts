@@ -4,7 +4,7 @@ import type { Part } from "./parts.ts";
 import { problemOf, type Read, recordOf, UnreadableRecord } from "./record.ts";
 
 /**
- * Reads a catalogue of vulnerabilities that are exploited, in the form of CISA's. A record has the id of the
+ * Reads a catalog of vulnerabilities that are exploited, in the form of CISA's. A record has the id of the
  * vulnerability; its body is the entry.
  */
 export async function* kevRecords(part: Part): AsyncGenerator<Read> {

@@ -1,7 +1,7 @@
 import { packageKey } from "../matching/package-keys.ts";
 import { type FeedDefinition, FeedDefinitionError } from "./definition.ts";
 
-// Feeds that are known by name: where they are published, under which licence, and what they cover. Nothing of it is
+// Feeds that are known by name: where they are published, under which license, and what they cover. Nothing of it is
 // fetched until an operator has added it.
 
 /** A feed that can be added by its name alone. */
@@ -32,7 +32,7 @@ interface OsvSource {
   covers: string;
 }
 
-// Source of licences: https://google.github.io/osv.dev/data/, and the pages of the databases that it links.
+// Source of licenses: https://google.github.io/osv.dev/data/, and the pages of the databases that it links.
 const LANGUAGES: readonly OsvSource[] = [
   { ecosystem: "npm", licence: "CC-BY-4.0 (GitHub), Apache-2.0 (OpenSSF)", covers: "packages of npm" },
   { ecosystem: "PyPI", licence: "CC-BY-4.0 (PyPA, GitHub), Apache-2.0 (OpenSSF)", covers: "packages of PyPI" },

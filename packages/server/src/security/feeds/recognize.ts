@@ -7,7 +7,7 @@ import { kindOf, type Part, partsOf } from "./parts.ts";
 import { SourceError, UnreadableRecord } from "./record.ts";
 
 /** What a source is. */
-export interface Recognised {
+export interface Recognized {
   /** `export`: what `moorage feeds export` wrote. */
   format: FeedFormat | "export";
   /** It has all records of a feed, so that its name can be that of the feed. */
@@ -24,7 +24,7 @@ const EXPORT = '{"moorage":"feeds"';
  * What a source has, by its content: that of the first file in it that is of a known format. Throws a SourceError when
  * it cannot be opened, or is of none.
  */
-export async function recognised(source: string): Promise<Recognised> {
+export async function recognized(source: string): Promise<Recognized> {
   const kind = await kindOf(source);
   const isOneFile = kind === "plain" || kind === "gzip";
   let looked = 0;

@@ -15,7 +15,7 @@ const ROWS = 200;
 
 /**
  * Notes that findings of these packages were opened or closed: of the images in repos at and below the scope, of all
- * with an empty one. For commands that have locked the catalogues, since it begins again with a package that waits.
+ * with an empty one. For commands that have locked the catalogs, since it begins again with a package that waits.
  */
 export async function notePackageChanges(
   { tx, nowMs }: Pick<Call, "tx" | "nowMs">,

@@ -3,7 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { isWithin } from "../../lib/uid.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import { affectedBy } from "./candidates.ts";
 import { type FindingCause, notePackageChanges } from "./causes.ts";
 import { type ImageName, marks } from "./images.ts";
@@ -46,7 +46,7 @@ export const findImages = command(
     }
     return { found: causes.length > 0 };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 interface Found {

@@ -10,7 +10,7 @@ import {
   withArchives,
   withCoordinates,
 } from "../catalog/archives.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import { identify } from "../catalog/java-groups.ts";
 import { removeUnused } from "../catalog/remove.ts";
 import { packageRow } from "../catalog/rows.ts";
@@ -56,7 +56,7 @@ export const identifyArchives = command(
     await writeState(tx, "archives", { value: window.last, position: "" });
     return { opened: 0, closed: 0, isDone: window.isAll };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** Up to which change one transaction looks: to the last of all when no archive waits. Undefined when there is none. */

@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import { MATCHED_FORMATS } from "../matching/record-affects.ts";
 import { BATCH_BYTES, type MatchingStep } from "./match-packages.ts";
 import { changesOfStatements, restateRecord } from "../trusted/restate.ts";
@@ -65,7 +65,7 @@ export const matchChanges = command(
     if (isRestated) await noteRestated(call);
     return { ...done, isDone: reached === last.change && rest === "" && heads.length < BATCH_CHANGES };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /** Those of the changes that have to do with a package that an image holds. Most have not. */

@@ -2,7 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { fullName, parsedPurl, type Purl, readRelease } from "../../lib/purls/index.ts";
 import { type Database, type Row, select, takeAdvisoryLock } from "../../store/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import { type ImageComponent, lookupsOf } from "../matching/package-keys.ts";
 import { costOf, headsOf, recordKey, recordOf } from "./records.ts";
 import { readState, writeState } from "./state.ts";
@@ -56,7 +56,7 @@ export const matchPackages = command(
     if (next !== position) await writeState(tx, "packages", { value: 0, position: next });
     return { ...written, isDone: rest === undefined && from === "" && packages.length < BATCH_PACKAGES };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 type PackageRow = Row<"packages">;

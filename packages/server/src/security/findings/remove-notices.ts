@@ -3,7 +3,7 @@ import type { Call, CallData } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
 import { select } from "../../store/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 
 const PAGE = 500;
 const PAUSE_MS = 20;
@@ -26,7 +26,7 @@ export const removeNotices = command(
     const last = rows.at(-1);
     return rows.length < PAGE || last === undefined ? {} : { next: [last.repo, last.digest] };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /**

@@ -17,7 +17,7 @@ const ROWS = 200;
 
 /**
  * Notes that a feed says something else than before, by the statements that it made or took back. See FindingCause. For
- * commands that have locked the catalogues, since it begins again with images that wait to be found.
+ * commands that have locked the catalogs, since it begins again with images that wait to be found.
  */
 export async function noteStatementChange(
   call: Pick<Call, "tx" | "nowMs" | "wake">,

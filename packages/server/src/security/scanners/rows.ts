@@ -21,7 +21,7 @@ export function scanSource(uid: string): string {
   return `scan/${uid}`;
 }
 
-/** Removes what a bill of materials named, for a command that has locked the catalogues. */
+/** Removes what a bill of materials named, for a command that has locked the catalogs. */
 export async function deleteScanned(
   tx: Database,
   { uid, digest }: Pick<Row<"scans">, "uid" | "digest">,
@@ -29,7 +29,7 @@ export async function deleteScanned(
   while (!(await deletePackages(tx, digest, scanSource(uid))));
 }
 
-/** Removes scans with their reports and packages, for a command that has locked the catalogues. */
+/** Removes scans with their reports and packages, for a command that has locked the catalogs. */
 export async function deleteScans(tx: Database, scans: readonly Pick<Row<"scans">, "uid" | "digest">[]): Promise<void> {
   if (scans.length === 0) return;
   for (const scan of scans) await deleteScanned(tx, scan);

@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
-import { CATALOGUING } from "../catalog/command-options.ts";
+import { CATALOGING } from "../catalog/command-options.ts";
 import { readState, writeState } from "../findings/state.ts";
 import { restateRecord } from "./restate.ts";
 
@@ -35,7 +35,7 @@ export const restateFeeds = command(
     await noteRestated(call, changed, end === undefined ? "" : JSON.stringify([mark, end] satisfies Position));
     return { opened: 0, closed: 0, isDone: false };
   },
-  CATALOGUING,
+  CATALOGING,
 );
 
 /**

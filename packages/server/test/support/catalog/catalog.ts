@@ -10,7 +10,7 @@ import { type TarEntry, tarOf } from "./archives.ts";
 /** A layer: its entries, or the bytes of its archive. */
 export type TestLayer = readonly TarEntry[] | Uint8Array;
 
-/** The catalogue of an image of these layers, `layer-0` the lowest. Fails when a temporary file is left. */
+/** The catalog of an image of these layers, `layer-0` the lowest. Fails when a temporary file is left. */
 export async function catalogOf(
   layers: readonly TestLayer[],
   options: { limits?: Partial<CatalogLimits>; signal?: AbortSignal; chunkBytes?: number } = {},
@@ -36,7 +36,7 @@ function* pieces(bytes: Uint8Array, length: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
 
-/** The purls of a catalogue, in its order. */
+/** The purls of a catalog, in its order. */
 export async function purlsOf(...layers: TestLayer[]): Promise<string[]> {
   return (await catalogOf(layers)).components.map(({ purl }) => purl);
 }

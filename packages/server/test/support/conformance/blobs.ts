@@ -122,7 +122,7 @@ export function blobChecks(algorithm: Algorithm): Checks {
     });
 
     if (run.expects.uploadCancel)
-      await t.test("a cancelled upload", async () => {
+      await t.test("a canceled upload", async () => {
         const location = await begin(run, repository);
         assertStatus(await client.send("DELETE", location), 204);
         for (const method of ["GET", "PATCH", "PUT", "DELETE"]) {

@@ -18,8 +18,8 @@ export interface FromChild {
 }
 
 /**
- * The server that keeps nothing (uncached-server.ts). `restart` goes on with a process that was started for it: then not
- * even what a module keeps for its whole process is older.
+ * The server that keeps nothing (uncached-server.ts). `restart` goes on with a process that was started for it: then
+ * not even what a module keeps for its whole process is older.
  */
 export interface UncachedServer {
   ask(question: Question): Promise<Reply>;

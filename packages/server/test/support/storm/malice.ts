@@ -24,7 +24,7 @@ const RETRY_AFTER = [
 /** The path of a redirect's target, which must never be requested. */
 const TRAP = "trap";
 
-/** The behaviours by the second segment of the path. */
+/** The behaviors by the second segment of the path. */
 export const MALICE: Record<string, Malice> = {
   redirect: (_req, res, dice) => answer(res, dice.pick([301, 302, 303, 307, 308]), { location: `/${TRAP}` }),
   gone: (_req, res) => answer(res, 410),

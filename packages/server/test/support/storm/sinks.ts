@@ -59,7 +59,7 @@ const server = createServer({ maxHeaderSize: 65_536 }, (req, res) => {
 });
 
 async function receive(at: string, got: Got, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const [receiver, behaviour = ""] = at.split("/");
+  const [receiver, behavior = ""] = at.split("/");
   if (receiver === "flapping" && failing && dice.chance(0.2)) return void res.destroy();
   const content = await buffer(req);
   noteBody(got, req.headers, content);
@@ -81,7 +81,7 @@ async function receive(at: string, got: Got, req: IncomingMessage, res: ServerRe
       return reply(dice.pick([500, 502, 503, 429]), failure === 1 ? { "retry-after": "1" } : {});
     }
     default:
-      got.status = MALICE[behaviour]?.(req, res, dice) ?? (reply(200), 200);
+      got.status = MALICE[behavior]?.(req, res, dice) ?? (reply(200), 200);
   }
 }
 

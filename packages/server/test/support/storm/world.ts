@@ -114,8 +114,8 @@ export async function makeWorld(
     if (number === 1)
       await listen({ at: "flapping/one-repo", group: root.uid, subjectPrefixes: [inChild?.repo ?? ""] });
     if (number === 1) await listen({ at: "dead", group: root.uid, sink: DEAD_SINK, takes: false });
-    const behaviours = number === organizations - 1 ? Object.keys(MALICE) : [];
-    for (const each of behaviours)
+    const behaviors = number === organizations - 1 ? Object.keys(MALICE) : [];
+    for (const each of behaviors)
       await listen({
         at: `malicious/${each}`,
         group: sibling.uid,

@@ -44,7 +44,7 @@ export type Repo = Message<"moorage.registry.Repo"> & {
   name: string;
 
   /**
-   * Where the image stands in a catalogue: lists are filtered by it.
+   * Where the image stands in a catalog: lists are filtered by it.
    *
    * @generated from field: moorage.registry.CatalogTier catalog_tier = 3;
    */
@@ -1589,7 +1589,7 @@ export type PkgMetadata = Message<"moorage.registry.PkgMetadata"> & {
   buildTimestamp?: Timestamp | undefined;
 
   /**
-   * The licence of the package, as an SPDX expression where the package states one. Empty when it is not known.
+   * The license of the package, as an SPDX expression where the package states one. Empty when it is not known.
    *
    * @generated from field: string license = 5;
    */
@@ -2032,7 +2032,7 @@ export const GetChartRequestSchema: GenMessage<GetChartRequest> = /*@__PURE__*/
   messageDesc(file_moorage_registry_registry, 50);
 
 /**
- * CatalogTier is where an image stands in a catalogue.
+ * CatalogTier is where an image stands in a catalog.
  *
  * @generated from enum moorage.registry.CatalogTier
  */
@@ -2080,7 +2080,7 @@ export const CatalogTier = {
   DEVTOOLS: 8,
 
   /**
-   * Under a commercial licence.
+   * Under a commercial license.
    *
    * @generated from enum value: COMMERCIAL = 9;
    */
@@ -2088,7 +2088,7 @@ export const CatalogTier = {
 } as const;
 
 /**
- * CatalogTier is where an image stands in a catalogue.
+ * CatalogTier is where an image stands in a catalog.
  *
  * @generated from enum moorage.registry.CatalogTier
  */
@@ -2378,7 +2378,7 @@ export const Registry: GenService<{
     output: typeof VulnReportSchema;
   },
   /**
-   * ListManifestMetadata answers the packages of images of a repo, with their licences and ends of life.
+   * ListManifestMetadata answers the packages of images of a repo, with their licenses and ends of life.
    *
    * @generated from rpc moorage.registry.Registry.ListManifestMetadata
    */

@@ -337,7 +337,7 @@ export type Package2 = Message<"moorage.tenant.Package2"> & {
   version: string;
 
   /**
-   * The licence of the package, as an SPDX expression where the package states one. Empty when it is not known.
+   * The license of the package, as an SPDX expression where the package states one. Empty when it is not known.
    *
    * @generated from field: string license = 4;
    */

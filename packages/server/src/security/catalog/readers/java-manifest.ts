@@ -48,7 +48,7 @@ export function versionsIn(manifest: Manifest): string[] {
   return [...new Set(versions.filter((version) => version.length <= MAX_NAME && /^[\w.+-]+$/.test(version)))];
 }
 
-/** The licence that a bundle states; empty where it does not. */
+/** The license that a bundle states; empty where it does not. */
 export function licenceIn(manifest: Manifest): string {
   return manifest.get("bundle-license") ?? "";
 }

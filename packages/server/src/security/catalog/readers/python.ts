@@ -3,7 +3,7 @@ import { paragraphs } from "./paragraphs.ts";
 
 const PATH = /\.(?:dist-info\/METADATA|egg-info\/PKG-INFO|egg-info|egg\/EGG-INFO\/PKG-INFO)$/;
 const FIELDS = new Set(["name", "version", "license", "license-expression"]);
-/** A licence field that is the text of the licence is not a name of it. */
+/** A license field that is the text of the license is not a name of it. */
 const MAX_LICENCE = 200;
 
 /** Installed Python distributions. Source: PyPA, core metadata and "recording installed projects". */

@@ -99,7 +99,7 @@ export type DocumentAdvisory = Message<"moorage.advisory.v2.DocumentAdvisory"> &
   feed: string;
 
   /**
-   * Under which licence the feed's data may be used.
+   * Under which license the feed's data may be used.
    *
    * @generated from field: string licence = 1001;
    */
@@ -587,7 +587,7 @@ export const VulnerabilityMetadataSchema: GenMessage<VulnerabilityMetadata> = /*
   messageDesc(file_moorage_advisory_v2_security_advisories, 5);
 
 /**
- * KnownExploited is an entry of a catalogue of exploited vulnerabilities.
+ * KnownExploited is an entry of a catalog of exploited vulnerabilities.
  *
  * @generated from message moorage.advisory.v2.VulnerabilityMetadata.KnownExploited
  */
@@ -614,7 +614,7 @@ export type VulnerabilityMetadata_KnownExploited = Message<"moorage.advisory.v2.
   requiredAction: string;
 
   /**
-   * Whether ransomware is known to use it, as the catalogue says.
+   * Whether ransomware is known to use it, as the catalog says.
    *
    * @generated from field: string known_ransomware_campaign_use = 4;
    */
@@ -677,7 +677,7 @@ export type VulnerabilityMetadata_Source = Message<"moorage.advisory.v2.Vulnerab
   record: string;
 
   /**
-   * Under which licence the feed's data may be used.
+   * Under which license the feed's data may be used.
    *
    * @generated from field: string licence = 3;
    */

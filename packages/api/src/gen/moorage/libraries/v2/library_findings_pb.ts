@@ -189,7 +189,7 @@ export type LibraryFindingRecord = Message<"moorage.libraries.v2.LibraryFindingR
   id: string;
 
   /**
-   * The licence of the feed.
+   * The license of the feed.
    *
    * @generated from field: string licence = 3;
    */

@@ -165,7 +165,7 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
   format: string;
 
   /**
-   * The licence of its content.
+   * The license of its content.
    *
    * @generated from field: string licence = 3;
    */
@@ -774,7 +774,7 @@ export type FeedPreset = Message<"moorage.operations.v2.FeedPreset"> & {
   address: string;
 
   /**
-   * The licence of its content.
+   * The license of its content.
    *
    * @generated from field: string licence = 5;
    */
@@ -1078,7 +1078,7 @@ export const OperationsService: GenService<{
     output: typeof FeedSchema;
   },
   /**
-   * UpdateFeed changes the fields of a feed that are named in the mask: address, interval, licence, products and
+   * UpdateFeed changes the fields of a feed that are named in the mask: address, interval, license, products and
    * covers. Records stay as they are; with another address all of them are fetched anew. An empty address ends the
    * fetching. FAILED_PRECONDITION for a feed that is set by a file, and for another address or license without
    * accept_licence.

@@ -182,7 +182,7 @@ export type EolTag = Message<"moorage.registry.v2.EolTag"> & {
   graceExpireTime?: Timestamp | undefined;
 
   /**
-   * The feed that says so, and its licence.
+   * The feed that says so, and its license.
    *
    * @generated from field: moorage.registry.v2.ProductFeed feed = 11;
    */
@@ -351,7 +351,7 @@ export type PackageVersionMetadata = Message<"moorage.registry.v2.PackageVersion
   updateTime?: Timestamp | undefined;
 
   /**
-   * The feed, and its licence.
+   * The feed, and its license.
    *
    * @generated from field: moorage.registry.v2.ProductFeed feed = 7;
    */

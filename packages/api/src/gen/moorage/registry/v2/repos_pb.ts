@@ -50,7 +50,7 @@ export type Repo = Message<"moorage.registry.v2.Repo"> & {
   description: string;
 
   /**
-   * Where the image stands in a catalogue: lists are filtered by it.
+   * Where the image stands in a catalog: lists are filtered by it.
    *
    * @generated from field: moorage.registry.v2.CatalogTier catalog_tier = 4;
    */
@@ -1147,7 +1147,7 @@ export const SyncStateSchema: GenEnum<SyncState> = /*@__PURE__*/
   enumDesc(file_moorage_registry_v2_repos, 3);
 
 /**
- * CatalogTier is where an image stands in a catalogue.
+ * CatalogTier is where an image stands in a catalog.
  *
  * @generated from enum moorage.registry.v2.CatalogTier
  */
@@ -1195,7 +1195,7 @@ export const CatalogTier = {
   DEVTOOLS: 5,
 
   /**
-   * Under a commercial licence.
+   * Under a commercial license.
    *
    * @generated from enum value: CATALOG_TIER_COMMERCIAL = 6;
    */
@@ -1203,7 +1203,7 @@ export const CatalogTier = {
 } as const;
 
 /**
- * CatalogTier is where an image stands in a catalogue.
+ * CatalogTier is where an image stands in a catalog.
  *
  * @generated from enum moorage.registry.v2.CatalogTier
  */

@@ -607,7 +607,7 @@ export type FindingRecord = Message<"moorage.vulnerabilities.v2.FindingRecord"> 
   id: string;
 
   /**
-   * The licence of the feed.
+   * The license of the feed.
    *
    * @generated from field: string licence = 3;
    */
