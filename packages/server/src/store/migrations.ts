@@ -289,7 +289,7 @@ export const MIGRATIONS: Migration[] = [
       `create index packages_source on packages (ecosystem, source_name, id)`,
       `create table image_packages (digest KEY not null, source KEY not null, n INT8 not null, package KEY not null, layer text not null, path text not null, reader text not null, primary key (digest, source, n)) WITHOUT_ROWID`,
       `create index image_packages_package on image_packages (package, digest)`,
-      // By which repos a digest is held, and with it its catalogue.
+      // By which repos a digest is held, and with it its catalog.
       `create index manifests_digest on manifests (digest, repo)`,
       `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time) select digest, 1, 1, 0, '', '', 0, '', '', '', '[]', min(create_time) from manifests where artifact_type in ('application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json') group by digest`,
     ],
