@@ -13,7 +13,7 @@ mkdir -p build
 
 STARTED=$SECONDS
 # Sections that have not begun by then are left out, and named in the summary.
-LAST_BEGIN=${LAST_BEGIN:-2700}
+LAST_BEGIN=${LAST_BEGIN:-3600}
 DONE=()
 
 # The lines of a section's output that say what was missing, on one line.

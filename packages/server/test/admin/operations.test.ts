@@ -134,7 +134,7 @@ test("a feed says what it covers, and what of it is not read or matches nothing 
         true,
         "2",
         [
-          { space: "debian:12", records: "3", isMatched: true, isCovered: false },
+          { space: "debian:12", records: "3", isMatched: true, isCovered: true },
           { space: "Unheard Of", records: "1", isMatched: false, isCovered: false },
         ],
       ],
