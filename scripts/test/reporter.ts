@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import type { TestEvent } from "node:test/reporters";
 
 /** The counts that the runner reports at the end of each process; the run adds them up. */
-const COUNT = /^(tests|suites|pass|fail|canceled|skipped|todo|duration_ms) [\d.]+$/;
+const COUNT = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
 /**
  * One test, or a diagnostic of a file. `file` is the absolute path of the source, `cpuMs` the processor time that the

@@ -78,7 +78,7 @@ class Bridge {
     }
     if (!isRecord(message))
       return this.answer({ error: { code: PARSE_ERROR, message: "the line is not a JSON object" }, id: null });
-    if (message["method"] === "notifications/canceled") return this.#cancel(message);
+    if (message["method"] === "notifications/cancelled") return this.#cancel(message);
     const work = this.#pass(message).finally(() => this.#work.delete(work));
     this.#work.add(work);
     // The handshake is answered before anything else is sent: what follows it names the version.
