@@ -16,7 +16,7 @@ export function counted(count: number, what: "feed" | "record"): string {
 
 /** What was decided about a feed that an import added, in one line. */
 export function addedText({ name, format, licence }: FeedDefinition, file: string): string {
-  return `${plain(file)} has the format ${format}: added the feed ${name}, licence: ${plain(licence)}`;
+  return `${plain(file)} has the format ${format}: added the feed ${name}, license: ${plain(licence)}`;
 }
 
 /** What an import did, in one line. */
@@ -43,7 +43,7 @@ export function feedLines(feeds: readonly Feed[]): string[] {
   if (feeds.length === 0) return ["no feeds"];
   return feeds.flatMap((feed) => [
     `${feed.name} (${feed.format}): ${counted(feed.records, "record")}, ${feed.withdrawn} of them withdrawn, ${feed.problems} not read${unmatchedText(feed)}`,
-    `  licence: ${plain(feed.licence)}`,
+    `  license: ${plain(feed.licence)}`,
     `  covers: ${coverageText(feed)}`,
     ...(feed.statements === 0 ? [] : [`  last import: ${aboutNothing(feed.statements_unmatched, feed.statements)}`]),
     ...(feed.address === "" ? [] : [`  from: ${plain(feed.address)}`]),

@@ -55,6 +55,6 @@ function planLines({ preset, definition, isThere }: PlannedFeed): string[] {
     `${name}: ${preset.title}`,
     `  covers: ${preset.covers}`,
     `  from: ${plain(address)}, every ${intervalText(intervalMs)}`,
-    `  licence: ${plain(licence)}`,
+    `  license: ${plain(licence)}`,
   ];
 }

@@ -39,7 +39,7 @@ export function addFeeds(program: Command): void {
 function addList(feeds: Command): void {
   const command = feeds
     .command("list")
-    .description("list the feeds, with their licences and their state")
+    .description("list the feeds, with their licenses and their state")
     .option(
       "--problems [feed]",
       "list what the last import of this feed, or of each, could not read, and what of it matches or is about nothing",
@@ -101,7 +101,7 @@ function addAdd(feeds: Command): void {
       }
       const [name, second] = names;
       if (second !== undefined) throw new UsageFailure(`one feed has one name: ${name} and ${second} are two`);
-      if (licence === undefined) throw new UsageFailure("name the licence of the feed with --licence");
+      if (licence === undefined) throw new UsageFailure("name the license of the feed with --licence");
       const { withFeeds } = await import("@moorage/server");
       const given = { name, format, licence, address, interval, products: product, covers };
       await withFeeds(config, (admin) => admin.add(given));

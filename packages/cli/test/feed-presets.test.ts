@@ -56,7 +56,7 @@ test("presets are fetched once somebody has said so, and say what they cover", a
     refused.stdout,
     /^osv-npm: npm, by OSV\n {2}covers: packages of npm\n {2}from: http:.*\/npm\/all\.zip, every 6h\n/,
   );
-  assert.match(refused.stdout, /^ {2}licence: CC0-1\.0$/m);
+  assert.match(refused.stdout, /^ {2}license: CC0-1\.0$/m);
   const unknown = await feeds("add", "kevv", "--yes");
   assert.match(unknown.stderr, /^moorage: there is no preset kevv: there are osv, osv-npm, .*kev, epss, endoflife; /);
   if (noTerminal === undefined) {

@@ -68,7 +68,7 @@ test("a file is imported without a feed: its format is recognized, and the feed 
   writeFileSync(join(cwd, "osv-pypi.zip"), zipOf([{ name: "A-1.json", content: JSON.stringify(RECORD) }]));
   const read = "1 record read, 1 new or changed, 0 removed, 0 not read";
   assert.deepEqual(await feeds("import", "osv-pypi.zip"), [
-    "osv-pypi.zip has the format osv: added the feed osv-pypi, licence: not stated",
+    "osv-pypi.zip has the format osv: added the feed osv-pypi, license: not stated",
     `osv-pypi: ${read}`,
   ]);
   assert.deepEqual(await feeds("import", "osv-pypi.zip", "--licence", "CC-BY-4.0"), [
@@ -98,7 +98,7 @@ test("a file is imported without a feed: its format is recognized, and the feed 
   for (const [name, content, format, feed] of others) {
     writeFileSync(join(cwd, name), content);
     assert.deepEqual(await feeds("import", name), [
-      `${name} has the format ${format}: added the feed ${feed}, licence: not stated`,
+      `${name} has the format ${format}: added the feed ${feed}, license: not stated`,
       `${feed}: ${read}`,
     ]);
   }
@@ -110,19 +110,19 @@ test("a file is imported without a feed: its format is recognized, and the feed 
   };
   writeFileSync(join(cwd, "vex.json"), JSON.stringify(vex));
   assert.deepEqual(await feeds("import", "vex.json", "--feed", "ours", "--licence", "CC0-1.0"), [
-    "vex.json has the format openvex: added the feed ours, licence: CC0-1.0",
+    "vex.json has the format openvex: added the feed ours, license: CC0-1.0",
     `ours: ${read}`,
   ]);
   const listed = (await feeds("list")).filter((line) => line.startsWith("  licence:") || !line.startsWith(" "));
   assert.deepEqual(listed.slice(-8), [
     "osv-pypi (osv): 1 record, 0 of them withdrawn, 0 not read",
-    "  licence: CC-BY-4.0",
+    "  license: CC-BY-4.0",
     "ours (openvex): 1 record, 0 of them withdrawn, 0 not read",
-    "  licence: CC0-1.0",
+    "  license: CC0-1.0",
     "products (endoflife): 1 record, 0 of them withdrawn, 0 not read",
-    "  licence: not stated",
+    "  license: not stated",
     "tracker (debian-tracker): 1 record, 0 of them withdrawn, 0 not read",
-    "  licence: not stated",
+    "  license: not stated",
   ]);
   writeFileSync(
     join(cwd, "osv-pypi.json"),

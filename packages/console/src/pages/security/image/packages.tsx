@@ -82,7 +82,7 @@ export function Packages({ chosen }: { chosen: Chosen }) {
                 ...(sbom.data.sources.length > 1
                   ? [{ id: "statedBy", header: "Stated by", cell: ({ statedBy }: Package) => statedBy, isMinor: true }]
                   : []),
-                { id: "licence", header: "Licence", cell: ({ licence }) => licence, isMinor: true },
+                { id: "licence", header: "License", cell: ({ licence }) => licence, isMinor: true },
                 { id: "purl", header: "Package URL", cell: ({ purl }) => <code>{purl}</code>, isMinor: true },
               ]}
             />
