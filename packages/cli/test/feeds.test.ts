@@ -113,7 +113,7 @@ test("a file is imported without a feed: its format is recognized, and the feed 
     "vex.json has the format openvex: added the feed ours, license: CC0-1.0",
     `ours: ${read}`,
   ]);
-  const listed = (await feeds("list")).filter((line) => line.startsWith("  licence:") || !line.startsWith(" "));
+  const listed = (await feeds("list")).filter((line) => line.startsWith("  license:") || !line.startsWith(" "));
   assert.deepEqual(listed.slice(-8), [
     "osv-pypi (osv): 1 record, 0 of them withdrawn, 0 not read",
     "  license: CC-BY-4.0",
