@@ -142,7 +142,7 @@ test("fish completes commands, flags, names with colons and spaces, and files", 
     return stdout.split("\n").filter((each) => each !== "");
   };
   for (const [line, expected] of [
-    ["moorage rep", ["repos\trepositories: what one image name holds"]],
+    ["moorage rep", ["repos\trepositories: the tags and manifests of one image name"]],
     ["moorage --context prod repos del", ["delete\t…"]],
     ["moorage repos get ac", ["acme/"]],
     ["moorage tags get acme/team/app:1", ["acme/team/app:1.0\t…", "acme/team/app:1.1\t…"]],

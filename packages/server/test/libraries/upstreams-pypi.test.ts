@@ -83,7 +83,6 @@ test("a page is the upstream's with our URLs, and a file comes once, with its me
       "upload-time": "2019-02-03T04:05:06.123Z",
       yanked: false,
       "core-metadata": false,
-      "dist-info-metadata": false,
       provenance: null,
     },
     {
@@ -95,7 +94,6 @@ test("a page is the upstream's with our URLs, and a file comes once, with its me
       "upload-time": "2020-01-01T00:00:00.000Z",
       yanked: "broken",
       "core-metadata": { sha256: sha256(wheel.metadata) },
-      "dist-info-metadata": { sha256: sha256(wheel.metadata) },
       provenance: `${wheel.filename}.provenance`,
     },
   ];

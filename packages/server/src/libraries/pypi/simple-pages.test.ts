@@ -51,7 +51,6 @@ test("JSON says the same, with sizes and times", () => {
     "upload-time": "1970-01-01T00:00:00.000Z",
     yanked: FILE.yanked,
     "core-metadata": { sha256: FILE.metadata },
-    "dist-info-metadata": { sha256: FILE.metadata },
     provenance: null,
   });
   // Yanked without a reason.
