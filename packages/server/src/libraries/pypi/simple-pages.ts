@@ -114,8 +114,8 @@ function jsonFile(file: SimpleFile): Record<string, unknown> {
     ...(file.sizeBytes !== undefined && { size: file.sizeBytes }),
     ...(file.uploadTimeMs !== undefined && { "upload-time": new Date(file.uploadTimeMs).toISOString() }),
     yanked: file.yanked === undefined ? false : file.yanked === "" ? true : file.yanked,
-    // Not by its older name as well: pip before 23.1 asks for JSON and ends with an error where that is not a text. Such
-    // clients read the metadata in the wheel. Source: PEP 714.
+    // Not by its older name as well: pip before 23.1 asks for JSON and ends with an error where that is not a text.
+    // Such clients read the metadata in the wheel. Source: PEP 714.
     "core-metadata": metadata,
     provenance: file.provenance ?? null,
   };
