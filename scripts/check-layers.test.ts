@@ -54,10 +54,9 @@ test("a comment imports nothing, and a tree without imports is an error of the c
   assert.match(problems.join(), /no import was found/);
 });
 
-test("a circle of values is found, one of types alone is not", (t) => {
+test("a circle of values is found", (t) => {
   const files = { "iam/a.ts": `import { b } from "./b.ts";`, "iam/b.ts": `import { a } from "./a.ts";` };
   assert.match(problemsOf(t, files).join(), /a circle of imports: iam\/a\.ts → iam\/b\.ts → iam\/a\.ts/);
-  assert.deepEqual(problemsOf(t, { ...files, "iam/b.ts": `import type { a } from "./a.ts";` }), []);
   const graph = new Map([
     ["a", ["b"]],
     ["b", ["c"]],
@@ -65,6 +64,34 @@ test("a circle of values is found, one of types alone is not", (t) => {
   ]);
   assert.deepEqual(circle(graph), ["b", "c", "b"]);
 });
+
+const orders: [title: string, files: Record<string, string>, problem: string | undefined][] = [
+  [
+    "two files by their types alone",
+    { "iam/a.ts": `import type { b } from "./b.ts";`, "iam/b.ts": `import type { a } from "./a.ts";` },
+    "iam has no order: iam/a.ts imports iam/b.ts, iam/b.ts imports iam/a.ts",
+  ],
+  [
+    "a folder and a file above it",
+    { "oci/tags/a.ts": `import { b } from "../b.ts";`, "oci/b.ts": `import { c } from "./tags/c.ts";` },
+    "oci has no order: oci/b.ts imports oci/tags/c.ts, oci/tags/a.ts imports oci/b.ts",
+  ],
+  [
+    "two folders, by files that do not know each other",
+    { "oci/a/1.ts": `import { b } from "../b/1.ts";`, "oci/b/2.ts": `import { a } from "../a/2.ts";` },
+    "oci has no order: oci/a/1.ts imports oci/b/1.ts, oci/b/2.ts imports oci/a/2.ts",
+  ],
+  [
+    "a folder that imports from above what does not import it",
+    { "oci/tags/a.ts": `import { b } from "../b.ts";`, "oci/c.ts": `import { a } from "./tags/a.ts";` },
+    undefined,
+  ],
+];
+for (const [title, files, problem] of orders) {
+  test(`the order inside a folder: ${title}`, (t) => {
+    assert.deepEqual(problemsOf(t, files), problem === undefined ? [] : [problem]);
+  });
+}
 
 const TABLES = {
   "registry/index.ts": `export { touch } from "./touch.ts";`,

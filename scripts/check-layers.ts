@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { orderProblems } from "./layers/folder-order.ts";
 import { type Sources, tableProblems, withoutComments, writersOf } from "./layers/table-writers.ts";
 
 /**
@@ -99,7 +100,7 @@ export function circle(graph: ReadonlyMap<string, readonly string[]>): string[] 
 function sourcesOf(src: string): Sources {
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .map((name) => name.split(path.sep).join("/"))
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
     .sort();
   return new Map(files.map((file) => [file, withoutComments(readFileSync(path.join(src, file), "utf8"))]));
 }
@@ -115,9 +116,15 @@ export function checkLayers(src: string): string[] {
   const graph = new Map<string, string[]>(files.map((file) => [file, []]));
   for (const { from, to, typeOnly } of imports) if (!typeOnly) graph.get(from)?.push(to);
   const found = circle(graph);
-  problems.push(...tableProblems(sources));
+  problems.push(...orderProblems(imports), ...tableProblems(sources));
   if (imports.length === 0) problems.push(`no import was found below ${src}`);
   return found === undefined ? problems : [...problems, `a circle of imports: ${found.join(" → ")}`];
+}
+
+/** All that is wrong with the order of the files and folders of another package's sources. */
+export function checkOrder(src: string): string[] {
+  const imports = [...sourcesOf(src)].flatMap(([file, text]) => importsOf(file, text));
+  return imports.length === 0 ? [`no import was found below ${src}`] : orderProblems(imports);
 }
 
 /** Each table with its owner and whoever else writes it, a line each. */
@@ -128,9 +135,15 @@ function tableLines(src: string): string[] {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const src = path.join(import.meta.dirname, "../packages/server/src");
+  const packages = path.join(import.meta.dirname, "../packages");
+  const src = path.join(packages, "server/src");
   if (process.argv.includes("--tables")) for (const line of tableLines(src)) console.log(line);
-  const problems = checkLayers(src);
+  const problems = [
+    ...checkLayers(src),
+    ...["cli", "console"].flatMap((name) =>
+      checkOrder(path.join(packages, name, "src")).map((problem) => `packages/${name}: ${problem}`),
+    ),
+  ];
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -20,7 +20,7 @@ const WORKERS = [
   "lib/process-pool/entry",
   "lib/process-pool/watchdog",
   "libraries/reading-child",
-  "security/catalog/reader-tasks",
+  "security/reading/reader-tasks",
 ];
 
 /** All that is ever started. Each has the same place below the folder of the bundle as its source below `src`. */

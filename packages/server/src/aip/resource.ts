@@ -1,11 +1,9 @@
-import type { DescMessage, Message, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMessage, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Kysely } from "kysely";
 import { after, type Awaitable } from "../lib/awaitable.ts";
 import { isUid, newUid } from "../lib/uid.ts";
-import type { Hindrance } from "../core/below.ts";
-import type { Call } from "../core/call.ts";
+import type { Call, Hindrance } from "../core/call.ts";
 import { alreadyExists, notFound } from "../errors.ts";
 import {
   addToAncestors,

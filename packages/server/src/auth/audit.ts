@@ -2,7 +2,7 @@ import { type AuditEvent, type Auditor, rejectionOf } from "../audit/index.ts";
 import { isUid } from "../lib/uid.ts";
 import type { Caller, CallData } from "../core/call.ts";
 import { type Jwt, parseJwt } from "./tokens/jwt.ts";
-import type { TokenRejection } from "./exchange/rejections.ts";
+import type { TokenRejection } from "./token-rejection.ts";
 
 /** The fields of an exchange request that the audit log records. */
 export interface AuditedRequest {

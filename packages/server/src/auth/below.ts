@@ -1,4 +1,4 @@
-import type { Below } from "../core/below.ts";
+import type { Below } from "../core/call.ts";
 
 /** What somebody is signed in by ends with the identity, and with its identity provider. */
 export const authBelow: Below = {

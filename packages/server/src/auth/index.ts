@@ -10,7 +10,8 @@ import { createExchanger, type Exchanger } from "./exchange/exchange.ts";
 import { createExternalVerifier } from "./exchange/issuer-keys.ts";
 import { createKeyring, type Keyring, loadKeys } from "./tokens/keys.ts";
 import { createRefreshTokens, type RefreshTokens } from "./tokens/refresh.ts";
-import { createSignIn, type SignIn } from "./sign-in/index.ts";
+import { createSignIn } from "./sign-in/index.ts";
+import type { SignIn } from "./sign-in/sign-in.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
 export { authArea } from "./area.ts";
@@ -28,6 +29,7 @@ export {
 } from "./permissions/authorize.ts";
 export { callerGrants, grantsOf, reaches, type Rights, rightsOf } from "./permissions/rights.ts";
 export { membership, supposeExchange, usableIdentity } from "./exchange/suppose.ts";
+
 export type { ExchangeAnswer, Exchanger } from "./exchange/exchange.ts";
 export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningKey } from "./tokens/keys.ts";
 export { mcpResource } from "./tokens/mcp-resource.ts";

@@ -1,6 +1,6 @@
 import type { Secrets } from "../lib/secrets.ts";
 import type { Database, TableDeclaration } from "../store/index.ts";
-import type { Below } from "./below.ts";
+import type { Below } from "./call.ts";
 import type { RowCheck } from "./row-check.ts";
 
 /**

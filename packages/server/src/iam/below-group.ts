@@ -1,7 +1,6 @@
 import { ResourceDeletedSchema } from "@moorage/api/messages";
 import { countedBelow } from "../aip/resource.ts";
-import type { Below } from "../core/below.ts";
-import type { Call } from "../core/call.ts";
+import type { Below, Call } from "../core/call.ts";
 import { parentOf } from "../lib/uid.ts";
 import { emitLostBindings } from "./binding-answers.ts";
 

@@ -1,10 +1,10 @@
 import { IdentityProvider_OIDC_CorrelationRule as CorrelationRule } from "@moorage/api/messages";
-import { groupsOf } from "./sign-in-groups.ts";
+import { groupsOf, type TokenGroups } from "./sign-in-groups.ts";
 import type { Provider } from "./sign-in-provider.ts";
 import { own, textOf } from "./token-values.ts";
 
 /** The data about a person in an ID token. */
-export interface Person {
+export interface Person extends TokenGroups {
   /** The provider's stable identifier of the person. */
   subject: string;
   /** Undefined when the token has no e-mail address. */
@@ -12,12 +12,6 @@ export interface Person {
   emailVerified: boolean;
   /** A valid name for an identity; never used to find a person. */
   name: string;
-  /** Without duplicates. */
-  groups: string[];
-  /** What of the groups is not there, in words, such as that the provider left them out; empty for nothing. */
-  groupsLeftOut: string;
-  /** Whether the token lacks the claim that the provider's groups are read from. */
-  lacksGroups: boolean;
 }
 
 const MAX_SUBJECT_CHARS = 255;

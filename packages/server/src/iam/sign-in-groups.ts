@@ -1,6 +1,15 @@
 import { isObject } from "../lib/json.ts";
-import type { Person } from "./sign-in-claims.ts";
 import { own, textOf } from "./token-values.ts";
+
+/** What a token says about the groups of a person. */
+export interface TokenGroups {
+  /** Without duplicates. */
+  groups: string[];
+  /** What of the groups is not there, in words, such as that the provider left them out; empty for nothing. */
+  groupsLeftOut: string;
+  /** Whether the token lacks the claim that the provider's groups are read from. */
+  lacksGroups: boolean;
+}
 
 const MAX_GROUP_CHARS = 256;
 const MAX_GROUPS = 5_000;
@@ -10,10 +19,7 @@ const MAX_PATH_PARTS = 8;
  * The groups in a token's claim of that name: a list of texts, or one text; and in words what of them is not there. An
  * empty name is that of no claim.
  */
-export function groupsOf(
-  name: string,
-  claims: Record<string, unknown>,
-): Pick<Person, "groups" | "groupsLeftOut" | "lacksGroups"> {
+export function groupsOf(name: string, claims: Record<string, unknown>): TokenGroups {
   const none = { groups: [], groupsLeftOut: "", lacksGroups: false };
   if (name === "") return none;
   const value = claimNamed(name, claims);

@@ -16,9 +16,8 @@ import {
 } from "../oci/index.ts";
 import { command } from "../core/command.ts";
 import { leaseOn } from "../work/index.ts";
-import type { FailedTag } from "./copy-result.ts";
 import { nextDue } from "./next-mirror.ts";
-import { emitTurn } from "./turn-events.ts";
+import { emitTurn, type RunEnd } from "./turn-events.ts";
 
 // The commands by which mirroring writes. The server itself acts, so no capabilities are checked.
 
@@ -49,24 +48,6 @@ export interface DueMirror {
   failures: number;
   /** When it was due, in milliseconds of the agreed time. */
   dueMs: number;
-}
-
-/** How a run ended. */
-export interface RunEnd {
-  repo: string;
-  holder: string;
-  /** When the run was due, as its claim said. */
-  dueMs: number;
-  state: SyncState;
-  /** What went wrong, for the operator; empty when nothing did. */
-  message: string;
-  /** In how many milliseconds the next run is due. A run that was requested meanwhile is due earlier. */
-  nextInMs: number;
-  /** The number of tags followed. Undefined leaves the recorded number as it is. */
-  tagsSeen?: number | undefined;
-  /** The tags that could not be copied: the first of them, and how many there are. */
-  failed?: FailedTag[];
-  failedCount?: number;
 }
 
 /** Claims the repo that is to be copied next, and holds it for `holdMs`. Undefined when none is due. */

@@ -1,5 +1,6 @@
 import type { SyncSettings } from "../registry/index.ts";
-import { type CopyJob, mirrorCall } from "./context.ts";
+import { mirrorCall } from "./context.ts";
+import type { CopyJob } from "./copy-job.ts";
 import { createCopyLog, type CopyLog } from "./copy-log.ts";
 import type { CopyResult } from "./copy-result.ts";
 import { copyManifest, copyReferrers, holds } from "./copy.ts";

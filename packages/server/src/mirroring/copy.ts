@@ -1,5 +1,6 @@
 import { imageConfigOf, type Reference, type StoredManifest } from "../oci/index.ts";
-import { type CopyJob, mirrorCall } from "./context.ts";
+import { mirrorCall } from "./context.ts";
+import type { CopyJob } from "./copy-job.ts";
 import { UpstreamError } from "./errors.ts";
 import { storeCopiedManifest, touchReferences } from "./commands.ts";
 

@@ -1,7 +1,7 @@
 import { createTurns } from "../lib/turns.ts";
 import { isDigest, isTag } from "../oci/index.ts";
 import { isReservedTag, type SyncSettings } from "../registry/index.ts";
-import type { CopyJob } from "./context.ts";
+import type { CopyJob } from "./copy-job.ts";
 import { UpstreamError } from "./errors.ts";
 
 /** The tags of a source. */

@@ -1,4 +1,4 @@
-import type { Below } from "../core/below.ts";
+import type { Below } from "../core/call.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import { passwordPlace } from "../registry/index.ts";
 import type { Database } from "../store/index.ts";

@@ -3,7 +3,7 @@ import type { Call } from "../core/call.ts";
 import { pathOf } from "../core/image-path.ts";
 import { civilTime } from "../lib/timestamps.ts";
 import { parentOf } from "../lib/uid.ts";
-import type { RunEnd } from "./commands.ts";
+import type { FailedTag } from "./copy-result.ts";
 
 const MAX_REASON = 200;
 
@@ -31,4 +31,22 @@ export async function emitTurn(
       when: civilTime(call.nowMs),
     },
   });
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  repo: string;
+  holder: string;
+  /** When the run was due, as its claim said. */
+  dueMs: number;
+  state: SyncState;
+  /** What went wrong, for the operator; empty when nothing did. */
+  message: string;
+  /** In how many milliseconds the next run is due. A run that was requested meanwhile is due earlier. */
+  nextInMs: number;
+  /** The number of tags followed. Undefined leaves the recorded number as it is. */
+  tagsSeen?: number | undefined;
+  /** The tags that could not be copied: the first of them, and how many there are. */
+  failed?: FailedTag[];
+  failedCount?: number;
 }

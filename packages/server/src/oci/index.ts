@@ -10,7 +10,10 @@ export {
 } from "./attempts.ts";
 export { isRepositoryName } from "./digests.ts";
 export { cleanUploads } from "./blobs/stale-uploads.ts";
-export { type Collected, collectGarbage } from "./gc/collect.ts";
+export { collectGarbage } from "./gc/collect.ts";
+
+export type { Collected } from "./gc/collection.ts";
+
 export type { RegistryDeps, Upstream } from "./request.ts";
 export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { keepBlob, recordBlob } from "./blobs/commands.ts";
@@ -19,22 +22,16 @@ export { ociCommands } from "./commands.ts";
 export { correctBlobSize, correctManifestSize, forgetBlob, forgetManifest } from "./repairs.ts";
 export { touchContents } from "./gc/grace-commands.ts";
 export { emitCollection, emitCopy } from "./events.ts";
-export { imageConfigOf } from "./manifests/image-config.ts";
-export {
-  allowsSparse,
-  missingReferences,
-  removeStoredManifest,
-  storeManifest,
-  type StoredManifest,
-} from "./manifests/commands.ts";
-export { parseManifest, type Reference } from "./manifests/parse.ts";
-export { createGateRecorder } from "./pulls/gate-recorder.ts";
-export { createPullRecorder } from "./pulls/recorder.ts";
-export { startPullPublisher } from "./pulls/publisher.ts";
+export { imageConfigOf } from "./formats/image-config.ts";
+export { allowsSparse, missingReferences, removeStoredManifest, storeManifest } from "./manifests/commands.ts";
+export { parseManifest, type Reference, type StoredManifest } from "./formats/manifest.ts";
+export { createGateRecorder } from "./records/gate-recorder.ts";
+export { createPullRecorder } from "./records/recorder.ts";
+export { startPullPublisher } from "./records/publisher.ts";
 export { createPullCache } from "./pulls/cache.ts";
 export { registryHandler } from "./router.ts";
 export { tokenEndpoint } from "./token/endpoint.ts";
 export { announcedLength, bodyOf, responseSink, wholeBodyOf } from "./body.ts";
 export { parseRange } from "./blobs/ranges.ts";
 export { redirectUrl } from "./blobs/redirect.ts";
-export { callerOf, headerCredential } from "./token/credentials.ts";
+export { callerOf, headerCredential } from "./credentials.ts";

@@ -1,7 +1,6 @@
 import type { Config } from "../config/index.ts";
 import type { Addresses } from "../core/addresses.ts";
-import { ANONYMOUS } from "../core/call.ts";
-import type { Caller, CallData } from "../core/call.ts";
+import { ANONYMOUS, type CallData, type Caller } from "../core/call.ts";
 import type { Request, RequestData, Response } from "../core/http.ts";
 import { RequestSteps } from "../core/request-steps.ts";
 import type { ResponseCache } from "../core/response-cache.ts";
@@ -15,7 +14,7 @@ import type { Transactor } from "../core/transactor.ts";
 import type { Database } from "../store/index.ts";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
-import type { StoredManifest } from "./manifests/commands.ts";
+import type { StoredManifest } from "./formats/manifest.ts";
 import { capabilityNames, PULL, PUSH } from "./names.ts";
 import {
   badCredential,
@@ -24,11 +23,11 @@ import {
   headerCredential,
   isBasic,
   organizationsOf,
-} from "./token/credentials.ts";
+} from "./credentials.ts";
 import type { JudgePull } from "../registry/index.ts";
-import type { GateRecorder } from "./pulls/gate-recorder.ts";
-import type { PullRecorder } from "./pulls/recorder.ts";
-import type { PullAnswer } from "./pulls/cache.ts";
+import type { GateRecorder } from "./records/gate-recorder.ts";
+import type { PullRecorder } from "./records/recorder.ts";
+import type { PullAnswer } from "./answers.ts";
 
 /** The settings of the registry. Without `gcGraceMs` there is no garbage collection. */
 export interface RegistryConfig

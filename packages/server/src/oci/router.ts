@@ -1,12 +1,10 @@
-import { Code, MoorageError, unconflicted } from "../errors.ts";
 import type { RequestHandler } from "../core/http.ts";
 import { noteRejection } from "./audit.ts";
 import { handleBlob } from "./blobs/handler.ts";
-import { authorize, challenge, openExchange, scopeOf } from "./request.ts";
-import type { Exchange, RegistryDeps } from "./request.ts";
+import { authorize, type Exchange, openExchange, type RegistryDeps } from "./request.ts";
 import { isDigest, isRepositoryName } from "./digests.ts";
-import { errorAnswer, RegistryError } from "./errors.ts";
-import { isLookBeforePush, withPushHint } from "./push-hint.ts";
+import { RegistryError } from "./errors.ts";
+import { withPushHint } from "./push-hint.ts";
 import { handleCatalog } from "./catalog/handler.ts";
 import { handleExtensions } from "./extensions.ts";
 import { handleHistory } from "./tags/history.ts";
@@ -18,6 +16,7 @@ import { sendJson } from "./send.ts";
 import { handleTagHistory } from "./tags/history-extension.ts";
 import { handleTags } from "./tags/list.ts";
 import { handleUpload, handleUploads } from "./blobs/uploads.ts";
+import { answerError } from "./answer-error.ts";
 
 /** An endpoint. `kind` and the method make the verb under which requests are counted, such as `manifest_get`. */
 interface Route {
@@ -147,36 +146,4 @@ function requireDigest(digest: string): void {
 async function answerBase(exchange: Exchange): Promise<void> {
   await authorize(exchange, []);
   sendJson(exchange, 200, { "content-type": "application/json" }, {});
-}
-
-/**
- * Answers an error in both formats: the `errors` of OCI, and the code, message and details of AIP-193. Source:
- * docs/contract.md, "Errors".
- */
-export function answerError(exchange: Exchange, thrown: unknown): void {
-  const { req, res, data, deps, name } = exchange;
-  const { status, ociCode, error, headers, detail } = errorAnswer(unconflicted(thrown, req.method), data.requestId);
-  const shown = isLookBeforePush(exchange, error) ? 404 : status;
-  // A client that closed the connection while sending its body gets no answer and causes no log line.
-  const aborted = req.destroyed && !req.complete;
-  const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);
-  if (isUnexpected && !aborted && !res.destroyed)
-    deps.log.error({ requestId: data.requestId, err: thrown }, "registry request failed");
-  if (res.headersSent || res.destroyed || aborted) {
-    res.destroy();
-    return;
-  }
-  for (const header of ["etag", "cache-control", "docker-content-digest", "accept-ranges"]) res.removeHeader(header);
-  const { details, message, code } = {
-    details: [],
-    message: error.message,
-    code: error.code,
-    ...deps.statusJson(error, "registry", deps.config.errorDomain),
-  };
-  if (status === 401 && headers["www-authenticate"] === undefined)
-    headers["www-authenticate"] = challenge(exchange, scopeOf(name, ["pull"]));
-  const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
-  sendJson(exchange, shown, { ...headers, "content-type": "application/json" }, body);
-  // The rest of the request body is discarded, so that the connection can be reused.
-  if (!req.complete) req.resume();
 }

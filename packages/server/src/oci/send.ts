@@ -1,6 +1,5 @@
+import type { Headers } from "./answers.ts";
 import type { Exchange } from "./request.ts";
-
-export type Headers = Record<string, string | string[]>;
 
 /**
  * Answers with a body in memory: bytes, or a string with one character for each byte. A HEAD request gets its length

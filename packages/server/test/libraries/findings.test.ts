@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { Ecosystem } from "@moorage/api";
-import { openVex } from "../../src/security/feeds/vex.ts";
+import { Ecosystem } from "@moorage/api/messages";
+import { openVex } from "../../src/security/vex/records.ts";
 import { ADVISORIES, newAdvisory } from "../support/advisories.ts";
 import { addArtifact } from "../support/artifacts.ts";
 import { osvOf, plainRecord, putRecords } from "../support/feed-records.ts";

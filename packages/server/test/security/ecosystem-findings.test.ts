@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { packageRow } from "../../src/security/catalog/rows.ts";
-import { componentOf } from "../../src/security/findings/match-packages.ts";
+import { componentOf } from "../../src/security/matching/image-component.ts";
 import { lookupsOf } from "../../src/security/matching/package-keys.ts";
 import { hitOf, recordAffects } from "../../src/security/matching/record-affects.ts";
 import { osvRecord } from "../../src/security/feeds/osv.ts";

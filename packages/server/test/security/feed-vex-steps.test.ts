@@ -5,7 +5,7 @@ import { openCall } from "../../src/runtime/open-call.ts";
 import { restateFeeds } from "../../src/security/trusted/restate-feeds.ts";
 import { openFeedInstallation } from "../support/feed-installation.ts";
 import { putRecords } from "../support/feed-records.ts";
-import { openVex } from "../../src/security/feeds/vex.ts";
+import { openVex } from "../../src/security/vex/records.ts";
 import { addImage, before, npm, openMatching } from "../support/matching.ts";
 import { statementsRun } from "../support/statements.ts";
 

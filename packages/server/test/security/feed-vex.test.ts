@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Read } from "../../src/security/feeds/record.ts";
-import { csaf, cycloneDx, openVex } from "../../src/security/feeds/vex.ts";
+import type { Read } from "../../src/security/records/record.ts";
+import { csaf, cycloneDx, openVex } from "../../src/security/vex/records.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
 import { newRepoPlace, type Place } from "../support/catalog/place.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { AdvisoryExportsService } from "@moorage/api";
-import type { FeedRecord } from "../../src/security/feeds/record.ts";
-import { openVex } from "../../src/security/feeds/vex.ts";
+import { AdvisoryExportsService } from "@moorage/api/messages";
+import type { FeedRecord } from "../../src/security/records/record.ts";
+import { openVex } from "../../src/security/vex/records.ts";
 import { ADVISORIES, ADVISORY_EVENTS, holderOf, newAdvisory } from "../support/advisories.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";
@@ -26,6 +26,7 @@ before(async () => {
 after(() => platform.close());
 
 let images = 0;
+
 /** An image of these packages of npm, once it is known what it holds. */
 async function newImage(place: Place, tag: string, packages: readonly string[], architecture = "amd64") {
   const files = packages.map((each) => npmFile("app", ...(each.split("@") as [string, string])));

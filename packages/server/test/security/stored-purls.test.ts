@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { giveRelease, withReleases } from "../../src/security/catalog/releases.ts";
 import { CATALOG_STATE, insertPackages, packageRow } from "../../src/security/catalog/rows.ts";
 import type { Component } from "../../src/security/catalog/types.ts";
-import { packagesNamed } from "../../src/security/findings/candidates.ts";
+import { packagesNamed } from "../../src/security/packages/candidates.ts";
 import type { Database } from "../../src/store/index.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { fileOf } from "../support/feed-files.ts";

@@ -10,9 +10,9 @@ import {
   removeFeedRecords,
 } from "../../src/security/feeds/commands.ts";
 import type { FeedDefinition } from "../../src/security/feeds/definition.ts";
-import type { FeedFormat } from "../../src/security/feeds/formats.ts";
+import type { FeedFormat } from "../../src/security/records/formats.ts";
 import { osvRecord } from "../../src/security/feeds/osv.ts";
-import { type FeedRecord, recordOf } from "../../src/security/feeds/record.ts";
+import { type FeedRecord, recordOf } from "../../src/security/records/record.ts";
 import { storedRecord } from "../../src/security/feeds/stored-record.ts";
 import type { Platform } from "./platform.ts";
 

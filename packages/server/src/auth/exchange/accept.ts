@@ -25,14 +25,8 @@ import {
 } from "./identity-rows.ts";
 import { type ExternalVerifier, verifySignature } from "./issuer-keys.ts";
 import type { PatternMatcher, RequestPatterns } from "./pattern-budget.ts";
-import {
-  keysRejected,
-  loggedClaims,
-  loggedValue,
-  notAccepted,
-  type TokenRejection,
-  rejectionError,
-} from "./rejections.ts";
+import { keysRejected, loggedClaims, loggedValue, notAccepted, rejectionError } from "./rejections.ts";
+import type { TokenRejection } from "../token-rejection.ts";
 
 export interface AcceptDeps {
   config: Pick<Config, "baseUrl">;

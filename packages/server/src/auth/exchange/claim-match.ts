@@ -5,7 +5,7 @@ import { createLru } from "../../lib/lru.ts";
 import { usableKeys, type VerificationKey } from "../../lib/jwks.ts";
 import { audiencesOf, timeFault } from "../tokens/jwt.ts";
 import type { PatternMatcher } from "./pattern-budget.ts";
-import type { RejectionReason, TokenRejection } from "./rejections.ts";
+import type { RejectionReason, TokenRejection } from "../token-rejection.ts";
 
 export type Relationship = Identity["relationship"];
 type Claims = Record<string, unknown>;

@@ -7,15 +7,8 @@ import { withAuditReason } from "../audit.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import type { ExternalVerifier } from "./issuer-keys.ts";
 import { audiencesOf, type Jwt, timeFault } from "../tokens/jwt.ts";
-import {
-  keysRejected,
-  loggedClaims,
-  loggedValue,
-  type Named,
-  notAccepted,
-  rejectionError,
-  type TokenRejection,
-} from "./rejections.ts";
+import { keysRejected, loggedClaims, loggedValue, type Named, notAccepted, rejectionError } from "./rejections.ts";
+import type { TokenRejection } from "../token-rejection.ts";
 
 export interface ProviderExchangeDeps {
   reader: Database;

@@ -9,7 +9,7 @@ import { mcpResource } from "../tokens/mcp-resource.ts";
 import type { ExchangeAnswer, Exchanger } from "../exchange/exchange.ts";
 import { SIGNING_ALGORITHM } from "../../signing/keys.ts";
 import type { Keyring } from "../tokens/keys.ts";
-import type { TokenGrants } from "../sign-in/token-grants.ts";
+import type { TokenGrants } from "./token-grants.ts";
 import {
   GRANTS,
   OAuthError,

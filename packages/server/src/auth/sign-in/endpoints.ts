@@ -8,7 +8,7 @@ import { authorizeEndpoint, callbackEndpoint, parametersOf, signInEndpoint } fro
 import { hostCookie } from "./cookies.ts";
 import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./device-endpoints.ts";
 import { createGuesses } from "./guess-limit.ts";
-import type { SignIn } from "./index.ts";
+import type { SignIn } from "./sign-in.ts";
 import { providerListEndpoint } from "./provider-list.ts";
 import { revokeEndpoint } from "./revoke-endpoint.ts";
 import { sessionEndpoint, sessionTokenEndpoint } from "./session-endpoints.ts";

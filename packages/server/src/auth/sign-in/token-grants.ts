@@ -10,17 +10,10 @@ import { required } from "./authorize.ts";
 import { type Granted, OTHER_RESOURCE, REDEEM, redeemCode } from "./grant-commands.ts";
 import { challengeOf, hashOf } from "./secrets.ts";
 import { pollDevice } from "./device-commands.ts";
+import type { TokenGrants } from "../http/token-grants.ts";
 
 const CODE_GRANT = "authorization_code";
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-
-/**
- * Further grants of the token endpoint, by grant_type, beside those of `parseTokenRequest`. They answer the body and
- * throw OAuthErrors.
- */
-export type TokenGrants = Readonly<
-  Record<string, (form: URLSearchParams, data: CallData) => Promise<Record<string, unknown>>>
->;
 
 export interface GrantDeps {
   config: Pick<Config, "accessTokenTtlMs">;

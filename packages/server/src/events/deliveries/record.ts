@@ -1,13 +1,12 @@
-import { SubscriptionSchema } from "@moorage/api/messages";
+import { DeliveryState, SubscriptionSchema } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import { parentOf } from "../../lib/uid.ts";
-import { DeliveryState } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { type Row, statement } from "../../store/index.ts";
 import { errorText, withAttempt } from "./attempts.ts";
 import type { Outcome, RecordRequest } from "./messages.ts";
 import { keysOf } from "../fan-out.ts";
-import { subscriptionOf } from "../subscriptions/service.ts";
+import { subscriptionOf } from "../subscription-rows.ts";
 import { command } from "../../core/command.ts";
 import { QUEUE } from "../queue-options.ts";
 

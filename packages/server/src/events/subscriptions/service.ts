@@ -9,8 +9,7 @@ import {
 } from "@moorage/api/messages";
 import { listStored, storedListOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
-import { countBelow, resource, storedGet } from "../../aip/resource.ts";
-import { columnsOf, layoutOf } from "../../core/stored-answer.ts";
+import { countBelow, storedGet } from "../../aip/resource.ts";
 import type { Call } from "../../core/call.ts";
 import { failedPrecondition, invalidArgument } from "../../errors.ts";
 import { groups } from "../../iam/index.ts";
@@ -19,19 +18,10 @@ import type { Row } from "../../store/index.ts";
 import { redeliver } from "../deliveries/redeliver.ts";
 import { subscriptionViolations } from "./fields.ts";
 import { DEFAULT_OVERLAP_MS, MAX_OVERLAP_MS, newSubscriptionSecret, rotated, subscriptionPlace } from "./secrets.ts";
+import { LAYOUT, subscriptions, toRow } from "../subscription-rows.ts";
 
 // Each event of the group, and of everything below it, makes a row for each subscription.
 const MAX_PER_GROUP = 100;
-
-// Only the responses that create a secret contain it.
-const LAYOUT = layoutOf(SubscriptionSchema, { without: ["secret"] });
-
-const toRow = columnsOf(LAYOUT, "subscriptions", ["sink", "type_prefixes", "subject_prefixes", "tagged_only"]);
-
-const subscriptions = resource({ message: SubscriptionSchema, table: "subscriptions", toMessage: LAYOUT.ofRow, toRow });
-
-/** A subscription as responses show it, without its secret. */
-export const subscriptionOf = subscriptions.toMessage;
 
 const getSubscription = storedGet("subscriptions", LAYOUT);
 const LIST = storedListOf(

@@ -5,6 +5,8 @@ export { distributionId, namespaceOf, readRelease, type Release, releaseOf, vers
 export { goVersion } from "./go-versions.ts";
 export { isSourcePurl, keysOfPackage, purlMatcher, type PurlOfPackage } from "./match.ts";
 export { normalPurl, otherClassifier } from "./normal.ts";
-export { fullNameIn, isPurl, parsedPurl, type Purl, PurlError, readPurl } from "./parse.ts";
+export { fullNameIn, isPurl, parsedPurl, PurlError, readPurl } from "./parse.ts";
+
+export type { Purl } from "./purl.ts";
 export { fullName, IMAGE_TYPES, isOfDistribution, namedPurl, orderOfType, purlKey, pypiName } from "./types.ts";
 export { purlWithoutVersion, withBarePlus, writePurl } from "./write.ts";

@@ -3,7 +3,8 @@ import { comparableArchitecture, isSource } from "./architectures.ts";
 import { isInRelease, readRelease } from "./distributions.ts";
 import { epochVersion, otherClassifier } from "./normal.ts";
 import { createLru } from "../lru.ts";
-import { type Purl, parsedPurl as parsed } from "./parse.ts";
+import { parsedPurl as parsed } from "./parse.ts";
+import type { Purl } from "./purl.ts";
 import { goVersion } from "./go-versions.ts";
 import { isOfDistribution, orderOfType, purlKey } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { architectureOf } from "./architectures.ts";
 import { namespaceOf, readRelease, type Release, writeRelease } from "./distributions.ts";
-import type { Purl } from "./parse.ts";
+import type { Purl } from "./purl.ts";
 import { isOfDistribution } from "./types.ts";
 import { writePurl } from "./write.ts";
 

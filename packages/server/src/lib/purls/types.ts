@@ -1,6 +1,6 @@
 import type { VersionOrder } from "../versions/index.ts";
 import { namespaceOf, readRelease } from "./distributions.ts";
-import type { Purl } from "./parse.ts";
+import type { Purl } from "./purl.ts";
 
 /** What a type of package URLs says about its names. Source: package-url, purl-types. */
 interface TypeRules {
@@ -79,6 +79,7 @@ export function namedPurl(parts: Omit<Purl, "subpath">): Purl {
 }
 
 const MAJOR = /^v[0-9]{1,9}$/;
+
 /** As many parts as the repository has on the large forges: `github.com/owner/name`. */
 const REPOSITORY_PARTS = 3;
 

@@ -1,4 +1,4 @@
-import type { Purl } from "./parse.ts";
+import type { Purl } from "./purl.ts";
 
 /** The parts of a package URL that is to be written. */
 export type PurlParts = Pick<Purl, "type" | "name"> & {

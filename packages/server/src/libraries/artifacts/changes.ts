@@ -1,8 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import type { Row } from "../../store/index.ts";
-import type { ArtifactChange } from "../ecosystem/ecosystem.ts";
+import type { ArtifactChange, Withdrawal } from "../ecosystem/plan.ts";
 import { ecosystemOf } from "../ecosystem/lookup.ts";
-import type { Withdrawal } from "../ecosystem/plan.ts";
 import { noteChange } from "./events.ts";
 import { versionsOf } from "./visible.ts";
 import { removeArtifact, removeVersion, settleArtifact } from "./write.ts";

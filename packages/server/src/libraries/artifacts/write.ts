@@ -5,7 +5,8 @@ import { alreadyExists } from "../../errors.ts";
 import { newUid } from "../../lib/uid.ts";
 import { recordBlob } from "../../oci/index.ts";
 import { addToAncestors, removeFromAncestors, type Row, statement } from "../../store/index.ts";
-import { type ArtifactChange, kindOf } from "../ecosystem/ecosystem.ts";
+import { kindOf } from "../ecosystem/ecosystem.ts";
+import type { ArtifactChange } from "../ecosystem/plan.ts";
 import { type ArtifactName, artifactNamed, ORIGIN } from "./names.ts";
 import { removeWords, writeWords } from "./words.ts";
 

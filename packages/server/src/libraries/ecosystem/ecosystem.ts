@@ -4,7 +4,7 @@ import type { VersionOrder } from "../../lib/versions/index.ts";
 import type { LibraryKind, Row } from "../../store/index.ts";
 import type { Task } from "../reading/task.ts";
 import type { AnyKind } from "./document-kind.ts";
-import type { Plan, PlanContext } from "./plan.ts";
+import type { ArtifactChange, Plan, PlanContext } from "./plan.ts";
 
 /** The name of an artifact in the parts of its package URL. */
 export interface PackageName {
@@ -52,14 +52,6 @@ export interface PublishedVersion {
   description: string | undefined;
   /** What the ecosystem keeps of the artifact besides, as plain data of its own. */
   about?: unknown;
-}
-
-/** What an artifact as a whole becomes by a change of its versions; what is left out stays. */
-export interface ArtifactChange {
-  description?: string;
-  latestVersion?: string;
-  /** What the ecosystem keeps of the artifact as a whole, as JSON. */
-  state?: string;
 }
 
 /** Why something is not published. `name`: that of the artifact. */

@@ -1,5 +1,4 @@
 import type { Row } from "../../store/index.ts";
-import type { ArtifactChange } from "./ecosystem.ts";
 
 /** What a change of an artifact is planned by, in its transaction. */
 export interface PlanContext {
@@ -27,3 +26,11 @@ export type Plan =
     }
   /** Changes the artifact as a whole. `change`: what of it, for the event, and of which version. */
   | { artifact: ArtifactChange; version: string; change: string };
+
+/** What an artifact as a whole becomes by a change of its versions; what is left out stays. */
+export interface ArtifactChange {
+  description?: string;
+  latestVersion?: string;
+  /** What the ecosystem keeps of the artifact as a whole, as JSON. */
+  state?: string;
+}

@@ -4,7 +4,8 @@ import type { LibraryExchange } from "../requests/exchange.ts";
 import type { VersionFacts } from "../policies/judge.ts";
 import type { UpstreamSettings } from "../upstreams/settings.ts";
 import { listedFacts, type VersionRow } from "./listed-facts.ts";
-import type { KeptMetadata, Release, UpstreamPom } from "./pom-facts.ts";
+import type { KeptMetadata, UpstreamPom } from "./pom-facts.ts";
+import type { Release } from "./paths.ts";
 import { inheritedLicense, upstreamPom } from "./upstream-poms.ts";
 
 /** Where a release is judged: the uid of the group, and the upstream, if one is asked for the artifact. */

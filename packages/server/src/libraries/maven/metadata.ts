@@ -1,7 +1,6 @@
 // The documents `maven-metadata.xml`, made of what is there: what clients send of them is not kept. Source: Maven,
 // "repository metadata", schema 1.1.0.
 import { baseOf, type Coordinates } from "./paths.ts";
-import type { Plugin } from "./plugins.ts";
 import { isLater, newestFiles, type SnapshotFile } from "./snapshots.ts";
 
 /** The versions of an artifact, as metadata has them: the earliest first. */
@@ -104,4 +103,11 @@ function element(name: string, text: string): string {
 /** `20260131101112`, in UTC. */
 function stampOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, "2026-01-31T10:11:12".length).replaceAll(/[-:T]/g, "");
+}
+
+/** A plugin of a groupId, as metadata has it: `mvn <prefix>:<goal>` runs it. */
+export interface Plugin {
+  name: string;
+  prefix: string;
+  artifactId: string;
 }

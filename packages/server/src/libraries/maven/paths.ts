@@ -3,6 +3,7 @@ import { libraryError } from "../http/errors.ts";
 
 /** The sums that are served and taken beside each file, by the ending of their names. */
 const SUMS = ["md5", "sha1", "sha256", "sha512"] as const;
+
 export type Sum = (typeof SUMS)[number];
 
 /** A Maven artifact by its coordinates. */
@@ -24,8 +25,10 @@ export type MavenPath = { group: readonly string[]; sum?: Sum } & (
 
 const METADATA = "maven-metadata.xml";
 const SNAPSHOT = "-SNAPSHOT";
+
 /** What Maven allows in groupIds and artifactIds, and so in their folders. */
 const ID = /^[A-Za-z0-9_.-]+$/;
+
 /**
  * What is allowed in versions, and so in the names of files: what else Maven takes would be another path in some URLs.
  */
@@ -129,4 +132,9 @@ function coordinatesOf(folders: readonly string[]): Coordinates {
 
 function unknown(name: string): Error {
   return libraryError(400, `Invalid argument: path: ${JSON.stringify(name)} is no name in a Maven repository`);
+}
+
+/** The coordinates of one version. */
+export interface Release extends Coordinates {
+  version: string;
 }

@@ -6,6 +6,7 @@ import { XML_COST } from "../reading/limits.ts";
 import { ReadingError } from "../reading/reading-error.ts";
 import type { Pom } from "./pom.ts";
 import { pluginPrefix } from "./tasks.ts";
+import type { Plugin } from "./metadata.ts";
 
 /** What `artifacts.state` has of an artifact of Maven. */
 export interface MavenState {
@@ -17,16 +18,10 @@ export interface MavenState {
   pluginName?: string;
 }
 
-/** A plugin of a groupId, as metadata has it: `mvn <prefix>:<goal>` runs it. */
-export interface Plugin {
-  name: string;
-  prefix: string;
-  artifactId: string;
-}
-
 const DESCRIPTOR = "META-INF/maven/plugin.xml";
 const MAX_DESCRIPTOR_BYTES = 8 * 1024 * 1024;
 const MAX_NAME_CHARS = 256;
+
 /** What Maven takes before a colon on its command line. */
 const PREFIX = /^[A-Za-z0-9_.-]{1,128}$/;
 const MAX_PLUGINS = 10_000;

@@ -1,13 +1,8 @@
 import type { DocumentKind, DocumentReader } from "../ecosystem/document-kind.ts";
 import { licenseOf } from "./licenses.ts";
-import { type Coordinates, isPathName, nameOf, namesInFiles } from "./paths.ts";
+import { isPathName, nameOf, namesInFiles, type Release } from "./paths.ts";
 import { pomOf } from "./pom.ts";
 import { lastModifiedMs } from "./upstream-paths.ts";
-
-/** The coordinates of one version. */
-export interface Release extends Coordinates {
-  version: string;
-}
 
 /** What of a POM is kept with a version that came from an upstream. */
 export interface PomFacts {

@@ -1,4 +1,5 @@
-import { type PomFacts, pomFacts, type Release } from "./pom-facts.ts";
+import { type PomFacts, pomFacts } from "./pom-facts.ts";
+import type { Release } from "./paths.ts";
 import { type Pom, pluginPrefixOf, pomOf } from "./pom.ts";
 
 // Reads XML from uploads and upstreams, given as bytes.

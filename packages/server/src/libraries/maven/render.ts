@@ -7,9 +7,8 @@ import { packed } from "../requests/rendering.ts";
 import { unpackedRows } from "../requests/rows.ts";
 import { wholeOf } from "../upstreams/pieces.ts";
 import { listedFacts } from "./listed-facts.ts";
-import { folderMetadata } from "./metadata.ts";
+import { folderMetadata, type Plugin } from "./metadata.ts";
 import { type Coordinates, isSnapshot } from "./paths.ts";
-import type { Plugin } from "./plugins.ts";
 import type { MetadataKind, UpstreamMetadata } from "./upstream-metadata.ts";
 
 /** What the POM of a release has said. */

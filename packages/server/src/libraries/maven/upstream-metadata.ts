@@ -1,7 +1,7 @@
 import { isVersion } from "../../lib/versions/index.ts";
 import type { DocumentKind, DocumentReader } from "../ecosystem/document-kind.ts";
 import { type Coordinates, isPathName, isSnapshot, namesInFiles } from "./paths.ts";
-import type { Plugin } from "./plugins.ts";
+import type { Plugin } from "./metadata.ts";
 import { lastModifiedMs } from "./upstream-paths.ts";
 import { readXml } from "./xml.ts";
 

@@ -1,6 +1,5 @@
 import { httpDateMs } from "../../lib/retry-after.ts";
-import { type Coordinates, namesInFiles } from "./paths.ts";
-import type { Release } from "./pom-facts.ts";
+import { type Coordinates, namesInFiles, type Release } from "./paths.ts";
 
 /** The folder of an artifact, or of the groupId of the same folder, in a Maven repository. */
 export function folderOf({ groupId, artifactId }: Coordinates): string {

@@ -3,8 +3,8 @@ import { versionNamed } from "../artifacts/visible.ts";
 import { type LibraryExchange, read, upstreamsOf } from "../requests/exchange.ts";
 import { type UpstreamSettings, upstreamFor } from "../upstreams/settings.ts";
 import { XML_COST } from "../reading/limits.ts";
-import { nameOf } from "./paths.ts";
-import type { KeptMetadata, PomFacts, Release, UpstreamPom } from "./pom-facts.ts";
+import { nameOf, type Release } from "./paths.ts";
+import type { KeptMetadata, PomFacts, UpstreamPom } from "./pom-facts.ts";
 import { pomDocument } from "./tasks.ts";
 import { pomPathsOf, urlOf } from "./upstream-paths.ts";
 
@@ -13,6 +13,7 @@ export const MAX_POM_BYTES = 4 * 1024 * 1024;
 
 /** A POM of a release does not change. */
 const FRESH_MS = 365 * 24 * 3_600_000;
+
 /** A project has a parent, which has that of its company or foundation. */
 const MAX_PARENTS = 6;
 

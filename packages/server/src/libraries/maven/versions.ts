@@ -1,6 +1,7 @@
 import { isMavenPrerelease, mavenKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
-import type { ArtifactChange, PublishedVersion, VersionRules } from "../ecosystem/ecosystem.ts";
+import type { PublishedVersion, VersionRules } from "../ecosystem/ecosystem.ts";
+import type { ArtifactChange } from "../ecosystem/plan.ts";
 import { isSnapshot } from "./paths.ts";
 import type { MavenState } from "./plugins.ts";
 

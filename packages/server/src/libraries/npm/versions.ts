@@ -2,7 +2,8 @@ import { prerelease } from "semver";
 import { semverKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
 import { ORIGIN } from "../ecosystem/origin.ts";
-import type { ArtifactChange, PublishedVersion, VersionRules } from "../ecosystem/ecosystem.ts";
+import type { PublishedVersion, VersionRules } from "../ecosystem/ecosystem.ts";
+import type { ArtifactChange } from "../ecosystem/plan.ts";
 import { stateOf } from "./manifest.ts";
 
 /** What is published with a version beside itself. */

@@ -1,7 +1,8 @@
 import { parse } from "@renovatebot/pep440";
 import { isVersion, pypiKey } from "../../lib/versions/index.ts";
 import type { Row } from "../../store/index.ts";
-import type { ArtifactChange, VersionRules } from "../ecosystem/ecosystem.ts";
+import type { VersionRules } from "../ecosystem/ecosystem.ts";
+import type { ArtifactChange } from "../ecosystem/plan.ts";
 
 export const pypiVersions: VersionRules = {
   order: "pypi",

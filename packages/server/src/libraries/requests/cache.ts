@@ -2,17 +2,7 @@ import { matchesEtag } from "../../lib/etags.ts";
 import type { Request } from "../../core/http.ts";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../../core/response-cache.ts";
 import type { Database } from "../../store/index.ts";
-import type { LibraryExchange } from "./exchange.ts";
-
-/** A whole answer with status 200 to a GET. The body has one character for each byte. */
-export interface CachedAnswer {
-  /** What it counts as in metrics. */
-  verb: string;
-  headers: Readonly<Record<string, string>> & { etag: string };
-  body: string;
-  /** Until when it is valid when nothing is committed, in milliseconds since 1970. */
-  untilMs: number;
-}
+import type { CachedAnswer, LibraryExchange } from "./exchange.ts";
 
 // The size of an entry beside its body and its key; the key holds a token.
 const ENTRY_BYTES = 1_500;

@@ -14,7 +14,6 @@ import type { Reading } from "../reading/open.ts";
 import type { BlockRecorder } from "../blocks/recorder.ts";
 import type { Upstreams } from "../upstreams/open.ts";
 import type { Ecosystem } from "../ecosystem/ecosystem.ts";
-import type { CachedAnswer } from "./cache.ts";
 
 /** The settings of the protocols of libraries. */
 interface LibraryConfig
@@ -128,4 +127,14 @@ export function pathOf({ ecosystem }: Pick<LibraryExchange, "ecosystem">, groupP
 export function upstreamsOf({ data, deps }: Pick<LibraryExchange, "data" | "deps">): LibraryDeps["upstreams"] {
   data.turn?.end();
   return deps.upstreams;
+}
+
+/** A whole answer with status 200 to a GET. The body has one character for each byte. */
+export interface CachedAnswer {
+  /** What it counts as in metrics. */
+  verb: string;
+  headers: Readonly<Record<string, string>> & { etag: string };
+  body: string;
+  /** Until when it is valid when nothing is committed, in milliseconds since 1970. */
+  untilMs: number;
 }

@@ -4,8 +4,8 @@ import { Code, MoorageError } from "../../errors.ts";
 import { parseRange, redirectUrl, responseSink } from "../../oci/index.ts";
 import { SMALL_BLOB_BYTES, type StoredBlob } from "../../blobs/index.ts";
 import type { Row } from "../../store/index.ts";
-import { isKnown, cacheAnswer, type CachedAnswer } from "./cache.ts";
-import type { LibraryExchange } from "./exchange.ts";
+import { isKnown, cacheAnswer } from "./cache.ts";
+import type { CachedAnswer, LibraryExchange } from "./exchange.ts";
 import { libraryError } from "../http/errors.ts";
 
 /**
@@ -48,6 +48,7 @@ export function sendJson(
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
+
 /**
  * Small files that were sent, by their digests, each checked when it was read: content never changes, and what many
  * installations ask for is read from the disk once.

@@ -4,7 +4,7 @@ import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { createGroupNamed } from "../../iam/index.ts";
 import { createRepoNamed } from "../../registry/index.ts";
-import { blobUnknown, findBlob } from "./find.ts";
+import { blobUnknown, findBlob } from "../find-blob.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { RegistryError, rejected } from "../errors.ts";
 import { denied, pullableRepository, PUSH, resolveForPush, repositoryFor } from "../names.ts";

@@ -7,13 +7,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ContentMetrics } from "../../observe/index.ts";
 import { statement } from "../../store/index.ts";
-
-/** The stored copy of a blob, as it is recorded. `suspect_time`: since when it is known to be missing or damaged. */
-export interface RecordedCopy {
-  generation: string;
-  size: number;
-  suspect_time: number | null;
-}
+import type { RecordedCopy } from "../find-blob.ts";
 
 interface CopyDeps {
   transactor: Transactor;

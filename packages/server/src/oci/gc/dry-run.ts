@@ -1,6 +1,6 @@
 import { expiringTags, planRetention, policyOf } from "../../registry/index.ts";
 import { type Database, select } from "../../store/index.ts";
-import type { Collected, Collection } from "./collect.ts";
+import type { Collected, Collection } from "./collection.ts";
 import { type CollectedRepo, collectedRepo } from "./repos.ts";
 import { manifestsAfter, type RepoRules, unneededManifests } from "./reachability.ts";
 

@@ -5,7 +5,6 @@ import { isImageConfigType } from "../../core/media-types.ts";
 import {
   type Attacher,
   attacherOf,
-  type ImageConfig,
   checkAttachments,
   checkAttachmentsBy,
   deleteTag,
@@ -17,7 +16,7 @@ import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
 import { startGraceAround } from "../gc/grace-commands.ts";
 import { type TagsAbove, tagsAbove } from "./tags-above.ts";
-import type { ParsedManifest } from "./parse.ts";
+import type { ParsedManifest, StoredManifest } from "../formats/manifest.ts";
 import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
 import { command } from "../../core/command.ts";
@@ -25,15 +24,6 @@ import { pushCommand } from "../push-command.ts";
 
 // The number of rows in one statement: below every engine's limit of parameters.
 const CHUNK = 500;
-
-/** The bytes of a manifest and its parsed form. */
-export interface StoredManifest {
-  digest: string;
-  content: Uint8Array;
-  manifest: ParsedManifest;
-  /** What the configuration of an image says. Undefined when it is not known. */
-  config?: ImageConfig | undefined;
-}
 
 export interface PutManifestInput extends StoredManifest {
   /** `<organization>/<image…>` */

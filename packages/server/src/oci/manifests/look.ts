@@ -2,7 +2,7 @@ import type { CallData } from "../../core/call.ts";
 import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import { copyOf, isIntact } from "../blobs/copies.ts";
 import type { RegistryDeps } from "../request.ts";
-import type { ParsedManifest } from "./parse.ts";
+import type { ParsedManifest } from "../formats/manifest.ts";
 
 const LOOK_CONCURRENCY = 16;
 // More than any image has layers; what a longer list has beyond it is looked at when it is pulled.

@@ -3,7 +3,8 @@ import { parseTimedTag } from "../../registry/index.ts";
 import { statement } from "../../store/index.ts";
 import type { PublicReference } from "../anonymous.ts";
 import { isDigest } from "../digests.ts";
-import { manifestAsOf, POLICY, type Pulled } from "../tags/timed-pull.ts";
+import { manifestAsOf, POLICY } from "../tags/timed-pull.ts";
+import type { Pulled } from "../pulls/pulled-manifest.ts";
 
 const selectByDigest = statement<Pulled & { touch_time: number }>(
   `select m.digest, m.media_type, m.content, m.touch_time, ${POLICY} from manifests as m where m.repo = ? and m.digest = ?`,

@@ -4,19 +4,10 @@ import type { Request } from "../../core/http.ts";
 import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "../../core/response-cache.ts";
 import type { Database } from "../../store/index.ts";
 import type { Exchange } from "../request.ts";
-import { isBasic } from "../token/credentials.ts";
-import type { Pull } from "./recorder.ts";
-import { type Headers, send, sendEmpty } from "../send.ts";
-
-/**
- * A complete answer with status 200, and the pull it answers. A string body has one character for each byte: see
- * `send`.
- */
-export interface PullAnswer {
-  pull: Pull;
-  headers: Headers & { etag: string };
-  body: Uint8Array | string;
-}
+import { isBasic } from "../credentials.ts";
+import type { Pull } from "../records/batch.ts";
+import { send, sendEmpty } from "../send.ts";
+import type { PullAnswer } from "../answers.ts";
 
 // The size of an entry beside its body and its key; the key holds a token and may be longer than the body.
 const ENTRY_BYTES = 1_000;

@@ -5,7 +5,7 @@ import { statement } from "../../store/index.ts";
 import { isDigest } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
 import { type Exchange, tokenCovers } from "../request.ts";
-import type { Pulled } from "../tags/timed-pull.ts";
+import type { Pulled } from "./pulled-manifest.ts";
 
 /** A manifest that is to be answered. `policy`: the text of the repo's policy; undefined when it was not read. */
 export interface Answerable extends Omit<Pulled, "policy"> {

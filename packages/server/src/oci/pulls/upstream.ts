@@ -2,7 +2,7 @@ import { isReservedTag } from "../../registry/index.ts";
 import type { Exchange } from "../request.ts";
 import { isDigest, isTag } from "../digests.ts";
 import { responseSink } from "../body.ts";
-import type { Pulled } from "../tags/timed-pull.ts";
+import type { Pulled } from "./pulled-manifest.ts";
 
 /**
  * The manifest from the source of the repo, for a caller who may pull it here. Undefined when the source has none, or

@@ -1,14 +1,11 @@
 import { isReservedTag, type TimedTag } from "../../registry/index.ts";
 import type { Call } from "../../core/call.ts";
-import { type Row, statement } from "../../store/index.ts";
+import { statement } from "../../store/index.ts";
 import { RegistryError } from "../errors.ts";
-
-/** The columns of a manifest that a pull needs, and the text of the policy of its repo. */
-export interface Pulled extends Pick<Row<"manifests">, "digest" | "media_type" | "content"> {
-  policy: string | null;
-}
+import type { Pulled } from "../pulls/pulled-manifest.ts";
 
 const SECOND_MS = 1_000;
+
 /**
  * Selects the policy of the repo of the manifest `m`. By a range SQLite looks into the index of repos with a policy,
  * which are few; by equality it would read the row of each repo.

@@ -1,13 +1,12 @@
 import { ANONYMOUS } from "../../core/call.ts";
 import type { RequestHandler } from "../../core/http.ts";
 import { invalidArgument } from "../../errors.ts";
-import { openExchange } from "../request.ts";
-import type { Exchange, RegistryDeps } from "../request.ts";
+import { type Exchange, openExchange, type RegistryDeps } from "../request.ts";
 import { RegistryError } from "../errors.ts";
-import { answerError } from "../router.ts";
+import { answerError } from "../answer-error.ts";
 import { send } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
-import { badCredential, callerOf, type Credential, headerCredential, organizationsOf } from "./credentials.ts";
+import { badCredential, callerOf, type Credential, headerCredential, organizationsOf } from "../credentials.ts";
 import { grantedScopes, type LeftOut } from "./grants.ts";
 import { CATALOG_SCOPE, parseScopes } from "./scopes.ts";
 

@@ -1,6 +1,5 @@
 import { countedBelow } from "../../aip/resource.ts";
-import type { Below, Hindrance } from "../../core/below.ts";
-import type { Call } from "../../core/call.ts";
+import type { Below, Call, Hindrance } from "../../core/call.ts";
 
 const countScanners = countedBelow({ scanners: "scanners" });
 

@@ -2,7 +2,7 @@ import { ReviewState } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { parentOf } from "../../lib/uid.ts";
 import type { Database, Row } from "../../store/index.ts";
-import { noteAdvisoryChange } from "../findings/causes.ts";
+import { noteAdvisoryChange } from "../causes/causes.ts";
 import { LOCATION_CHANGED } from "./location-changes.ts";
 import { folded } from "./lookups.ts";
 

@@ -1,7 +1,7 @@
 import { comparableArchitecture, parsedPurl, pypiName } from "../../lib/purls/index.ts";
 import type { Row } from "../../store/index.ts";
-import { packageKind } from "../exports/package-kinds.ts";
-import { isNamed } from "../findings/candidates.ts";
+import { packageKind } from "../records/package-kinds.ts";
+import { isNamed } from "../packages/candidates.ts";
 
 /** What an advisory is about. Source: docs/security-data.md, "What advisories decide". */
 export type Subject = Pick<

@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { checkAttachments, endAttachmentChecks } from "../../registry/index.ts";
-import { noteImageChange } from "../findings/image-cause.ts";
+import { noteImageChange } from "../causes/image-cause.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";

@@ -1,16 +1,15 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { isObject } from "../../lib/json.ts";
-import { noteImageChange } from "../findings/image-cause.ts";
+import { noteImageChange } from "../causes/image-cause.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { queueOn } from "../../work/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
-import type { NotRead } from "../catalog/image-reader.ts";
+import type { Component, NotRead } from "../catalog/types.ts";
 import { HOLD_MS, MAX_ATTEMPTS, retryDelay, type StoredLayer } from "../catalog/queue.ts";
 import { deletePackages } from "../catalog/remove.ts";
 import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
-import type { Component } from "../catalog/types.ts";
 import { hasOtherPredicate, isDocumentType } from "./media-types.ts";
 import { sourceOf } from "./sources.ts";
 import type { AttachedDocument, AttachedLayer, StoredStatement } from "./types.ts";

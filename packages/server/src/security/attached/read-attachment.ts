@@ -6,7 +6,7 @@ import { cycloneDxPackages } from "./cyclonedx.ts";
 import { type Opened, openEnvelopes } from "./envelopes.ts";
 import { textOf, timeOf } from "./fields.ts";
 import { CYCLONEDX_VEX, isReadType, type PredicateKind } from "./media-types.ts";
-import { collectComponents } from "../feeds/vex.ts";
+import { collectComponents } from "../vex/records.ts";
 import { hasAnalyses } from "../vex/cyclonedx.ts";
 import { storable } from "../vex/storable.ts";
 import { spdxPackages } from "./spdx.ts";
@@ -15,6 +15,7 @@ import { type AttachedDocument, AttachedError, type AttachedLayer } from "./type
 
 /** The largest document with its envelope, in bytes; base64 makes a third more of what is in it. */
 const MAX_BYTES = 64 << 20;
+
 /** How deep its objects and lists may be nested, and how many values there may be in all of them. */
 const MAX_DEPTH = 64;
 const MAX_VALUES = 4_000_000;

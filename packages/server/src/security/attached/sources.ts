@@ -1,6 +1,5 @@
 import { type Database, select } from "../../store/index.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
-import { scanSource } from "../scanners/rows.ts";
 
 /** Who says what an image holds. */
 export interface PackageSource {
@@ -117,4 +116,9 @@ export function countingOf(sources: readonly PackageSource[]): PackageSource[] {
 /** Whether more is attached by others than is added. */
 export function isCutOff(sources: readonly PackageSource[]): boolean {
   return sources.filter(({ isClaim }) => isClaim).length > MAX_CLAIMS;
+}
+
+/** The source of the packages of a bill of materials, by the uid of its scan. */
+export function scanSource(uid: string): string {
+  return `scan/${uid}`;
 }

@@ -1,4 +1,4 @@
-import { UnreadableRecord } from "../feeds/record.ts";
+import { UnreadableRecord } from "../records/record.ts";
 import { targetOf } from "../vex/applies.ts";
 import { csafDocument } from "../vex/csaf.ts";
 import { cycloneDxDocument } from "../vex/cyclonedx.ts";

@@ -1,7 +1,6 @@
-import type { StoredImage } from "../../core/below.ts";
-import type { Call } from "../../core/call.ts";
+import type { Call, StoredImage } from "../../core/call.ts";
 import { statement } from "../../store/index.ts";
-import { noteImageChange } from "../findings/image-cause.ts";
+import { noteImageChange } from "../causes/image-cause.ts";
 import { CATALOG_STATE } from "./rows.ts";
 
 // An image that is read already keeps its catalog. Its row is locked all the same, so that the catalog is not

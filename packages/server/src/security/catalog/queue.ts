@@ -1,28 +1,30 @@
 import { sql } from "kysely";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { noteImageChange } from "../findings/image-cause.ts";
+import { noteImageChange } from "../causes/image-cause.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { leaseOn, queueOn } from "../../work/index.ts";
 import { countArchivesAgain, deleteArchives, identified, insertArchives, withArchives } from "./archives.ts";
 import { CATALOGING } from "./command-options.ts";
-import type { NotRead } from "./image-reader.ts";
+import type { Catalog, Component, NotRead } from "./types.ts";
 import { READERS_VERSION } from "./readers-version.ts";
 import { deletePackages } from "./remove.ts";
 import { giveRelease } from "./releases.ts";
 import { CATALOG_STATE, insertPackages, LAYERS, LAYERS_AGAIN } from "./rows.ts";
-import type { Catalog, Component } from "./types.ts";
 
 /** How often an image is attempted, before it is left as failed. */
 export const MAX_ATTEMPTS = 3;
+
 /** How long a process that died keeps an image; a live one renews its hold in time. In milliseconds. */
 export const HOLD_MS = 30_000;
+
 /** After an attempt that may end otherwise another time, in milliseconds for each attempt so far. */
 const RETRY_AFTER_MS = 60_000;
 const RETRY_SOON_MS = 10_000;
 const CHUNK = 500;
 
 const IMAGES = { table: "image_catalogs", key: ["digest"], holdMs: HOLD_MS } as const;
+
 /** The images that wait to be read the first time. */
 const WAITING = queueOn({
   ...IMAGES,
@@ -32,8 +34,10 @@ const WAITING = queueOn({
   // What an attempt has written is of no use. For commands that have locked the catalogs.
   failed: (call, { digest }) => deleteAllPackages(call, digest, LAYERS),
 });
+
 /** Those that are read again, of which what was read stays. */
 const DONE = leaseOn({ ...IMAGES, open: `state = ${CATALOG_STATE.done}` });
+
 /** Both. */
 const READ = leaseOn({ ...IMAGES, open: `state in (${CATALOG_STATE.waiting}, ${CATALOG_STATE.done})` });
 

@@ -4,7 +4,8 @@ import { cleanPath, LayerChanges, type MergedFiles } from "./merged-files.ts";
 import { countLinked, FoundPackages, type ReadingBudget } from "./budget.ts";
 import { FILE_READERS } from "./readers/index.ts";
 import { unpacked } from "./unpack.ts";
-import { CatalogError, type FileReader, type Layer, type Reading, type Unread } from "./types.ts";
+import { CatalogError, type Layer, type Reading, type Unread } from "./types.ts";
+import type { FileReader } from "./reader.ts";
 
 /** What reading a layer needs to know. */
 export interface LayerContext {
@@ -20,13 +21,16 @@ export interface LayerContext {
 /** Paths that are longer or deeper do not occur in real images; they are ignored. */
 const MAX_PATH = 4_096;
 const MAX_DEPTH = 128;
+
 /** The first bytes by which a reader recognizes its file. */
 const HEAD_BYTES = 8;
+
 /** What may follow the end of an archive, such as padding, before reading stops. */
 const MAX_AFTER_END_BYTES = 1024 * 1024;
 
 /** Hard links of one layer to files that readers want; further ones are named as not read. */
 const MAX_LINKS = 100_000;
+
 /** A hard link says nothing of the mode and the size of its target. */
 const LINKED = { mode: 0o755, size: 1024 };
 

@@ -1,6 +1,4 @@
 import type { Readable } from "node:stream";
-import type { FoundPackages } from "./budget.ts";
-import type { HeldFile } from "./held-file.ts";
 
 /** One layer of an image: its digest, and its bytes as a tar archive: plain, gzip or zstd, whatever is claimed. */
 export interface Layer {
@@ -79,22 +77,6 @@ export interface Reading {
   unread?: string;
 }
 
-/** Reads one kind of file. */
-export interface FileReader {
-  /** The name under which findings state their source. */
-  name: string;
-  /** Whether the file may be of this kind, by its path in the image, its mode and its size in bytes. */
-  wants(path: string, file: { mode: number; size: number }): boolean;
-  /** Whether it is, by its first bytes (at least 8, or the whole file). Absent when the path is enough. */
-  accepts?(head: Buffer): boolean;
-  /** The most bytes that it reads; a larger file is named as not read. */
-  maxBytes: number;
-  /**
-   * Adds the packages of the file at the path. When it throws, none of them count, and the file is named as not read.
-   */
-  read(file: HeldFile, packages: FoundPackages, path: string): Reading | Promise<Reading>;
-}
-
 /** A package of an image. */
 export interface Component {
   /** Normalized. */
@@ -142,4 +124,14 @@ export interface Catalog {
 /** Why an image could not be read. It would fail again. */
 export class CatalogError extends Error {
   readonly isFinal = true;
+}
+
+/**
+ * Why something could not be read. `isFinal`: it would fail again. `isSoon`: nothing has to heal before the next
+ * attempt, such as the storage, so that it need not wait long.
+ */
+export interface NotRead {
+  reason: string;
+  isFinal: boolean;
+  isSoon?: boolean;
 }

@@ -5,7 +5,7 @@ import { countingOf, isCutOff, packageSources } from "../attached/sources.ts";
 import { isFileSystem } from "../catalog/queue.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 import type { Unread } from "../catalog/types.ts";
-import { isAnyUnmatched } from "../findings/image-packages.ts";
+import { isAnyUnmatched } from "../images/image-packages.ts";
 import { coverageOf, describeUncovered, type PackageCoverage } from "./packages.ts";
 
 /** The bytes of a manifest. */

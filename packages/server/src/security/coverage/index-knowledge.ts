@@ -1,7 +1,7 @@
 import { createTurns } from "../../lib/turns.ts";
 import type { GatedImage } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
-import { manifestsBehind, platformsIn } from "../gate/images.ts";
+import { manifestsBehind, platformsIn } from "./images.ts";
 import { type ImageKnowledge, knowledgeOf } from "./image-knowledge.ts";
 
 /** What is known of an image, with its platform as an index names it; empty when none does. */

@@ -5,10 +5,10 @@ import type { Scope } from "../../aip/scope.ts";
 import type { Call } from "../../core/call.ts";
 import { invalidArgument } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { type ImageName, nameOf, type TagsOfImage, tagsOfImages } from "../findings/images.ts";
-import { platformsOfImages } from "../findings/platforms.ts";
-import { imagesByRepo } from "../findings/walk.ts";
-import { manifestOf } from "../gate/images.ts";
+import { type ImageName, nameOf, type TagsOfImage, tagsOfImages } from "../images/images.ts";
+import { platformsOfImages } from "../images/platforms.ts";
+import { imagesByRepo } from "../images/walk.ts";
+import { manifestOf } from "./images.ts";
 import { type ImageKnowledge, knowledgeOf } from "./image-knowledge.ts";
 
 /** An image of a repo whose findings are not known. */

@@ -9,7 +9,7 @@ import {
 } from "@moorage/api/messages";
 import { timestamp } from "../../lib/timestamps.ts";
 import { leastKnown, type PlatformKnowledge } from "./index-knowledge.ts";
-import type { StaleFeed } from "../feeds/stale-feeds.ts";
+import type { StaleFeed } from "./stale-feeds.ts";
 import type { UnknownImageOfRepo } from "./list-unknown.ts";
 import type { Uncompared } from "./uncompared-packages.ts";
 

@@ -1,5 +1,5 @@
 import { type Database, select } from "../../store/index.ts";
-import { marks } from "../findings/images.ts";
+import { marks } from "../marks.ts";
 import { doesCover, recordsAbout } from "../feeds/covers.ts";
 import { type ComparedFeed, comparedFeeds, stateByFeeds } from "./compared-feeds.ts";
 import { presetFor } from "./presets.ts";

@@ -2,8 +2,9 @@ import type { Scope } from "../../aip/scope.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
-import { type ImageName, marks, nameOf, tagsOfImages } from "../findings/images.ts";
-import { imagesOf } from "../findings/walk.ts";
+import { type ImageName, nameOf, tagsOfImages } from "../images/images.ts";
+import { marks } from "../marks.ts";
+import { imagesOf } from "../images/walk.ts";
 import { NO_ECOSYSTEM } from "./image-knowledge.ts";
 import { nameOfEcosystem } from "./packages.ts";
 import { presetFor } from "./presets.ts";
@@ -31,6 +32,7 @@ export interface UnknownInScope {
 const LOOKED_AT = 5_000;
 const ROWS = 300;
 const MAX_ECOSYSTEMS = 500;
+
 /** The package that says in which key spaces those of an ecosystem are is one of the first. */
 const SAMPLED = 100;
 

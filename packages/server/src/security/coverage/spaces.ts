@@ -1,8 +1,9 @@
 import { type Database, select } from "../../store/index.ts";
-import { marks } from "../findings/images.ts";
+import { marks } from "../marks.ts";
 
 /** Formats whose records are compared with packages. */
 const COMPARED = "'osv', 'alpine-secdb', 'debian-tracker'";
+
 /** So many records of a space are looked at: whether one of them was compared, or belongs to a feed. */
 const LOOKED_AT = 1_000;
 

@@ -1,7 +1,7 @@
 import { createTurns } from "../../lib/turns.ts";
 import { isVersion } from "../../lib/versions/index.ts";
 import { type Database, select } from "../../store/index.ts";
-import { marks } from "../findings/images.ts";
+import { marks } from "../marks.ts";
 import { versionOrder } from "../matching/package-keys.ts";
 
 /** A package whose version the order of its ecosystem cannot read, such as `(devel)` of a Go program. */

@@ -4,7 +4,7 @@ import type { ServiceContext } from "../../core/service.ts";
 import { invalidArgument } from "../../errors.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { MAX_CONFIG_BYTES } from "../../registry/index.ts";
-import { weighBytes } from "../weights.ts";
+import { weighBytes } from "../images/weights.ts";
 
 /** Where images are read. */
 export interface Place {

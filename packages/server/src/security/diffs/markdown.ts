@@ -1,7 +1,7 @@
 import { ChangeKind, FindingSeverity, FindingState, PackagesState } from "@moorage/api/messages";
 import { isoTime, milliseconds } from "../../lib/timestamps.ts";
-import { SEVERITIES } from "../feeds/severities.ts";
-import { type StaleFeed, staleText } from "../feeds/stale-feeds.ts";
+import { SEVERITIES } from "../records/severities.ts";
+import { type StaleFeed, staleText } from "../coverage/stale-feeds.ts";
 import type { PackageChanged } from "./packages.ts";
 import type { PlatformDiffers } from "./platforms.ts";
 import type { ShownSide } from "./sides.ts";

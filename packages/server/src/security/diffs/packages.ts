@@ -8,7 +8,7 @@ import { countingSources } from "../attached/sources.ts";
 import { CATALOG_STATE } from "../catalog/rows.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { placesOf } from "../weights.ts";
+import { placesOf } from "../images/weights.ts";
 
 /** Whether the packages of an image are known, by which sources, and why not. */
 export interface PackagesKnown {

@@ -12,11 +12,11 @@ import { markdownOf } from "./markdown.ts";
 import { packageChanges } from "./packages.ts";
 import { fingerprintOf, openDiffPage, sealDiffPage } from "./page.ts";
 import { comparable, pairsOf, platformDiff, type PlatformDiffers } from "./platforms.ts";
-import { parseReference } from "./references.ts";
+import { parseReference } from "../images/references.ts";
 import { lookUp, sideOf } from "./sides.ts";
 import { ChangeBudget, textsOf, valueChanges } from "./values.ts";
 import { staleMessage } from "../coverage/messages.ts";
-import { staleFeeds } from "../feeds/stale-feeds.ts";
+import { staleFeeds } from "../coverage/stale-feeds.ts";
 import { vulnerabilityChanges } from "./vulnerabilities.ts";
 
 const DEFAULT_PAGE_SIZE = 200;

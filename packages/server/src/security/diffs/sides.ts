@@ -2,7 +2,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { notFound } from "../../errors.ts";
 import { timestamp } from "../../lib/timestamps.ts";
 import { imagesOf, type Place, type SideImages, totalSize } from "./images.ts";
-import { digestOf, type Reference } from "./references.ts";
+import { digestOf, type Reference } from "../images/references.ts";
 
 /** One side of a comparison, looked up. */
 export interface Side extends SideImages {

@@ -1,7 +1,7 @@
 import { ProductSource } from "@moorage/api/messages";
 import { type Database, select } from "../../store/index.ts";
 import { countingSources } from "../attached/sources.ts";
-import { productKey } from "../feeds/fields.ts";
+import { productKey } from "../records/fields.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { type Product, productById, productByPurl } from "./products.ts";
 

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { type Database, select } from "../../store/index.ts";
-import { productKey } from "../feeds/fields.ts";
+import { productKey } from "../records/fields.ts";
 
 /** A product of a feed of end-of-life dates. */
 export interface Product {

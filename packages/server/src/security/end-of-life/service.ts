@@ -14,7 +14,7 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { invalidArgument, notFound } from "../../errors.ts";
 import { timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { staleMessage } from "../coverage/messages.ts";
-import { staleFeeds } from "../feeds/stale-feeds.ts";
+import { staleFeeds } from "../coverage/stale-feeds.ts";
 import { eolTags, GRACE_MONTHS } from "./list.ts";
 import { isEol, type Product, productById, productByPurl, type Release } from "./products.ts";
 

@@ -7,7 +7,7 @@ import {
   storedNames,
   type Subject,
 } from "../advisories/subject.ts";
-import { isAtLeast, isSameVersion } from "../findings/versions.ts";
+import { isAtLeast, isSameVersion } from "../matching/versions.ts";
 import type { Decision } from "./decisions.ts";
 import type { HeldPackage, HeldPackages } from "./image-packages.ts";
 import type { Said } from "./statement.ts";

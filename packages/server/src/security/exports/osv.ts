@@ -1,7 +1,7 @@
 import { isoTime } from "../../lib/timestamps.ts";
 import { folded } from "../advisories/lookups.ts";
 import type { Decision } from "./decisions.ts";
-import { packageKind } from "./package-kinds.ts";
+import { packageKind } from "../records/package-kinds.ts";
 import { statementOf } from "./statements.ts";
 
 const SEMVER: ReadonlySet<string> = new Set(["npm", "Go", "crates.io", "Hex", "Pub", "SwiftURL"]);

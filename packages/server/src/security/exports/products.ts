@@ -1,6 +1,6 @@
 import { namedPurl, writePurl } from "../../lib/purls/index.ts";
 import type { Row } from "../../store/index.ts";
-import { packageKind } from "./package-kinds.ts";
+import { packageKind } from "../records/package-kinds.ts";
 
 /** What a decision is about, as purls. */
 export interface Product {

@@ -10,7 +10,7 @@ import type { Service, ServiceContext } from "../../core/service.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { isWithin } from "../../lib/uid.ts";
 import { repos } from "../../registry/index.ts";
-import { digestOf, parseReference } from "../diffs/references.ts";
+import { digestOf, parseReference } from "../images/references.ts";
 import { csafOf } from "./csaf.ts";
 import { decisionsOf } from "./decisions.ts";
 import { imageVexOf } from "./image-vex.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "../../store/index.ts";
 import { statementsUnder } from "../trusted/read.ts";
-import { imageKeys, productKeysOf, targetIn } from "../trusted/trust.ts";
+import { imageKeys, productKeysOf, targetIn } from "../vex/trust.ts";
 import { isAbout, statedPackage } from "../vex/applies.ts";
 import { displayedId, type Said, type SaidOf, statementOf, targeted } from "./statement.ts";
 

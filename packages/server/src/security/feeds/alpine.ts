@@ -1,19 +1,8 @@
 import { documentRecords } from "./documents.ts";
-import { listAt, objectAt, textAt } from "./fields.ts";
+import { listAt, objectAt, textAt } from "../records/fields.ts";
 import type { Part } from "./parts.ts";
-import { problemOf, type Read, recordOf, UnreadableRecord } from "./record.ts";
-
-/** What is stored of each package and vulnerability. A `fixed` of `0` says that the package never was vulnerable. */
-export interface AlpineBody {
-  /** Such as `v3.20` or `edge`. */
-  release: string;
-  /** Such as `main` or `community`. */
-  repository: string;
-  package: string;
-  id: string;
-  /** The versions in which it is fixed, one for each branch of the package. */
-  fixed: string[];
-}
+import { problemOf, type Read, recordOf, UnreadableRecord } from "../records/record.ts";
+import type { AlpineBody } from "../matching/record-affects.ts";
 
 /** Reads Alpine's secdb, one document for each release and repository. Source: https://secdb.alpinelinux.org. */
 export async function* alpineRecords(part: Part): AsyncGenerator<Read> {

@@ -7,12 +7,12 @@ import type { Database, Row } from "../../store/index.ts";
 import { coversOf } from "./covers.ts";
 import type { FeedDefinition } from "./definition.ts";
 import { jsonOf } from "./documents.ts";
-import { listAt, objectAt, textAt } from "./fields.ts";
-import type { FeedFormat } from "./formats.ts";
+import { listAt, objectAt, textAt } from "../records/fields.ts";
+import type { FeedFormat } from "../records/formats.ts";
 import { numberedLines } from "./lines.ts";
 import { partsOf } from "./parts.ts";
-import { type FeedProblem, SourceError, UnreadableRecord } from "./record.ts";
-import { SEVERITIES, type Severity } from "./severities.ts";
+import { type FeedProblem, SourceError, UnreadableRecord } from "../records/record.ts";
+import { SEVERITIES, type Severity } from "../records/severities.ts";
 import { FEED_KEY_KINDS, type FeedKeyKind, type StoredRead, type StoredRecord, withHash } from "./stored-record.ts";
 
 // All feeds in one file, for machines without a network: gzip, and in it a line of JSON for the file, for each feed

@@ -4,7 +4,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import type { Database } from "../../store/index.ts";
 import { FEEDING } from "./command-options.ts";
 import { defineFeeds } from "./define.ts";
-import type { KeptProblem } from "./record.ts";
+import type { KeptProblem } from "../records/record.ts";
 import type { UnmatchedStatement } from "./statement-count.ts";
 import type { StoredRecord } from "./stored-record.ts";
 import { deleteKeys, insertKeys, markRemoved, putRecords, ROWS_PER_STATEMENT, takeNumbers } from "./rows.ts";

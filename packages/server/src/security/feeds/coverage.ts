@@ -1,6 +1,6 @@
 import { MATCHED_FORMATS } from "../matching/record-affects.ts";
 import { reachOf } from "../matching/reach.ts";
-import type { FeedProblem } from "./record.ts";
+import type { FeedProblem } from "../records/record.ts";
 import type { StoredRecord } from "./stored-record.ts";
 
 /** How many records of a feed are about packages of an ecosystem and release. */

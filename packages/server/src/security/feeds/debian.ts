@@ -1,10 +1,10 @@
 import { isObject } from "../../lib/json.ts";
 import { jsonOf } from "./documents.ts";
-import { objectAt, textAt } from "./fields.ts";
+import { objectAt, textAt } from "../records/fields.ts";
 import { jsonMembers } from "./json-members.ts";
 import type { Part } from "./parts.ts";
-import { problemOf, type Read, recordOf, UnreadableRecord } from "./record.ts";
-import { wordSeverity } from "./severity.ts";
+import { problemOf, type Read, recordOf, UnreadableRecord } from "../records/record.ts";
+import { wordSeverity } from "../records/severity.ts";
 
 // The longest entry of one vulnerability in one package, in characters; real ones have some thousands.
 const MAX_ENTRY_LENGTH = 1 << 20;

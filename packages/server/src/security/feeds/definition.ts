@@ -1,7 +1,7 @@
 import { checkedUrl } from "../../lib/guarded-fetch.ts";
 import { MATCHED_FORMATS } from "../matching/record-affects.ts";
 import { COVERS_ALL, COVERS_NONE, isEcosystem } from "./ecosystems.ts";
-import { FEED_FORMATS, type FeedFormat, isFeedFormat } from "./formats.ts";
+import { FEED_FORMATS, type FeedFormat, isFeedFormat } from "../records/formats.ts";
 
 /** What an operator says about a feed. */
 export interface FeedDefinition {

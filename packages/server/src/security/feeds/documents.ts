@@ -1,6 +1,6 @@
 import { parseJson } from "../../lib/json.ts";
 import type { Part } from "./parts.ts";
-import { problemOf, type Read, SourceError, UnreadableRecord } from "./record.ts";
+import { problemOf, type Read, SourceError, UnreadableRecord } from "../records/record.ts";
 
 /** The largest document, in bytes: the largest that are published have some ten megabytes. */
 const MAX_DOCUMENT_BYTES = 64 << 20;

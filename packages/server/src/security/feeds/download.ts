@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { FetchError } from "../../lib/guarded-fetch.ts";
 import { openStreamClient, type StreamAnswer, type StreamClient } from "../../lib/stream-client.ts";
-import { SourceError } from "./record.ts";
+import { SourceError } from "../records/record.ts";
 
 export interface DownloadRules {
   /** Allows loopback and private addresses, and plain http. For development and tests. */

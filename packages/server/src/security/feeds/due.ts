@@ -4,7 +4,7 @@ import type { Database, Row } from "../../store/index.ts";
 import { DEFAULT_FEED_INTERVAL_MS } from "./definition.ts";
 import type { DownloadRules } from "./download.ts";
 import { type FeedDeps, removeFeed } from "./import.ts";
-import { SourceError } from "./record.ts";
+import { SourceError } from "../records/record.ts";
 
 // A feed that failed is due again sooner.
 const RETRY_MS = 15 * 60_000;

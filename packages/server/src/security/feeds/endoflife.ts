@@ -1,8 +1,8 @@
 import { parseDocument } from "yaml";
 import { documentRecords, jsonOf, stemOf } from "./documents.ts";
-import { listAt, objectAt, productKey, textAt, textIfAny } from "./fields.ts";
+import { listAt, objectAt, productKey, textAt, textIfAny } from "../records/fields.ts";
 import type { Part } from "./parts.ts";
-import { problemOf, type Read, recordOf, UnreadableRecord } from "./record.ts";
+import { problemOf, type Read, recordOf, UnreadableRecord } from "../records/record.ts";
 
 // The largest page of a product, in bytes; real ones have some ten thousand.
 const MAX_PAGE_BYTES = 1 << 20;

@@ -1,7 +1,7 @@
-import { timeAt } from "./fields.ts";
+import { timeAt } from "../records/fields.ts";
 import { numberedLines } from "./lines.ts";
 import type { Part } from "./parts.ts";
-import { problemOf, type Read, recordOf, SourceError, UnreadableRecord } from "./record.ts";
+import { problemOf, type Read, recordOf, SourceError, UnreadableRecord } from "../records/record.ts";
 
 /** The probability that a vulnerability is exploited in the next 30 days, and its rank among all; both 0 to 1. */
 export interface EpssBody {

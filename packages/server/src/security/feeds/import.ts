@@ -15,7 +15,7 @@ import {
 } from "./commands.ts";
 import { type Coverage, CoverageCount, type Covered, withPart } from "./coverage.ts";
 import { StatementCount } from "./statement-count.ts";
-import { type FeedProblem, type KeptProblem, type ProblemKind, SourceError } from "./record.ts";
+import { type FeedProblem, type KeptProblem, type ProblemKind, SourceError } from "../records/record.ts";
 import type { StoredRead, StoredRecord } from "./stored-record.ts";
 
 export interface FeedDeps {

@@ -1,4 +1,4 @@
-import { SourceError } from "./record.ts";
+import { SourceError } from "../records/record.ts";
 
 /** A member of an object: the keys that lead to it, and its value as JSON, undefined when it is longer than allowed. */
 export interface JsonMember {

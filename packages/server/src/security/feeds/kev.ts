@@ -1,7 +1,7 @@
 import { documentRecords } from "./documents.ts";
-import { objectAt, textAt, timeAt } from "./fields.ts";
+import { objectAt, textAt, timeAt } from "../records/fields.ts";
 import type { Part } from "./parts.ts";
-import { problemOf, type Read, recordOf, UnreadableRecord } from "./record.ts";
+import { problemOf, type Read, recordOf, UnreadableRecord } from "../records/record.ts";
 
 /**
  * Reads a catalog of vulnerabilities that are exploited, in the form of CISA's. A record has the id of the

@@ -3,11 +3,11 @@ import formats from "ajv-formats";
 import { isObject } from "../../lib/json.ts";
 import { isWebUrl } from "../../lib/web-url.ts";
 import { documentRecords } from "./documents.ts";
-import { timeAt } from "./fields.ts";
+import { timeAt } from "../records/fields.ts";
 import schema from "./osv-schema.json" with { type: "json" };
 import type { Part } from "./parts.ts";
-import { type FeedPackage, type Read, recordOf, UnreadableRecord } from "./record.ts";
-import { type Rating, ratingOf, UNRATED, wordSeverity } from "./severity.ts";
+import { type FeedPackage, type Read, recordOf, UnreadableRecord } from "../records/record.ts";
+import { type Rating, ratingOf, UNRATED, wordSeverity } from "../records/severity.ts";
 
 /** The largest record, in bytes; the largest that are published have a few megabytes. */
 const MAX_RECORD_BYTES = 16 << 20;

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { openPromise } from "yauzl";
-import { SourceError, SourceTooLarge, UnreadableRecord } from "./record.ts";
+import { SourceError, SourceTooLarge, UnreadableRecord } from "../records/record.ts";
 
 /** One file of a source. */
 export interface Part {

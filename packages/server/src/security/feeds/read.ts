@@ -2,11 +2,11 @@ import { alpineRecords } from "./alpine.ts";
 import { debianRecords } from "./debian.ts";
 import { endOfLifeRecords } from "./endoflife.ts";
 import { epssRecords } from "./epss.ts";
-import type { FeedFormat } from "./formats.ts";
+import type { FeedFormat } from "../records/formats.ts";
 import { kevRecords } from "./kev.ts";
 import { osvRecords } from "./osv.ts";
 import { type Part, partsOf, SOURCE_LIMITS } from "./parts.ts";
-import { problemOf, type Read, SourceError, SourceTooLarge, UnreadableRecord } from "./record.ts";
+import { problemOf, type Read, SourceError, SourceTooLarge, UnreadableRecord } from "../records/record.ts";
 import { csafRecords, cycloneDxRecords, openVexRecords } from "./vex.ts";
 
 const READERS: Record<FeedFormat, (part: Part) => AsyncIterable<Read>> = {

@@ -1,10 +1,10 @@
 import path from "node:path";
 import { isObject } from "../../lib/json.ts";
 import { jsonOf, stemOf } from "./documents.ts";
-import { type FeedFormat, isSnapshot } from "./formats.ts";
+import { type FeedFormat, isSnapshot } from "../records/formats.ts";
 import { jsonMembers } from "./json-members.ts";
 import { kindOf, type Part, partsOf } from "./parts.ts";
-import { SourceError, UnreadableRecord } from "./record.ts";
+import { SourceError, UnreadableRecord } from "../records/record.ts";
 
 /** What a source is. */
 export interface Recognized {

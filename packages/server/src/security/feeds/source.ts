@@ -1,4 +1,4 @@
-import { type FeedFormat, isSnapshot } from "./formats.ts";
+import { type FeedFormat, isSnapshot } from "../records/formats.ts";
 import type { ImportSource } from "./import.ts";
 import { storedRecord } from "./stored-record.ts";
 

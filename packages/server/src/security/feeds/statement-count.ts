@@ -1,8 +1,8 @@
 import { createTurns } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
 import { parsedPurl } from "../../lib/purls/index.ts";
-import { namedPackages } from "../findings/packages-by-name.ts";
-import { imageNameIn, MAX_DOCUMENT_CHARS, productKeyOf, statementsIn, VEX_FORMATS } from "../trusted/trust.ts";
+import { namedPackages } from "../packages/by-name.ts";
+import { imageNameIn, MAX_DOCUMENT_CHARS, productKeyOf, statementsIn, VEX_FORMATS } from "../vex/trust.ts";
 import { isAbout } from "../vex/applies.ts";
 import { storable, storableIds } from "../vex/storable.ts";
 import type { VexStatement } from "../vex/types.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { packageKey } from "../matching/package-keys.ts";
-import type { FeedProblem, FeedRecord } from "./record.ts";
-import type { Severity } from "./severity.ts";
+import { type FeedProblem, type FeedRecord, vulnerabilityKey } from "../records/record.ts";
+import type { Severity } from "../records/severity.ts";
 
 /** A record in the form in which it is written. */
 export interface StoredRecord {
@@ -18,13 +18,11 @@ export interface StoredRecord {
 }
 
 export const FEED_KEY_KINDS = ["id", "alias", "upstream", "about", "package", "product"] as const;
+
 export type FeedKeyKind = (typeof FEED_KEY_KINDS)[number];
 
 /** What an import reads. */
 export type StoredRead = { stored: StoredRecord; problem?: never } | { problem: FeedProblem; stored?: never };
-
-/** Ids of vulnerabilities are compared without regard to case. */
-export const vulnerabilityKey = (id: string): string => id.toLowerCase();
 
 export function storedRecord(record: FeedRecord): StoredRecord {
   const { id, modified, withdrawn, severity, score, body } = record;

@@ -5,10 +5,10 @@ import { makeTempFolder } from "../../lib/temp-folders.ts";
 import type { Row } from "../../store/index.ts";
 import { noteAttempt } from "./commands.ts";
 import { type DownloadRules, openDownloads, requestFeed, saveBody, validatorsOf } from "./download.ts";
-import type { FeedFormat } from "./formats.ts";
+import type { FeedFormat } from "../records/formats.ts";
 import { type FeedDeps, type Imported, importFeed, type ImportOptions, type ImportSource } from "./import.ts";
 import { fetchIncrements, hasIncrements } from "./osv-increments.ts";
-import { SourceError } from "./record.ts";
+import { SourceError } from "../records/record.ts";
 import { fileSource } from "./source.ts";
 
 export interface UpdateOptions extends ImportOptions, DownloadRules {

@@ -1,7 +1,7 @@
 import type { Turn } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
 import { type NamedPackage, NamedVersions } from "../attached/contradictions.ts";
-import { marks } from "./images.ts";
+import { marks } from "../marks.ts";
 
 const ROWS = 300;
 

@@ -12,9 +12,9 @@ import {
   type Subject,
 } from "../advisories/subject.ts";
 import { type Statement, statementOf } from "../exports/statements.ts";
-import type { ImageAsOf } from "./image-packages.ts";
-import { marks } from "./images.ts";
-import { isAtLeast, isSameVersion } from "./versions.ts";
+import type { ImageAsOf } from "../images/image-packages.ts";
+import { marks } from "../marks.ts";
+import { isAtLeast, isSameVersion } from "../matching/versions.ts";
 
 /** What an advisory says of a vulnerability by an approved event. Times are milliseconds since 1970. */
 export interface AdvisoryDecision extends Statement {

@@ -2,12 +2,12 @@ import { pathOf } from "../../core/image-path.ts";
 import type { PurlOfPackage } from "../../lib/purls/index.ts";
 import { type Database, select } from "../../store/index.ts";
 import { type FeedStatement, isAnythingStated, keysInUse, statementsOn } from "../trusted/read.ts";
-import { imageKeys, productKeysOf, targetIn } from "../trusted/trust.ts";
+import { imageKeys, productKeysOf, targetIn } from "../vex/trust.ts";
 import { isAbout, statedPackage } from "../vex/applies.ts";
-import { packagesNamed } from "./candidates.ts";
+import { packagesNamed } from "../packages/candidates.ts";
 import type { ReadingLimits } from "../attached/statements.ts";
-import type { ImageAsOf } from "./image-packages.ts";
-import { marks } from "./images.ts";
+import type { ImageAsOf } from "../images/image-packages.ts";
+import { marks } from "../marks.ts";
 
 /** A vulnerability, by its ids, in a package. */
 export interface AboutPackage extends PurlOfPackage {

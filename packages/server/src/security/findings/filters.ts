@@ -1,6 +1,6 @@
 import { FindingSeverity, type ListFindingsRequest } from "@moorage/api/messages";
-import { vulnerabilityKey } from "../feeds/stored-record.ts";
-import { isNamed } from "./candidates.ts";
+import { vulnerabilityKey } from "../records/record.ts";
+import { isNamed } from "../packages/candidates.ts";
 import type { ImageFinding } from "./read.ts";
 
 /** Whether the filters of a list leave the finding: all of them, of one with several values any. */

@@ -4,9 +4,10 @@ import { command } from "../../core/command.ts";
 import { isWithin } from "../../lib/uid.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
-import { affectedBy } from "./candidates.ts";
-import { type FindingCause, notePackageChanges } from "./causes.ts";
-import { type ImageName, marks } from "./images.ts";
+import { affectedBy } from "../packages/candidates.ts";
+import { type FindingCause, notePackageChanges } from "../causes/causes.ts";
+import type { ImageName } from "../images/images.ts";
+import { marks } from "../marks.ts";
 import { statedImages } from "./stated-images.ts";
 
 // Digests and causes that one transaction goes through.

@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { noteImageChange } from "./image-cause.ts";
+import { noteImageChange } from "../causes/image-cause.ts";
 import { type Database, type Row, select, takeAdvisoryLock } from "../../store/index.ts";
 import {
   cluesIn,
@@ -16,7 +16,7 @@ import { removeUnused } from "../catalog/remove.ts";
 import { packageRow } from "../catalog/rows.ts";
 import type { Unread } from "../catalog/types.ts";
 import type { MatchingStep } from "./match-packages.ts";
-import { readState, writeState } from "./state.ts";
+import { readState, writeState } from "../causes/matching-state.ts";
 
 // Changes and archives that one transaction looks at.
 const BATCH_CHANGES = 500;

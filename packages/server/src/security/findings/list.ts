@@ -6,14 +6,14 @@ import type { Call } from "../../core/call.ts";
 import { milliseconds } from "../../lib/timestamps.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { invalidArgument } from "../../errors.ts";
-import { wantedPackages } from "./candidates.ts";
+import { wantedPackages } from "../packages/candidates.ts";
 import { matches } from "./filters.ts";
-import { type ImageName, nameOf, type TagsOfImage, tagsOfImages } from "./images.ts";
-import { platformsOfImages } from "./platforms.ts";
+import { type ImageName, nameOf, type TagsOfImage, tagsOfImages } from "../images/images.ts";
+import { platformsOfImages } from "../images/platforms.ts";
 import { comparePositions, type FindingPosition, findingsOfImage, type ImageFinding, positionOf } from "./read.ts";
-import { weighFindings } from "../weights.ts";
+import { weighFindings } from "../images/weights.ts";
 import type { KnownVulnerabilities } from "./vulnerabilities.ts";
-import { type Batch, imagesByRepo, imagesWith } from "./walk.ts";
+import { type Batch, imagesByRepo, imagesWith } from "../images/walk.ts";
 
 /** A finding with the image that has it, and the tags that point to that. */
 export interface ListedFinding extends ImageName {

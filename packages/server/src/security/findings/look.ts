@@ -1,7 +1,7 @@
 import type { Database } from "../../store/index.ts";
 import { knowledgeOf } from "../coverage/image-knowledge.ts";
-import { manifestOf } from "../gate/images.ts";
-import { nameOf, tagsOfImages } from "./images.ts";
+import { manifestOf } from "../coverage/images.ts";
+import { nameOf, tagsOfImages } from "../images/images.ts";
 import { differences, emittedOf, type Notice } from "./notices.ts";
 import { findingsOfImage } from "./read.ts";
 import type { KnownVulnerabilities } from "./vulnerabilities.ts";

@@ -7,7 +7,7 @@ import { BATCH_BYTES, type MatchingStep } from "./match-packages.ts";
 import { changesOfStatements, restateRecord } from "../trusted/restate.ts";
 import { noteRestated } from "../trusted/restate-feeds.ts";
 import { costOf, headsAfter, type MatchedRecord, type RecordHead, recordOf } from "./records.ts";
-import { readState, writeState } from "./state.ts";
+import { readState, writeState } from "../causes/matching-state.ts";
 import { lookupsByPackage, writeFindings } from "./write.ts";
 
 // Changes that one transaction looks at, and packages that it compares with them.

@@ -1,15 +1,16 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { fullName, parsedPurl, type Purl, readRelease } from "../../lib/purls/index.ts";
 import { type Database, type Row, select, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
-import { type ImageComponent, lookupsOf } from "../matching/package-keys.ts";
+import { lookupsOf } from "../matching/package-keys.ts";
 import { costOf, headsOf, recordKey, recordOf } from "./records.ts";
-import { readState, writeState } from "./state.ts";
+import { readState, writeState } from "../causes/matching-state.ts";
 import { lookupsByPackage, type Pair, writeFindings } from "./write.ts";
+import { componentOf } from "../matching/image-component.ts";
 
 const BATCH_PACKAGES = 100;
 const BATCH_PAIRS = 1_000;
+
 /** The content of records that one transaction reads, in bytes; one record may be larger. */
 export const BATCH_BYTES = 512 << 10;
 
@@ -81,29 +82,6 @@ async function addKeys(tx: Database, packages: readonly PackageRow[]): Promise<v
     .values(rows)
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-}
-
-/** The package in the terms of keys. Undefined for a purl that cannot be read. */
-export function componentOf(row: Omit<PackageRow, "matched">): ImageComponent | undefined {
-  const purl = parsedPurl(row.purl);
-  if (purl === undefined) return undefined;
-  const { type, qualifiers } = purl;
-  const distribution = readRelease(qualifiers.get("distro") ?? "", purl.namespace);
-  return {
-    type,
-    ...namesOf(purl, row.name),
-    version: row.version,
-    sourceName: row.source_name,
-    sourceVersion: row.source_version,
-    ...(distribution !== undefined && { distribution }),
-  };
-}
-
-/** Purls have names of npm in lower case; what the package has may have capital letters. */
-function namesOf(purl: Purl, written: string): Pick<Purl, "namespace" | "name"> {
-  const { type, namespace, name } = purl;
-  if (type !== "npm" || written.toLowerCase() !== fullName(purl)) return { namespace, name };
-  return { namespace: written.slice(0, namespace.length), name: written.slice(-name.length) };
 }
 
 /**

@@ -7,8 +7,8 @@ import { withBarePlus } from "../../lib/purls/index.ts";
 import { civilTime } from "../../lib/timestamps.ts";
 import { parentOf } from "../../lib/uid.ts";
 import type { Database } from "../../store/index.ts";
-import { type Severity, SEVERITIES } from "../feeds/severities.ts";
-import type { ImageName } from "./images.ts";
+import { type Severity, SEVERITIES } from "../records/severities.ts";
+import type { ImageName } from "../images/images.ts";
 import type { ImageFinding } from "./read.ts";
 
 // What was emitted of the findings of an image: those that were open then. An event says what differs from that, so

@@ -12,10 +12,10 @@ import {
 } from "../attached/statements.ts";
 import type { Contradiction } from "../attached/contradictions.ts";
 import type { VexRemedy } from "../vex/remedies.ts";
-import { placesOf } from "../weights.ts";
+import { placesOf } from "../images/weights.ts";
 import { statedPackage } from "../vex/applies.ts";
 import { namedVersions } from "./contradictions.ts";
-import { countedSources, type ImageAsOf } from "./image-packages.ts";
+import { countedSources, type ImageAsOf } from "../images/image-packages.ts";
 import {
   type AdvisoryDecision,
   CLOSE_REASONS,
@@ -25,9 +25,9 @@ import {
   isClosedBy,
 } from "./decisions.ts";
 import { type AboutPackage, feedStatements, type LatestOfFeeds } from "./feed-statements.ts";
-import { marks } from "./images.ts";
+import { marks } from "../marks.ts";
 import { recordKey } from "./records.ts";
-import { orderOf } from "./versions.ts";
+import { orderOf } from "../matching/versions.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "./vulnerabilities.ts";
 
 /** A record that affects a package. Times are milliseconds since 1970. */
@@ -80,8 +80,10 @@ export interface FindingsAsked extends ImageAsOf {
 }
 
 const ROWS = 400;
+
 /** In how many places of packages findings are looked for in one step. */
 const PLACES = 2_000;
+
 /** The most claims that are answered with a finding. */
 const MAX_CLAIMS = 5;
 

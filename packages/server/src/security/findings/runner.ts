@@ -13,7 +13,7 @@ import { matchPackages, type MatchingStep } from "./match-packages.ts";
 import { emitNotices } from "./notices.ts";
 import { restateFeeds } from "../trusted/restate-feeds.ts";
 import { startWorker, type Wakes } from "../../work/index.ts";
-import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "./state.ts";
+import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "../causes/matching-state.ts";
 
 /** What is counted. */
 interface MatchingMetrics {

@@ -30,12 +30,12 @@ import { coverageMessage, staleMessage, unknownImageMessage, unknownMessage } fr
 import { type Uncompared, uncomparedIn } from "../coverage/uncompared-packages.ts";
 import { unknownInScope } from "../coverage/scope-summary.ts";
 import { isAnyFeed } from "../coverage/spaces.ts";
-import { staleFeeds } from "../feeds/stale-feeds.ts";
-import { manifestOf } from "../gate/images.ts";
-import { imagesIn } from "../sbom/holdings.ts";
-import { type ImageName, imagesBehind } from "./images.ts";
+import { staleFeeds } from "../coverage/stale-feeds.ts";
+import { manifestOf } from "../coverage/images.ts";
+import { imagesIn } from "../images/holdings.ts";
+import { type ImageName, imagesBehind } from "../images/images.ts";
 import { type ListedFinding, type ListedImages, listFindings } from "./list.ts";
-import { reposWith } from "./walk.ts";
+import { reposWith } from "../images/walk.ts";
 
 const NEEDS = [Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST, Capability.CAP_MANIFEST_METADATA_LIST] as const;
 

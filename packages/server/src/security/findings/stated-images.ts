@@ -1,11 +1,12 @@
 import type { Call } from "../../core/call.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
-import type { StatedCause } from "./statement-causes.ts";
-import { imageNameIn, productKeysOf } from "../trusted/trust.ts";
+import type { StatedCause } from "../causes/statement-causes.ts";
+import { imageNameIn, productKeysOf } from "../vex/trust.ts";
 import { statedPackage } from "../vex/applies.ts";
-import { affectedBy } from "./candidates.ts";
-import { type FindingCause, notePackageChanges } from "./causes.ts";
-import { type ImageName, marks } from "./images.ts";
+import { affectedBy } from "../packages/candidates.ts";
+import { type FindingCause, notePackageChanges } from "../causes/causes.ts";
+import type { ImageName } from "../images/images.ts";
+import { marks } from "../marks.ts";
 
 // Rows per statement, below the parameter limit of every engine.
 const ROWS = 300;

@@ -1,7 +1,7 @@
 import type { Turn } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
 import type { EpssBody } from "../feeds/epss.ts";
-import { type Severity, SEVERITIES } from "../feeds/severities.ts";
+import { type Severity, SEVERITIES } from "../records/severities.ts";
 import { recordKey } from "./records.ts";
 
 /** A vulnerability, as all records together have it that mean the same by their aliases. */

@@ -1,5 +1,5 @@
 import type { Database, Row } from "../../store/index.ts";
-import { notePackageChanges } from "./causes.ts";
+import { notePackageChanges } from "../causes/causes.ts";
 import type { PackageLookup } from "../matching/package-keys.ts";
 import { type Hit, hitOf } from "../matching/record-affects.ts";
 import type { MatchedRecord } from "./records.ts";

@@ -12,7 +12,7 @@ import {
 import type { Database } from "../../store/index.ts";
 import type { ReadingLimits } from "../attached/statements.ts";
 import { knowledgeOf, type ManifestContent, unknownIn } from "../coverage/image-knowledge.ts";
-import { staleFeeds, staleText } from "../feeds/stale-feeds.ts";
+import { staleFeeds, staleText } from "../coverage/stale-feeds.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 

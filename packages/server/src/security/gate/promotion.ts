@@ -3,7 +3,7 @@ import { createTurns } from "../../lib/turns.ts";
 import type { GatedImage, GateRules, JudgePromotion, ToJudge } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Counted, countFindings, together, verdictOn } from "./count.ts";
-import { manifestsBehind, MAX_IMAGES, platformsIn } from "./images.ts";
+import { manifestsBehind, MAX_IMAGES, platformsIn } from "../coverage/images.ts";
 import { keyOf } from "./pull.ts";
 import { findingsState } from "./state.ts";
 

@@ -3,7 +3,7 @@ import { createLru } from "../../lib/lru.ts";
 import type { GatedImage, GateRules, JudgePull } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
 import { type Counted, countFindings, passes, together, verdictOn } from "./count.ts";
-import { manifestOf, namedImages, platformsIn } from "./images.ts";
+import { manifestOf, namedImages, platformsIn } from "../coverage/images.ts";
 import { findingsState } from "./state.ts";
 import type { ManifestContent } from "../coverage/image-knowledge.ts";
 

@@ -4,10 +4,10 @@ import { type Database, type Row, select } from "../../store/index.ts";
 import { folded, MAX_SEARCHED } from "../advisories/lookups.ts";
 import { isAboutPackage, isImageType, packageOf as nameIn, purlType, type Subject } from "../advisories/subject.ts";
 import { decisionOf } from "../findings/decisions.ts";
-import { marks } from "../findings/images.ts";
-import { isSameVersion } from "../findings/versions.ts";
+import { marks } from "../marks.ts";
+import { isSameVersion } from "../matching/versions.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
-import { type LibraryName } from "./held-versions.ts";
+import type { LibraryName } from "./held-versions.ts";
 import { packageOf } from "./library-vulnerabilities.ts";
 
 /** An advisory whose latest approved event says that versions fix a vulnerability, or have a patch for it. */

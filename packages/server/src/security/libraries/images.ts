@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import { type Scope, within } from "../../aip/scope.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
-import { IS_COUNTED } from "../attached/counting-source.ts";
-import { marks } from "../findings/images.ts";
+import { IS_COUNTED } from "../images/counting-source.ts";
+import { marks } from "../marks.ts";
 import type { HeldVersions } from "./held-versions.ts";
 
 /** A tag that points to an image with a version of a library, directly or through an index. */

@@ -1,7 +1,7 @@
 import { type Database, select } from "../../store/index.ts";
-import { vulnerabilityKey } from "../feeds/stored-record.ts";
-import { keysBeside } from "../findings/candidates.ts";
-import { marks } from "../findings/images.ts";
+import { vulnerabilityKey } from "../records/record.ts";
+import { keysBeside } from "../packages/candidates.ts";
+import { marks } from "../marks.ts";
 
 const ROWS = 200;
 

@@ -9,7 +9,7 @@ import { feedStatements } from "../findings/feed-statements.ts";
 import { decidedIds } from "../findings/read.ts";
 import { recordKey } from "../findings/records.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "../findings/vulnerabilities.ts";
-import type { Severity } from "../feeds/severities.ts";
+import type { Severity } from "../records/severities.ts";
 import type { Interval } from "../matching/affected-ranges.ts";
 import { type Hit, hitOf, type RecordAffects, recordAffects } from "../matching/record-affects.ts";
 import { type LibraryName, libraryKey } from "./held-versions.ts";

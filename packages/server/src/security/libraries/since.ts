@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { isIndexType } from "../../core/media-types.ts";
 import { createTurns } from "../../lib/turns.ts";
 import type { Database } from "../../store/index.ts";
-import { IS_COUNTED } from "../attached/counting-source.ts";
-import { imagesIn } from "../sbom/holdings.ts";
+import { IS_COUNTED } from "../images/counting-source.ts";
+import { imagesIn } from "../images/holdings.ts";
 import type { HeldVersions } from "./held-versions.ts";
 import type { TaggedImage } from "./images.ts";
 

@@ -1,6 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import type { AlpineBody } from "../feeds/alpine.ts";
-import type { FeedFormat } from "../feeds/formats.ts";
+import type { FeedFormat } from "../records/formats.ts";
 import { type Affected, type CompiledAffected, compileAffected, isAffected } from "./affected-ranges.ts";
 import { packageKey, type PackageLookup, type RecordPackage, versionOrder } from "./package-keys.ts";
 
@@ -116,4 +115,16 @@ function debianEntries({ package: name, releases }: DebianBody): Entry[] {
 
 function endingAt(...ends: { fixed: string }[]): NonNullable<Affected["ranges"]>[number] {
   return { type: "ECOSYSTEM", events: [{ introduced: "0" }, ...ends] };
+}
+
+/** What is stored of each package and vulnerability. A `fixed` of `0` says that the package never was vulnerable. */
+export interface AlpineBody {
+  /** Such as `v3.20` or `edge`. */
+  release: string;
+  /** Such as `main` or `community`. */
+  repository: string;
+  package: string;
+  id: string;
+  /** The versions in which it is fixed, one for each branch of the package. */
+  fixed: string[];
 }

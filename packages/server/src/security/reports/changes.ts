@@ -1,6 +1,7 @@
 import { ancestorsOf } from "../../lib/uid.ts";
 import { type Database, select } from "../../store/index.ts";
-import { imagesBehind, marks } from "../findings/images.ts";
+import { imagesBehind } from "../images/images.ts";
+import { marks } from "../marks.ts";
 
 /** When what feeds decide about images and packages changed, in milliseconds since 1970. */
 export async function feedChanges(tx: Database): Promise<number[]> {

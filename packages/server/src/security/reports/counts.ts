@@ -2,7 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { stateOfImages } from "../coverage/index-knowledge.ts";
-import type { Severity } from "../feeds/severities.ts";
+import type { Severity } from "../records/severities.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
 import { DAY_MS, type Days, dayOf, tagDays, type TagName } from "../resolved/days.ts";
 import { changesOf } from "./changes.ts";

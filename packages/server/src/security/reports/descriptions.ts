@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call.ts";
-import { vulnerabilityKey } from "../feeds/stored-record.ts";
-import type { Severity } from "../feeds/severities.ts";
+import { vulnerabilityKey } from "../records/record.ts";
+import type { Severity } from "../records/severities.ts";
 import type { ImageFinding } from "../findings/read.ts";
 import { partsOf } from "../resolved/describe.ts";
 import { feedsOf, joinVulnerabilities } from "../vulnerabilities/join.ts";
@@ -80,7 +80,7 @@ async function descriptionOf({ summary, details, references, vectors }: KnownVul
 async function scoresOf(vectors: readonly { type: string; score: string }[]): Promise<Description["scores"]> {
   if (vectors.length === 0) return [];
   // Loaded at first use: what computes scores takes a library that few answers need.
-  const { ratingOf } = await import("../feeds/severity.ts");
+  const { ratingOf } = await import("../records/severity.ts");
   const highest = new Map<string, number>();
   for (const vector of vectors) {
     const score = ratingOf([vector])?.score ?? null;

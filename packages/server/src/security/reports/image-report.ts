@@ -1,11 +1,11 @@
 import type { Call } from "../../core/call.ts";
 import { type Database, select } from "../../store/index.ts";
 import { countingSources } from "../attached/sources.ts";
-import type { ImageAsOf } from "../findings/image-packages.ts";
-import { imagesBehind } from "../findings/images.ts";
+import type { ImageAsOf } from "../images/image-packages.ts";
+import { imagesBehind } from "../images/images.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
-import { weighFindings } from "../weights.ts";
+import { weighFindings } from "../images/weights.ts";
 
 /** What is known of the vulnerabilities of an image, or of all images of an index. */
 export interface ImageReport {

@@ -1,7 +1,8 @@
 import { ScanType } from "@moorage/api/messages";
 import type { Call } from "../../core/call.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
-import { imagesBehind, marks } from "../findings/images.ts";
+import { imagesBehind } from "../images/images.ts";
+import { marks } from "../marks.ts";
 import { readReport, type ReportedVulnerability as Reported } from "../scanners/report.ts";
 import { reportOf } from "../scanners/scans.ts";
 

@@ -1,6 +1,6 @@
 import { isAboutImage, isImageType, isOwnComponent, purlType, type Subject } from "../advisories/subject.ts";
 import { comparableArchitecture } from "../../lib/purls/index.ts";
-import { isAtLeast } from "../findings/versions.ts";
+import { isAtLeast } from "../matching/versions.ts";
 import type { Held, HeldImage, HeldPackage } from "./holdings.ts";
 
 /** What images have of a component: nothing, a version before the fixed one, or none but that and later ones. */

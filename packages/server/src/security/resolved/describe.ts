@@ -2,7 +2,7 @@ import { type Severity, SeveritySchema } from "@moorage/api/messages";
 import { create } from "@bufbuild/protobuf";
 import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
-import { vulnerabilityKey } from "../feeds/stored-record.ts";
+import { vulnerabilityKey } from "../records/record.ts";
 import { feedsOf, type Joined, joinVulnerabilities } from "../vulnerabilities/join.ts";
 import {
   knownVulnerabilities,

@@ -1,7 +1,7 @@
 import { type Database, select } from "../../store/index.ts";
-import { marks } from "../findings/images.ts";
+import { marks } from "../marks.ts";
 import { recordKey } from "../findings/records.ts";
-import { isAtLeast } from "../findings/versions.ts";
+import { isAtLeast } from "../matching/versions.ts";
 import { type KnownVulnerabilities, learnVulnerabilities, type Vulnerability } from "../findings/vulnerabilities.ts";
 import type { Held, HeldImage, HeldPackage } from "./holdings.ts";
 

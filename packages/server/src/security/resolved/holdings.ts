@@ -4,7 +4,7 @@ import { parsedPurl, purlWithoutVersion } from "../../lib/purls/index.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { type Row, statement } from "../../store/index.ts";
 import { REGISTRY_BY_PURL_TYPE } from "../matching/ecosystems.ts";
-import { sourcesFor } from "../sbom/holdings.ts";
+import { sourcesFor } from "../images/holdings.ts";
 
 /** A package that images hold. */
 export interface HeldPackage extends Omit<Row<"packages">, "matched"> {

@@ -19,7 +19,7 @@ import { type FieldViolation, invalidArgument, notFound, permissionDenied } from
 import { isoTime, milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { stateOfImages } from "../coverage/index-knowledge.ts";
-import { type ImageName, nameOf } from "../findings/images.ts";
+import { type ImageName, nameOf } from "../images/images.ts";
 import { repoOfReport } from "../../registry/index.ts";
 import { resolvedByDay, type ResolvedDay, type TaggedImages } from "./by-day.ts";
 import { DAY_MS, type Days, dayOf } from "./days.ts";

@@ -4,7 +4,7 @@ import { Bom, Component, Property } from "@cyclonedx/cyclonedx-library/Models";
 import { JSON as Json, JsonSerializer } from "@cyclonedx/cyclonedx-library/Serialize";
 import { Spec1dot6 } from "@cyclonedx/cyclonedx-library/Spec";
 import parseExpression from "spdx-expression-parse";
-import type { HeldPackage, Holdings } from "./holdings.ts";
+import type { HeldPackage, Holdings } from "../images/holdings.ts";
 
 /** The image that a document is about. */
 export interface Subject {

@@ -1,6 +1,6 @@
 import { pathOf } from "../../core/image-path.ts";
 import type { Call } from "../../core/call.ts";
-import { type Holdings, holdingsOf, type HoldingsQuery } from "./holdings.ts";
+import { type Holdings, holdingsOf, type HoldingsQuery } from "../images/holdings.ts";
 
 /** What an image holds, with the CycloneDX document of it, and the path of the image. Throws as holdingsOf. */
 export async function cycloneDxDocument(

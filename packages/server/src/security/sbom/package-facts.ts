@@ -2,8 +2,8 @@ import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { sourcePurlOf } from "../catalog/purls.ts";
 import { productsByKey, releaseOf } from "../end-of-life/products.ts";
-import { productKey } from "../feeds/fields.ts";
-import { type HeldPackage, holdingsByImage, type ImageHoldings } from "./holdings.ts";
+import { productKey } from "../records/fields.ts";
+import { type HeldPackage, holdingsByImage, type ImageHoldings } from "../images/holdings.ts";
 
 /** What is known about one package of an image. */
 export interface PackageFacts {

@@ -11,10 +11,10 @@ import { pathOf } from "../../core/image-path.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { failedPrecondition, invalidArgument, notFound } from "../../errors.ts";
 import { repos } from "../../registry/index.ts";
-import { attachmentsOf } from "../attached/list.ts";
-import { weighBytes } from "../weights.ts";
+import { attachmentsOf } from "../images/attachments.ts";
+import { weighBytes } from "../images/weights.ts";
 import { cycloneDxDocument } from "./document.ts";
-import { type Holdings, holdingsOf, sourcesFor } from "./holdings.ts";
+import { type Holdings, holdingsOf, sourcesFor } from "../images/holdings.ts";
 
 /** The largest document that is answered whole, in bytes. */
 const MAX_RAW_BYTES = 16 << 20;

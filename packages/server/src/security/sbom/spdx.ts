@@ -1,6 +1,6 @@
 import parseExpression from "spdx-expression-parse";
 import type { Subject } from "./cyclonedx.ts";
-import type { HeldPackage, Holdings } from "./holdings.ts";
+import type { HeldPackage, Holdings } from "../images/holdings.ts";
 
 const NONE = "NOASSERTION";
 const ROOT = "SPDXRef-Image";

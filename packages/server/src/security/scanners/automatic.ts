@@ -5,13 +5,15 @@ import { command } from "../../core/command.ts";
 import { TAG_MOVES } from "../../events/index.ts";
 import { isWithin, parentOf } from "../../lib/uid.ts";
 import { type Database, select, takeAdvisoryLock } from "../../store/index.ts";
-import { imagesBehind, marks } from "../findings/images.ts";
+import { imagesBehind } from "../images/images.ts";
+import { marks } from "../marks.ts";
 import { reportFor, SCAN_TYPES } from "./mime-types.ts";
 import { addScan, type UsableScanner } from "./request.ts";
 import { SCANNING } from "./rows.ts";
 
 /** The name of the row of `matching` that says how far events were looked at. */
 const NAME = "scans";
+
 /** Moves of tags in one transaction, of which each may be about an index with many images, and events gone through. */
 const MAX_MOVES = 50;
 const MAX_EVENTS = 10_000;

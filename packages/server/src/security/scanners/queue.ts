@@ -10,7 +10,8 @@ import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import type { Component } from "../catalog/types.ts";
 import { emitEnded } from "./end-events.ts";
 import type { Counts } from "./report.ts";
-import { deleteScanned, OPEN_STATES, SCANNING, scanSource } from "./rows.ts";
+import { deleteScanned, OPEN_STATES, SCANNING } from "./rows.ts";
+import { scanSource } from "../attached/sources.ts";
 
 /** How long a process that died keeps a scan; a live one renews its hold in time. In milliseconds. */
 export const HOLD_MS = 30_000;

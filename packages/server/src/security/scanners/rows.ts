@@ -2,6 +2,7 @@ import { ScanState } from "@moorage/api/messages";
 import type { CommandOptions } from "../../core/command.ts";
 import type { Database, Row } from "../../store/index.ts";
 import { deletePackages } from "../catalog/remove.ts";
+import { scanSource } from "../attached/sources.ts";
 
 /** The states of scans that are to be done. The index `scans_due` has these, and queries name them as it does. */
 export const OPEN_STATES = "state < 3";
@@ -15,11 +16,6 @@ export const WAITING = { state: ScanState.WAITING, attempts: 0, reason: "" } as 
  * other. Serializable transactions could conflict with requests for scans, which insert into the range of what is due.
  */
 export const SCANNING = { isolation: "read committed" } as const satisfies CommandOptions;
-
-/** The source of the packages of a bill of materials, by the uid of its scan. */
-export function scanSource(uid: string): string {
-  return `scan/${uid}`;
-}
 
 /** Removes what a bill of materials named, for a command that has locked the catalogs. */
 export async function deleteScanned(

@@ -2,7 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
-import { readState, writeState } from "../findings/state.ts";
+import { readState, writeState } from "../causes/matching-state.ts";
 import { restateRecord } from "./restate.ts";
 
 const BATCH_RECORDS = 100;

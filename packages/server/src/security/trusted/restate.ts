@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
-import { noteStatementChange } from "../findings/statement-causes.ts";
-import { hashOf, MAX_DOCUMENT_CHARS, type TrustedStatement, trustedIn, VEX_FORMATS } from "./trust.ts";
+import { noteStatementChange } from "../causes/statement-causes.ts";
+import { hashOf, MAX_DOCUMENT_CHARS, type TrustedStatement, trustedIn, VEX_FORMATS } from "../vex/trust.ts";
 
 // The statements of feeds that count are rows of their own, which are only closed: so what they said as of a time is
 // known, and a document is read once, whatever the number of images that it is about.

@@ -1,5 +1,5 @@
-import { listAt, objectAt, textAt, timeAt } from "../feeds/fields.ts";
-import { csaf } from "../feeds/vex.ts";
+import { listAt, objectAt, textAt, timeAt } from "../records/fields.ts";
+import { csaf } from "./records.ts";
 import { isObject } from "../../lib/json.ts";
 import { csafGroups, type CsafProduct, csafProducts, objectsOf, textsOf } from "./csaf-products.ts";
 import { idsOf } from "./openvex.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
-import { listAt, objectAt, textAt, timeAt } from "../feeds/fields.ts";
-import { collectComponents, cycloneDx } from "../feeds/vex.ts";
+import { listAt, objectAt, textAt, timeAt } from "../records/fields.ts";
+import { collectComponents, cycloneDx } from "./records.ts";
 import { purlOfRefs, refsIn } from "./bom-links.ts";
 import { idsOf } from "./openvex.ts";
 import { remediesOf, remedyOf, type VexRemedy } from "./remedies.ts";

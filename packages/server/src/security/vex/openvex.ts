@@ -1,5 +1,5 @@
-import { listAt, objectAt, textAt, textIfAny, timeAt } from "../feeds/fields.ts";
-import { openVex } from "../feeds/vex.ts";
+import { listAt, objectAt, textAt, textIfAny, timeAt } from "../records/fields.ts";
+import { openVex } from "./records.ts";
 import { remediesOf, remedyOf } from "./remedies.ts";
 import { justificationOf, type VexDocument, type VexStatement, type VexStatus } from "./types.ts";
 

@@ -9,7 +9,7 @@ import { eventsByAdvisory } from "../advisories/events.ts";
 import { advisoryEntry, feedEntry } from "./document-entries.ts";
 import { feedsOf, type Joined, joinVulnerabilities, type RecordRef } from "./join.ts";
 import { type Branch, inScope, pageOfKnown, pageOfTexts } from "./key-pages.ts";
-import { weighBytes } from "../weights.ts";
+import { weighBytes } from "../images/weights.ts";
 import { bodiesOf, refKey } from "./records.ts";
 
 /** A package of a page. `uid`: its name. */

@@ -1,6 +1,7 @@
 import { type Database, select } from "../../store/index.ts";
-import type { FeedFormat } from "../feeds/formats.ts";
-import { type FeedKeyKind, vulnerabilityKey } from "../feeds/stored-record.ts";
+import type { FeedFormat } from "../records/formats.ts";
+import type { FeedKeyKind } from "../feeds/stored-record.ts";
+import { vulnerabilityKey } from "../records/record.ts";
 
 /** A feed, as far as its records are joined. */
 export interface JoinedFeed {

@@ -2,8 +2,8 @@ import type { Database } from "../../store/index.ts";
 import { createTurns } from "../../lib/turns.ts";
 import { isObject } from "../../lib/json.ts";
 import { isWebUrl } from "../../lib/web-url.ts";
-import type { FeedFormat } from "../feeds/formats.ts";
-import { SEVERITIES, type Severity } from "../feeds/severities.ts";
+import type { FeedFormat } from "../records/formats.ts";
+import { SEVERITIES, type Severity } from "../records/severities.ts";
 import type { Joined, JoinedFeed } from "./join.ts";
 import { bodiesOf, headsOf, type RecordHead, refKey } from "./records.ts";
 

@@ -11,8 +11,9 @@ import type { Call } from "../../core/call.ts";
 import { timestamp } from "../../lib/timestamps.ts";
 import type { Database } from "../../store/index.ts";
 import { folded } from "../advisories/lookups.ts";
-import { weighBytes } from "../weights.ts";
-import { type FeedKeyKind, vulnerabilityKey } from "../feeds/stored-record.ts";
+import { weighBytes } from "../images/weights.ts";
+import type { FeedKeyKind } from "../feeds/stored-record.ts";
+import { vulnerabilityKey } from "../records/record.ts";
 import { feedsNamingBy, feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./join.ts";
 import { type Branch, inScope, pageOfKnown, pageOfTexts } from "./key-pages.ts";
 import { knownVulnerabilities, type KnownVulnerability, type Unread, unreadOf } from "./known-vulnerabilities.ts";
@@ -175,6 +176,7 @@ async function advisoriesNaming(
 // The most advisories of groups that are looked at for one page.
 const MAX_ADVISORIES = 5_000;
 const MAX_LISTED = 200;
+
 /** The versions of CVSS, by the names that OSV gives them. */
 export const VECTOR_TYPES: Readonly<Record<string, Severity_Type>> = {
   CVSS_V2: Severity_Type.CVSS_V2,

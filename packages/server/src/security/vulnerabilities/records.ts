@@ -1,6 +1,6 @@
 import { createTurns } from "../../lib/turns.ts";
 import { type Database, select } from "../../store/index.ts";
-import type { Severity } from "../feeds/severities.ts";
+import type { Severity } from "../records/severities.ts";
 import type { RecordRef } from "./join.ts";
 
 /** A record of a feed without its content, of which it has the size in bytes. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { Server as NetServer } from "node:net";
-import type { Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import { Code, MoorageError } from "../../errors.ts";
 import { continueWhenRead } from "./expect.ts";
 import type { PortLimits } from "./limits.ts";
-import type { Handler } from "./listen.ts";
 import { statusJson } from "../status.ts";
+import type { Request, Response } from "../../core/http.ts";
+import type { Awaitable } from "../../lib/awaitable.ts";
 
 // An `import` of the module reads all of its exports, and some of them load Node's HTTP client with its WebSockets.
 const { createServer } = process.getBuiltinModule("node:http");
@@ -115,3 +115,6 @@ function rejection(code: string | undefined, errorDomain: string): string {
   const body = JSON.stringify(statusJson(error, "http", errorDomain));
   return `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }
+
+/** Answers a request of either HTTP version. */
+export type Handler = (request: Request, response: Response) => Awaitable<void>;

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
-import type { IncomingMessage, RequestOptions } from "node:http";
-import { connect as http2Connect } from "node:http2";
-import type { ClientHttp2Session } from "node:http2";
+import { type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http";
+import { type ClientHttp2Session, connect as http2Connect } from "node:http2";
 import { request as httpsRequest } from "node:https";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, test } from "node:test";
 import { pino } from "pino";
 import { selfSigned } from "../../../test/support/certificate.ts";
-import { listen } from "./listen.ts";
-import type { ConnectionSource, Handler, ListenOptions, Listening } from "./listen.ts";
+import { type ConnectionSource, listen, type Listening, type ListenOptions } from "./listen.ts";
+import type { Handler } from "./http1.ts";
 
 const log = pino({ level: "silent" });
 const pair = selfSigned();

@@ -1,29 +1,24 @@
 import { randomUUID } from "node:crypto";
-import { constants, createServer as createHttp2Server } from "node:http2";
-import type {
-  Http2Server,
-  Http2ServerRequest,
-  Http2ServerResponse,
-  IncomingHttpHeaders,
-  ServerHttp2Session,
-  ServerHttp2Stream,
+import {
+  constants,
+  createServer as createHttp2Server,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
-import type { Server as TlsServer } from "node:tls";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import type { Request, Response } from "../../core/http.ts";
 import { attempt, type Awaitable } from "../../lib/awaitable.ts";
 import type { TakeConnection } from "./connections.ts";
 import { continueWhenRead } from "./expect.ts";
-import { http1 } from "./http1.ts";
-import { PORT_LIMITS } from "./limits.ts";
-import type { PortLimits } from "./limits.ts";
+import { http1, type Handler } from "./http1.ts";
+import { PORT_LIMITS, type PortLimits } from "./limits.ts";
 import { peek } from "./sniff.ts";
-import { asMoorageError, statusJson } from "../status.ts";
-import type { ErrorLog } from "../status.ts";
-
-/** Answers a request of either HTTP version. */
-export type Handler = (request: Request, response: Response) => Awaitable<void>;
+import { asMoorageError, type ErrorLog, statusJson } from "../status.ts";
 
 /** Answers an HTTP/2 stream completely and returns true; or returns false, and the handler gets it as a request. */
 export type TakeStream = (

@@ -8,7 +8,8 @@ import type { Observed, ObservedHead, RequestObserver } from "../../core/observe
 import { logWhenDone } from "./access-log.ts";
 import { awaitsBody, cutStream, limitBody } from "./body-deadline.ts";
 import type { ClientAddress } from "./client-address.ts";
-import type { Handler, TakeStream } from "./listen.ts";
+import type { TakeStream } from "./listen.ts";
+import type { Handler } from "./http1.ts";
 import type { PullTurns } from "./pull-turns.ts";
 import type { Admission } from "./rate-limits.ts";
 import { type Handlers, hasTwoTokens, type Route, selectRoute } from "./select-route.ts";

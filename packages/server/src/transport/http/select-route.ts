@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
-import type { AnswerStream } from "../rpc/grpc.ts";
 
 /** The handlers of the port, each with the requests that it takes. */
 export interface Handlers {
@@ -83,3 +82,10 @@ export function hasTwoTokens(rawHeaders: readonly string[]): boolean {
     if (rawHeaders[at]?.length === 13 && rawHeaders[at]?.toLowerCase() === "authorization") found++;
   return found > 1;
 }
+
+/** Answers the call on a stream completely. Never rejects. The port handles the stream's errors. */
+export type AnswerStream = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  data: RequestData,
+) => Promise<void>;

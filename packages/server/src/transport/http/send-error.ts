@@ -1,6 +1,6 @@
 import { asMoorageError, type ErrorLog } from "../status.ts";
 import type { Response } from "../../core/http.ts";
-import { answerError } from "../rest/send.ts";
+import { answerError } from "./answer-error.ts";
 
 /**
  * Makes a function that answers an error as AIP-193 JSON, for endpoints without transcoding. `status` replaces the HTTP

@@ -2,7 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { type Response, writeHead } from "../../core/http.ts";
 import type { Written } from "../../core/written-answer.ts";
 import { steps } from "../steps.ts";
-import { type AnswerContext, okHeaders } from "./send.ts";
+import { okHeaders } from "./send.ts";
+import type { AnswerContext } from "../http/answer-error.ts";
 import { sent } from "./send-stream.ts";
 
 /** How long a client may take for a large answer. Then it is cut off, since others wait for its memory. */

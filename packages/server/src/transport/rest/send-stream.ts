@@ -3,7 +3,7 @@ import { type Response, writeHead } from "../../core/http.ts";
 import type { Streamed } from "../../core/streamed-answer.ts";
 import type { ErrorLog } from "../status.ts";
 import { listJson } from "./list-json.ts";
-import type { AnswerContext } from "./send.ts";
+import type { AnswerContext } from "../http/answer-error.ts";
 
 /**
  * Answers 200 with a list that is read while it is sent: no more is read before the client has taken what was sent. The

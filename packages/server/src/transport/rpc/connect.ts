@@ -2,11 +2,13 @@ import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import {
   Code as ConnectCode,
   ConnectError,
+  type ConnectRouter,
+  type ContextValues,
   createConnectRouter,
   createContextKey,
   createContextValues,
+  type HandlerContext,
 } from "@connectrpc/connect";
-import type { ConnectRouter, ContextValues, HandlerContext } from "@connectrpc/connect";
 import {
   compressionBrotli,
   compressionGzip,
@@ -20,8 +22,7 @@ import { file_google_rpc_status } from "@moorage/api/gen/google/rpc/status_pb";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
-import { ANONYMOUS } from "../../core/call.ts";
-import type { Caller } from "../../core/call.ts";
+import { ANONYMOUS, type Caller } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import type { CallHead } from "../../runtime/pipeline.ts";
 import { streamed } from "./connect-stream.ts";
@@ -32,7 +33,7 @@ import { health } from "./health.ts";
 import { MAX_DEADLINE_MS, MAX_MESSAGE_BYTES } from "../http/limits.ts";
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import { reflection } from "./reflection.ts";
-import type { RpcHandlerOptions } from "./handler.ts";
+import type { RpcHandlerOptions } from "./options.ts";
 import { completeErrors, readableMessage, toConnectError } from "./errors.ts";
 import { isServerStreaming, isUnary } from "../../core/method-kinds.ts";
 import { pathOf, serviceOf, trueNamesOf, servedNames } from "./names.ts";
@@ -48,6 +49,7 @@ interface RpcRequest extends RequestData {
   unknown: boolean;
   drop(): void;
 }
+
 /** Turns an error into the form in which it is answered. */
 type ToRejection = (error: unknown, values: ContextValues) => ConnectError;
 
@@ -61,6 +63,7 @@ const REQUEST = createContextKey<RpcRequest>({
   drop: () => {},
 });
 const CALLER = createContextKey<Caller>(ANONYMOUS);
+
 /** Whether the request's message was decoded. */
 const IS_READ = createContextKey(false);
 

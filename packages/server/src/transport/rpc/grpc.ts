@@ -1,12 +1,9 @@
-import { constants } from "node:http2";
-import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { Readable } from "node:stream";
 import { pipeline as piped } from "node:stream/promises";
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { packed, unpacked } from "../../runtime/latin1.ts";
 import type { UnaryCodec } from "../../runtime/pipeline.ts";
-import type { RequestData } from "../../core/http.ts";
 import { messageOf } from "../../core/stored-answer.ts";
 import { isStreamed } from "../../core/streamed-answer.ts";
 import { isWritten } from "../../core/written-answer.ts";
@@ -15,21 +12,14 @@ import { hasMoreFields } from "../../lib/protobuf-size.ts";
 import { isCacheable } from "../../runtime/response-cache.ts";
 import { type EncodedList, listEncoder } from "./encoded-list.ts";
 import { type Envelope, envelope, enveloped, tooManyValues, UnaryBody } from "./grpc-body.ts";
-import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, encodingOf, isAccepted } from "./grpc-encoding.ts";
-import type { Encoding } from "./grpc-encoding.ts";
+import { ACCEPTED_ENCODINGS, COMPRESS_FROM_BYTES, type Encoding, encodingOf, isAccepted } from "./grpc-encoding.ts";
 import { DEADLINE_EXCEEDED, deadlineTrailers, failureTrailers } from "./grpc-status.ts";
 import { grpcTimeoutMs } from "./grpc-timeout.ts";
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, PORT_LIMITS } from "../http/limits.ts";
-import type { RpcHandlerOptions } from "./handler.ts";
+import type { RpcHandlerOptions } from "./options.ts";
 import { steps } from "../steps.ts";
 import { areaOf, asMoorageError } from "../status.ts";
-
-/** Answers the call on a stream completely. Never rejects. The port handles the stream's errors. */
-export type AnswerStream = (
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  data: RequestData,
-) => Promise<void>;
+import type { AnswerStream } from "../http/select-route.ts";
 
 type GrpcOptions = Pick<RpcHandlerOptions, "pipeline" | "errorDomain" | "log" | "maxMessageBytes">;
 

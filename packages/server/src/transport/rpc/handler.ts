@@ -1,27 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http2";
-import type { DescService } from "@bufbuild/protobuf";
-import type { Pipeline } from "../../runtime/pipeline.ts";
 import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
-import type { AnswerStream } from "./grpc.ts";
+import type { AnswerStream } from "../http/select-route.ts";
 import type { Request, RequestHandler } from "../../core/http.ts";
 import { isUnary } from "../../core/method-kinds.ts";
 import { serviceOf, trueNamesOf, servedNames } from "./names.ts";
-import type { ErrorLog } from "../status.ts";
-
-export interface RpcHandlerOptions {
-  pipeline: Pipeline;
-  /** The services to serve, besides health and reflection. None of their methods may stream requests. */
-  services: readonly DescService[];
-  /** Package prefixes that stand for `moorage` as well, e.g. `acme.platform`. Source: docs/contract.md, "Versions". */
-  aliases: readonly string[];
-  errorDomain: string;
-  log: ErrorLog;
-  /** Aborted when the server starts to shut down: health answers NOT_SERVING, watches and streams end. */
-  shutdown: AbortSignal;
-  /** What keeps the server from being ready; health answers NOT_SERVING then. Defaults to nothing. */
-  problem?(): string | undefined;
-  maxMessageBytes?: number;
-}
+import type { RpcHandlerOptions } from "./options.ts";
 
 export interface RpcHandler {
   /**

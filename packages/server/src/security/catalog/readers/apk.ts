@@ -1,5 +1,5 @@
 import { linesOf } from "./lines.ts";
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 
 /** Packages of Alpine, Wolfi and the like. Source: apk-package(5), the installed database. */
 export const apkReader: FileReader = {

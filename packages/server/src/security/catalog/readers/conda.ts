@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 
 const PATH = /(?:^|\/)conda-meta\/[^/]+\.json$/;
 const MAX_VALUES = 4_000_000;

@@ -1,7 +1,8 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 
 const MAX_VALUES = 2_000_000;
+
 /** The runtime that a program brings along, which is a package of NuGet under its name behind this. */
 const RUNTIME_PACK = "runtimepack.";
 

@@ -1,4 +1,4 @@
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { paragraphs } from "./paragraphs.ts";
 
 const FIELDS = new Set(["package", "status", "version", "architecture", "source"]);

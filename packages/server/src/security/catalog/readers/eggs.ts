@@ -1,4 +1,4 @@
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { pythonPackage } from "./python.ts";
 import { zipTexts } from "./zip-texts.ts";
 

@@ -1,7 +1,7 @@
 import { openExecutable } from "./executable-formats.ts";
 import { goModules } from "./go.ts";
 import { rustCrates } from "./rust.ts";
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 
 const EXECUTABLE_BITS = 0o111;
 const MAX_BYTES = 2 * 1024 ** 3;

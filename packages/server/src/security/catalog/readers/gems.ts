@@ -1,7 +1,8 @@
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { linesOf } from "./lines.ts";
 
 const PATH = /(?:^|\/)specifications\/(?:default\/)?([^/]+)\.gemspec$/;
+
 /** What stands in front of a specification: name and version. Further lines are lists of files. */
 const READ_BYTES = 64 * 1024;
 const MAX_LINE = 2_000;

@@ -1,4 +1,4 @@
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { apkReader } from "./apk.ts";
 import { composerReader } from "./composer.ts";
 import { condaReader } from "./conda.ts";

@@ -3,7 +3,8 @@ import type { Readable } from "node:stream";
 import { fromBufferPromise, openPromise, type ZipFile } from "yauzl";
 import { type HeldFile, TempFolderError } from "../held-file.ts";
 import type { FoundPackages } from "../budget.ts";
-import { CatalogError, type FileReader, type FoundPackage, type Reading } from "../types.ts";
+import { CatalogError, type FoundPackage, type Reading } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { type ArchiveClues, ClassFolders, cluesOf, isAnyOwn, statedCoordinates } from "./java-clues.ts";
 import { builtVersion, stemOf } from "./java-file-name.ts";
 import { isOfJava, licenceIn, type Manifest, manifestOf, namesIn, versionsIn } from "./java-manifest.ts";
@@ -13,9 +14,11 @@ import { withoutScript } from "./zip-start.ts";
 const ARCHIVE = /\.(?:jar|war|ear|sar|par|rar|jpi|hpi|nar|kar)$/i;
 const MANIFEST = "META-INF/MANIFEST.MF";
 const MAVEN = /(?:^|\/)META-INF\/maven\/[^/]+\/[^/]+\/pom\.(?:properties|xml)$/;
+
 /** An archive inside of an archive inside of an archive, that deep. */
 const MAX_DEPTH = 8;
 const MAX_ENTRIES = 200_000;
+
 /** Together, of all archives inside of one and all that is read of them. */
 const MAX_UNPACKED_BYTES = 4 * 1024 ** 3;
 const MAX_TEXT_BYTES = 1024 * 1024;

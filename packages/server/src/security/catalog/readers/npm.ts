@@ -1,5 +1,6 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
-import type { FileReader, FoundPackage } from "../types.ts";
+import type { FoundPackage } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 
 const MAX_VALUES = 1_000_000;
 const PATH = /(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/@.][^/]*\/package\.json$/;

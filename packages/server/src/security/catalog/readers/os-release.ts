@@ -1,5 +1,5 @@
 import { linesOf } from "./lines.ts";
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 
 /** The longest value that is kept, in characters. */
 const MAX_VALUE = 64;

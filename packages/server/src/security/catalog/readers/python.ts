@@ -1,8 +1,10 @@
-import type { FileReader, FoundPackage } from "../types.ts";
+import type { FoundPackage } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { paragraphs } from "./paragraphs.ts";
 
 const PATH = /\.(?:dist-info\/METADATA|egg-info\/PKG-INFO|egg-info|egg\/EGG-INFO\/PKG-INFO)$/;
 const FIELDS = new Set(["name", "version", "license", "license-expression"]);
+
 /** A license field that is the text of the license is not a name of it. */
 const MAX_LICENCE = 200;
 

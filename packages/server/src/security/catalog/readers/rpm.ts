@@ -1,6 +1,7 @@
 import type { HeldFile } from "../held-file.ts";
 import type { FoundPackages } from "../budget.ts";
-import type { FileReader, Reading } from "../types.ts";
+import type { Reading } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { packageOfHeader } from "./rpm-header.ts";
 import { sqliteHeaders } from "./rpm-sqlite.ts";
 

@@ -1,6 +1,6 @@
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { FoundPackages } from "../budget.ts";
-import type { FileReader } from "../types.ts";
+import type { FileReader } from "../reader.ts";
 import { npmName, npmPackage } from "./npm.ts";
 import { pnpData } from "./pnp-data.ts";
 import { zipTexts } from "./zip-texts.ts";
@@ -11,8 +11,10 @@ const PNP = /(?:^|\/)\.pnp\.(?:cjs|js|data\.json)$/;
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 const MAX_VALUES = 4_000_000;
 const ZIP = Buffer.from("PK");
+
 /** `npm:1.2.3`, perhaps of a virtual package, with parameters behind it. */
 const REGISTRY = /^(?:virtual:[^#]*#)?npm:([^:@#]+)(?:::.*)?$/;
+
 /** A package of the registry that was patched, whose version stands among the parameters. */
 const PATCH = /^(?:virtual:[^#]*#)?patch:/;
 const VERSION = "version=";

@@ -1,0 +1,37 @@
+import { unconflicted, Code, MoorageError } from "../errors.ts";
+import { errorAnswer } from "./errors.ts";
+import { isLookBeforePush } from "./push-hint.ts";
+import { type Exchange, challenge, scopeOf } from "./request.ts";
+import { sendJson } from "./send.ts";
+
+/**
+ * Answers an error in both formats: the `errors` of OCI, and the code, message and details of AIP-193. Source:
+ * docs/contract.md, "Errors".
+ */
+export function answerError(exchange: Exchange, thrown: unknown): void {
+  const { req, res, data, deps, name } = exchange;
+  const { status, ociCode, error, headers, detail } = errorAnswer(unconflicted(thrown, req.method), data.requestId);
+  const shown = isLookBeforePush(exchange, error) ? 404 : status;
+  // A client that closed the connection while sending its body gets no answer and causes no log line.
+  const aborted = req.destroyed && !req.complete;
+  const isUnexpected = error.code === Code.Internal || !(thrown instanceof MoorageError);
+  if (isUnexpected && !aborted && !res.destroyed)
+    deps.log.error({ requestId: data.requestId, err: thrown }, "registry request failed");
+  if (res.headersSent || res.destroyed || aborted) {
+    res.destroy();
+    return;
+  }
+  for (const header of ["etag", "cache-control", "docker-content-digest", "accept-ranges"]) res.removeHeader(header);
+  const { details, message, code } = {
+    details: [],
+    message: error.message,
+    code: error.code,
+    ...deps.statusJson(error, "registry", deps.config.errorDomain),
+  };
+  if (status === 401 && headers["www-authenticate"] === undefined)
+    headers["www-authenticate"] = challenge(exchange, scopeOf(name, ["pull"]));
+  const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
+  sendJson(exchange, shown, { ...headers, "content-type": "application/json" }, body);
+  // The rest of the request body is discarded, so that the connection can be reused.
+  if (!req.complete) req.resume();
+}

@@ -1,0 +1,1 @@
+export const marks = (values: readonly unknown[]): string => values.map(() => "?").join(", ");
