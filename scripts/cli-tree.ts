@@ -1,6 +1,6 @@
 // The tree of commands as documents and man pages show it.
 import type { Command, Option } from "commander";
-import { wholeProgram } from "../packages/cli/src/command/program.ts";
+import { wholeProgram } from "../packages/cli/src/program.ts";
 import { addFlagsOfSettings } from "../packages/cli/src/settings.ts";
 
 /** A command of the first level, with all commands below it that do something, itself included. */

@@ -177,7 +177,7 @@ const HAND_MADE: readonly CommandSpec[] = [
     name: "api",
     section: "This command",
     summary: "send a request to any path of the server",
-    load: async () => (await import("./api/command.ts")).addApi,
+    load: async () => (await import("./raw/command.ts")).addApi,
   },
   {
     name: "mcp",
@@ -211,6 +211,6 @@ function commandOfNoun(noun: NounSpec): CommandSpec {
     section,
     summary,
     ...(aliases && { aliases }),
-    load: async () => (await import("./resources/nouns.ts")).loadNoun(noun),
+    load: async () => (await import("./nouns.ts")).loadNoun(noun),
   };
 }

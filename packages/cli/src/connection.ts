@@ -8,7 +8,7 @@ import type {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { debug, showRequests } from "./api/debug.ts";
+import { debug, showRequests } from "./http/debug.ts";
 import { exitOfRpcCode } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import { endOf } from "./claims.ts";

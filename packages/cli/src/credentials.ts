@@ -5,23 +5,15 @@ import { EXIT } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import { configFolder } from "./config/paths.ts";
 import { locked } from "./lock.ts";
-import { tokenRequest } from "./oauth.ts";
+import { tokenRequest, type Tokens } from "./oauth.ts";
 
 /** A sign-in to one server. */
-export interface Login {
-  accessToken: string;
-  /** When the access token expires, in milliseconds since 1970. */
-  expiresAtMs: number;
-  /** Valid for one use; the response has the next one. */
-  refreshToken: string;
+export interface Login extends Tokens {
   /** The uid of the identity provider; empty when the person chose it in the browser. */
   identityProvider: string;
   /** The host[:port] in the names of the server's images; absent where an older version wrote the file. */
   registry?: string;
 }
-
-/** What a sign-in, or a refresh, gives. */
-export type Tokens = Pick<Login, "accessToken" | "expiresAtMs" | "refreshToken">;
 
 /** Sign-ins by the URL of the server. */
 export type Logins = Record<string, Login>;

@@ -1,8 +1,7 @@
 // A sign-in without a browser on this machine: the person enters a code on another device. Source: RFC 8628.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Tokens } from "./credentials.ts";
 import { CLIENT } from "./loopback.ts";
-import { type Endpoints, formRequest, tokenRequest } from "./oauth.ts";
+import { type Endpoints, formRequest, tokenRequest, type Tokens } from "./oauth.ts";
 import { plain } from "./printable.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";

@@ -3,8 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Tokens } from "./credentials.ts";
-import { type Endpoints, tokenRequest } from "./oauth.ts";
+import { type Endpoints, tokenRequest, type Tokens } from "./oauth.ts";
 import { plain } from "./printable.ts";
 
 /** Waits for the browser. `show` gets the address to open there. Throws an Error that says why there are no tokens. */

@@ -10,6 +10,6 @@ if (argv.length === 1 && (first === "--version" || first === "-V")) {
   const { answerCompletion } = await import("./completion/answer.ts");
   await answerCompletion(argv.slice(1), first === "__complete-later");
 } else {
-  const { run } = await import("./command/run.ts");
+  const { run } = await import("./run.ts");
   await run(argv);
 }

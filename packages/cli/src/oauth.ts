@@ -1,13 +1,21 @@
 // How commands use a server's OAuth endpoints.
-import { send, Unreachable } from "./api/http.ts";
+import { send, Unreachable } from "./http/http.ts";
 import { EXIT } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
-import type { Tokens } from "./credentials.ts";
 import { plain } from "./printable.ts";
 
 const TIMEOUT_MS = 15_000;
 
 /** Tokens, or why there are none, in the terms of OAuth. */
+/** What a sign-in, or a refresh, gives. */
+export interface Tokens {
+  accessToken: string;
+  /** When the access token expires, in milliseconds since 1970. */
+  expiresAtMs: number;
+  /** Valid for one use; the response has the next one. */
+  refreshToken: string;
+}
+
 export type TokenAnswer = { tokens: Tokens } | { error: string; description: string };
 
 /** The URLs of a server's endpoints. */

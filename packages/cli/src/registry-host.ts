@@ -1,5 +1,5 @@
 // The name of a server's registry, which is not always that of its platform.
-import { send } from "./api/http.ts";
+import { send } from "./http/http.ts";
 import { EXIT } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import { parseChallenge } from "./oci/challenge.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "@moorage/server";
 import { type Command, Help, Option } from "commander";
-import { completes, type Source } from "./completion/sources.ts";
+import { completes, type Source } from "./command/completion-sources.ts";
 
 /** Values of flags, by commander's attribute names. */
 export type FlagValues = Readonly<Record<string, unknown>>;

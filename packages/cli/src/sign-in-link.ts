@@ -1,6 +1,6 @@
 // `moorage sign-in-link`: an address that signs one browser in, once.
 import type { Command } from "commander";
-import { send } from "./api/http.ts";
+import { send } from "./http/http.ts";
 import { originOf, platformToken } from "./caller.ts";
 import { EXIT, exitOfStatus } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";

@@ -7,10 +7,10 @@ import { DatabaseSync } from "node:sqlite";
 import type { Command } from "commander";
 import { test } from "node:test";
 import { sized } from "../../server/test/support/extent.ts";
-import { programFor } from "../src/command/program.ts";
+import { programFor } from "../src/program.ts";
 import { NOUNS } from "../src/gen/resources.ts";
 import type { ArgumentSpec, MethodSpec } from "../src/resources/spec.ts";
-import { tasksOf } from "../src/tasks/index.ts";
+import { tasksOf } from "../src/nouns.ts";
 import { environment, LAUNCHER, moorage, startServing, terminate } from "./commands.ts";
 import { openQuick } from "./quick.ts";
 

@@ -1,7 +1,7 @@
 // When a failed call is made again. Source: AIP-194, and packages/api/src/client/retry.ts.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiFailure } from "./failure.ts";
-import { Unreachable } from "./http.ts";
+import { Unreachable } from "../http/http.ts";
 
 const RETRIES = 4;
 const FIRST_DELAY_MS = 100;

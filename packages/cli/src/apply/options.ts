@@ -1,20 +1,8 @@
 // `moorage apply`: files of resources, made so on the server.
 import type { Command } from "commander";
-import { addServerOptions, type ServerFlags } from "../command/global-options.ts";
-import { addOutputOptions, type OutputFlags } from "../output/output.ts";
-
-/** The flags of `moorage apply`. */
-export interface ApplyFlags extends ServerFlags, OutputFlags {
-  file?: string[];
-  dryRun?: boolean;
-  exitCode?: boolean;
-  prune?: boolean;
-  pruneRepos?: boolean;
-  secrets?: boolean;
-  yes?: boolean;
-  print?: string;
-  tags?: boolean;
-}
+import { addServerOptions } from "../command/global-options.ts";
+import { addOutputOptions } from "../output/output.ts";
+import type { ApplyFlags } from "./flags.ts";
 
 /** Adds `moorage apply`. */
 export function addApply(program: Command): void {

@@ -8,9 +8,9 @@ import { yamlText } from "../output/yaml.ts";
 import { createWriter } from "../output/writer.ts";
 import { compact, hasBehavior, isEmpty } from "./fields.ts";
 import { KIND_SPECS, type KindSpec } from "./kinds.ts";
-import type { ApplyFlags } from "./options.ts";
+import type { ApplyFlags } from "./flags.ts";
 import { replaced } from "./references.ts";
-import { callerOf } from "./run.ts";
+import { callerOf } from "./caller.ts";
 import type { Server } from "./server.ts";
 
 /** Prints the documents of a group and of all below it. Returns the exit code. */

@@ -1,11 +1,9 @@
 // What `moorage apply` does, from its flags to its exit code.
-import { claimsOf } from "../claims.ts";
 import { namesOf } from "../api/names.ts";
 import { openRest, type JsonObject, type RestClient } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { lineOf, UsageFailure } from "../command/failure.ts";
 import { interruption } from "../command/interrupt.ts";
-import { platformToken, originOf } from "../caller.ts";
 import { issuerIn, noteIssuerFaults } from "../issuer-check.ts";
 import { formatOf } from "../output/format.ts";
 import type { Listing } from "../output/listing.ts";
@@ -14,13 +12,14 @@ import { confirm } from "../terminal/confirm.ts";
 import { isInteractive } from "../terminal/question.ts";
 import { type Applied, applyAll } from "./all.ts";
 import type { Action } from "./one.ts";
-import type { ApplyFlags } from "./options.ts";
+import type { ApplyFlags } from "./flags.ts";
 import { type Declared, declaredIn } from "./parse.ts";
 import { type Surplus, surplusOf } from "./prune.ts";
 import { dependenciesOf, indexOf, uidsOf } from "./references.ts";
 import { existingOn, type Server } from "./server.ts";
 import { createPrinter, type Printer } from "./show.ts";
 import { type Problem, throwProblems } from "./source.ts";
+import { callerOf } from "./caller.ts";
 
 /** The exit code of a dry run that found changes, where `--exit-code` asks for it. */
 const CHANGES_FOUND = 8;
@@ -160,12 +159,6 @@ async function deleteOne(server: Server, one: Surplus, printer: Printer, isDryRu
     printer.line(`${one.label}: ${lineOf(error)}`, "red");
     return { ...pruned(one, "failed"), error: lineOf(error) };
   }
-}
-
-/** The uid of the identity whose token this command uses. */
-export async function callerOf(flags: ApplyFlags): Promise<string> {
-  const { token } = await platformToken(await originOf(flags));
-  return String(claimsOf(token)["sub"]);
 }
 
 function resultOf({ declared, outcome }: Applied): Result {

@@ -1,6 +1,6 @@
 // The flags that the commands of `moorage auth` have in common.
 import type { Command } from "commander";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 
 /** Flags of a command that changes a file. */
 export interface FileFlags {

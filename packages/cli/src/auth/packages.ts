@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { UsageFailure } from "../command/failure.ts";
 import { addServerOptions, type ServerFlags } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { accessTokenFor, readLogins } from "../credentials.ts";
 import { tradeToken } from "../oauth.ts";
 import { signedInTo } from "../sign-ins.ts";

@@ -1,6 +1,6 @@
 // The flags that every command for a server takes: which server, as whom, how long to wait, and what to show of it.
 import { type Command, Option } from "commander";
-import { completes, type Source } from "../completion/sources.ts";
+import { completes, type Source } from "./completion-sources.ts";
 
 /** The flags that select the server and the caller, as commander names them. */
 export interface ServerFlags {

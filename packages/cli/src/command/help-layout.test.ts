@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
-import { wholeProgram } from "./program.ts";
+import { wholeProgram } from "../program.ts";
 
 const COLUMNS = 80;
 

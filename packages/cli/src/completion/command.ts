@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Argument, type Command } from "commander";
 import { SHELLS, type Shell } from "./reply.ts";
-import { describes } from "./sources.ts";
+import { describes } from "../command/completion-sources.ts";
 
 /** The file of each shell's script in the package's folder `completions`. */
 export const SCRIPT_FILES: Readonly<Record<Shell, string>> = {

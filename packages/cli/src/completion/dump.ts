@@ -1,6 +1,6 @@
 // From commander's tree to the table of completion, when the package is built.
 import type { Argument, Command, Option } from "commander";
-import { sourceOf, wordsOf } from "./sources.ts";
+import { sourceOf, wordsOf } from "../command/completion-sources.ts";
 import type { ArgumentEntry, CommandEntry, OptionEntry, Table, Value } from "./table.ts";
 
 const MAX_HELP_CHARS = 80;

@@ -4,7 +4,7 @@ import type { Kind } from "../api/name-kinds.ts";
 import type { Named } from "./cache.ts";
 import { type Candidate, starting } from "./candidates.ts";
 import type { Lists } from "./lists.ts";
-import type { Source } from "./sources.ts";
+import type { Source } from "../command/completion-sources.ts";
 
 // What is called by its own name or number alone, wherever it is.
 const FLAT: readonly Source[] = ["binding", "subscription", "mapping", "invite", "advisory", "upstream", "policy"];

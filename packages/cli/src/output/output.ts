@@ -1,7 +1,7 @@
 // Prints what the API answers: data on standard output in the format of `-o`, words on standard error.
 import { type Command, Option } from "commander";
 import type { JsonObject } from "../api/rest.ts";
-import { describes } from "../completion/sources.ts";
+import { describes } from "../command/completion-sources.ts";
 import { printableLines } from "../printable.ts";
 import { blocksOf } from "./blocks.ts";
 import { checkedFormat, FORMAT_HELP, formatOf, FORMATS } from "./format.ts";

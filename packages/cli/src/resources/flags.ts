@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { Json } from "../api/rest.ts";
 import { durationMs } from "../command/duration.ts";
 import { UsageFailure } from "../command/failure.ts";
-import { completes, describes } from "../completion/sources.ts";
+import { completes, describes } from "../command/completion-sources.ts";
 import { nearest } from "../near.ts";
 import type { FieldSpec, FieldType } from "./spec.ts";
 

@@ -1,7 +1,7 @@
 // A method of the API as a command below its noun.
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { KINDS } from "../api/name-kinds.ts";
-import { completes, type Source } from "../completion/sources.ts";
+import { completes, type Source } from "../command/completion-sources.ts";
 import { addServerOptions } from "../command/global-options.ts";
 import { foldedExample } from "../command/help-layout.ts";
 import { addOutputOptions } from "../output/output.ts";

@@ -1,7 +1,7 @@
 // `moorage eol`: tags whose product is past its end of life, and the ends of life of a product.
 import { Argument, type Command, Option } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import type { EolFlags } from "./eol-lists.ts";
 import { addListOptions } from "./options.ts";

@@ -1,10 +1,10 @@
 // The commands made by hand of `moorage events`; what they do is loaded when they run.
 import { Argument, Option, type Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import type { WatchFlags } from "./event-watch.ts";
-import type { Tasks } from "./index.ts";
+import type { Tasks } from "./tasks.ts";
 import { repeatable } from "./options.ts";
 
 /** `watch`. */

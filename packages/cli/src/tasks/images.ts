@@ -1,11 +1,11 @@
 // The commands made by hand of `moorage images`; each loads what it does when it runs.
 import { Argument, Option, type Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import type { FindingsFlags } from "./image-findings.ts";
 import type { SbomFlags } from "./image-sbom.ts";
-import type { Tasks } from "./index.ts";
+import type { Tasks } from "./tasks.ts";
 import type { ListFlags } from "./lists.ts";
 import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";

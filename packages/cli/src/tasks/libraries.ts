@@ -1,9 +1,9 @@
 // The commands made by hand of `moorage libraries`; each loads what it does when it runs.
 import { Argument, Option, type Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
-import type { Tasks } from "./index.ts";
+import type { Tasks } from "./tasks.ts";
 import type { LibraryFindingsFlags } from "./library-findings.ts";
 import type { LibraryImagesFlags } from "./library-images.ts";
 import { ECOSYSTEM_NAMES } from "./library-names.ts";

@@ -1,7 +1,7 @@
 // `moorage search`: images by what a person remembers of them.
 import { Argument, type Command, Option } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import { addListOptions } from "./options.ts";
 import type { SearchFlags } from "./search-results.ts";

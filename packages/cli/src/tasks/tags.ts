@@ -1,9 +1,9 @@
 // The commands made by hand of `moorage tags`; each loads what it does when it runs.
 import { Argument, type Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
-import type { Tasks } from "./index.ts";
+import type { Tasks } from "./tasks.ts";
 import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";
 import type { DiffFlags } from "./tag-diff.ts";

@@ -1,7 +1,7 @@
 // `moorage why`: whether somebody may do something, what decides it, and what would have to change.
 import { Argument, type Command, Option } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
-import { completes } from "../completion/sources.ts";
+import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import { repeatable } from "./options.ts";
 import type { WhyFlags } from "./why-question.ts";

@@ -1,8 +1,8 @@
 // The command of a noun: its verbs from the API's methods, and those made by hand.
 import type { Command } from "commander";
-import { tasksOf } from "../tasks/index.ts";
-import type { MethodSpec, NounSpec } from "./spec.ts";
-import { addVerb } from "./verbs.ts";
+import type { MethodSpec, NounSpec } from "./resources/spec.ts";
+import { addVerb } from "./resources/verbs.ts";
+import type { Tasks } from "./tasks/tasks.ts";
 
 /** Loads the methods of a noun. What it gives adds the noun's command with its verbs to the program. */
 export async function loadNoun(noun: NounSpec): Promise<(program: Command) => void> {
@@ -29,4 +29,16 @@ const FIRST: readonly string[] = ["list", "get", "create", "update", "delete"];
 function byVerb(one: MethodSpec, other: MethodSpec): number {
   const place = ({ verb }: MethodSpec): number => (FIRST.indexOf(verb) + FIRST.length + 1) % (FIRST.length + 1);
   return place(one) - place(other);
+}
+
+const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
+  tags: async () => (await import("./tasks/tags.ts")).TAG_TASKS,
+  images: async () => (await import("./tasks/images.ts")).IMAGE_TASKS,
+  libraries: async () => (await import("./tasks/libraries.ts")).LIBRARY_TASKS,
+  events: async () => (await import("./tasks/events.ts")).EVENT_TASKS,
+};
+
+/** The commands made by hand below a noun, such as `tags`; undefined for a noun that has none. */
+export async function tasksOf(noun: string): Promise<Tasks | undefined> {
+  return TASKS[noun]?.();
 }

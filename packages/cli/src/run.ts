@@ -1,9 +1,9 @@
 // One command line from its words to the exit code.
 import { type Command, CommanderError } from "commander";
-import { showRequests } from "../api/debug.ts";
-import { EXIT } from "./exit-codes.ts";
-import { exitOf, lineOf, UsageFailure } from "./failure.ts";
-import { type Leading, takeLeading } from "./global-options.ts";
+import { showRequests } from "./http/debug.ts";
+import { EXIT } from "./command/exit-codes.ts";
+import { exitOf, lineOf, UsageFailure } from "./command/failure.ts";
+import { type Leading, takeLeading } from "./command/global-options.ts";
 import { programFor } from "./program.ts";
 
 /** Runs a command line and sets the exit code. */

@@ -1,11 +1,11 @@
 // The tree of commands: the part of it that a command line needs, or all of it.
 import { Command, Help } from "commander";
-import { type CommandSpec, commandNamed, COMMANDS } from "../commands.ts";
-import { SECTIONS } from "../resources/spec.ts";
-import { commandTerm } from "../settings.ts";
-import { ownVersion } from "../version.ts";
-import { helpLayout } from "./help-layout.ts";
-import { usageLine } from "./usage.ts";
+import { type CommandSpec, commandNamed, COMMANDS } from "./commands.ts";
+import { SECTIONS } from "./resources/spec.ts";
+import { commandTerm } from "./settings.ts";
+import { ownVersion } from "./version.ts";
+import { helpLayout } from "./command/help-layout.ts";
+import { usageLine } from "./command/usage.ts";
 
 const GLOBAL_FLAGS = `
 Commands for a server take --context, --url, --token, --data-dir, --timeout and

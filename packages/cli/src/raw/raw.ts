@@ -8,8 +8,8 @@ import { printData } from "../output/item-printer.ts";
 import { jsonText } from "../output/json.ts";
 import { escapeJson, printable, printableLines } from "../printable.ts";
 import { textOf } from "../resources/files.ts";
-import { ApiFailure, type Json, type JsonObject } from "./failure.ts";
-import { openRest, type RestClient } from "./rest.ts";
+import { ApiFailure, type Json, type JsonObject } from "../api/failure.ts";
+import { openRest, type RestClient } from "../api/rest.ts";
 
 /** The flags of `moorage api`. */
 export interface RawFlags extends ServerFlags {
