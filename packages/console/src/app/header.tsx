@@ -2,7 +2,7 @@ import { Link, useRouteContext } from "@tanstack/react-router";
 import { CircleUserRound, Menu as MenuIcon, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Button } from "../ui/button.tsx";
-import { leave } from "./leave.ts";
+import { leave } from "../routing/leave.ts";
 import { readTheme, setTheme, type Theme } from "./theme.ts";
 import styles from "./shell.module.css";
 

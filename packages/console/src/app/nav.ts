@@ -3,18 +3,7 @@ import { eventsNav } from "../pages/events/nav.ts";
 import { operationsNav } from "../pages/operations/nav.ts";
 import { registryNav } from "../pages/registry/nav.ts";
 import { securityNav } from "../pages/security/nav.ts";
-
-/** A page of the navigation. */
-interface NavItem {
-  to: string;
-  label: string;
-}
-
-/** A group of the navigation. */
-export interface NavGroup {
-  label: string;
-  items: readonly NavItem[];
-}
+import type { NavGroup } from "../routing/nav-group.ts";
 
 /** The navigation at the side, and what the palette offers. */
 export const NAV: readonly NavGroup[] = [registryNav, securityNav, accessNav, eventsNav, operationsNav].filter(

@@ -1,9 +1,9 @@
 import { createRouter } from "@tanstack/react-router";
 import { forgetToken } from "../api/session.ts";
 import { createQueryClient } from "./query-client.ts";
-import { sessionQuery } from "./root.ts";
+import { sessionQuery } from "../routing/root.ts";
 import { routeTree } from "./routes.ts";
-import { parseSearch, stringifySearch } from "./search-params.ts";
+import { parseSearch, stringifySearch } from "../routing/search-params.ts";
 
 /** What the console keeps of the API's answers. */
 export const queryClient = createQueryClient(signedOut);

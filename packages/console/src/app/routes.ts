@@ -1,3 +1,4 @@
+import { lazyRouteComponent } from "@tanstack/react-router";
 import { accessRoutes } from "../pages/access/routes.ts";
 import { compareRoute } from "../pages/compare/route.ts";
 import { eventsRoutes } from "../pages/events/routes.ts";
@@ -7,7 +8,9 @@ import { registryRoutes } from "../pages/registry/routes.ts";
 import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
 import { securityRoutes } from "../pages/security/routes.ts";
 import { linkRoute, loginRoute } from "../pages/sign-in/routes.ts";
-import { rootRoute, shellRoute } from "./root.ts";
+import { rootRoute, shellRoute } from "../routing/root.ts";
+
+shellRoute.update({ component: lazyRouteComponent(() => import("./shell.tsx"), "Shell") });
 
 /** All pages. The routes of an area stand in its folder. */
 export const routeTree = rootRoute.addChildren([

@@ -18,8 +18,8 @@ export function Shell() {
     structuralSharing: true,
   });
   useEffect(() => setNavOpen(false), [pathname]);
-  useEffect(loadPages, []);
   const router = useRouter();
+  useEffect(() => loadPages(router), [router]);
   useEffect(() => followLinks(router), [router]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

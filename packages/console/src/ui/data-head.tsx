@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { classOf } from "./data-row.tsx";
 import styles from "./data-table.module.css";
-import type { Column } from "./data-table.tsx";
+import type { Column } from "./column.ts";
 
 /** Stands for the rows above or below those that are seen. */
 export function Gap({ px }: { px: number }) {

@@ -1,6 +1,6 @@
 import { memo } from "react";
 import styles from "./data-table.module.css";
-import type { Column } from "./data-table.tsx";
+import type { Column } from "./column.ts";
 
 export interface DataRowProps<Row> {
   id: string;

@@ -1,35 +1,13 @@
 import { type ColumnDef, type RowData, rowSelectionFeature, tableFeatures, useTable } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import {
-  type ReactNode,
-  useCallback,
-  useDeferredValue,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { count } from "../lib/bytes.ts";
 import { Gap, Head } from "./data-head.tsx";
 import { DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
+import type { Column } from "./column.ts";
 
 const features = tableFeatures({ rowSelectionFeature });
-
-/** A column. Sorting is the server's: `orderBy` is the field that it is asked to order by. */
-export interface Column<Row> {
-  id: string;
-  header: string;
-  cell: (row: Row) => ReactNode;
-  orderBy?: string;
-  /** Numbers stand at the end. */
-  align?: "start" | "end";
-  /** Left out on narrow screens. */
-  isMinor?: boolean;
-  /** Whether its cells ask the server: those of rows that pass by while somebody scrolls are left out. */
-  isRead?: boolean;
-}
 
 export interface DataTableProps<Row> {
   /** What the table lists, for assistive technology. */

@@ -1,4 +1,4 @@
-import type { NavGroup } from "../../app/nav.ts";
+import type { NavGroup } from "../../routing/nav-group.ts";
 
 /** The pages of the area in the navigation. */
 export const accessNav: NavGroup = {

@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { getGroup, getIdentity, getRole } from "../../api/gen/iam.ts";
 import { query } from "../../api/queries.ts";
-import { shellRoute } from "../../app/root.ts";
-import { pick } from "../../app/search-params.ts";
+import { shellRoute } from "../../routing/root.ts";
+import { pick } from "../../routing/search-params.ts";
 import { groupsQuery } from "./parts/data.ts";
 import { bindingsList, identitiesList, rolesList } from "./queries.ts";
 import { explainRoute } from "./explain-route.ts";

@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { TermsAcceptance } from "../../api/gen/iam.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Named } from "./parts/resource-name.tsx";

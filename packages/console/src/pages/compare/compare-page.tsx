@@ -1,5 +1,5 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { repoByPathQuery } from "../../api/repo-by-path.ts";
 import { bytes, count } from "../../lib/bytes.ts";
 import { shortDigest } from "../../lib/digest.ts";
@@ -8,12 +8,14 @@ import { Card, Facts, Page, Section } from "../../ui/page.tsx";
 import { ImageDifferences } from "./image-differences.tsx";
 import { splitReference } from "./names.ts";
 import { PackageChanges } from "./package-changes.tsx";
-import { compareRoute, diffQuery } from "./route.ts";
+import { diffQuery } from "./queries.ts";
 import { VulnerabilityChanges } from "./vulnerability-changes.tsx";
+
+const here = getRouteApi("/shell/compare");
 
 /** What differs between two points of a repo: packages, vulnerabilities, configuration, layers, size. */
 export function ComparePage() {
-  const { from = "", to = "" } = compareRoute.useSearch();
+  const { from = "", to = "" } = here.useSearch();
   const { repo } = splitReference(from);
   const { data: uid } = useSuspenseQuery(repoByPathQuery(repo));
   const pages = useSuspenseInfiniteQuery(diffQuery(uid, from, to));

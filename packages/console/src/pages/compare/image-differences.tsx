@@ -1,7 +1,8 @@
 import type { PlatformDiff, ValueChange } from "../../api/gen/registry.ts";
 import { bytes } from "../../lib/bytes.ts";
 import { shortDigest } from "../../lib/digest.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Card, Facts, Stack } from "../../ui/page.tsx";
 import { KindBadge } from "./kind-badge.tsx";
 

@@ -1,5 +1,6 @@
 import type { PackageChange } from "../../api/gen/registry.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Note } from "../../ui/note.tsx";
 import { KindBadge } from "./kind-badge.tsx";
 

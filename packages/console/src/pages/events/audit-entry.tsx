@@ -1,10 +1,10 @@
 import type { AuditEntry } from "../../api/gen/iam.ts";
 import { IdentityName } from "../../lib/identity-name.tsx";
-import { Json } from "../../lib/json.tsx";
+import { Json } from "../../ui/json.tsx";
 import { shortUid } from "../../lib/uid.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import type { Column } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts, Stack } from "../../ui/page.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";

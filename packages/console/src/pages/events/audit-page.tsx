@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { AuditEntry } from "../../api/gen/iam.ts";
 import { fieldErrors, otherError } from "../../lib/field-errors.ts";
-import { GroupField } from "../../lib/group-field.tsx";
+import { GroupField } from "../../ui/group-field.tsx";
 import { groupsQuery } from "../../lib/groups.ts";
 import { localTime, timeOfLocal } from "../../lib/local-time.ts";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -15,7 +15,8 @@ import { Page } from "../../ui/page.tsx";
 import { auditColumns, AuditDialog } from "./audit-entry.tsx";
 import { AuditExport } from "./audit-export.tsx";
 import { auditQuery } from "./audit-query.ts";
-import { auditRoute } from "./routes.ts";
+
+const route = getRouteApi("/shell/audit");
 
 const TEXTS = ["identity", "method", "resource"] as const;
 const TIMES = ["since", "until"] as const;
@@ -23,7 +24,7 @@ const FIELDS = [...TEXTS, ...TIMES];
 
 /** Who did what to which resource, and what was refused. */
 export function AuditPage() {
-  const search = auditRoute.useSearch();
+  const search = route.useSearch();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(auditQuery(search));
   const navigate = useNavigate();

@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Delivery, type DeliveryState, listDeliveries, type Subscription } from "../../api/gen/events.ts";
 import { listQuery } from "../../api/queries.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { SelectField } from "../../ui/field.tsx";
@@ -12,8 +13,10 @@ import { Row } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DeliveryDialog } from "./delivery-dialog.tsx";
 import { shortType } from "./event-words.ts";
-import { subscriptionRoute } from "./routes.ts";
 import { DELIVERY_WORDS, DeliveryBadge } from "./states.tsx";
+import { answerOf } from "./delivery-answer.ts";
+
+const route = getRouteApi("/shell/events/subscription");
 
 const PAGE_SIZE = 100;
 const POLL_MS = 5_000;
@@ -21,7 +24,7 @@ const STATES = (Object.keys(DELIVERY_WORDS) as DeliveryState[]).filter((state) =
 
 /** The deliveries of a subscription, newest first, with what the receiver answered. */
 export function Deliveries({ subscription: { uid } }: { subscription: Subscription }) {
-  const { state: wanted } = subscriptionRoute.useSearch();
+  const { state: wanted } = route.useSearch();
   const state = STATES.find((each) => each === wanted);
   const navigate = useNavigate();
   const [open, setOpen] = useState<string>();
@@ -85,9 +88,4 @@ function columnsOf(onOpen: (uid: string) => void): readonly Column<Delivery>[] {
     { id: "answer", header: "Last answer", cell: ({ lastStatus, lastError }) => answerOf(lastStatus, lastError) },
     { id: "time", header: "Since", isMinor: true, cell: ({ createTime }) => <Time value={createTime} /> },
   ];
-}
-
-/** `204`, or why there was no success. */
-export function answerOf(status: number, error: string): string {
-  return [status > 0 ? String(status) : "", error].filter((part) => part !== "").join(": ") || "none yet";
 }

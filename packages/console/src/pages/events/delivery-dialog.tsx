@@ -9,7 +9,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Facts, Stack } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { say } from "../../ui/toasts.tsx";
-import { answerOf } from "./deliveries.tsx";
+import { answerOf } from "./delivery-answer.ts";
 import { DeliveryBadge } from "./states.tsx";
 
 /** A delivery with each of its attempts; it can be sent once more. */

@@ -1,5 +1,5 @@
 import type { Event } from "../../api/gen/events.ts";
-import { Json } from "../../lib/json.tsx";
+import { Json } from "../../ui/json.tsx";
 import { IdentityName } from "../../lib/identity-name.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import type { Event } from "../../api/gen/events.ts";
 import { IdentityName } from "../../lib/identity-name.tsx";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Time } from "../../ui/time.tsx";
 import { EventDialog } from "./event-dialog.tsx";

@@ -1,8 +1,8 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { GroupField } from "../../lib/group-field.tsx";
+import { GroupField } from "../../ui/group-field.tsx";
 import { groupsQuery } from "../../lib/groups.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -11,11 +11,12 @@ import { FilterForm } from "../../ui/filter-form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { LiveFeed } from "./live-feed.tsx";
 import { OldestFeed } from "./oldest-feed.tsx";
-import { feedRoute } from "./routes.ts";
+
+const route = getRouteApi("/shell/events");
 
 /** What happens in a group and in all below it, as it happens or from the oldest event on. */
 export function FeedPage() {
-  const { group: chosen, type = "", subject = "", from } = feedRoute.useSearch();
+  const { group: chosen, type = "", subject = "", from } = route.useSearch();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const navigate = useNavigate();
   const [isPaused, setPaused] = useState(false);

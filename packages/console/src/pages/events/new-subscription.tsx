@@ -5,7 +5,7 @@ import { createSubscription, listSubscriptions, type Subscription } from "../../
 import type { Group } from "../../api/gen/iam.ts";
 import { collection } from "../../api/queries.ts";
 import { fieldErrors, otherError } from "../../lib/field-errors.ts";
-import { GroupField } from "../../lib/group-field.tsx";
+import { GroupField } from "../../ui/group-field.tsx";
 import { linesOf } from "../../lib/lines.ts";
 import { useRights } from "../../lib/rights.ts";
 import { Button } from "../../ui/button.tsx";

@@ -1,19 +1,19 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { getSubscription, listSubscriptions } from "../../api/gen/events.ts";
-import { listQuery, query } from "../../api/queries.ts";
-import { shellRoute } from "../../app/root.ts";
-import { pick } from "../../app/search-params.ts";
+import { getSubscription } from "../../api/gen/events.ts";
+import { query } from "../../api/queries.ts";
+import { shellRoute } from "../../routing/root.ts";
+import { pick } from "../../routing/search-params.ts";
 import { groupsQuery } from "../../lib/groups.ts";
 import { type AuditSearch, auditQuery } from "./audit-query.ts";
+import { subscriptionsQuery } from "./queries.ts";
 
-const PAGE_SIZE = 100;
 // Beside loaderDeps the compiler infers their types only when they stand here.
 const subscriptionsSearch = pick("group", "order");
 const subscriptionSearch = pick("uid", "state", "type");
 const auditSearch = pick("group", "identity", "method", "decision", "resource", "since", "until", "order");
 
 /** `/events`: what happens in a group. `from`: `oldest`, or the recent events and those to come without it. */
-export const feedRoute = createRoute({
+const feedRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/events",
   validateSearch: pick("group", "type", "subject", "from"),
@@ -21,17 +21,8 @@ export const feedRoute = createRoute({
   component: lazyRouteComponent(() => import("./feed-page.tsx"), "FeedPage"),
 });
 
-/** The subscriptions of a group and of all below it; of all groups for an empty one. */
-export function subscriptionsQuery(group: string, orderBy = "createTime") {
-  return listQuery(listSubscriptions, {
-    ...(group !== "" && { uidp: { descendantsOf: group } }),
-    orderBy,
-    pageSize: PAGE_SIZE,
-  });
-}
-
 /** `/events/subscriptions`: to whom events are sent, and how that goes. */
-export const subscriptionsRoute = createRoute({
+const subscriptionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/events/subscriptions",
   validateSearch: subscriptionsSearch,
@@ -45,7 +36,7 @@ export const subscriptionsRoute = createRoute({
 });
 
 /** `/events/subscription?uid=`: one subscription and its deliveries, those in a `state` when it is named. */
-export const subscriptionRoute = createRoute({
+const subscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/events/subscription",
   validateSearch: subscriptionSearch,
@@ -59,7 +50,7 @@ export const subscriptionRoute = createRoute({
 });
 
 /** `/audit`: who did what, and what was refused. */
-export const auditRoute = createRoute({
+const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/audit",
   validateSearch: auditSearch,

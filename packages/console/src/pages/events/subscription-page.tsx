@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { getSubscription } from "../../api/gen/events.ts";
 import { query } from "../../api/queries.ts";
 import { groupPath, groupsQuery } from "../../lib/groups.ts";
@@ -9,15 +9,16 @@ import { Card, Facts, Page, Section } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Backlog } from "./backlog.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { subscriptionRoute } from "./routes.ts";
 import { SubscriptionBadge } from "./states.tsx";
 import { SubscriptionActions } from "./subscription-actions.tsx";
+
+const route = getRouteApi("/shell/events/subscription");
 
 const POLL_MS = 10_000;
 
 /** One subscription: its state, what can be done with it, and its deliveries. */
 export function SubscriptionPage() {
-  const { uid = "" } = subscriptionRoute.useSearch();
+  const { uid = "" } = route.useSearch();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const options = query(getSubscription, { uid });
   const { data: subscription } = useSuspenseQuery(options);

@@ -1,25 +1,28 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Subscription } from "../../api/gen/events.ts";
-import { GroupField } from "../../lib/group-field.tsx";
+import { GroupField } from "../../ui/group-field.tsx";
 import { groupPath, groupsQuery } from "../../lib/groups.ts";
 import { useRights } from "../../lib/rights.ts";
 import { parentUid } from "../../lib/uid.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Backlog } from "./backlog.tsx";
 import { NewSubscription } from "./new-subscription.tsx";
-import { subscriptionsQuery, subscriptionsRoute } from "./routes.ts";
+import { subscriptionsQuery } from "./queries.ts";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { SubscriptionBadge } from "./states.tsx";
 
+const route = getRouteApi("/shell/events/subscriptions");
+
 /** To whom events are sent, with what waits for each. */
 export function SubscriptionsPage() {
-  const { group = "", order = "createTime" } = subscriptionsRoute.useSearch();
+  const { group = "", order = "createTime" } = route.useSearch();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useSuspenseInfiniteQuery(
     subscriptionsQuery(group, order),

@@ -10,7 +10,7 @@ import { SearchBox } from "../../ui/search-box.tsx";
 import { Time } from "../../ui/time.tsx";
 import { TagLink } from "../registry/image-path.tsx";
 import styles from "./home-page.module.css";
-import { organizationsQuery } from "./route.ts";
+import { organizationsQuery } from "./queries.ts";
 
 const MAX_RECENT = 10;
 const MAX_COUNTED = 50;

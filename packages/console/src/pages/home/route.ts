@@ -1,12 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { listGroups } from "../../api/gen/iam.ts";
-import { query } from "../../api/queries.ts";
-import { shellRoute } from "../../app/root.ts";
-
-const MAX_ORGANIZATIONS = 200;
-
-/** The organizations that the person may see. */
-export const organizationsQuery = query(listGroups, { uidp: { inRoot: true }, pageSize: MAX_ORGANIZATIONS });
+import { shellRoute } from "../../routing/root.ts";
+import { organizationsQuery } from "./queries.ts";
 
 /** `/`: the organizations of the person, and what to do first. */
 export const homeRoute = createRoute({

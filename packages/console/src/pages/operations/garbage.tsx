@@ -4,7 +4,8 @@ import { type GarbageOfRepo, previewGarbageCollection } from "../../api/gen/oper
 import { bytes, count, counted } from "../../lib/bytes.ts";
 import { Button } from "../../ui/button.tsx";
 import { Command } from "../../ui/command.tsx";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Facts, Section } from "../../ui/page.tsx";
 

@@ -1,17 +1,18 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { call } from "../../api/call.ts";
 import { deleteSession, listSessions, type Session } from "../../api/gen/iam.ts";
 import { collection } from "../../api/queries.ts";
-import { leave } from "../../app/leave.ts";
+import { leave } from "../../routing/leave.ts";
 import { fieldErrors, otherError } from "../../lib/field-errors.ts";
 import { IdentityName } from "../../lib/identity-name.tsx";
 import { useRights } from "../../lib/rights.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -19,14 +20,16 @@ import { FilterForm } from "../../ui/filter-form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { say } from "../../ui/toasts.tsx";
-import { sessionsQuery, sessionsRoute } from "./routes.ts";
+import { sessionsQuery } from "./queries.ts";
 import { agentWords } from "./agent-words.ts";
+
+const route = getRouteApi("/shell/sessions");
 
 const NEWEST = "createTime desc";
 
 /** The browsers and programs in which a person, or another identity, is signed in. Each can be ended. */
 export function SessionsPage() {
-  const { identity = "", order = NEWEST } = sessionsRoute.useSearch();
+  const { identity = "", order = NEWEST } = route.useSearch();
   const navigate = useNavigate();
   const client = useQueryClient();
   const rights = useRights(identity);

@@ -1,20 +1,23 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import type { GroupStorage, RepoStorage } from "../../api/gen/registry.ts";
 import { bytes, count } from "../../lib/bytes.ts";
 import { groupPath, groupsQuery } from "../../lib/groups.ts";
 import { parentUid } from "../../lib/uid.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Page, Section } from "../../ui/page.tsx";
-import { storageQuery, storageRoute } from "./routes.ts";
+import { storageQuery } from "./queries.ts";
+
+const route = getRouteApi("/shell/operations/storage");
 
 const SHOWN_REPOS = 20;
 
 /** What takes up space: a group's own repos and each group below it, to be gone down into. */
 export function StoragePage() {
-  const { group = "" } = storageRoute.useSearch();
+  const { group = "" } = route.useSearch();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useSuspenseInfiniteQuery(storageQuery(group));
   const rows = data.pages.flatMap((page) => page.storage);

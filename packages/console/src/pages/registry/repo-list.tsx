@@ -1,7 +1,8 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Repo } from "../../api/gen/registry.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Time } from "../../ui/time.tsx";
 import { RepoLink } from "./image-path.tsx";

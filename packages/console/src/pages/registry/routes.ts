@@ -2,8 +2,8 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { getRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { repoByPathQuery } from "../../api/repo-by-path.ts";
-import { shellRoute } from "../../app/root.ts";
-import { pick } from "../../app/search-params.ts";
+import { shellRoute } from "../../routing/root.ts";
+import { pick } from "../../routing/search-params.ts";
 import { historyQuery, splitName } from "./tag/history.ts";
 import { allGroupsQuery, foundQuery, reposQuery, tagsQuery } from "./queries.ts";
 

@@ -3,7 +3,8 @@ import { type ExpiringTag, previewTagRetention, type TagPolicyInput } from "../.
 import { listQuery } from "../../api/queries.ts";
 import { counted } from "../../lib/bytes.ts";
 import { shortDigest } from "../../lib/digest.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/column.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";

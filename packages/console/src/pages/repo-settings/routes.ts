@@ -2,14 +2,14 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { repoByPathQuery } from "../../api/repo-by-path.ts";
 import { getRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
-import { shellRoute } from "../../app/root.ts";
-import { pick } from "../../app/search-params.ts";
+import { shellRoute } from "../../routing/root.ts";
+import { pick } from "../../routing/search-params.ts";
 
 // Beside loaderDeps the compiler infers its type only when it stands here.
 const settingsSearch = pick("name");
 
 /** `/repo/settings?name=acme/app`: what a repo says of itself, its policy, its mirror and its end. */
-export const repoSettingsRoute = createRoute({
+const repoSettingsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/repo/settings",
   validateSearch: settingsSearch,

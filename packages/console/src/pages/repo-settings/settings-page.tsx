@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
@@ -8,12 +9,13 @@ import { DeleteRepo } from "./delete-repo.tsx";
 import { GateForm } from "./gate-form.tsx";
 import { MirrorForm } from "./mirror-form.tsx";
 import { PolicyForm } from "./policy-form.tsx";
-import { repoSettingsRoute } from "./routes.ts";
+
+const route = getRouteApi("/shell/repo/settings");
 
 /** What can be set of a repo. Each form is saved by itself. */
 export function SettingsPage() {
-  const { name = "" } = repoSettingsRoute.useSearch();
-  const { uid } = repoSettingsRoute.useLoaderData();
+  const { name = "" } = route.useSearch();
+  const { uid } = route.useLoaderData();
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
   const rights = useRights(uid);
   const mayNot = rights("CAP_REPO_UPDATE");

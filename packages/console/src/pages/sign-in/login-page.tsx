@@ -1,13 +1,15 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { Command } from "../../ui/command.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Frame } from "./frame.tsx";
 import { OrganizationForm } from "./organization-form.tsx";
-import { loginRoute } from "./routes.ts";
 import { TokenForm } from "./token-form.tsx";
+
+const route = getRouteApi("/login");
 
 /** The ways to sign in: an organization's identity provider, an access token, a link. */
 export function LoginPage() {
-  const { to, ended } = loginRoute.useSearch();
+  const { to, ended } = route.useSearch();
   return (
     <Frame title="Sign in">
       {ended !== undefined && <Note look="warning">Your session has ended. Sign in to go on where you were.</Note>}

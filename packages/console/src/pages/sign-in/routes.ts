@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { rootRoute } from "../../app/root.ts";
-import { pick } from "../../app/search-params.ts";
+import { rootRoute } from "../../routing/root.ts";
+import { pick } from "../../routing/search-params.ts";
 
 /** `/login`: the ways to sign in. `to`: the page to go to then; `ended`: whether a session has just ended. */
 export const loginRoute = createRoute({

@@ -1,5 +1,5 @@
 import type { Capability } from "../../../api/gen/iam.ts";
-import type { Column } from "../../../ui/data-table.tsx";
+import type { Column } from "../../../ui/column.ts";
 import type { ChoiceKind } from "./data.ts";
 
 /** What was typed into a form: a text each, `true` or empty for yes and no, lines for lists. */

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FeedProblem, listFeedProblems } from "../../../api/gen/operations.ts";
 import { query } from "../../../api/queries.ts";
-import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
+import type { Column } from "../../../ui/column.ts";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Section } from "../../../ui/page.tsx";
 

@@ -1,6 +1,7 @@
 import { shortDigest } from "../../../lib/digest.ts";
 import { Badge } from "../../../ui/badge.tsx";
-import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
+import type { Column } from "../../../ui/column.ts";
 import { LinkButton } from "../../../ui/link-button.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Mover } from "../mover.tsx";

@@ -1,13 +1,14 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Advisory } from "../../../api/gen/vulnerabilities.ts";
-import { GroupField } from "../../../lib/group-field.tsx";
+import { GroupField } from "../../../ui/group-field.tsx";
 import { groupPath, groupsQuery } from "../../../lib/groups.ts";
 import { useRights } from "../../../lib/rights.ts";
 import { parentUid } from "../../../lib/uid.ts";
 import { Button } from "../../../ui/button.tsx";
-import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { DataTable } from "../../../ui/data-table.tsx";
+import type { Column } from "../../../ui/column.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { SelectField, TextField } from "../../../ui/field.tsx";
 import { FilterForm } from "../../../ui/filter-form.tsx";
@@ -15,13 +16,15 @@ import { Page } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { EVENT_WORDS, eventTypeOf, eventWords, REVIEW_WORDS } from "../words.ts";
 import { NewAdvisory } from "./new-advisory.tsx";
-import { advisoriesQuery, advisoriesRoute } from "./routes.ts";
+import { advisoriesQuery } from "./queries.ts";
 import { VexMenu } from "./vex-menu.tsx";
+
+const route = getRouteApi("/shell/advisories");
 
 /** The inbox of advisories. */
 export function AdvisoriesPage() {
-  const search = advisoriesRoute.useSearch();
-  const navigate = advisoriesRoute.useNavigate();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useSuspenseInfiniteQuery(advisoriesQuery(search));
   const [isNew, setNew] = useState(false);
@@ -100,8 +103,8 @@ function lastWords(event: Advisory["events"][number] | undefined): string {
 }
 
 function Filters() {
-  const search = advisoriesRoute.useSearch();
-  const navigate = advisoriesRoute.useNavigate();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const { groups } = useSuspenseQuery(groupsQuery).data;
   const [group, setGroup] = useState(search.group ?? "");
   return (

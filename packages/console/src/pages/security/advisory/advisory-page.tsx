@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { IdentityName } from "../../../lib/identity-name.tsx";
 import { useRights } from "../../../lib/rights.ts";
@@ -9,11 +9,13 @@ import { Card, Facts, Page, Section, Stack } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { EventCard } from "./event-card.tsx";
 import { NewEvent } from "./new-event.tsx";
-import { advisoryQuery, advisoryRoute } from "./routes.ts";
+import { advisoryQuery } from "./queries.ts";
+
+const route = getRouteApi("/shell/advisory");
 
 /** An advisory: what it is about, and its events. */
 export function AdvisoryPage() {
-  const { uid } = advisoryRoute.useSearch();
+  const { uid } = route.useSearch();
   if (uid !== undefined) return <One uid={uid} />;
   return (
     <Page title="Advisory">

@@ -5,7 +5,7 @@ import { call } from "../../../api/call.ts";
 import type { Group } from "../../../api/gen/iam.ts";
 import { createAdvisory } from "../../../api/gen/vulnerabilities.ts";
 import { collection } from "../../../api/queries.ts";
-import { GroupField } from "../../../lib/group-field.tsx";
+import { GroupField } from "../../../ui/group-field.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";

@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { listFindings, type ListFindingsRequest } from "../../../api/gen/vulnerabilities.ts";
 import { listQuery } from "../../../api/queries.ts";
@@ -10,13 +11,14 @@ import { NotCompared, NotKnown, StaleFeeds } from "../knowledge.tsx";
 import { SEVERITIES, severityOf } from "../severity.tsx";
 import styles from "./image.module.css";
 import type { Chosen } from "./platforms.ts";
-import { imageRoute } from "./route.ts";
+
+const route = getRouteApi("/shell/image");
 
 const PAGE_SIZE = 200;
 
 /** The vulnerabilities of an image. */
 export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
-  const { severity, state, only } = imageRoute.useSearch();
+  const { severity, state, only } = route.useSearch();
   const minSeverity = severityOf(severity);
   const input: ListFindingsRequest = {
     repo: place.repoUid,
@@ -59,8 +61,8 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
 }
 
 function Filters() {
-  const { severity = "", state = "", only = "" } = imageRoute.useSearch();
-  const navigate = imageRoute.useNavigate();
+  const { severity = "", state = "", only = "" } = route.useSearch();
+  const navigate = route.useNavigate();
   const set = (name: "severity" | "state" | "only") => (event: { target: { value: string } }) =>
     void navigate({ search: (before) => ({ ...before, [name]: event.target.value }), replace: true });
   return (

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";
@@ -17,7 +17,8 @@ import { Packages } from "./packages.tsx";
 import { type Chosen, useChosen } from "./platforms.ts";
 import { RawManifest } from "./raw-manifest.tsx";
 import { Referrers } from "./referrers.tsx";
-import { imageRoute } from "./route.ts";
+
+const route = getRouteApi("/shell/image");
 
 const PARTS = [
   ["overview", "Overview"],
@@ -30,7 +31,7 @@ const PARTS = [
 
 /** An image: what it is made of, what is wrong with it, and what is attached to it. */
 export function ImagePage() {
-  const { name } = imageRoute.useSearch();
+  const { name } = route.useSearch();
   if (name !== undefined) return <Image name={name} />;
   return (
     <Page title="Image">
@@ -43,7 +44,7 @@ export function ImagePage() {
 
 function Image({ name }: { name: string }) {
   const { data: place } = useSuspenseQuery(placeQuery(name));
-  const search = imageRoute.useSearch();
+  const search = route.useSearch();
   const chosen = useChosen(place, search.platform);
   const part = PARTS.find(([id]) => id === search.part)?.[0] ?? "overview";
   const title = `${place.name}${place.tag === "" ? "" : `:${place.tag}`}`;
@@ -100,7 +101,7 @@ function Part({ part, chosen }: { part: (typeof PARTS)[number][0]; chosen: Chose
 
 /** Which image of an index is looked at. */
 function PlatformChoice({ chosen: { images, platform } }: { chosen: Chosen }) {
-  const navigate = imageRoute.useNavigate();
+  const navigate = route.useNavigate();
   if (images.length === 0) return null;
   return (
     <div className={styles.filters}>

@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { call } from "../../../api/call.ts";
@@ -14,7 +15,8 @@ import { Section } from "../../../ui/page.tsx";
 import { fileName } from "./file-name.ts";
 import { type Json, objectOf, objectsOf, textOf } from "./json.ts";
 import type { Chosen } from "./platforms.ts";
-import { imageRoute } from "./route.ts";
+
+const route = getRouteApi("/shell/image");
 
 /** A package as the table has it. */
 interface Package {
@@ -30,8 +32,8 @@ interface Package {
 /** What an image holds, by its bill of materials. */
 export function Packages({ chosen }: { chosen: Chosen }) {
   const { place, digest } = chosen;
-  const { query: text = "" } = imageRoute.useSearch();
-  const navigate = imageRoute.useNavigate();
+  const { query: text = "" } = route.useSearch();
+  const navigate = route.useNavigate();
   const wanted = useDeferredValue(text.trim().toLowerCase());
   const sbom = useQuery(query(getSbom, { repoUid: place.repoUid, digest }));
   const all = objectsOf(objectOf(sbom.data?.document)["components"]).map(packageOf);

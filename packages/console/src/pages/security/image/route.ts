@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { shellRoute } from "../../../app/root.ts";
-import { pick } from "../../../app/search-params.ts";
+import { shellRoute } from "../../../routing/root.ts";
+import { pick } from "../../../routing/search-params.ts";
 import { placeQuery } from "./data.ts";
 
 // Beside loaderDeps the compiler infers their types only when they stand here.

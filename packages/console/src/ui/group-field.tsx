@@ -1,6 +1,6 @@
 import type { Group } from "../api/gen/iam.ts";
-import { SelectField } from "../ui/field.tsx";
-import { groupPath } from "./groups.ts";
+import { SelectField } from "./field.tsx";
+import { groupPath } from "../lib/groups.ts";
 
 export interface GroupFieldProps {
   label?: string;

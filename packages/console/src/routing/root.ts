@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute, redirect } from "@tanstack/react-router";
 import { readSession, type Session } from "../api/session.ts";
 import { Failed } from "./error-page.tsx";
 import { Missing } from "./no-page.tsx";
@@ -22,7 +22,10 @@ export const sessionQuery = {
   staleTime: 60_000,
 };
 
-/** The parent of every page that takes a session. Without one, the person signs in and comes back. */
+/**
+ * The parent of every page that takes a session. Without one, the person signs in and comes back. Its frame is that of
+ * app/routes.ts.
+ */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",
@@ -31,5 +34,4 @@ export const shellRoute = createRoute({
     if (session === null) throw redirect({ to: "/login", search: { to: location.href } });
     return { session };
   },
-  component: lazyRouteComponent(() => import("./shell.tsx"), "Shell"),
 });

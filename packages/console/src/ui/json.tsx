@@ -1,4 +1,4 @@
-import { Command } from "../ui/command.tsx";
+import { Command } from "./command.tsx";
 
 /** A value as JSON, as text and nothing else, to be read and copied. */
 export function Json({ value, label }: { value: unknown; label: string }) {

@@ -1,0 +1,15 @@
+import type { ReactNode } from "react";
+
+/** A column. Sorting is the server's: `orderBy` is the field that it is asked to order by. */
+export interface Column<Row> {
+  id: string;
+  header: string;
+  cell: (row: Row) => ReactNode;
+  orderBy?: string;
+  /** Numbers stand at the end. */
+  align?: "start" | "end";
+  /** Left out on narrow screens. */
+  isMinor?: boolean;
+  /** Whether its cells ask the server: those of rows that pass by while somebody scrolls are left out. */
+  isRead?: boolean;
+}
