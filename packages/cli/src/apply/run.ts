@@ -1,11 +1,10 @@
 // What `moorage apply` does, from its flags to its exit code.
-import { claimsOf } from "../claims.ts";
+import { callerIdentity } from "../caller-identity.ts";
 import { namesOf } from "../api/names.ts";
 import { openRest, type JsonObject, type RestClient } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { lineOf, UsageFailure } from "../command/failure.ts";
 import { interruption } from "../command/interrupt.ts";
-import { platformToken, originOf } from "../caller.ts";
 import { issuerIn, noteIssuerFaults } from "../issuer-check.ts";
 import { formatOf } from "../output/format.ts";
 import type { Listing } from "../output/listing.ts";
@@ -126,7 +125,7 @@ async function prune(
     existing: existingOn(rest),
     pathOf: namesOf(rest).pathOf,
     made,
-    caller: await callerOf(flags),
+    caller: await callerIdentity(flags),
     takesRepos: flags.pruneRepos === true,
   });
   for (const { label, kept } of surplus)
@@ -160,12 +159,6 @@ async function deleteOne(server: Server, one: Surplus, printer: Printer, isDryRu
     printer.line(`${one.label}: ${lineOf(error)}`, "red");
     return { ...pruned(one, "failed"), error: lineOf(error) };
   }
-}
-
-/** The uid of the identity whose token this command uses. */
-export async function callerOf(flags: ApplyFlags): Promise<string> {
-  const { token } = await platformToken(await originOf(flags));
-  return String(claimsOf(token)["sub"]);
 }
 
 function resultOf({ declared, outcome }: Applied): Result {

@@ -12,6 +12,7 @@ const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
   tags: async () => (await import("./tags.ts")).TAG_TASKS,
   images: async () => (await import("./images.ts")).IMAGE_TASKS,
   libraries: async () => (await import("./libraries.ts")).LIBRARY_TASKS,
+  "personal-tokens": async () => (await import("./personal-tokens.ts")).PERSONAL_TOKEN_TASKS,
   events: async () => (await import("./events.ts")).EVENT_TASKS,
 };
 

@@ -107,6 +107,16 @@ export function rejectionError(
   return new MoorageError(Code.Unauthenticated, message, { metadata });
 }
 
+/**
+ * The answer to a secret of ours that has expired, for whoever shows that it has it. `what`: a personal token, for
+ * example.
+ */
+export function expiredRejection(what: string, endMs: number): MoorageError {
+  const end = new Date(endMs).toISOString();
+  const { message } = unauthenticated(`${PREFIX}this ${what} expired at ${end}: make a new one`);
+  return new MoorageError(Code.Unauthenticated, message, { metadata: { reason: "EXPIRED" } });
+}
+
 /** Why a token of another issuer was rejected, in the text of `rejectionError`; undefined for every other error. */
 export function rejectionMessage(error: MoorageError): string | undefined {
   const at = error.message.indexOf(PREFIX);

@@ -28,6 +28,8 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture
     "CreateFeed",
     "UpdateFeed",
     "DeleteFeed",
+    "CreatePersonalToken",
+    "DeletePersonalToken",
   ]);
   const SECRET_FIELDS = ["code", "secret"];
   let requests: ReturnType<typeof requestsOf>;
