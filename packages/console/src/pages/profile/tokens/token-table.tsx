@@ -49,7 +49,13 @@ export function TokenTable({ ofPeople = false, ...rest }: TokenTableProps) {
       isMinor: true,
       cell: ({ lastUsedTime }) => <Time value={lastUsedTime} />,
     },
-    { id: "end", header: "Expires", orderBy: "expirationTime", cell: (token) => <Expiry token={token} /> },
+    {
+      id: "end",
+      header: "Expires",
+      orderBy: "expirationTime",
+      isMinor: ofPeople,
+      cell: (token) => <Expiry token={token} />,
+    },
     {
       id: "action",
       header: "Action",
