@@ -7,8 +7,6 @@ import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { callerIdentity } from "../caller-identity.ts";
 import type { Listing } from "../output/listing.ts";
-import { printMessage } from "../output/output.ts";
-import { formatOf } from "../output/format.ts";
 import { printable } from "../printable.ts";
 import { registryHost } from "../registry-host.ts";
 import { quote } from "../shell.ts";
@@ -106,7 +104,7 @@ export async function revokePersonalTokens(tokens: readonly string[], flags: Tas
   for (const uid of uids) {
     const { name } = await session.rest.call("GET", `${PATH}/${uid}`);
     await session.rest.call("DELETE", `${PATH}/${uid}`);
-    if (formatOf(flags).kind === "table") printMessage(printable(`personal token ${String(name)} is revoked`));
+    console.log(printable(`personal token ${String(name)} is revoked`));
   }
 }
 
