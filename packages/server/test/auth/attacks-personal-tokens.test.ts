@@ -261,7 +261,13 @@ test("a uid that is there and one that is not are answered alike, and so are tok
     assert.match(String(there), /^404/);
   }
   await platform.call("DELETE", `/iam/v2/personalTokens/${made.uid}`, { token: ada.token });
-  const wrong: string[] = [made.token, `mrg_pat_${"A".repeat(40)}`, "mrg_pat_", made.token.slice(0, -1), `${made.token}x`];
+  const wrong: string[] = [
+    made.token,
+    `mrg_pat_${"A".repeat(40)}`,
+    "mrg_pat_",
+    made.token.slice(0, -1),
+    `${made.token}x`,
+  ];
   const said = await Promise.all(
     wrong.map(async (token) => {
       const { status, body } = await get("/iam/v2/groups", token);

@@ -186,6 +186,17 @@ test("an expired token is called expired, stays in the list, and ends what was e
   platform.clock.offsetMs = 0;
 });
 
+test("an answer that was cached for a token is not given once the token has expired", async () => {
+  const made = await makeToken(platform, ada.token, { expirationTime: inTime(20_000) });
+  const path = `/iam/v2/groups/${platform.organization}`;
+  for (let n = 0; n < 3; n += 1) assert.equal((await get(path, made.token)).status, 200);
+  const exchanged = String((await get("/sts/exchange", made.token)).body["token"]);
+  for (let n = 0; n < 3; n += 1) assert.equal((await get(path, exchanged)).status, 200);
+  platform.clock.offsetMs += 21_000;
+  for (const token of [made.token, exchanged]) assert.equal((await get(path, token)).status, 401);
+  platform.clock.offsetMs = 0;
+});
+
 test("it ends with the person, and with the person's provider", async () => {
   const idp = await peopleOf(platform, issuer, { group: platform.organization, role: "viewer" });
   const [bob, eve] = [await signInAs(platform, issuer, idp, "bob"), await signInAs(platform, issuer, idp, "eve")];
