@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LAUNCHER, moorage, type Outcome, startServing, temporaryFolder } from "./commands.ts";
 
-test("personal tokens by the command: made, used as MOORAGE_TOKEN, told apart, revoked", async (t) => {
+test("personal tokens by the command: made, used as MOORAGE_TOKEN, listed, revoked", async (t) => {
   const cwd = temporaryFolder(t);
   const { url } = await startServing(t, process.execPath, [LAUNCHER, "serve", "--port", "0"], { cwd });
   const tokens = (...args: string[]): Promise<Outcome> => moorage(["personal-tokens", ...args], { cwd });

@@ -96,7 +96,7 @@ function listingOf(wordOf: (token: JsonObject) => string, isOwn: boolean): Listi
   };
 }
 
-/** Revokes the tokens one after the other. Nothing is revoked where one of them cannot be told. */
+/** Revokes the tokens one after the other. Nothing is revoked where it is not clear which one is meant. */
 export async function revokePersonalTokens(tokens: readonly string[], flags: TaskFlags): Promise<void> {
   const session = await openSession(flags);
   const own = tokens.every(isUid) ? [] : await ownTokens(session, flags);

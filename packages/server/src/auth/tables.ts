@@ -82,8 +82,8 @@ declare module "../store/tables.ts" {
     };
     /**
      * Tokens that people made for programs of their own, by the SHA-256 of each. `uid`: below the identity's;
-     * `capabilities`: numbers, `scopes`: uids of groups, both as JSON and empty where the token is not narrowed; `hint`:
-     * its last characters; `last_used_time`: 0 while it was never used.
+     * `capabilities`: numbers, `scopes`: uids of groups, both as JSON and empty where the token is not narrowed;
+     * `hint`: its last characters; `last_used_time`: 0 while it was never used.
      */
     personal_tokens: {
       uid: string;

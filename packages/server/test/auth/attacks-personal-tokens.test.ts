@@ -16,7 +16,7 @@ import {
 } from "../support/personal-tokens.ts";
 import { type Answer, type Json, type Platform, startPlatform } from "../support/platform.ts";
 
-// Whoever has a personal token, or only the access token of somebody, tries to get more than the person gave.
+// Whoever has a personal token, or only the access token of somebody, attempts to get more than the person gave.
 let platform: Platform;
 let issuer: Issuer;
 let mine: { uid: string; provider: string; owner: string };
@@ -291,7 +291,7 @@ test("a token that reads revokes nothing, its person's own included", async () =
   assert.equal((await platform.call("DELETE", `/iam/v2/personalTokens/${reader.uid}`, { token: admin })).status, 200);
 });
 
-test("groups of the identity provider give a token nothing, and who has no other rights is told so", async () => {
+test("groups of the identity provider give a token nothing, and whoever has no other rights is refused with the reason", async () => {
   const provider = await peopleOf(platform, issuer, { group: mine.uid, groupsClaim: "groups" });
   await platform.ok("POST", `/iam/v2/externalGroupRoleMappings/${provider}`, {
     externalGroupId: "developers",

@@ -274,7 +274,7 @@ test("pages, order and totals are as in every list", async () => {
   assert.equal((await get("/iam/v2/personalTokens?order_by=hash", bob.token)).status, 400);
 });
 
-test("a hundred tokens a person; expired ones make room, others do not", async () => {
+test("a hundred tokens a person; expired ones give way, others do not", async () => {
   const bob = await person();
   const row = { identity: bob.uid, name: "x", capabilities: "[]", scopes: "[]", hint: "abcd", last_used_time: 0 };
   const nowMs = platform.clock.nowMs();

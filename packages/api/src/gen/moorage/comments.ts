@@ -1510,7 +1510,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.iam.v2.PersonalToken.create_time": "When it was made.",
   "moorage.iam.v2.PersonalToken.expiration_time": "When it ends, within a year. Absent when it is made: in 90 days.",
   "moorage.iam.v2.PersonalToken.groups": "The groups that it is good for, with what is below them. Empty: everywhere.",
-  "moorage.iam.v2.PersonalToken.hint": "The last four characters of the token, by which people tell their tokens apart.",
+  "moorage.iam.v2.PersonalToken.hint": "The last four characters of the token, by which people distinguish their tokens.",
   "moorage.iam.v2.PersonalToken.identity": "The person who made it.",
   "moorage.iam.v2.PersonalToken.last_used_time": "When it was last used, to the minute; absent while it was never used.",
   "moorage.iam.v2.PersonalToken.name": "What the person calls it, such as the machine that it is for.",

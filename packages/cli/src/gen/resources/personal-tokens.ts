@@ -155,7 +155,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "hint",
         type: "string",
         output: true,
-        help: "The last four characters of the token, by which people tell their tokens apart.",
+        help: "The last four characters of the token, by which people distinguish their tokens.",
       },
       {
         name: "identity",
@@ -325,7 +325,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "hint",
         type: "string",
         output: true,
-        help: "The last four characters of the token, by which people tell their tokens apart.",
+        help: "The last four characters of the token, by which people distinguish their tokens.",
       },
       {
         name: "identity",
@@ -590,7 +590,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "hint",
         type: "string",
         output: true,
-        help: "The last four characters of the token, by which people tell their tokens apart.",
+        help: "The last four characters of the token, by which people distinguish their tokens.",
       },
       {
         name: "identity",

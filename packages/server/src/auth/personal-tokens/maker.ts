@@ -29,10 +29,10 @@ export async function requireMaker({ caller, tx }: Call): Promise<void> {
 }
 
 /**
- * Makes room for one more token of the caller: at the limit, expired ones are removed. Throws RESOURCE_EXHAUSTED when
- * none has expired.
+ * Checks that the caller may have one more token: at the limit, expired ones are removed. Throws RESOURCE_EXHAUSTED
+ * when none has expired.
  */
-export async function requireRoom({ caller: { identity }, tx, nowMs }: Call): Promise<void> {
+export async function requireBelowLimit({ caller: { identity }, tx, nowMs }: Call): Promise<void> {
   const count = async (): Promise<number> => {
     const { n } = await tx
       .selectFrom("personal_tokens")

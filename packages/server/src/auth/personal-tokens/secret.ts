@@ -22,7 +22,7 @@ export function hashOfPersonalToken(token: string): string {
   return hash("sha256", token, "hex");
 }
 
-/** The last characters, by which people tell their tokens apart. */
+/** The last characters, by which people distinguish their tokens. */
 export function hintOf(token: string): string {
   return token.slice(-HINT_LENGTH);
 }

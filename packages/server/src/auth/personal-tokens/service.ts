@@ -16,7 +16,7 @@ import { isUid, newUid, parentOf } from "../../lib/uid.ts";
 import type { Row } from "../../store/index.ts";
 import { checkPersonalToken } from "./check.ts";
 import { record } from "./record.ts";
-import { requireMaker, requireRoom } from "./maker.ts";
+import { requireMaker, requireBelowLimit } from "./maker.ts";
 import { ofGroup, visiblePeople } from "./scope.ts";
 import { hashOfPersonalToken, hintOf, newPersonalToken } from "./secret.ts";
 
@@ -43,7 +43,7 @@ export function personalTokensService({ pageTokenKey }: ServiceContext): Service
       const { identity } = call.caller;
       await requireMaker(call);
       const { name, capabilities, groups, expirationMs } = await checkPersonalToken(call, personalToken);
-      await requireRoom(call);
+      await requireBelowLimit(call);
       const token = newPersonalToken();
       const row = {
         uid: newUid(identity),

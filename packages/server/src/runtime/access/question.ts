@@ -35,7 +35,10 @@ export interface MethodQuestion {
   place: string;
   /** The uid as it was asked about: methods about the installation are decided on its first organization. */
   named: string;
-  /** Where rights on it are bound: of a person, its sessions and its personal tokens at the identity provider, of all others at `place`. */
+  /**
+   * Where rights on it are bound: of a person, its sessions and its personal tokens at the identity provider, of all
+   * others at `place`.
+   */
   home: string;
 }
 

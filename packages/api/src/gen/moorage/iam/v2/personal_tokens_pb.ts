@@ -75,14 +75,15 @@ export type PersonalToken = Message<"moorage.iam.v2.PersonalToken"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * The token itself, beginning with mrg_pat_: in the answer to CreatePersonalToken alone, since only its hash is stored.
+   * The token itself, beginning with mrg_pat_: in the answer to CreatePersonalToken alone, since only its hash is
+   * stored.
    *
    * @generated from field: string token = 8;
    */
   token: string;
 
   /**
-   * The last four characters of the token, by which people tell their tokens apart.
+   * The last four characters of the token, by which people distinguish their tokens.
    *
    * @generated from field: string hint = 9;
    */
@@ -309,8 +310,8 @@ export const PersonalTokensService: GenService<{
     output: typeof ListPersonalTokensResponseSchema;
   },
   /**
-   * CreatePersonalToken makes a token of the person who calls. It is denied to machines, and to tokens that are narrowed,
-   * are personal tokens, or were exchanged for one.
+   * CreatePersonalToken makes a token of the person who calls. It is denied to machines, and to tokens that are
+   * narrowed, are personal tokens, or were exchanged for one.
    *
    * @generated from rpc moorage.iam.v2.PersonalTokensService.CreatePersonalToken
    */
