@@ -19,6 +19,7 @@ export * from "./gen/moorage/iam/v2/access_pb.ts";
 export * from "./gen/moorage/iam/v2/account_associations_pb.ts";
 export * from "./gen/moorage/iam/v2/audit_pb.ts";
 export * from "./gen/moorage/iam/v2/capabilities_pb.ts";
+export * from "./gen/moorage/iam/v2/personal_tokens_pb.ts";
 export * from "./gen/moorage/iam/v2/sessions_pb.ts";
 export * from "./gen/moorage/iam/v2/identity_providers_pb.ts";
 export * from "./gen/moorage/iam/v2/external_group_role_mappings_pb.ts";

@@ -1,6 +1,7 @@
 // Passes the messages of MCP between standard input and output, one JSON object a line, and the /mcp of a server, with
 // the token of the person. It knows no tool: what the server offers is offered here, in all versions of the protocol.
 import { originOf, platformToken, type Origin } from "./caller.ts";
+import { isPersonalToken } from "./caller-identity.ts";
 import { claimsOf } from "./claims.ts";
 import type { ServerFlags } from "./command/global-options.ts";
 import { linesOf } from "./mcp-lines.ts";
@@ -46,7 +47,8 @@ function tokensOf(origin: Origin): () => Promise<{ url: string; token: string }>
   return async () => {
     if (known === undefined || known.endMs - SPARE_MS < Date.now()) {
       const fresh = await platformToken(origin, SPARE_MS);
-      known = { ...fresh, endMs: Number(claimsOf(fresh.token)["exp"]) * 1000 };
+      const isPersonal = isPersonalToken(fresh.token);
+      known = { ...fresh, endMs: isPersonal ? Infinity : Number(claimsOf(fresh.token)["exp"]) * 1000 };
     }
     return known;
   };

@@ -35,6 +35,7 @@ const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
   tags: async () => (await import("./tasks/tags.ts")).TAG_TASKS,
   images: async () => (await import("./tasks/images.ts")).IMAGE_TASKS,
   libraries: async () => (await import("./tasks/libraries.ts")).LIBRARY_TASKS,
+  "personal-tokens": async () => (await import("./tasks/personal-tokens.ts")).PERSONAL_TOKEN_TASKS,
   events: async () => (await import("./tasks/events.ts")).EVENT_TASKS,
 };
 

@@ -1,6 +1,7 @@
 // `moorage whoami`: the identity that commands use on a server.
 import type { Command } from "commander";
 import type { JsonObject } from "./api/rest.ts";
+import { isPersonalToken, readableToken } from "./caller-identity.ts";
 import { claimsOf } from "./claims.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { originOf, platformToken } from "./caller.ts";
@@ -18,8 +19,11 @@ export function addWhoami(program: Command): void {
   addServerOptions(command, ["context", "url", "token", "dataDir", "debug"]).action(
     async (flags: ServerFlags & OutputFlags) => {
       const { url, token } = namedBy(flags);
-      const { server, bearer, login, dataDir } = token === undefined ? await callerOf(flags) : given(token, url);
-      const claims = claimsOf(bearer);
+      const isPersonal = token !== undefined && isPersonalToken(token);
+      const { server, bearer, login, dataDir } =
+        token === undefined || isPersonal ? await callerOf(flags) : given(token, url);
+      const { exp, ...others } = claimsOf(await readableToken(server, bearer));
+      const claims = isPersonal ? others : { ...others, exp };
       if (formatOf(flags).kind !== "table") return printItem(shownOf(server, claims, login), LISTING, flags);
       const lines: [string, string][] = [
         ["server", server],
@@ -31,12 +35,14 @@ export function addWhoami(program: Command): void {
       if (isRecord(act) && typeof act["email"] === "string") lines.push(["e-mail at the provider", act["email"]]);
       if (Array.isArray(groups))
         lines.push(["groups at the provider", `${groups.join(", ")} (their roles end at ${timeOf(groupsEnd)})`]);
+      if (isPersonal) lines.push(["personal token", `ends with ${bearer.slice(-4)}`]);
       const hasEnded = Number(claims["exp"]) * 1000 <= Date.now();
       const isReplaced = login !== undefined || dataDir !== undefined;
-      lines.push([
-        hasEnded ? "token ended" : "token ends",
-        `${timeOf(claims["exp"])}${isReplaced ? "; it is replaced when it is needed" : ""}`,
-      ]);
+      if (!isPersonal)
+        lines.push([
+          hasEnded ? "token ended" : "token ends",
+          `${timeOf(claims["exp"])}${isReplaced ? "; it is replaced when it is needed" : ""}`,
+        ]);
       for (const [name, value] of lines) console.log(`${name}: ${plain(value)}`);
     },
   );
@@ -58,7 +64,7 @@ function shownOf(server: string, claims: Record<string, unknown>, login: Login |
     ...(login?.identityProvider && { identityProvider: login.identityProvider }),
     ...(isRecord(act) && typeof act["email"] === "string" && { email: act["email"] }),
     ...(Array.isArray(groups) && { groups: groups.map(String), groupsEndTime: timeOf(groupsEnd) }),
-    endTime: timeOf(claims["exp"]),
+    ...(claims["exp"] !== undefined && { endTime: timeOf(claims["exp"]) }),
   };
 }
 

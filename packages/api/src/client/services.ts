@@ -15,6 +15,7 @@ import { RolesService } from "../gen/moorage/iam/v2/roles_pb.ts";
 import { TermsService } from "../gen/moorage/iam/v2/terms_pb.ts";
 import { AccessService } from "../gen/moorage/iam/v2/access_pb.ts";
 import { CapabilitiesService } from "../gen/moorage/iam/v2/capabilities_pb.ts";
+import { PersonalTokensService } from "../gen/moorage/iam/v2/personal_tokens_pb.ts";
 import { SessionsService } from "../gen/moorage/iam/v2/sessions_pb.ts";
 import { ArtifactPoliciesService } from "../gen/moorage/libraries/v2/artifact_policies_pb.ts";
 import { LibraryFindingsService } from "../gen/moorage/libraries/v2/library_findings_pb.ts";
@@ -61,6 +62,7 @@ export const SERVICES = {
   access: AccessService,
   capabilities: CapabilitiesService,
   sessions: SessionsService,
+  personalTokens: PersonalTokensService,
   operations: OperationsService,
   ping: PingService,
   repos: ReposService,

@@ -10,7 +10,7 @@ import { compact, hasBehavior, isEmpty } from "./fields.ts";
 import { KIND_SPECS, type KindSpec } from "./kinds.ts";
 import type { ApplyFlags } from "./flags.ts";
 import { replaced } from "./references.ts";
-import { callerOf } from "./caller.ts";
+import { callerIdentity } from "../caller-identity.ts";
 import type { Server } from "./server.ts";
 
 /** Prints the documents of a group and of all below it. Returns the exit code. */
@@ -18,7 +18,7 @@ export async function printManifest(group: string, flags: ApplyFlags): Promise<n
   const rest = await openRest(flags);
   const names = namesOf(rest);
   const root = await names.uidOf("group", group);
-  const caller = await callerOf(flags);
+  const caller = await callerIdentity(flags);
   const writer = createWriter();
   let isFirst = true;
   for (const spec of KIND_SPECS) {

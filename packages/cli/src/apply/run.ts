@@ -1,4 +1,5 @@
 // What `moorage apply` does, from its flags to its exit code.
+import { callerIdentity } from "../caller-identity.ts";
 import { namesOf } from "../api/names.ts";
 import { openRest, type JsonObject, type RestClient } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
@@ -19,7 +20,6 @@ import { dependenciesOf, indexOf, uidsOf } from "./references.ts";
 import { existingOn, type Server } from "./server.ts";
 import { createPrinter, type Printer } from "./show.ts";
 import { type Problem, throwProblems } from "./source.ts";
-import { callerOf } from "./caller.ts";
 
 /** The exit code of a dry run that found changes, where `--exit-code` asks for it. */
 const CHANGES_FOUND = 8;
@@ -125,7 +125,7 @@ async function prune(
     existing: existingOn(rest),
     pathOf: namesOf(rest).pathOf,
     made,
-    caller: await callerOf(flags),
+    caller: await callerIdentity(flags),
     takesRepos: flags.pruneRepos === true,
   });
   for (const { label, kept } of surplus)

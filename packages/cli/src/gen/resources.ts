@@ -152,6 +152,13 @@ export const NOUNS: readonly NounSpec[] = [
     load: () => import("./resources/terms.ts"),
   },
   {
+    name: "personal-tokens",
+    section: "Access",
+    summary: "tokens that people made for their own programs",
+    aliases: ["personal-token"],
+    load: () => import("./resources/personal-tokens.ts"),
+  },
+  {
     name: "sessions",
     section: "Access",
     summary: "where identities are signed in",

@@ -1,7 +1,6 @@
 // What `moorage why` asks: who, what, on which resource.
 import { readFileSync } from "node:fs";
-import { claimsOf } from "../claims.ts";
-import { originOf, platformToken } from "../caller.ts";
+import { callerIdentity } from "../caller-identity.ts";
 import { parseImage } from "../api/image-reference.ts";
 import { isHostOf, type Kind } from "../api/names.ts";
 import type { Json, JsonObject } from "../api/rest.ts";
@@ -105,17 +104,17 @@ async function subjectOf(
 ): Promise<{ field: JsonObject; who: string }> {
   if (flags.anonymous === true) return { field: { anonymous: true }, who: "whoever has no token" };
   const uid =
-    named === undefined ? "" : named === "me" ? await ownUid(flags) : await session.names.uidOf("identity", named);
+    named === undefined
+      ? ""
+      : named === "me"
+        ? await callerIdentity(flags)
+        : await session.names.uidOf("identity", named);
   if (flags.tokenClaims === undefined) return { field: { identity: uid }, who: named === "me" ? "you" : (named ?? "") };
   const { iss, sub, aud, ...others } = readClaims(flags.tokenClaims);
   if (typeof iss !== "string" || iss === "") throw new UsageFailure("--token-claims: the claim iss is missing");
   const audiences = (Array.isArray(aud) ? aud : aud === undefined ? [] : [aud]).map(String);
   const claims = { identity: uid, issuer: iss, subject: String(sub ?? ""), audiences, claims: JSON.stringify(others) };
   return { field: { claims }, who: `a token of ${iss} for ${String(sub ?? "nobody")}` };
-}
-
-async function ownUid(flags: WhyFlags): Promise<string> {
-  return String(claimsOf((await platformToken(await originOf(flags))).token)["sub"]);
 }
 
 /** The claims in a file: a JSON object, or a token, whose signature is not looked at. */

@@ -4,6 +4,7 @@ import { compareRoute } from "../pages/compare/route.ts";
 import { eventsRoutes } from "../pages/events/routes.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { operationsRoutes } from "../pages/operations/routes.ts";
+import { personalTokensRoutes } from "../pages/profile/tokens/routes.ts";
 import { registryRoutes } from "../pages/registry/routes.ts";
 import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
 import { securityRoutes } from "../pages/security/routes.ts";
@@ -25,5 +26,6 @@ export const routeTree = rootRoute.addChildren([
     ...accessRoutes,
     ...eventsRoutes,
     ...operationsRoutes,
+    ...personalTokensRoutes,
   ]),
 ]);

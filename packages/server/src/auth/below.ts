@@ -10,6 +10,7 @@ export const authBelow: Below = {
         "sign_in_links",
         "authorization_codes",
         "device_codes",
+        "personal_tokens",
       ] as const)
         await tx.deleteFrom(table).where("identity", "=", identity).execute();
     },
@@ -17,7 +18,8 @@ export const authBelow: Below = {
   identityProvider: {
     async signOut({ tx }, provider) {
       const people = tx.selectFrom("identities").select("uid").where("provider", "=", provider);
-      await tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
+      for (const table of ["refresh_tokens", "personal_tokens"] as const)
+        await tx.deleteFrom(table).where("identity", "in", people).execute();
     },
   },
 };

@@ -9,4 +9,11 @@ export const AUTH_CHECKS: readonly RowCheck[] = [
     show: ["identity"],
     repair: removeFaulty("refresh_tokens", ["hash"]),
   },
+  {
+    kind: "personal-token-without-identity",
+    meaning: "a personal token stands for an identity that is gone",
+    find: "select t.uid, t.identity, t.name from personal_tokens as t where not exists (select 1 from identities as i where i.uid = t.identity)",
+    show: ["identity", "name"],
+    repair: removeFaulty("personal_tokens", ["uid"]),
+  },
 ];

@@ -1,6 +1,7 @@
 import { whileFull } from "../core/command.ts";
 import { denyDevice, openDevice, pollDevice } from "./sign-in/device-commands.ts";
 import { finishSignIn, openSignIn, takeSignIn } from "./sign-in/flow-commands.ts";
+import { notePersonalTokensUsed } from "./tokens/personal-commands.ts";
 import { redeemCode, revokeRefreshToken } from "./sign-in/grant-commands.ts";
 import { beginByToken, makeLink, takeLink } from "./sign-in/link-commands.ts";
 import { endSession, seeSession } from "./sign-in/session-commands.ts";
@@ -14,6 +15,7 @@ export const authCommands = whileFull([
   finishSignIn,
   makeLink,
   noteAllSeen,
+  notePersonalTokensUsed,
   noteSeen,
   openDevice,
   openSignIn,

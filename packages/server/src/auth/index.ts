@@ -4,10 +4,13 @@ import type { Secrets } from "../lib/secrets.ts";
 import type { Config } from "../config/index.ts";
 import type { Database } from "../store/index.ts";
 import { type Authenticator, createAuthenticator } from "./tokens/authenticate.ts";
+import type { Caller } from "../core/call.ts";
 import type { IssuerKeys } from "../core/service.ts";
 import type { CommandWriter } from "../core/transactor.ts";
 import { createExchanger, type Exchanger } from "./exchange/exchange.ts";
 import { createExternalVerifier } from "./exchange/issuer-keys.ts";
+import { createPersonalTokens, type PersonalTokens, sentPersonalToken } from "./tokens/personal-callers.ts";
+import { mcpResource } from "./tokens/mcp-resource.ts";
 import { createKeyring, type Keyring, loadKeys } from "./tokens/keys.ts";
 import { createRefreshTokens, type RefreshTokens } from "./tokens/refresh.ts";
 import { createSignIn } from "./sign-in/index.ts";
@@ -34,6 +37,8 @@ export type { ExchangeAnswer, Exchanger } from "./exchange/exchange.ts";
 export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningKey } from "./tokens/keys.ts";
 export { mcpResource } from "./tokens/mcp-resource.ts";
 export { capabilityOf } from "./tokens/tokens.ts";
+export { isPersonalToken } from "./tokens/personal-secret.ts";
+export { personalTokensService } from "./personal-tokens/service.ts";
 export { isRefreshToken, type RefreshTokens } from "./tokens/refresh.ts";
 export { rejectionMessage } from "./exchange/rejections.ts";
 export { createTokens, isWrongAudience, type MintRequest, type Tokens } from "./tokens/tokens.ts";
@@ -61,10 +66,16 @@ export interface Access {
   keyring: Keyring;
   tokens: Tokens;
   refreshTokens: RefreshTokens;
+  personalTokens: PersonalTokens;
   exchanger: Exchanger;
   authenticate: Authenticator;
   signIn: SignIn;
   issuers: IssuerKeys;
+  /**
+   * Whether the token that this very Caller object was made of is valid at this time as well, where nothing was
+   * committed since.
+   */
+  isStillGood(caller: Caller, nowMs: number): boolean;
 }
 
 // Limits of fetches from issuers: discovery documents and key sets are a few KiB.
@@ -82,8 +93,20 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
   const fetch = guardedFetch({ ...limits, maxBytes: FETCH_MAX_BYTES, unpacksGzip: true });
   const fetchDocument = guardedFetch({ ...limits, maxBytes: DOCUMENT_MAX_BYTES });
   const external = createExternalVerifier(fetch);
-  const exchanger = createExchanger({ config, reader, writer, tokens, external, refreshTokens, auditor, log });
-  const authenticate = createAuthenticator({ config, tokens, reader });
+  const audiences = [config.baseUrl, config.registryAudience, mcpResource(config.baseUrl)];
+  const personalTokens = createPersonalTokens({ reader, writer, audiences, log });
+  const exchanger = createExchanger({
+    config,
+    reader,
+    writer,
+    tokens,
+    external,
+    refreshTokens,
+    personalTokens,
+    auditor,
+    log,
+  });
+  const authenticate = createAuthenticator({ config, tokens, personalTokens, reader });
   const signIn = createSignIn({
     config,
     reader,
@@ -101,9 +124,12 @@ export function createAccess({ config, reader, writer, secrets, auditor, log }: 
     keyring,
     tokens,
     refreshTokens,
+    personalTokens,
     exchanger,
     authenticate,
     signIn,
     issuers: external,
+    isStillGood: (caller, nowMs) =>
+      sentPersonalToken(caller) ? nowMs < (caller.expiresAtMs ?? 0) : tokens.isStillGood(caller, nowMs),
   };
 }

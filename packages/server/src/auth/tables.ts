@@ -80,6 +80,23 @@ declare module "../store/tables.ts" {
       network: Generated<string>;
       user_agent: Generated<string>;
     };
+    /**
+     * Tokens that people made for programs of their own, by the SHA-256 of each. `uid`: below the identity's;
+     * `capabilities`: numbers, `scopes`: uids of groups, both as JSON and empty where the token is not narrowed;
+     * `hint`: its last characters; `last_used_time`: 0 while it was never used.
+     */
+    personal_tokens: {
+      uid: string;
+      hash: string;
+      identity: string;
+      name: string;
+      capabilities: string;
+      scopes: string;
+      hint: string;
+      create_time: number;
+      expiration_time: number;
+      last_used_time: number;
+    };
     /** Links to sign in with, each once, by the SHA-256 of their secret. `caller`: as in refresh_tokens. */
     sign_in_links: { hash: string; identity: string; caller: string; create_time: number; expire_time: number };
   }
@@ -93,4 +110,5 @@ export const AUTH_TABLES = declareTables({
   device_codes: { key: ["hash"] },
   sessions: { key: ["hash"] },
   sign_in_links: { key: ["hash"] },
+  personal_tokens: { key: ["uid"] },
 });

@@ -1,3 +1,5 @@
+import { MoorageError, unauthenticated, Code } from "../errors.ts";
+
 /**
  * Why an external token is rejected; `reason` in the metadata of ErrorInfo. NOT_ACCEPTED is the only answer for an
  * identity that does not name the token's issuer, and for a token that the issuer did not sign. The other reasons are
@@ -25,3 +27,15 @@ export interface TokenRejection {
   claim: string;
   why: string;
 }
+
+/**
+ * The answer to a secret of ours that has expired, for whoever shows that it has it. `what`: a personal token, for
+ * example.
+ */
+export function expiredRejection(what: string, endMs: number): MoorageError {
+  const end = new Date(endMs).toISOString();
+  const { message } = unauthenticated(`${PREFIX}this ${what} expired at ${end}: make a new one`);
+  return new MoorageError(Code.Unauthenticated, message, { metadata: { reason: "EXPIRED" } });
+}
+
+export const PREFIX = "the token was not accepted: ";

@@ -59,6 +59,7 @@ export function openApi(
   shutdown.at("auditor", () => blocks.close());
   const access = createAccess({ config, reader, writer: transactor, secrets, auditor, log });
   shutdown.at("auditor", () => access.exchanger.close());
+  shutdown.at("auditor", () => access.personalTokens.close());
   const sts = createSecurityTokenService(access.exchanger);
   const checkSink = createSinkCheck(config);
   const scanners = createScannerChecks({ transactor, secrets, config });

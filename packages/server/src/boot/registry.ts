@@ -48,7 +48,7 @@ export function openRegistry(
     judgePull: createPullGate(),
     isScanUnderWay,
     gateNotes,
-    pulls: createPullCache(reader, access.tokens.isStillGood, config.gcGraceMs),
+    pulls: createPullCache(reader, access.isStillGood, config.gcGraceMs),
     blobs,
     upstream: mirroring.upstream,
     authenticate: access.authenticate,

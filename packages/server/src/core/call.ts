@@ -35,6 +35,11 @@ export interface Caller {
   /** The uid of the browser session that the token comes from: it ends with the session. Undefined for others. */
   session?: string;
   /**
+   * The uid of the personal token that the caller sent, or that its token was exchanged for: it ends with that one, and
+   * makes no other. Undefined for others.
+   */
+  personalToken?: string;
+  /**
    * The OAuth client that the token was issued to: a client id of this server, or the URL of a client's metadata
    * document. Undefined for tokens that were exchanged for another one.
    */

@@ -7,6 +7,7 @@ import {
   ExternalGroupRoleMappingSchema,
   GroupSchema,
   IdentitySchema,
+  PersonalTokenSchema,
   ResourceDeletedSchema,
   SessionSchema,
   TagSchema,
@@ -58,18 +59,21 @@ function groupOf(typeName: string, uid: string): string {
     case ExternalGroupRoleMappingSchema.typeName:
     case AdvisoryEventSchema.typeName:
     case SessionSchema.typeName:
-      // Their parents are a repo, an identity provider, an advisory and an identity.
+    case PersonalTokenSchema.typeName:
+      // Their parents are a repo, an identity provider, an advisory and identities.
       return parentOf(parentOf(uid));
     default:
       return parentOf(uid);
   }
 }
 
+/** Of a person, who is in no group, the service emits the events, for the group of the person's identity provider. */
+const OF_PEOPLE: readonly string[] = [IdentitySchema.typeName, SessionSchema.typeName, PersonalTokenSchema.typeName];
+
 function emitDeleted(type: string, resource: string): Emit {
   return (call, scope) => {
     const group = groupOf(resource, scope);
-    // The service emits the events of a person, for the group of the person's identity provider.
-    if (group === "" && (resource === IdentitySchema.typeName || resource === SessionSchema.typeName)) return;
+    if (group === "" && OF_PEOPLE.includes(resource)) return;
     call.emit(ResourceDeletedSchema, { type, subject: scope, group, body: { uid: scope } });
   };
 }
@@ -80,7 +84,9 @@ function emitAnswer(type: string, output: DescMessage, resource: string): Emit {
       const { uid, updateTime } = answer as Message & { uid: string; updateTime?: Timestamp };
       // A resource with an earlier update time was not changed by the call.
       if (updateTime !== undefined && milliseconds(updateTime) !== call.nowMs) return;
-      call.emit(output, { type, subject: uid, group: groupOf(output.typeName, uid), body: answer });
+      const group = groupOf(output.typeName, uid);
+      if (group === "" && OF_PEOPLE.includes(output.typeName)) return;
+      call.emit(output, { type, subject: uid, group, body: answer });
     };
   }
   const list = output.fields.find((field) => field.fieldKind === "list" && field.message?.field["uid"] !== undefined);

@@ -1,4 +1,11 @@
-import { type Exchanger, isRefreshToken, type RefreshTokens, rejectionMessage, type Tokens } from "../auth/index.ts";
+import {
+  type Exchanger,
+  isPersonalToken,
+  isRefreshToken,
+  type RefreshTokens,
+  rejectionMessage,
+  type Tokens,
+} from "../auth/index.ts";
 import type { Caller, CallData } from "../core/call.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { isUid } from "../lib/uid.ts";
@@ -53,9 +60,10 @@ export function headerCredential(authorization: string | undefined): Credential 
 }
 
 /**
- * The caller of the credential: a platform token, a refresh token (which stays valid, since docker stores what it
- * logged in with), or the token of an external issuer, with the identity to assume as the user name. Throws
- * UNAUTHORIZED for all others, registry tokens included; the error gives the reason for an external token only.
+ * The caller of the credential: a personal token, a platform token, a refresh token (which stays valid, since docker
+ * stores what it logged in with), or the token of an external issuer, with the identity to assume as the user name.
+ * Throws UNAUTHORIZED for all others, registry tokens included; the error gives the reason for an external token and
+ * for an expired personal token alone.
  */
 export async function callerOf(
   { exchanger, refreshTokens }: CredentialDeps,
@@ -64,7 +72,9 @@ export async function callerOf(
 ): Promise<Caller> {
   try {
     if (isRefreshToken(secret)) return await refreshTokens.read(secret, callData);
-    const request = { bearer: secret, ...(isUid(user) && { identity: user }), organizations };
+    // A personal token is good with any user name.
+    const identity = isUid(user) && !isPersonalToken(secret) && { identity: user };
+    const request = { bearer: secret, ...identity, organizations };
     return await exchanger.registryCaller(request, callData);
   } catch (error) {
     const isRejected =

@@ -33,6 +33,7 @@ import {
   ImagesService,
   LibraryFindingsService,
   OperationsService,
+  PersonalTokensService,
   PingService,
   ReposService,
   SbomsService,
@@ -52,7 +53,7 @@ import {
   UpstreamsService,
   VersionsService,
 } from "@moorage/api/messages";
-import { accessOf, sessionsService } from "../auth/index.ts";
+import { accessOf, personalTokensService, sessionsService } from "../auth/index.ts";
 import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
 import { isStored, type Stored } from "../core/stored-answer.ts";
 import type { Streamed } from "../core/streamed-answer.ts";
@@ -164,6 +165,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(TermsService, termsService(context)),
     ...methods(AccountAssociationsService, accountAssociationsService(context)),
     ...methods(SessionsService, sessionsService(context)),
+    ...methods(PersonalTokensService, personalTokensService(context)),
     ...methods(AuditEntriesService, auditEntriesService(context)),
     ...methods(CapabilitiesService, capabilitiesService()),
     ...methods(ReposService, reposService(context)),

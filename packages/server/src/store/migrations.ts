@@ -685,6 +685,15 @@ export const MIGRATIONS: Migration[] = [
       `alter table feeds add column covers text not null default '[]'`,
     ],
   },
+  {
+    version: 59,
+    name: "personal tokens",
+    statements: [
+      `create table personal_tokens (uid KEY primary key, hash KEY not null, identity KEY not null, name text not null, capabilities text not null, scopes text not null, hint text not null, create_time INT8 not null, expiration_time INT8 not null, last_used_time INT8 not null)`,
+      `create unique index personal_tokens_hash on personal_tokens (hash)`,
+      `create index personal_tokens_identity on personal_tokens (identity, create_time)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -164,6 +164,22 @@ test("rows without an owner are found and removed", { timeout: 120_000 }, async 
     .insertInto("refresh_tokens")
     .values({ hash: "h", family: "f", identity: newUid(""), caller: "{}", expire_time: nowMs, used_time: null })
     .execute();
+  const nobody = newUid("");
+  await db
+    .insertInto("personal_tokens")
+    .values({
+      uid: newUid(nobody),
+      identity: nobody,
+      hash: "h",
+      name: "laptop",
+      capabilities: "[]",
+      scopes: "[]",
+      hint: "abcd",
+      create_time: nowMs,
+      expiration_time: nowMs,
+      last_used_time: 0,
+    })
+    .execute();
   const [invite, group] = [newUid(organization), newUid(organization)];
   await db
     .insertInto("group_invites")
@@ -250,6 +266,7 @@ test("rows without an owner are found and removed", { timeout: 120_000 }, async 
     "reference-without-manifest",
     "role-binding-dangling",
     "refresh-token-without-identity",
+    "personal-token-without-identity",
     "counter-wrong",
   ]);
   assert.equal((await db.selectFrom("tags").select("uid").execute()).length, 2, "what belongs to something stays");

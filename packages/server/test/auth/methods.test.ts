@@ -6,6 +6,7 @@ import {
   access as accessOption,
   CapabilitySchema,
   OperationsService,
+  PersonalTokensService,
   SecurityTokenService,
   transaction as transactionOption,
 } from "@moorage/api";
@@ -20,6 +21,7 @@ before(async () => {
 });
 after(() => callers.platform.close());
 
+const isListOf = ({ name }: DescMethod): boolean => name.startsWith("List");
 const STRANGERS: readonly Who[] = ["stranger", "elsewhere", "narrowedAway", "narrowedElsewhere"];
 
 /** The outcome by the method's own access rule. */
@@ -38,6 +40,10 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   if (method.name === "GetArtifactCount") return "ok";
   // Whoever is signed in may ask what it holds.
   if (method.name === "TestCapabilities") return "ok";
+  // Only people make them, with tokens that are not narrowed, and these callers are machines.
+  if (method.name === "CreatePersonalToken") return "PERMISSION_DENIED";
+  // Those of the owner, who is in no organization, nobody else sees; a token that was narrowed elsewhere neither.
+  if (method.parent.typeName === PersonalTokensService.typeName) return isListOf(method) ? "empty" : "NOT_FOUND";
   // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
   // This one names its images, as a method does that is about one resource.

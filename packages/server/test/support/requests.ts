@@ -28,6 +28,7 @@ import {
   LibraryFindingsService,
   SbomsService,
   OperationsService,
+  PersonalTokensService,
   PingService,
   ReposService,
   ReviewState,
@@ -214,6 +215,14 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   };
   add(sessions.listSessions, async () => ({ identity: parentOf(await session()) }));
   add(sessions.deleteSession, async () => ({ uid: await session() }));
+
+  const personal = PersonalTokensService.method;
+  const personalToken = (): Promise<string> =>
+    uidOf(platform.ok("POST", "/iam/v2/personalTokens", { name: name(), capabilities: ["CAP_REPO_LIST"] }));
+  add(personal.getPersonalToken, async () => ({ uid: await personalToken() }));
+  add(personal.listPersonalTokens, async () => ({ identity: parentOf(await personalToken()) }));
+  add(personal.createPersonalToken, async () => ({ personalToken: { name: name(), groups: [group] } }));
+  add(personal.deletePersonalToken, async () => ({ uid: await personalToken() }));
 
   const providers = IdentityProvidersService.method;
   const oidc = { issuer: "https://login.example.com", clientId: "moorage" };

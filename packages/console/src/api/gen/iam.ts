@@ -761,6 +761,55 @@ export interface DeleteIdentityProviderRequest {
   uid?: string;
   validateOnly?: boolean;
 }
+export interface GetPersonalTokenRequest {
+  uid?: string;
+}
+export interface PersonalToken {
+  uid: string;
+  name: string;
+  capabilities: Capability[];
+  groups: string[];
+  expirationTime?: string;
+  lastUsedTime?: string;
+  createTime?: string;
+  token: string;
+  hint: string;
+  identity: string;
+}
+export interface ListPersonalTokensRequest {
+  identity?: string;
+  group?: string;
+  pageSize?: number;
+  pageToken?: string;
+  orderBy?: string;
+  skip?: number;
+}
+export interface ListPersonalTokensResponse {
+  personalTokens: PersonalToken[];
+  nextPageToken: string;
+  totalCount?: string;
+  skipped: number;
+}
+export interface CreatePersonalTokenRequest {
+  personalToken?: PersonalTokenInput;
+  validateOnly?: boolean;
+}
+export interface PersonalTokenInput {
+  uid?: string;
+  name?: string;
+  capabilities?: Capability[];
+  groups?: string[];
+  expirationTime?: string;
+  lastUsedTime?: string;
+  createTime?: string;
+  token?: string;
+  hint?: string;
+  identity?: string;
+}
+export interface DeletePersonalTokenRequest {
+  uid?: string;
+  validateOnly?: boolean;
+}
 export interface GetRoleBindingRequest {
   uid?: string;
 }
@@ -1085,6 +1134,26 @@ export const updateIdentityProvider = method<UpdateIdentityProviderRequest, Iden
 export const deleteIdentityProvider = method<DeleteIdentityProviderRequest, Record<string, never>>(
   "DELETE",
   "/iam/v2/identityProviders/{uid=**}",
+  "",
+);
+export const getPersonalToken = method<GetPersonalTokenRequest, PersonalToken>(
+  "GET",
+  "/iam/v2/personalTokens/{uid=**}",
+  "",
+);
+export const listPersonalTokens = method<ListPersonalTokensRequest, ListPersonalTokensResponse>(
+  "GET",
+  "/iam/v2/personalTokens",
+  "",
+);
+export const createPersonalToken = method<CreatePersonalTokenRequest, PersonalToken>(
+  "POST",
+  "/iam/v2/personalTokens",
+  "personalToken",
+);
+export const deletePersonalToken = method<DeletePersonalTokenRequest, Record<string, never>>(
+  "DELETE",
+  "/iam/v2/personalTokens/{uid=**}",
   "",
 );
 export const getRoleBinding = method<GetRoleBindingRequest, RoleBinding>("GET", "/iam/v2/roleBindings/{uid=**}", "");

@@ -13,6 +13,7 @@ export const accessNav: NavGroup = {
     { to: "/access/mappings", label: "External groups" },
     { to: "/access/invites", label: "Invites" },
     { to: "/access/pull-tokens", label: "Pull tokens" },
+    { to: "/access/personal-tokens", label: "Personal tokens" },
     { to: "/access/associations", label: "Accounts elsewhere" },
     { to: "/access/terms", label: "Terms" },
   ],

@@ -9,6 +9,8 @@ import { assumeIdentity, type AssumeDeps, type Requested } from "./assume.ts";
 import { hasSession } from "../tokens/authenticate.ts";
 import { findIdentity, type IdentityRow } from "./identity-rows.ts";
 import { type Audiences, narrow, type Narrowing, type NarrowingRequest, parseNarrowing } from "./narrowing.ts";
+import type { PersonalTokens } from "../tokens/personal-callers.ts";
+import { isPersonalToken } from "../tokens/personal-secret.ts";
 import { createPatternBudgets } from "./pattern-budget.ts";
 import { heldByPassword } from "./registry-password.ts";
 import { narrowAudiences, type RefreshTokens } from "../tokens/refresh.ts";
@@ -18,7 +20,7 @@ import type { MintedToken, Tokens } from "../tokens/tokens.ts";
 import { createLateNotes, isStorageFull, type LateNotes } from "./late-notes.ts";
 
 export interface ExchangeRequest extends NarrowingRequest {
-  /** The external token or a token of this issuer; for `refresh`, the refresh token. */
+  /** The external token, a token of this issuer or a personal token; for `refresh`, the refresh token. */
   bearer: string;
   /**
    * The identity to assume. Defaults to the one with the token's issuer and subject, in the organizations of `scopes`
@@ -77,6 +79,7 @@ export interface ExchangeDeps extends Omit<AssumeDeps, "patterns"> {
   config: Pick<Config, "baseUrl" | "registryAudience" | "accessTokenTtlMs">;
   tokens: Tokens;
   refreshTokens: RefreshTokens;
+  personalTokens: Pick<PersonalTokens, "find" | "require" | "isThere">;
   /** Receives the rejected requests. */
   auditor: Pick<Auditor, "note">;
 }
@@ -93,7 +96,7 @@ const SEEN_EVERY_MS = 60_000;
 
 /** Token exchange. Source: docs/contract.md, "Authentication"; RFC 8693 for the idea. */
 export function createExchanger(deps: ExchangeDeps): Exchanger {
-  const { config, tokens, auditor } = deps;
+  const { config, tokens, personalTokens, auditor } = deps;
   const context = {
     ...deps,
     patterns: createPatternBudgets(),
@@ -104,8 +107,10 @@ export function createExchanger(deps: ExchangeDeps): Exchanger {
       mcp: mcpResource(config.baseUrl),
     },
   };
-  const ownCaller = (bearer: string, nowMs: number): Promise<Caller | undefined> =>
-    tokens.read(bearer, nowMs).catch(() => undefined);
+  const ownCaller = async (bearer: string, nowMs: number): Promise<Caller | undefined> =>
+    isPersonalToken(bearer)
+      ? await personalTokens.find(bearer, nowMs)
+      : tokens.read(bearer, nowMs).catch(() => undefined);
   return {
     exchange: auditRejections(auditor, "sts.exchange", ownCaller, (request: ExchangeRequest, data) =>
       exchange(context, request, data),
@@ -138,6 +143,11 @@ async function accept(context: Context, request: ExchangeRequest, data: CallData
   const wanted = parseNarrowing(request, context.audiences);
   if (identity !== "" && identityProvider !== "")
     throw invalidArgument({ field: "identity", description: "cannot be named together with an identity provider" });
+  if (isPersonalToken(bearer)) {
+    if (identityProvider !== "") throw rejection();
+    const held = await context.personalTokens.require(bearer, data.nowMs);
+    return acceptOwn(context, held, wanted, identity);
+  }
   const jwt = parseJwt(bearer, MAX_EXTERNAL_LENGTH);
   if (!jwt) throw rejection();
   if (jwt.claims["iss"] !== context.config.baseUrl) {
@@ -145,7 +155,9 @@ async function accept(context: Context, request: ExchangeRequest, data: CallData
     return acceptExternal(context, jwt, wanted, requested, data);
   }
   if (identityProvider !== "") throw rejection();
-  return acceptOwn(context, jwt, wanted, identity, data);
+  const held = await context.tokens.read(jwt.token, data.nowMs);
+  if (!(await isStillThere(context, held, data.nowMs))) throw rejection();
+  return acceptOwn(context, held, wanted, identity);
 }
 
 async function acceptExternal(
@@ -161,20 +173,23 @@ async function acceptExternal(
   return { caller: { identity: row.uid, ...narrow(held, wanted), audiences, ...carried }, row, end };
 }
 
-/** Accepts a token of this issuer for at most the same, and no longer. */
-async function acceptOwn(
-  context: Context,
-  jwt: Jwt,
-  wanted: Narrowing,
-  identity: string,
-  data: CallData,
-): Promise<Accepted> {
-  const { audiences, tokens, reader } = context;
-  const held = await tokens.read(jwt.token, data.nowMs);
+/** Whether what a token of this issuer came from is there: the browser session, or the personal token. */
+async function isStillThere(
+  { reader, personalTokens }: Context,
+  { session, personalToken }: Caller,
+  nowMs: number,
+): Promise<boolean> {
+  if (session !== undefined && !(await hasSession(reader, session))) return false;
+  return personalToken === undefined || (await personalTokens.isThere(personalToken, nowMs));
+}
+
+/** Accepts the caller of a personal token or a token of this issuer for at most the same, and no longer. */
+async function acceptOwn(context: Context, held: Caller, wanted: Narrowing, identity: string): Promise<Accepted> {
+  const { audiences, reader } = context;
   // A registry token stands for some repositories, not for the identity.
   if (held.repositories || (identity !== "" && identity !== held.identity)) throw rejection();
   const row = await findIdentity(reader, held.identity);
-  if (!row || (held.session !== undefined && !(await hasSession(reader, held.session)))) throw rejection();
+  if (!row) throw rejection();
   // A platform token is accepted by the registry's token endpoint and by MCP as well; a token for either of these by
   // that alone.
   const allowed = held.audiences?.includes(audiences.platform)
@@ -243,7 +258,7 @@ function requestedAudiences({ audiences }: Context, wanted: Narrowing): string[]
 
 function mint(
   { config, tokens }: Context,
-  { identity, audiences, capabilities, scopes, session, act, external, client }: Caller & Narrowing,
+  { identity, audiences, capabilities, scopes, session, personalToken, act, external, client }: Caller & Narrowing,
   nowMs: number,
   notAfterMs: number,
 ): Promise<MintedToken> {
@@ -257,6 +272,7 @@ function mint(
     ...(capabilities && { capabilities }),
     ...(scopes && { scopes }),
     ...(session !== undefined && { session }),
+    ...(personalToken !== undefined && { personalToken }),
     ...(act && { act }),
     ...(external && { external }),
     ...(client !== undefined && { client }),

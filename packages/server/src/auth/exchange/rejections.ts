@@ -1,5 +1,5 @@
 import { Code, MoorageError, unauthenticated } from "../../errors.ts";
-import type { TokenRejection } from "../token-rejection.ts";
+import { PREFIX, type TokenRejection } from "../token-rejection.ts";
 import type { Jwt } from "../tokens/jwt.ts";
 import { IssuerError } from "./issuer-keys.ts";
 
@@ -60,7 +60,6 @@ export function kindRejection({ header, claims }: Pick<Jwt, "header" | "claims">
   return undefined;
 }
 
-const PREFIX = "the token was not accepted: ";
 const MAX_QUOTED_CHARS = 200;
 
 /**

@@ -112,6 +112,7 @@ function discoveryDocument(
       "cap",
       "scopes",
       "sid",
+      "pat",
       "client_id",
       "access",
       "idp",

@@ -24,6 +24,7 @@ import {
   GroupSchema,
   IdentityProviderSchema,
   IdentitySchema,
+  PersonalTokenSchema,
   RepoSchema,
   RoleBindingSchema,
   RoleSchema,
@@ -37,7 +38,8 @@ import {
 import { after, type Awaitable } from "../../lib/awaitable.ts";
 import { isUid, parentOf } from "../../lib/uid.ts";
 import type { Call } from "../../core/call.ts";
-import { findSession, mayOnSessions } from "../sign-in/sessions.ts";
+import { findSession } from "../sign-in/sessions.ts";
+import { mayOnSignInsOf } from "../sign-ins-of.ts";
 import { invalidArgument, notFound, permissionDenied, unauthenticated } from "../../errors.ts";
 import type { ResourceTable } from "../../store/index.ts";
 
@@ -63,6 +65,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [ScannerSchema.typeName]: "scanners",
   [ScanSchema.typeName]: "scans",
   [SessionSchema.typeName]: "sessions",
+  [PersonalTokenSchema.typeName]: "personal_tokens",
 };
 
 /** The access rule of a method. Throws for a method without one: it must not be served. */
@@ -137,7 +140,8 @@ export function holds(
       capability === Capability.CAP_IAM_ROLES_LIST || after(call.visible(capability), (groups) => groups.length > 0)
     );
   }
-  if (rule.resource === SessionSchema.typeName) return mayOnSessions(call, capability, parentOf(uid));
+  if (rule.resource === SessionSchema.typeName || rule.resource === PersonalTokenSchema.typeName)
+    return mayOnSignInsOf(call, capability, parentOf(uid));
   // An identity always sees itself.
   if (capability === Capability.CAP_IAM_IDENTITY_LIST && uid === call.caller.identity) return true;
   if (rule.resource === IdentitySchema.typeName && parentOf(uid) === "") return holdsOfPerson(call, capability, uid);

@@ -105,7 +105,8 @@ async function byToken(
 }
 
 /**
- * The caller of the request's platform token. Throws PERMISSION_DENIED for a token of a browser session: whoever gets
+ * The caller of the request's platform token. Throws PERMISSION_DENIED for a personal token and what was exchanged for
+ * one, since a session could make another, and for a token of a browser session: whoever gets
  * hold of one would otherwise make a session of it that lasts longer, and that stays when the first one is ended.
  */
 async function requireCaller(
@@ -127,6 +128,14 @@ async function requireCaller(
   }
   data.authenticated?.();
   data.admit?.(caller.identity);
+  if (caller.personalToken !== undefined)
+    throw denied(
+      deps,
+      { ...call, caller },
+      method,
+      "PERSONAL_TOKEN",
+      "a personal token begins no session: sign in as yourself",
+    );
   if (caller.session !== undefined)
     throw denied(
       deps,

@@ -1,21 +1,15 @@
-import {
-  type Capability,
-  ResourceDeletedSchema,
-  SessionKind,
-  SessionSchema,
-  SessionsService,
-} from "@moorage/api/messages";
+import { ResourceDeletedSchema, SessionKind, SessionSchema, SessionsService } from "@moorage/api/messages";
 import { rejectUnlistable } from "../../aip/access.ts";
 import { listFound, listOf } from "../../aip/list.ts";
 import { sortable } from "../../aip/order.ts";
 import type { FoundPage, PageQuery } from "../../aip/page-query.ts";
 import { audit } from "../../audit/index.ts";
-import type { Call } from "../../core/call.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { notFound } from "../../errors.ts";
 import { timestamp } from "../../lib/timestamps.ts";
-import { isUid, isWithin, parentOf } from "../../lib/uid.ts";
+import { isUid, parentOf } from "../../lib/uid.ts";
 import type { Database } from "../../store/index.ts";
+import { mayOnSignInsOf, providerOfIdentity } from "../sign-ins-of.ts";
 
 /** How long a browser session lasts without a request, in milliseconds. */
 export const SESSION_IDLE_MS = 3_600_000;
@@ -33,11 +27,11 @@ export function sessionsService({ pageTokenKey }: ServiceContext): Service<typeo
     async listSessions(call, request) {
       let [identity, provider] = ["", ""];
       const find = async (query: PageQuery): Promise<FoundPage<Found>> => {
-        if (!(await mayOnSessions(call, LIST.needs[0] ?? 0, identity))) {
+        if (!(await mayOnSignInsOf(call, LIST.needs[0] ?? 0, identity))) {
           if (isUid(identity)) await rejectUnlistable(call, LIST.needs, identity);
           return { rows: [], total: 0 };
         }
-        provider = (await identityOf(call.tx, identity))?.provider ?? "";
+        provider = await providerOfIdentity(call.tx, identity);
         return pageOf(await sessionsOf(call.tx, identity, call.nowMs), query);
       };
       const options = {
@@ -71,7 +65,7 @@ export function sessionsService({ pageTokenKey }: ServiceContext): Service<typeo
       if (found === undefined) throw notFound(SessionSchema.typeName, uid);
       if (found.family === undefined) await call.tx.deleteFrom("sessions").where("uid", "=", uid).execute();
       else await call.tx.deleteFrom("refresh_tokens").where("family", "=", found.family).execute();
-      const provider = (await identityOf(call.tx, identity))?.provider ?? "";
+      const provider = await providerOfIdentity(call.tx, identity);
       // The method's event and entry would be for the group that the identity is in, and a person is in none.
       if (provider !== "") {
         call.emit(ResourceDeletedSchema, { type: DELETED, subject: uid, group: parentOf(provider), body: { uid } });
@@ -81,24 +75,6 @@ export function sessionsService({ pageTokenKey }: ServiceContext): Service<typeo
       return {};
     },
   };
-}
-
-/**
- * Whether the caller holds the capability on the sessions of the identity. Each identity holds them on its own, with a
- * token that is not narrowed to less. On those of a person, who is in no group, whoever holds it in the group of the
- * person's identity provider does.
- */
-export async function mayOnSessions(call: Call, capability: Capability, identity: string): Promise<boolean> {
-  const { caller } = call;
-  const isOwn =
-    identity === caller.identity &&
-    (caller.capabilities === undefined || caller.capabilities.includes(capability)) &&
-    (caller.scopes === undefined || caller.scopes.some((scope) => isWithin(identity, scope)));
-  if (isOwn) return true;
-  if (!isUid(identity)) return false;
-  if (parentOf(identity) !== "") return call.may(capability, identity);
-  const provider = (await identityOf(call.tx, identity))?.provider ?? "";
-  return provider !== "" && call.may(capability, provider);
 }
 
 /** The session that has not ended, with the family of its refresh tokens where it is a program's. */
@@ -143,10 +119,6 @@ async function sessionsOf(db: Database, identity: string, nowMs: number): Promis
       network: "",
     })),
   ];
-}
-
-function identityOf(db: Database, uid: string): Promise<{ provider: string } | undefined> {
-  return db.selectFrom("identities").select("provider").where("uid", "=", uid).executeTakeFirst();
 }
 
 /** The page in the order of the query; ties are broken by the uid, in the direction of the last field. */

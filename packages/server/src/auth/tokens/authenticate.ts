@@ -5,6 +5,8 @@ import type { Config } from "../../config/index.ts";
 import { MoorageError, unauthenticated } from "../../errors.ts";
 import { createSnapshotCache, type Database, statement } from "../../store/index.ts";
 import { ASSUMABLE } from "../../iam/index.ts";
+import { expiryFault, type PersonalTokens } from "./personal-callers.ts";
+import { isPersonalToken } from "./personal-secret.ts";
 import { rejection } from "./jwt.ts";
 import { mcpResource } from "./mcp-resource.ts";
 import { isWrongAudience, type Tokens } from "./tokens.ts";
@@ -36,15 +38,17 @@ export function requireBearer(authorization: string | undefined): string {
 /**
  * Verifies the token and checks that its identity still exists: the tokens of a deleted identity stop working
  * immediately, and so do those of a person whose identity provider was deleted, and those of a browser session that was
- * ended. A registry token is accepted by the registry only. Throws UNAUTHENTICATED, or an error for which
+ * ended. A personal token is accepted for every audience until it expires or is revoked, and so is what was exchanged
+ * for it. A registry token is accepted by the registry only. Throws UNAUTHENTICATED, or an error for which
  * `isWrongAudience` is true.
  */
 export function createAuthenticator(deps: {
   config: Pick<Config, "baseUrl" | "registryAudience">;
   tokens: Tokens;
+  personalTokens: Pick<PersonalTokens, "find" | "isThere">;
   reader: Database;
 }): Authenticator {
-  const { config, tokens, reader } = deps;
+  const { config, tokens, personalTokens, reader } = deps;
   const existing = createSnapshotCache<true>(reader, MAX_KNOWN);
   const weightOf = ({ header }: Verified): number => header.length;
   const verified = {
@@ -77,22 +81,38 @@ export function createAuthenticator(deps: {
       return caller;
     });
   };
-  const requireExisting = (caller: Caller): Awaitable<Caller> =>
+  const requirePersonal = (caller: Caller, nowMs: number): Awaitable<Caller> => {
+    const { personalToken } = caller;
+    if (personalToken === undefined) return requireSession(caller);
+    return after(personalTokens.isThere(personalToken, nowMs), (isThere) => {
+      if (!isThere) throw withCaller(caller, rejection());
+      return requireSession(caller);
+    });
+  };
+  const ofPersonalToken = (token: string, nowMs: number): Awaitable<Caller> =>
+    after(personalTokens.find(token, nowMs), (caller) => {
+      if (caller === undefined) throw rejection();
+      const fault = expiryFault(caller, nowMs);
+      if (fault !== undefined) throw withCaller(caller, fault);
+      return caller;
+    });
+  const requireExisting = (caller: Caller, nowMs: number): Awaitable<Caller> =>
     caller.identity === ""
       ? caller
       : after(
           existing.remember(caller.identity, () => exists(reader, caller.identity)),
           (isThere) => {
             if (isThere !== true) throw withCaller(caller, rejection());
-            return requireSession(caller);
+            return requirePersonal(caller, nowMs);
           },
         );
   return (authorization, audience, nowMs) => {
     // A header that was verified before for this audience: only what changes with time is checked again.
     const known = authorization === undefined ? undefined : verified[audience].get(authorization);
-    return known !== undefined && tokens.isStillGood(known.caller, nowMs)
-      ? requireExisting(known.caller)
-      : verify(authorization, audience, nowMs).then(requireExisting);
+    if (known !== undefined && tokens.isStillGood(known.caller, nowMs)) return requireExisting(known.caller, nowMs);
+    const token = bearerOf(authorization);
+    if (token !== undefined && isPersonalToken(token)) return ofPersonalToken(token, nowMs);
+    return verify(authorization, audience, nowMs).then((caller) => requireExisting(caller, nowMs));
   };
 }
 

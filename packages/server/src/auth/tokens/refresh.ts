@@ -119,9 +119,10 @@ export type StoredCaller = Omit<Caller, "identity"> & { audiences: string[]; rel
 
 /** A StoredCaller as JSON. `relationship` is the text in the identity's row. */
 export function callerText(
-  { audiences, capabilities, scopes, act, external, client }: Caller & { audiences: string[] },
+  { audiences, capabilities, scopes, act, external, client, personalToken }: Caller & { audiences: string[] },
   relationship: string,
 ): string {
+  if (personalToken !== undefined) throw new TypeError("nothing that lasts is made of a personal token");
   return JSON.stringify({ audiences, capabilities, scopes, act, external, client, relationship: sha256(relationship) });
 }
 

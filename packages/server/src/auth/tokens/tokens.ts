@@ -70,6 +70,8 @@ export interface MintRequest {
   scopes?: string[];
   /** The uid of the browser session of the identity that the token comes from: it is good for as long as that is. */
   session?: string;
+  /** The uid of the personal token that it is exchanged for: it is good for as long as that is. */
+  personalToken?: string;
   /** The OAuth client that the token is issued to. */
   client?: string;
   /** Required for, and only in, a registry token. */
@@ -173,6 +175,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
       capabilities,
       scopes,
       session,
+      personalToken,
       client,
       access,
       refused = [],
@@ -198,6 +201,7 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
           ...(capabilities && { cap: capabilities.map(capabilityText) }),
           ...(scopes && { scopes }),
           ...(session && { sid: session.slice(identity.length + 1) }),
+          ...(personalToken !== undefined && { pat: personalToken.slice(identity.length + 1) }),
           // Source: RFC 9068 §2.2.
           ...(client !== undefined && { client_id: client }),
           ...(access && { access }),
@@ -229,7 +233,7 @@ function isSigned(token: string, key: KeyObject): boolean {
  * would widen the token.
  */
 function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
-  const { sub, jti, exp, cap, scopes, sid, access, refused, act, idp, client_id: client } = claims;
+  const { sub, jti, exp, cap, scopes, sid, pat, access, refused, act, idp, client_id: client } = claims;
   const audiences = audiencesOf(claims);
   const registry = typ === TYPS.registry;
   if ((!registry && typ !== TYPS.access) || registry !== (access !== undefined)) throw rejection();
@@ -240,7 +244,8 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     audiences.length === 0
   )
     throw rejection();
-  if (sid !== undefined && (typeof sid !== "string" || !isUid(`${sub}/${sid}`))) throw rejection();
+  for (const below of [sid, pat])
+    if (below !== undefined && (typeof below !== "string" || !isUid(`${sub}/${below}`))) throw rejection();
   if ((cap !== undefined && !isStrings(cap)) || (scopes !== undefined && !isStrings(scopes))) throw rejection();
   return {
     identity: sub,
@@ -250,7 +255,8 @@ function callerOf(typ: unknown, claims: Record<string, unknown>): Caller {
     ...(cap && { capabilities: cap.flatMap((name) => capabilityOf(name) ?? []) }),
     ...(idp !== undefined && { external: externalOf(claims) }),
     ...(scopes && { scopes }),
-    ...(sid !== undefined && { session: `${sub}/${sid}` }),
+    ...(typeof sid === "string" && { session: `${sub}/${sid}` }),
+    ...(typeof pat === "string" && { personalToken: `${sub}/${pat}` }),
     ...(typeof client === "string" && { client }),
     ...(isObject(act) && { act }),
     ...(registry && { repositories: repositoriesOf(access) }),

@@ -9,9 +9,9 @@ import { libraryError } from "../http/errors.ts";
 
 /**
  * Authenticates the caller and sets it in the exchange. Clients send the password in Basic, with any user name, or as
- * Bearer: a pull or push token, a token of the registry or of the platform, a refresh token, or the token of an
- * external issuer, with the identity to assume as the user name. `organization`: the one whose libraries are wanted.
- * Throws 401 with a Basic challenge, and 403 for a token that is good for some images alone.
+ * Bearer: a personal token, a pull or push token, a token of the registry or of the platform, a refresh token, or the
+ * token of an external issuer, with the identity to assume as the user name. `organization`: the one whose libraries
+ * are wanted. Throws 401 with a Basic challenge, and 403 for a token that is good for some images alone.
  */
 export async function authenticate(exchange: LibraryExchange, organization: string): Promise<Caller> {
   const { req, callData, steps } = exchange;
@@ -108,6 +108,7 @@ async function mintFor({ credentials, config }: LibraryDeps, caller: Caller, now
     ...(caller.capabilities && { capabilities: caller.capabilities }),
     ...(caller.scopes && { scopes: caller.scopes }),
     ...(caller.session !== undefined && { session: caller.session }),
+    ...(caller.personalToken !== undefined && { personalToken: caller.personalToken }),
   });
   return token;
 }

@@ -103,6 +103,7 @@ async function answerToken(deps: TokenDeps, exchange: Exchange): Promise<void> {
     ...(caller.capabilities && { capabilities: caller.capabilities }),
     ...(caller.scopes && { scopes: caller.scopes }),
     ...(caller.session !== undefined && { session: caller.session }),
+    ...(caller.personalToken !== undefined && { personalToken: caller.personalToken }),
   });
   const body = {
     token,

@@ -1,4 +1,4 @@
-import { Capability, IdentitySchema, SessionSchema } from "@moorage/api/messages";
+import { Capability, IdentitySchema, PersonalTokenSchema, SessionSchema } from "@moorage/api/messages";
 import { holdsOn, resourceExists } from "../../auth/index.ts";
 import type { Call } from "../../core/call.ts";
 import { invalidArgument, notFound, permissionDenied } from "../../errors.ts";
@@ -17,8 +17,9 @@ export async function requireMayAsk(call: Call, question: Question): Promise<voi
   if (question.kind === "method" && question.named === "")
     throw invalidArgument({ field: "resource", description: "is required to ask about somebody else" });
   if (place === "" || !(await holdsOn(call, { resource }, see, place))) throw notFound(resource, name);
-  // What everybody holds on its own sessions says nothing of the rights of others.
-  const isBoundElsewhere = home !== place || resource === SessionSchema.typeName;
+  // What everybody holds on its own sessions and tokens says nothing of the rights of others.
+  const isSignIn = resource === SessionSchema.typeName || resource === PersonalTokenSchema.typeName;
+  const isBoundElsewhere = home !== place || isSignIn;
   if (await (isBoundElsewhere ? call.may(NEEDED, home) : holdsOn(call, { resource }, NEEDED, place))) return;
   const isThere =
     question.kind === "action" ? question.resolved.repo !== undefined : await resourceExists(call, resource, place);

@@ -5,6 +5,7 @@ import {
   type ExplainAccessRequest,
   GroupSchema,
   IdentitySchema,
+  PersonalTokenSchema,
   RegistryAction,
   RepoSchema,
   SessionSchema,
@@ -34,7 +35,10 @@ export interface MethodQuestion {
   place: string;
   /** The uid as it was asked about: methods about the installation are decided on its first organization. */
   named: string;
-  /** Where rights on it are bound: of a person and its sessions at the identity provider, of all others at `place`. */
+  /**
+   * Where rights on it are bound: of a person, its sessions and its personal tokens at the identity provider, of all
+   * others at `place`.
+   */
   home: string;
 }
 
@@ -92,8 +96,9 @@ async function methodQuestion(
 }
 
 async function homeOf({ tx }: Call, { resource }: Access, place: string): Promise<string> {
-  if (resource !== IdentitySchema.typeName && resource !== SessionSchema.typeName) return place;
-  const identity = resource === SessionSchema.typeName ? parentOf(place) : place;
+  const isSignIn = resource === SessionSchema.typeName || resource === PersonalTokenSchema.typeName;
+  if (resource !== IdentitySchema.typeName && !isSignIn) return place;
+  const identity = isSignIn ? parentOf(place) : place;
   if (parentOf(identity) !== "") return identity;
   const row = await tx.selectFrom("identities").select("provider").where("uid", "=", identity).executeTakeFirst();
   return row?.provider || place;

@@ -3,7 +3,7 @@ import { before, test } from "node:test";
 import { type DescMethodUnary, getOption, type Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import * as api from "@moorage/api";
-import { type Answer, DIGEST } from "../platform.ts";
+import { type Answer, DIGEST, type Json } from "../platform.ts";
 import { requestsOf } from "../requests.ts";
 import { type EventFixture, parentOf, type EmittedEvent, typesOf } from "./events.ts";
 import { restCallOf } from "../rest-call.ts";
@@ -28,6 +28,8 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture
     "CreateFeed",
     "UpdateFeed",
     "DeleteFeed",
+    "CreatePersonalToken",
+    "DeletePersonalToken",
   ]);
   const SECRET_FIELDS = ["code", "secret"];
   let requests: ReturnType<typeof requestsOf>;
@@ -70,6 +72,24 @@ export function apiEmits({ platform, issuer, actor, emitted, ask }: EventFixture
       assert.deepEqual(event, { type: getOption(method, api.event), subject, group, target: "", actor, body });
     });
   }
+
+  test("a personal token emits events where its person is at home, without the token", async () => {
+    let made: Json | undefined;
+    const owner = await platform.token();
+    const events = await emitted(async () => {
+      const answer = await ask("POST", "/iam/v2/personalTokens", { body: { name: "laptop" }, token: owner });
+      made = answer.body;
+      await platform.ok("DELETE", `/iam/v2/personalTokens/${made.uid}`);
+    });
+    const { token, ...shown } = made as Json & { token: string };
+    assert.ok(!JSON.stringify(events).includes(token));
+    const here = events.filter(({ group }) => group === platform.organization);
+    const common = { subject: shown.uid, group: platform.organization, target: "", actor };
+    assert.deepEqual(here, [
+      { type: "api.iam.personaltokens.created.v1", ...common, body: shown },
+      { type: "api.iam.personaltokens.deleted.v1", ...common, body: { uid: shown.uid } },
+    ]);
+  });
 
   test("what becomes of a feed is an event of the first organization", async () => {
     const feeds = "/operations/v2/feeds";

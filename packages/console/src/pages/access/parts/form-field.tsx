@@ -13,11 +13,20 @@ export interface FormFieldProps {
 
 /** One field of a form as its description has it. */
 export function FormField({ spec, value, onChange, error }: FormFieldProps) {
-  const { kind = "text", label, help, options = [], isSecret } = spec;
+  const { kind = "text", label, help, options = [], isSecret, none } = spec;
   const isChoice = kind === "group" || kind === "role" || kind === "identity" || kind === "provider";
   const choices = useChoices(isChoice ? kind : undefined);
   const common = { label, error, ...(help !== undefined && { help }) };
-  if (isChoice) return <ChoiceField {...common} choices={choices} value={value} onChange={onChange} />;
+  if (isChoice)
+    return (
+      <ChoiceField
+        {...common}
+        {...(none !== undefined && { none })}
+        choices={choices}
+        value={value}
+        onChange={onChange}
+      />
+    );
   if (kind === "capabilities") return <CapabilityChoice value={value} onChange={onChange} error={error} />;
   if (kind === "check")
     return (

@@ -12,6 +12,8 @@ export interface FieldSpec {
   label: string;
   kind?: "text" | "lines" | "check" | "options" | "capabilities" | ChoiceKind;
   help?: string;
+  /** Of a choice: what stands there while nothing is chosen. Defaults to “Choose…”. */
+  none?: string;
   /** Of `options`: value and label. */
   options?: readonly (readonly [value: string, label: string])[];
   initial?: string;
