@@ -57,6 +57,10 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
   });
   // All samples are there from the beginning.
   beginAtZero(deaths, { kind: ["timeout", "memory", "died"] });
+  beginAtZero(documents, {
+    kind: ["cyclonedx", "spdx", "openvex", "csaf", "unknown"],
+    outcome: ["read", "rejected", "failed"],
+  });
   beginAtZero(attempts, { outcome: ["done", "failed", "again", "interrupted"] });
   for (const kind of ["checks", "manifests"]) attachedBacklog.set({ kind }, 0);
   return {
