@@ -218,6 +218,7 @@ test("systemd's unit waits longer than a shutdown takes, and its settings are th
   for (const name of Object.keys(settings)) assert.ok(known.has(name), name);
   const config = loadConfig(settings);
   assert.equal(config.dataDir, `/var/lib/${valueOf("StateDirectory")}`);
-  assert.ok(parseDuration(valueOf("TimeoutStopSec")) > config.drainDelayMs + config.drainTimeoutMs + SHUTDOWN_LIMIT_MS);
+  const stopMs = parseDuration(valueOf("TimeoutStopSec")) ?? 0;
+  assert.ok(stopMs > config.drainDelayMs + config.drainTimeoutMs + SHUTDOWN_LIMIT_MS);
   assert.match(read("deploy/systemd/moorage.sysusers.conf"), new RegExp(`^u ${valueOf("User")} `, "m"));
 });

@@ -1,5 +1,8 @@
 import { type Dashboard, lines, mean, now, percentile, rate } from "./panels.ts";
 
+// The label's name is public.
+const HANDLER = "door";
+
 export const overview: Dashboard = {
   uid: "moorage-overview",
   title: "Moorage",
@@ -19,14 +22,14 @@ export const overview: Dashboard = {
     {
       title: "Requests",
       panels: [
-        lines("Requests by part of the server", "reqps", rate("moorage_http_requests_total", "door")),
+        lines("Requests by part of the server", "reqps", rate("moorage_http_requests_total", HANDLER)),
         lines(
           "Errors by status",
           "reqps",
           rate("moorage_http_requests_total", "status", `status=~"5..|429|aborted", `),
         ),
-        lines("99th percentile", "s", percentile(0.99, "moorage_http_request_duration_seconds", "door")),
-        lines("Under way", "short", [`sum by (door) (moorage_http_requests_in_flight{$S})`, "{{door}}"]),
+        lines("99th percentile", "s", percentile(0.99, "moorage_http_request_duration_seconds", HANDLER)),
+        lines("Under way", "short", [`sum by (${HANDLER}) (moorage_http_requests_in_flight{$S})`, `{{${HANDLER}}}`]),
         lines("Refused by rate limits", "reqps", rate("moorage_rate_limited_total", "kind")),
         lines("API calls by code", "reqps", rate("moorage_rpc_requests_total", "code", `code!="OK", `)),
       ],

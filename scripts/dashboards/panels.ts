@@ -1,6 +1,6 @@
 // The parts of Grafana's dashboards, as far as ours need them.
 
-/** A query of a panel: PromQL in which `$S` stands for the matchers of job and instance; and the legend of its lines. */
+/** A query: PromQL in which `$S` stands for the matchers of job and instance; and the legend of its lines. */
 export type Query = readonly [expression: string, legend?: string];
 
 /** The unit of a panel's values, by Grafana's names: of a second, of bytes. */

@@ -64,7 +64,10 @@ async function labelsOf({ url }: Installation): Promise<Map<string, Set<string>>
   return found;
 }
 
-/** A server that was pushed to and pulled from, with a feed, an upstream, a subscription, a limited identity and a fault. */
+/**
+ * A server that was pushed to and pulled from, with a feed, an upstream, a failing sink, an identity past its limit,
+ * and a fault of the storage.
+ */
 async function startDriven(t: TestContext): Promise<Installation> {
   const feeds = await startFeedServer(t);
   feeds.pages.set("/kev.json", { content: JSON.stringify({ vulnerabilities: [{ cveID: "CVE-1" }] }) });
