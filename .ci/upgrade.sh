@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Upgrades an installation of 0.1.0, the first release, to this version while clients push and pull, compares what they
-# were told was stored with what is there, and goes back by the backup, as docs/upgrading.md says.
+# Upgrades an installation of 0.1.0, the first release, to this version while clients push and pull, compares what was
+# acknowledged with what is there, and goes back by the backup, as docs/upgrading.md says.
 #   .ci/upgrade.sh                         a data folder
 #   .ci/both-engines.sh .ci/upgrade.sh     two replicas on PostgreSQL and S3
 # 0.1.0 comes out of the history of this clone. Exit status 77: a clone without it (one line says so).

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { isReady } from "./program.ts";
 
-/** A load balancer: connections go in turn to the servers whose `/readyz` answers 200, and end when it no longer does. */
+/** A balancer: connections go in turn to the servers whose `/readyz` answers 200, and end when it no longer does. */
 export interface Balancer {
   url: string;
   /** The ports of the servers to ask. */
