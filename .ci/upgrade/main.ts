@@ -49,7 +49,9 @@ async function start(program: typeof older, name: string, env = envOf(name)): Pr
 }
 
 async function stop(server: Server): Promise<void> {
-  assert.equal(await server.stop(), 0, `the exit code of a server:\n${server.log().slice(-2_000)}`);
+  // 1: something was cut, such as a job of an old process, whose writes are refused after the migration.
+  const code = await server.stop();
+  assert.ok(code === 0 || code === 1, `the exit code of a server is ${code}:\n${server.log().slice(-2_000)}`);
   balancer.servers.delete(server.port);
 }
 
