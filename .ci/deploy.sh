@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks deploy/ without a container engine: lays out the content of the image and starts it, lints the Dockerfile,
 # loads the compose file and the proxy's, renders the Helm chart with each of .ci/chart/*.yaml, validates the result,
-# and checks that wrong values are rejected.
+# and checks that wrong values are rejected. Plays the rules of Prometheus, and checks systemd's unit.
 #
 # Exit status 77: a tool is not available on this machine (a line says which); all checks without it have passed.
 set -euo pipefail
@@ -90,6 +90,7 @@ if tool helm; then
     done
   done
   node .ci/check-chart.ts "$WORK"/rendered/*.yaml
+  grep -q 'runbook_url: https://docs.example.com/moorage/docs/operations.md#mooragedown' "$WORK"/rendered/everything-*.yaml || fail "alerts lead to their run-books"
   ok "helm: $CHART renders to what fits together"
 
   # refused MESSAGE VALUE…: the embedded values with these added must be rejected with that message.
@@ -119,11 +120,33 @@ if tool helm; then
   if tool kubernetes-validate; then
     for version in $KUBERNETES; do
       "$TOOL" --strict --quiet -k "$version" "$WORK"/rendered/*-"$version".yaml >"$WORK/validate.log" 2>&1 || { cat "$WORK/validate.log"; fail "Kubernetes $version takes what is rendered"; }
-      # The schemas of Kubernetes do not include the kind of the Prometheus operator.
-      ! grep -v "schema for kind ServiceMonitor" "$WORK/validate.log" || fail "every kind has a schema"
+      # The schemas of Kubernetes do not include the kinds of the Prometheus operator.
+      ! grep -v "schema for kind \(ServiceMonitor\|PrometheusRule\)" "$WORK/validate.log" || fail "every kind has a schema"
     done
     ok "kubernetes-validate: strictly, for Kubernetes $KUBERNETES"
   fi
+fi
+
+if tool promtool; then
+  PROMTOOL=$TOOL
+  "$PROMTOOL" check rules deploy/prometheus/moorage.rules.yaml >"$WORK/rules.log" 2>&1 || { cat "$WORK/rules.log"; fail "promtool takes the rules"; }
+  "$PROMTOOL" test rules deploy/prometheus/moorage.rules.test.yaml >"$WORK/rules.log" 2>&1 || { cat "$WORK/rules.log"; fail "alerts fire when they should, and only then"; }
+  node .ci/dashboard-rules.ts deploy/grafana/*.json >"$WORK/dashboards.yaml"
+  "$PROMTOOL" check rules "$WORK/dashboards.yaml" >"$WORK/rules.log" 2>&1 || { cat "$WORK/rules.log"; fail "promtool takes the expressions of the dashboards"; }
+  ok "promtool: deploy/prometheus, and the expressions of deploy/grafana"
+fi
+
+if command -v systemd-analyze >/dev/null; then
+  # The program must exist, and is elsewhere here.
+  sed "s#^ExecStart=/usr/local/bin/moorage #ExecStart=$WORK/image/bin/moorage #" deploy/systemd/moorage.service >"$WORK/moorage.service"
+  systemd-analyze verify "$WORK/moorage.service" >"$WORK/systemd.log" 2>&1 || { cat "$WORK/systemd.log"; fail "systemd takes the unit"; }
+  [ ! -s "$WORK/systemd.log" ] || { cat "$WORK/systemd.log"; fail "systemd has nothing to say about the unit"; }
+  # 0 is a service that may do nothing, 100 one that may do everything.
+  systemd-analyze security --offline=true --threshold=20 "$WORK/moorage.service" >"$WORK/systemd.log" 2>&1 || { cat "$WORK/systemd.log"; fail "the unit may do no more than it needs"; }
+  ok "systemd: deploy/systemd/moorage.service"
+else
+  echo "systemd-analyze: not available on this machine: deploy/systemd was not checked by it"
+  MISSING=1
 fi
 
 [ "$MISSING" -eq 0 ] || { echo "deploy: not all was checked"; exit 77; }

@@ -5,7 +5,7 @@
 # trivy-cdxgen is a program in a package of npm (MIT; Trivy itself is Apache-2.0), which is too large for a dev dependency,
 # as is Lighthouse (Apache-2.0), which only one test of the console runs; verdaccio and devpi-server (both MIT) are what
 # libraries are compared with;
-# skopeo and buildah are the machine's own, installed from Debian when missing.
+# skopeo, buildah and promtool are the machine's own, installed from Debian when missing.
 # Read the program's release notes before changing a version. The module's own go.sum decides which dependencies are built.
 # Exit status 77: a program is not available on this machine (one line on stderr says why).
 set -euo pipefail
@@ -36,6 +36,7 @@ devpi-server 6.20.3 python:devpi-server
 verdaccio 6.10.4 npm:verdaccio
 skopeo Debian debian:skopeo
 buildah Debian debian:buildah
+promtool Debian debian:prometheus
 "
 
 say() { echo "tools: $*" >&2; }

@@ -202,3 +202,23 @@ function has(values: unknown, [name, ...rest]: string[]): boolean {
   if (typeof values !== "object" || values === null || !(name in values)) return false;
   return has((values as Record<string, unknown>)[name], rest);
 }
+
+test("systemd's unit waits longer than a shutdown takes, and its settings are those of a server", () => {
+  const unit = read("deploy/systemd/moorage.service");
+  const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+  const variables = (text: string): Record<string, string> =>
+    Object.fromEntries(
+      [...text.matchAll(/^(?!#)([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value] as const),
+    );
+  const env = {
+    ...variables(valueOf("Environment").replaceAll(" ", "\n")),
+    ...variables(read("deploy/systemd/moorage.env")),
+  };
+  const { NODE_ENV: _, ...settings } = env;
+  for (const name of Object.keys(settings)) assert.ok(known.has(name), name);
+  const config = loadConfig(settings);
+  assert.equal(config.dataDir, `/var/lib/${valueOf("StateDirectory")}`);
+  const stopMs = parseDuration(valueOf("TimeoutStopSec")) ?? 0;
+  assert.ok(stopMs > config.drainDelayMs + config.drainTimeoutMs + SHUTDOWN_LIMIT_MS);
+  assert.match(read("deploy/systemd/moorage.sysusers.conf"), new RegExp(`^u ${valueOf("User")} `, "m"));
+});

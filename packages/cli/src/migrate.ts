@@ -12,8 +12,10 @@ export function addMigrate(program: Command): void {
   command.action(async (values: FlagValues) => {
     const check = values["check"] === true;
     const { migrateInstallation } = await import("@moorage/server");
-    const { found, now, newest } = await migrateInstallation(await configOf(values), { check });
+    const { found, now, newest, pending } = await migrateInstallation(await configOf(values), { check });
     console.log(`database: version ${now}${found === now ? "" : `, was ${found}`}; this moorage: version ${newest}`);
+    // An empty database has all of them before it, which says nothing to anybody.
+    if (found > 0) for (const { version, name } of pending) console.log(`to do: ${version}, ${name}`);
     if (check && now !== newest) process.exitCode = 1;
   });
 }

@@ -39,6 +39,14 @@ test("migrate prints the versions, and its check ends with 1 when there is somet
   assert.match(check.stdout, /^database: version 0; this moorage: version \d+\n$/);
   await succeeded(moorage(["migrate"], { cwd }), /was 0; this moorage/);
   await succeeded(moorage(["migrate", "--check"], { cwd }), /^database: version (\d+); this moorage: version \1\n$/);
+  // As after a start of an older version: what is left to do has names.
+  const database = new DatabaseSync(join(cwd, "data/moorage.db"));
+  const { user_version: newest } = database.prepare("pragma user_version").get() as { user_version: number };
+  database.exec(`pragma user_version = ${newest - 2}`);
+  database.close();
+  const behind = await moorage(["migrate", "--check"], { cwd });
+  assert.equal(behind.code, 1);
+  assert.match(behind.stdout, new RegExp(`^database: .*\nto do: ${newest - 1}, .+\nto do: ${newest}, .+\n$`));
 });
 
 test(

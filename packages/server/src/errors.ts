@@ -36,6 +36,8 @@ export interface PreconditionViolation {
 /** Why a store cannot do its work for now. Metrics have it as a label. */
 export type StorageReason =
   | "full"
+  /** Not full, but what one request brings has no place. */
+  | "scarce"
   | "read_only"
   /** The file system's permissions, or credentials that were rejected. */
   | "denied"

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Config } from "../config/index.ts";
 import { takeDataDir } from "../installation/open.ts";
-import { NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
+import { migrationsAfter, NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
 import { openStoreForLongStatements } from "../installation/stores.ts";
 
 /** Versions of the schema: before and after, and the one that this program works with. */
@@ -10,6 +10,8 @@ export interface Migrated {
   found: number;
   now: number;
   newest: number;
+  /** The migrations that are still to be done, by their names. */
+  pending: { version: number; name: string }[];
 }
 
 const LOCK_ATTEMPTS = 50;
@@ -28,9 +30,11 @@ export async function migrateInstallation(config: Config, { check }: { check: bo
       throw new StoreError(
         `the database is of version ${found}, newer than this moorage, which knows ${NEWEST_VERSION}`,
       );
-    if (check || found === NEWEST_VERSION) return { found, now: found, newest: NEWEST_VERSION };
+    if (check || found === NEWEST_VERSION)
+      return { found, now: found, newest: NEWEST_VERSION, pending: migrationsAfter(found) };
     await (store.engine === "sqlite" ? migrateAlone(store, config) : store.migrate());
-    return { found, now: await store.version(), newest: NEWEST_VERSION };
+    const now = await store.version();
+    return { found, now, newest: NEWEST_VERSION, pending: migrationsAfter(now) };
   } finally {
     await store.close();
   }

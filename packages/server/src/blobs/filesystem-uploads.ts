@@ -1,4 +1,4 @@
-import { fstatSync, statSync } from "node:fs";
+import { fstatSync, statfsSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import type { DiskReserve } from "../lib/disk-reserve.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { createLru } from "../lib/lru.ts";
+import { storageFault } from "../lib/storage-fault.ts";
 import { algorithmOf, copyHash, hashFile, MAX_IDLE_HASHES } from "./hash-state.ts";
 import type { HashState } from "./hash-state.ts";
 import type { WithFilesystemErrors } from "./filesystem-errors.ts";
@@ -44,9 +45,19 @@ export class FilesystemUploads {
     });
   }
 
-  /** What is left of the disk is kept for others than uploads. */
-  #requireSpace(): void {
-    if (this.#reserve.isFull()) throw Object.assign(new Error("the disk was full"), { code: "ENOSPC" });
+  /**
+   * Throws where so many bytes have no place, before any of them is read. What is left of a disk that was full is kept
+   * for others than uploads.
+   */
+  #requireSpace(bytes = 0): void {
+    if (this.#reserve.isFull()) throw noSpace("the disk was full");
+    const { bavail, bsize } = statfsSync(this.#layout.uploads);
+    if (bavail === 0) throw noSpace("the disk is full");
+    if (bavail * bsize < bytes)
+      throw storageFault(
+        { part: "blobs", reason: "scarce" },
+        new Error(`${bytes} bytes were to be stored, ${bavail * bsize} are free`),
+      );
   }
 
   async size(id: string): Promise<number> {
@@ -67,7 +78,7 @@ export class FilesystemUploads {
     const { finishAs } = options;
     const target = finishAs === undefined ? undefined : this.#target(finishAs);
     return this.#exclusively(id, async (path) => {
-      this.#requireSpace();
+      this.#requireSpace(options.length);
       await using file = await open(path, "r+");
       const { size } = fstatSync(file.fd);
       if (offset !== undefined && offset !== size) return { accepted: false, size };
@@ -93,7 +104,7 @@ export class FilesystemUploads {
   async storeWhole(content: Buffer, digest: string): Promise<StoredBlob> {
     const { generation, folder, path } = this.#target(digest);
     return this.#withErrors("Blob", digest, async () => {
-      this.#requireSpace();
+      this.#requireSpace(content.length);
       const file = await inFolder(folder, () => open(path, "wx"));
       try {
         await file.writeFile(content);
@@ -204,6 +215,10 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
 async function synced(file: FileHandle, folder: string): Promise<void> {
   const results = await Promise.allSettled([file.datasync(), syncFolder(folder)]);
   for (const result of results) if (result.status === "rejected") throw result.reason;
+}
+
+function noSpace(message: string): Error {
+  return Object.assign(new Error(message), { code: "ENOSPC" });
 }
 
 function inUse(): MoorageError {

@@ -24,7 +24,7 @@ export interface Wakers {
 }
 
 /** The number of subscriptions whose backlogs `/metrics` has. */
-const MAX_BACKLOGS = 500;
+const MAX_BACKLOGS = 100;
 
 /**
  * Starts the background work of this process: the jobs, the reading of images and the matching of what they hold, scans

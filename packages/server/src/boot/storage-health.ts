@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { StorageFault } from "../errors.ts";
 import { describeFault, endsReadiness, faultIn, storageFault } from "../lib/storage-fault.ts";
 import type { StorageMetrics } from "../observe/index.ts";
+import { createStorageSpace, type StoragePlaces } from "./storage-space.ts";
 
 type Part = StorageFault["part"];
 
@@ -22,6 +23,8 @@ export interface StorageHealth {
    * It should write where the part has to be written.
    */
   watch(part: Part, probe: () => Promise<void>): void;
+  /** Where the parts are, for what the log says when one is full. */
+  places(places: StoragePlaces): void;
   /** Runs the part's probe soon, though no operation has failed. */
   suspect(part: Part): void;
   close(): void;
@@ -46,6 +49,7 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
   const logged = new Map<string, { atMs: number; unlogged: number }>();
   const passing = new Map<string, number>();
   let isClosed = false;
+  const space = createStorageSpace(log, { onFull: (isFull) => metrics()?.full(isFull) });
 
   const known = (part: Part): Known => {
     let found = parts.get(part);
@@ -72,6 +76,7 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
     if (state.fault === undefined) return;
     metrics()?.failing(state.fault, false);
     log.info({ part }, `${describeFault(state.fault)} no longer`);
+    if (state.fault.reason === "full") space.ended(part);
     state.fault = undefined;
   };
   const look = async (part: Part): Promise<void> => {
@@ -93,13 +98,15 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
     const fault = faultIn(error);
     if (fault === undefined) return;
     metrics()?.failed(fault);
-    logFault(fault, error);
+    if (fault.reason !== "full") logFault(fault, error);
     if (!endsReadiness(fault)) return void passing.set(describeFault(fault), performance.now());
     const state = known(fault.part);
     if (state.fault?.reason !== fault.reason) {
       if (state.fault !== undefined) metrics()?.failing(state.fault, false);
       metrics()?.failing(fault, true);
     }
+    if (fault.reason === "full") space.began(fault.part, fault.detail);
+    else if (state.fault?.reason === "full") space.ended(fault.part);
     state.fault = fault;
     if (probes.has(fault.part)) return schedule(fault.part, state.pauseMs);
     clearTimeout(state.timer);
@@ -109,7 +116,12 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
   const faults = (): StorageFault[] => [...parts.values()].flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
 
   return {
-    problem: () => faults().map(describeFault).join("; ") || undefined,
+    problem() {
+      const problems = faults().map(describeFault);
+      if (problems.length === 0) return undefined;
+      const refused = space.refused();
+      return [...problems, ...(refused === undefined ? [] : [refused])].join("; ");
+    },
     notice() {
       const sinceMs = performance.now() - FORGET_MS;
       return (
@@ -122,9 +134,11 @@ export function createStorageHealth(log: Logger, metrics: () => StorageMetrics |
     },
     noted,
     watch: (part, probe) => void probes.set(part, probe),
+    places: space.places,
     suspect: (part) => schedule(part, 0),
     close() {
       isClosed = true;
+      space.close();
       for (const { timer } of parts.values()) clearTimeout(timer);
     },
   };

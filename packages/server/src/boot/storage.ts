@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { resolve } from "node:path";
 import type { Logger } from "pino";
 import type { Tokens } from "../auth/index.ts";
 import type { BlobStore } from "../blobs/index.ts";
@@ -7,6 +9,7 @@ import type { Transactor } from "../core/transactor.ts";
 import type { Work } from "../core/work.ts";
 import type { Clock } from "../lib/clock.ts";
 import { openBlobsOf } from "../installation/stores.ts";
+import { spaceOf } from "../lib/disk-space.ts";
 import { probeFolder } from "../lib/probe-folder.ts";
 import { describeFault, faultIn, fileFault, storageFault } from "../lib/storage-fault.ts";
 import { notingBlobs } from "../oci/index.ts";
@@ -65,8 +68,17 @@ export async function openStorage(
     metrics: observation.content,
   });
   if (config.blobsUrl !== "") await requireWritable(blobs);
-  // A bucket that nobody writes to may turn read-only unnoticed.
-  const looking = setInterval(() => health.storage.suspect("blobs"), LOOK_EVERY_MS).unref();
+  health.storage.places({
+    ...(config.databaseUrl === "" && { database: resolve(dataDir) }),
+    ...(config.blobsUrl === "" && { blobs: resolve(dataDir) }),
+    disk: [resolve(dataDir), tmpdir()],
+    hasReserve: config.databaseUrl === "" && config.diskReserveBytes > 0,
+  });
+  observation.storage.watch(() => spaceOf(dataDir));
+  // A bucket that nobody writes to may turn read-only unnoticed, and a disk full.
+  const looked =
+    config.blobsUrl !== "" && config.databaseUrl === "" ? (["blobs", "disk"] as const) : (["blobs"] as const);
+  const looking = setInterval(() => looked.forEach((part) => health.storage.suspect(part)), LOOK_EVERY_MS).unref();
   shutdown.at("writer", () => clearInterval(looking));
   const context = {
     pageTokenKey,

@@ -8,6 +8,7 @@ const PARTS: Readonly<Record<StorageFault["part"], string>> = {
 };
 const REASONS: Readonly<Record<StorageReason, string>> = {
   full: "is full",
+  scarce: "has too little space for what was to be stored",
   read_only: "is read-only",
   denied: "denies access",
   open_files: "cannot be opened: too many files are open",
@@ -26,12 +27,17 @@ const REASONS: Readonly<Record<StorageReason, string>> = {
 
 // With these the others that share the store are no better off, and much is still answered; what is damaged is known to
 // more than this (boot/health.ts).
-const PASSING: ReadonlySet<StorageReason> = new Set(["overloaded", "lock_memory", "connections", "damaged"]);
+const PASSING: ReadonlySet<StorageReason> = new Set(["scarce", "overloaded", "lock_memory", "connections", "damaged"]);
 
 // A full store has space again when somebody makes some; the others may come back by themselves.
 const RETRY_FULL_MS = 60_000;
 const RETRY_MS = 5_000;
 const MAX_DETAIL = 500;
+/**
+ * What whoever writes gets to read while a store is full. Docker repeats a push five times, unless its error has these
+ * words of operating systems for a full disk.
+ */
+export const FULL = "storage is full: no space left on device; whoever runs the server has to make space";
 
 /** The fault in a few words, as `/readyz` and the log say it: "the database is read-only". */
 export function describeFault({ part, reason }: StorageFault): string {
@@ -44,14 +50,14 @@ export function endsReadiness({ reason }: StorageFault): boolean {
 }
 
 /**
- * The error of a store that cannot do its work for now: RESOURCE_EXHAUSTED when it is full, otherwise UNAVAILABLE, with
- * a retry delay and the fault in `details.storage`.
+ * The error of a store that cannot do its work for now: RESOURCE_EXHAUSTED when it lacks space, otherwise UNAVAILABLE,
+ * with a retry delay and the fault in `details.storage`.
  */
 export function storageFault(fault: StorageFault, cause: unknown, retryAfterMs?: number): MoorageError {
   const detail = fault.detail ?? detailOf(cause);
   const details = { cause, storage: { ...fault, ...(detail !== undefined && { detail }) } };
-  if (fault.reason === "full")
-    return new MoorageError(Code.ResourceExhausted, "Resource exhausted: storage is full", {
+  if (fault.reason === "full" || fault.reason === "scarce")
+    return new MoorageError(Code.ResourceExhausted, `Resource exhausted: ${FULL}`, {
       ...details,
       retryAfterMs: retryAfterMs ?? RETRY_FULL_MS,
     });
@@ -70,6 +76,12 @@ function detailOf(cause: unknown): string | undefined {
 /** The fault that an error stands for; undefined when it stands for none. */
 export function faultIn(error: unknown): StorageFault | undefined {
   return error instanceof MoorageError ? error.details.storage : undefined;
+}
+
+/** Whether the error says that a store lacks the space for what was to be written. */
+export function lacksSpace(error: unknown): boolean {
+  const reason = faultIn(error)?.reason;
+  return reason === "full" || reason === "scarce";
 }
 
 // Codes that mean the same whatever was opened, read or written.

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of what policies of libraries block. */
 export interface BlockMetrics {
@@ -21,5 +22,6 @@ export function blockMetrics(registry: Registry): BlockMetrics {
     help: "Requests missing from the list of blocks: too many in a short time, or the database did not accept them.",
     registers: [registry],
   });
+  beginAtZero(noted, { reason: ["cooldown", "malware", "purl", "license"], mode: ["enforce", "preview"] });
   return { noted: (reason, mode) => noted.inc({ reason, mode }), dropped: (count) => dropped.inc(count) };
 }

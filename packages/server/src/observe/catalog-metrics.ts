@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of the reading of images' packages. Outcomes: from a bounded set. */
 export interface CatalogMetrics {
@@ -55,7 +56,12 @@ export function catalogMetrics(registry: Registry): CatalogMetrics {
     aggregator: "max",
   });
   // All samples are there from the beginning.
-  for (const kind of ["timeout", "memory", "died"]) deaths.inc({ kind }, 0);
+  beginAtZero(deaths, { kind: ["timeout", "memory", "died"] });
+  beginAtZero(documents, {
+    kind: ["cyclonedx", "spdx", "openvex", "csaf", "unknown"],
+    outcome: ["read", "rejected", "failed"],
+  });
+  beginAtZero(attempts, { outcome: ["done", "failed", "again", "interrupted"] });
   for (const kind of ["checks", "manifests"]) attachedBacklog.set({ kind }, 0);
   return {
     attached: (kind, outcome) => documents.inc({ kind, outcome }),

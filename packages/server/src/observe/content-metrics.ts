@@ -1,5 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 import type { ContentFault } from "../blobs/index.ts";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of stored content that is not as it should be. */
 export interface ContentMetrics {
@@ -9,6 +10,9 @@ export interface ContentMetrics {
   replaced(): void;
 }
 
+const FAULTS: readonly ContentFault[] = ["missing", "wrong_size", "damaged"];
+
+/** Registers the counters of stored content that is not as it should be. */
 export function contentMetrics(registry: Registry): ContentMetrics {
   const faults = new Counter({
     name: "moorage_blobs_content_faults_total",
@@ -21,5 +25,6 @@ export function contentMetrics(registry: Registry): ContentMetrics {
     help: "Blobs whose missing or damaged content was replaced by a copy that was pushed.",
     registers: [registry],
   });
+  beginAtZero(faults, { fault: FAULTS });
   return { found: (fault) => faults.inc({ fault }), replaced: () => replacements.inc() };
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** The load of the database, read at each scrape. */
 interface DatabaseGauges {
@@ -31,6 +32,7 @@ export function databaseMetrics(registry: Registry): DatabaseMetrics {
     labelNames: ["reason"],
     registers: [registry],
   });
+  beginAtZero(retries, { reason: ["collision", "connection", "shortage"] });
   const back = new Counter({
     name: "moorage_database_went_back_total",
     help: "Times that this process found the database replaced by an older copy of itself.",

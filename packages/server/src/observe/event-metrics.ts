@@ -25,7 +25,7 @@ interface Reading {
 }
 
 // At most this many subscriptions have their own time series; the others share one.
-const MAX_SERIES = 500;
+const MAX_SERIES = 100;
 const BOUNDS_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
 /** Registers the metrics of event deliveries. */

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of answers that are made in other processes. */
 export interface LargeMetrics {
@@ -19,6 +20,7 @@ export function largeMetrics(registry: Registry): LargeMetrics {
     labelNames: ["outcome"],
     registers,
   });
+  beginAtZero(outcomes, { outcome: ["ok", "error", "busy", "timeout", "memory", "died", "aborted"] });
   const tasks = new Counter({
     name: "moorage_large_tasks_total",
     help: "Work for jobs that was too large for the thread of requests and was done by another process, by what it was.",

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of the comparison of packages with the records of feeds. */
 export interface MatchingMetrics {
@@ -35,7 +36,7 @@ export function matchingMetrics(registry: Registry): MatchingMetrics {
     aggregator: "max",
   });
   // All samples are there from the beginning.
-  for (const change of ["opened", "closed"]) findings.inc({ change }, 0);
+  beginAtZero(findings, { change: ["opened", "closed"] });
   for (const kind of ["packages", "records"]) backlog.set({ kind }, 0);
   return {
     opened: (count) => findings.inc({ change: "opened" }, count),

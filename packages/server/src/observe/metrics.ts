@@ -88,7 +88,15 @@ export function createMetrics(version: string): Metrics {
       label: HANDLER_LABEL,
       outcome: "status",
     }),
-    rpc: goldenSignals({ prefix: "moorage_rpc", noun: "request", what: "API calls", label: "method", outcome: "code" }),
+    rpc: goldenSignals({
+      prefix: "moorage_rpc",
+      noun: "request",
+      what: "API calls",
+      label: "method",
+      outcome: "code",
+      // Full names of methods: what is before the last dot is the service.
+      groups: { label: "service", of: (method) => beforeDot(method, method.lastIndexOf(".")) },
+    }),
     registry: registrySignals(registry),
     database: databaseSignals(registry),
     blobs: blobSignals(registry),
@@ -160,9 +168,14 @@ function databaseSignals(registry: Registry): Metrics["database"] {
       what: "database transactions",
       label: "operation",
       outcome: "outcome",
+      groups: { label: "area", of: (command) => beforeDot(command, command.indexOf(".")) },
     }),
     ...databaseMetrics(registry),
   };
+}
+
+function beforeDot(name: string, at: number): string {
+  return at < 0 ? name : name.slice(0, at);
 }
 
 function blobSignals(registry: Registry): Metrics["blobs"] {
@@ -202,6 +215,22 @@ let sharedRegistry: Registry | undefined;
  * that they are registered only once.
  */
 function processRegistry(): Registry {
-  if (sharedRegistry === undefined) collectDefaultMetrics({ register: (sharedRegistry = new Registry()) });
+  if (sharedRegistry !== undefined) return sharedRegistry;
+  sharedRegistry = new Registry();
+  collectDefaultMetrics({ register: sharedRegistry });
+  for (const name of UNUSED) sharedRegistry.removeSingleMetric(name);
   return sharedRegistry;
 }
+
+// A third of the time series of a process: what is used and free in each part of V8's heap, and Node's handles by the
+// names of its classes.
+const UNUSED = [
+  "nodejs_heap_space_size_used_bytes",
+  "nodejs_heap_space_size_available_bytes",
+  "nodejs_active_resources",
+  "nodejs_active_resources_total",
+  "nodejs_active_handles",
+  "nodejs_active_handles_total",
+  "nodejs_active_requests",
+  "nodejs_active_requests_total",
+];

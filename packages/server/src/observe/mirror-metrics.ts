@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of the copying of images from upstream registries. Outcomes and kinds: from bounded sets. */
 export interface MirrorMetrics {
@@ -55,6 +56,9 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     registers,
     aggregator: "max",
   });
+  beginAtZero(runs, { outcome: ["succeeded", "empty", "failed", "rate_limited", "stopped"] });
+  beginAtZero(notCopied, { failure: ["missing", "wrong", "refused", "unreachable", "policy", "referrers"] });
+  beginAtZero(pulls, { kind: ["manifest", "blob"], outcome: ["found", "missing", "trouble"] });
   return {
     begin: () => underWay.inc(),
     end(outcome) {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of pulls from this server, beside their requests. */
 export interface PullMetrics {
@@ -23,6 +24,10 @@ export function pullMetrics(registry: Registry): PullMetrics {
     help: "Pulls of images with findings, or of which it is not known what they hold, by what a gate did and why.",
     labelNames: ["outcome", "reason"],
     registers,
+  });
+  beginAtZero(gated, {
+    outcome: ["rejected", "previewed", "passed"],
+    reason: ["findings", "waiting", "unknown"],
   });
   let waiting = (): number => 0;
   registry.registerMetric(

@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from "prom-client";
+import { beginAtZero } from "./zeros.ts";
 
 /** Metrics of scans by the adapters of groups. Types and outcomes: from bounded sets. */
 export interface ScanMetrics {
@@ -34,10 +35,8 @@ export function scanMetrics(registry: Registry): ScanMetrics {
     registers,
   });
   // All samples are there from the beginning.
-  for (const type of TYPES) {
-    started.inc({ type }, 0);
-    for (const outcome of OUTCOMES) ended.inc({ type, outcome }, 0);
-  }
+  beginAtZero(started, { type: TYPES });
+  beginAtZero(ended, { type: TYPES, outcome: OUTCOMES });
   return {
     started: (type) => started.inc({ type }),
     ended(type, outcome, ms) {

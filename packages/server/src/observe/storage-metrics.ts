@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { StorageFault } from "../errors.ts";
+import { sharedReading } from "./shared-reading.ts";
 
 /** Metrics of what keeps the storage from its work. */
 export interface StorageMetrics {
@@ -7,6 +8,10 @@ export interface StorageMetrics {
   failed(fault: StorageFault): void;
   /** Whether the fault lasts. */
   failing(fault: StorageFault, isFailing: boolean): void;
+  /** Whether some part of the storage is full. */
+  full(isFull: boolean): void;
+  /** Sets the source of the data folder's space; it is read at each scrape. */
+  watch(read: () => Promise<{ freeBytes: number } | undefined>): void;
   /** The writer thread died. */
   writerDied(): void;
   /** An attempt to keep the disk reserve failed. */
@@ -38,7 +43,29 @@ export function storageMetrics(registry: Registry): StorageMetrics {
     help: "Attempts to keep the disk reserve that failed.",
     registers,
   });
+  const isFull = new Gauge({
+    name: "moorage_storage_full",
+    help: "1 while a part of the storage is full, so that writes are refused.",
+    registers,
+    aggregator: "max",
+  });
+  const reading = sharedReading<{ freeBytes: number } | undefined>();
+  const free = new Gauge({
+    name: "moorage_storage_free_bytes",
+    help: "Free bytes of the data folder's file system.",
+    registers,
+    aggregator: "min",
+    async collect() {
+      const space = await reading.look();
+      // The last value of a file system that does not answer would be taken for a new one.
+      if (space === undefined) this.remove();
+      else this.set(space.freeBytes);
+    },
+  });
+  free.remove();
   return {
+    full: (given) => isFull.set(given ? 1 : 0),
+    watch: reading.from,
     failed: ({ part, reason }) => faults.inc({ part, reason }),
     failing: ({ part, reason }, isFailing) => failing.set({ part, reason }, isFailing ? 1 : 0),
     writerDied: () => deaths.inc(),

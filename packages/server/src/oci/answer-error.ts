@@ -10,7 +10,8 @@ import { sendJson } from "./send.ts";
  */
 export function answerError(exchange: Exchange, thrown: unknown): void {
   const { req, res, data, deps, name } = exchange;
-  const { status, ociCode, error, headers, detail } = errorAnswer(unconflicted(thrown, req.method), data.requestId);
+  const answer = errorAnswer(unconflicted(thrown, req.method), data.requestId);
+  const { status, ociCode, error, headers, detail, reason } = answer;
   const shown = isLookBeforePush(exchange, error) ? 404 : status;
   // A client that closed the connection while sending its body gets no answer and causes no log line.
   const aborted = req.destroyed && !req.complete;
@@ -31,6 +32,7 @@ export function answerError(exchange: Exchange, thrown: unknown): void {
   if (status === 401 && headers["www-authenticate"] === undefined)
     headers["www-authenticate"] = challenge(exchange, scopeOf(name, ["pull"]));
   const body = { errors: [{ code: ociCode, message: error.message, detail: detail ?? null }], code, message, details };
+  if (reason !== undefined && !("stream" in res)) res.statusMessage = reason;
   sendJson(exchange, shown, { ...headers, "content-type": "application/json" }, body);
   // The rest of the request body is discarded, so that the connection can be reused.
   if (!req.complete) req.resume();

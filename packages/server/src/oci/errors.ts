@@ -1,6 +1,6 @@
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import type { ErrorDetails, FieldViolation } from "../errors.ts";
-import { unexpectedFault } from "../lib/storage-fault.ts";
+import { FULL, lacksSpace, unexpectedFault } from "../lib/storage-fault.ts";
 
 /**
  * The error codes of the OCI distribution specification v1.1, and two of the Docker registry API, each with its usual
@@ -68,6 +68,8 @@ export interface ErrorAnswer {
   error: MoorageError;
   headers: Record<string, string>;
   detail: unknown;
+  /** The text beside the status in HTTP/1.1. Defaults to that of the status. */
+  reason?: string;
 }
 
 // The answers to errors without an OCI code, as the services throw them.
@@ -118,12 +120,22 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
       thrown.details.retryAfterMs ??
       (thrown.code === Code.ResourceExhausted || thrown.code === Code.Unavailable ? 1000 : undefined);
     if (retryAfterMs !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+    if (lacksSpace(thrown)) return fullAnswer(thrown, headers);
     if (plain) return { status: plain[0], ociCode: plain[1], error: thrown, headers, detail: undefined };
     if (thrown.code === Code.Unavailable)
       return { status: 503, ociCode: "UNKNOWN", error: thrown, headers, detail: undefined };
   }
   const internal = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
   return { status: 500, ociCode: "UNKNOWN", error: internal, headers: {}, detail: undefined };
+}
+
+/**
+ * A store is full: 507, which clients do not repeat as they do 429. DENIED is the code after which those that look at
+ * it give up; docker and skopeo print of a status from 500 on nothing but what stands beside it.
+ */
+function fullAnswer(error: MoorageError, headers: Record<string, string>): ErrorAnswer {
+  const reason = `Insufficient Storage: ${FULL}`;
+  return { status: 507, ociCode: "DENIED", error, headers, detail: { reason: "STORAGE_FULL" }, reason };
 }
 
 /** A parameter of a request is invalid: 400 with this code, and every violated parameter. */

@@ -17,7 +17,7 @@ export { type Bindable, embeddedOf } from "./embedded-engine.ts";
 export { TransientError } from "./failures.ts";
 export { commitTogether, type Work } from "./group-commit.ts";
 export { declareMany } from "./many.ts";
-export { NEWEST_VERSION } from "./migrations.ts";
+export { migrationsAfter, NEWEST_VERSION } from "./migrations.ts";
 export { lockDataDir, migrate, openReader, openStore, openWriter, type OpenWriter } from "./open.ts";
 export { describeDifference, differenceOf, type SchemaDifference } from "./schema-fence.ts";
 export { type Member, shareTransaction } from "./shared-transaction.ts";

@@ -698,3 +698,11 @@ export const MIGRATIONS: Migration[] = [
 
 /** The schema version of this program. */
 export const NEWEST_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+
+/** The migrations that a database of this version lacks, in their order, without their statements. */
+export function migrationsAfter(version: number): { version: number; name: string }[] {
+  return MIGRATIONS.filter((each) => each.version > version).map((each) => ({
+    version: each.version,
+    name: each.name,
+  }));
+}

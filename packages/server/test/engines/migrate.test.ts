@@ -57,18 +57,25 @@ async function setVersion(config: Config, version: number): Promise<void> {
 
 test("the check changes nothing, the migration brings the database up to date, and then nothing is left to do", async (t) => {
   const config = loadConfig(await emptyPlace(t));
-  assert.deepEqual(await migrateInstallation(config, { check: true }), { found: 0, now: 0, newest: NEWEST_VERSION });
+  assert.deepEqual(await migrateInstallation(config, { check: true }), {
+    found: 0,
+    now: 0,
+    newest: NEWEST_VERSION,
+    pending: MIGRATIONS.map(({ version, name }) => ({ version, name })),
+  });
   assert.equal(await versionOf(config), 0);
   assert.ok(ENGINE === "postgres" || !existsSync(databasePath(config.dataDir)));
   assert.deepEqual(await migrateInstallation(config, { check: false }), {
     found: 0,
     now: NEWEST_VERSION,
     newest: NEWEST_VERSION,
+    pending: [],
   });
   assert.deepEqual(await migrateInstallation(config, { check: true }), {
     found: NEWEST_VERSION,
     now: NEWEST_VERSION,
     newest: NEWEST_VERSION,
+    pending: [],
   });
   await (await startServer(config)).close();
 });
@@ -173,6 +180,7 @@ test("the content of a first-version database is retained from the time of its s
     found: 1,
     now: NEWEST_VERSION,
     newest: NEWEST_VERSION,
+    pending: [],
   });
   const store = await openStore(config);
   try {

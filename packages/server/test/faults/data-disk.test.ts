@@ -172,7 +172,7 @@ test("without inodes, and with files where folders should be, writes are answere
     assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
   }
   const refused = await server.push(randomBytes(300_000));
-  assert.equal(refused.status, 429, refused.text);
+  assert.equal(refused.status, 507, refused.text);
   assert.match(refused.text, /storage is full/);
   assert.match((await server.ready()).text, /^not ready: the blob store is full/);
   // The thread that writes goes on whatever becomes of the reserve.

@@ -164,7 +164,7 @@ test("a full disk is a clear error, loses nothing, and pushes succeed when there
       headers,
       body: big,
     });
-    assert.equal(refused.status, 429);
+    assert.equal(refused.status, 507);
     assert.match(await refused.text(), /storage is full/i);
     assert.equal(await checkWhole(url, headers, "kept"), kept);
     assert.equal(

@@ -109,7 +109,7 @@ test("SIGTERM ends a server while PostgreSQL is frozen, and the log says what wa
   const waiting = server.write("never").catch(() => undefined);
   await server.until(
     () => server.ask("GET", "/metrics"),
-    ({ text }) => /^moorage_rpc_requests_in_flight\{method="[\w.]+CreateGroup"\} 1$/m.test(text),
+    ({ text }) => /^moorage_rpc_requests_in_flight\{service="[\w.]+GroupsService"\} 1$/m.test(text),
   );
   assert.equal(await server.stop(), 1);
   await waiting;

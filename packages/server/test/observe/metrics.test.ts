@@ -54,7 +54,8 @@ async function growth(
   return Object.fromEntries(grown);
 }
 
-const LIST = `moorage.iam.v2.GroupsService.ListGroups`;
+const GROUPS = "moorage.iam.v2.GroupsService";
+const LIST = `${GROUPS}.ListGroups`;
 
 test("calls of a method are counted by code, REST and gRPC together", async (t) => {
   const installation = await startInstallation(t);
@@ -83,9 +84,15 @@ test("calls of a method are counted by code, REST and gRPC together", async (t) 
     },
   );
   const samples = await scrape(installation);
-  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_count{method="${LIST}"}`), 8);
-  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_bucket{le="+Inf",method="${LIST}"}`), 8);
-  assert.equal(samples.get(`moorage_rpc_requests_in_flight{method="${LIST}"}`), 0);
+  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_count{service="${GROUPS}"}`), 9);
+  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_bucket{le="+Inf",service="${GROUPS}"}`), 9);
+  assert.equal(samples.get(`moorage_rpc_requests_in_flight{service="${GROUPS}"}`), 0);
+  const seconds = [`${GROUPS}.ListGroups`, `${GROUPS}.CreateGroup`].map((method) =>
+    Number(samples.get(`moorage_rpc_request_seconds_total{method="${method}"}`)),
+  );
+  assert.ok(seconds.every((value) => value > 0));
+  const sum = Number(samples.get(`moorage_rpc_request_duration_seconds_sum{service="${GROUPS}"}`));
+  assert.ok(Math.abs(seconds.reduce((one, other) => one + other) - sum) < 1e-9);
 });
 
 test("requests that the RPC library itself rejects are counted as well", async (t) => {
@@ -369,7 +376,7 @@ test("the counts of several processes are added up", async () => {
   const snapshots = await Promise.all(workers.map(async ({ snapshot }) => structuredClone(await snapshot())));
   const samples = samplesOf(await mergeSnapshots(snapshots));
   assert.equal(samples.get(`moorage_rpc_requests_total{method="${LIST}",code="OK"}`), 3);
-  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_count{method="${LIST}"}`), 3);
+  assert.equal(samples.get(`moorage_rpc_request_duration_seconds_count{service="${GROUPS}"}`), 3);
   assert.equal([...samples].find(([name]) => name.startsWith("moorage_build_info"))?.[1], 1);
   for (const worker of workers) await worker.close();
 });

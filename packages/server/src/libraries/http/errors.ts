@@ -1,5 +1,5 @@
 import { Code, MoorageError } from "../../errors.ts";
-import { unexpectedFault } from "../../lib/storage-fault.ts";
+import { lacksSpace, unexpectedFault } from "../../lib/storage-fault.ts";
 
 /** What a client of libraries is answered instead of what it asked for. */
 interface LibraryAnswer {
@@ -74,6 +74,6 @@ export function libraryAnswer(error: unknown, requestId: string): LibraryAnswer 
   if (retryAfterMs !== undefined || isLater)
     headers["retry-after"] = String(Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)));
   const given = Number(metadata["httpStatus"]);
-  const status = Number.isInteger(given) ? given : STATUSES[thrown.code];
+  const status = lacksSpace(thrown) ? 507 : Number.isInteger(given) ? given : STATUSES[thrown.code];
   return { status, message: thrown.message, headers, error: thrown };
 }
