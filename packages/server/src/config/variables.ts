@@ -45,6 +45,12 @@ export function unknownVariables(env: Record<string, string | undefined>): Unkno
     .map(([name]) => ({ name, near: nearest(withoutPrefix(name), [...KNOWN].map(withoutPrefix)).map(withPrefix) }));
 }
 
+/** The variables without those that look like settings and are none, for programs that only read what is there. */
+export function knownVariables(env: Record<string, string | undefined>): Record<string, string | undefined> {
+  const unknown = new Set(unknownVariables(env).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !unknown.has(name)));
+}
+
 /** Throws a ConfigError that names them all. Their values are in no message: one may be a password. */
 export function requireKnown(env: Record<string, string | undefined>): void {
   const unknown = unknownVariables(env).map(describeUnknown);

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { errorCode } from "./error-code.ts";
+import { probeFolder } from "./probe-folder.ts";
 
 const MEANINGS: Readonly<Record<string, string>> = {
   EEXIST: "there is a file of that name, and no folder",
@@ -11,6 +12,16 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
   EIO: "its disk has input and output errors",
 };
+
+/** Why nothing can be written into the folder, in a few words; undefined where something can. */
+export function folderProblem(folder: string): string | undefined {
+  try {
+    probeFolder(folder);
+    return undefined;
+  } catch (error) {
+    return describeFolderFault(error);
+  }
+}
 
 /** Why nothing can be written into a folder, and for whom, in a few words. */
 export function describeFolderFault(error: unknown): string {
