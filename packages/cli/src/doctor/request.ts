@@ -8,7 +8,7 @@ const MAX_BYTES = 1 << 20;
 export interface Answer {
   status: number;
   text: string;
-  /** How much the server's clock is ahead of this machine's, to the second; undefined where it does not say its time. */
+  /** How much the server's clock is ahead of this machine's, to the second; undefined where it says no time. */
   offsetMs: number | undefined;
 }
 

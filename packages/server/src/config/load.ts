@@ -27,8 +27,8 @@ export function settingError(key: keyof Table, problem: string, options?: ErrorO
 }
 
 /**
- * Reads the settings. An empty value counts as not set. Throws a ConfigError for the first invalid one, and for variables
- * that look like settings and are none.
+ * Reads the settings. An empty value counts as not set. Throws a ConfigError for the first invalid one, and for
+ * variables that look like settings and are none.
  */
 export function loadConfig(
   env: Record<string, string | undefined>,

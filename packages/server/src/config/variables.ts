@@ -23,8 +23,8 @@ export const COMMAND_VARIABLES: readonly string[] = [
 const KNOWN: ReadonlySet<string> = new Set([...SETTINGS.map(({ name }) => name), ...COMMAND_VARIABLES]);
 const TESTS = /^MOORAGE_TEST_/;
 // What Kubernetes sets in containers for each service of the namespace, as Docker did for links.
-const SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
-const SERVICE_URL = /^(?:tcp|udp|sctp):\/\//;
+const SERVICE = /_SERVICE_(?:HOST|PORT)|_PORT_\d{1,5}_(?:TCP|UDP|SCTP)/;
+const SERVICE_URL = /^(?:tcp|udp|sctp):/;
 
 /** A variable that sets nothing, and the names of settings that are near to its own. */
 export interface UnknownVariable {

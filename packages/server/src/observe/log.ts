@@ -5,8 +5,8 @@ import { traceContext } from "./trace-context.ts";
 import { withoutSecrets } from "./redact.ts";
 
 /**
- * The log on standard output: a JSON object per line, or readable text, which is the default on a terminal, in color. Lines of a traced
- * request have its `traceId`.
+ * The log on standard output: a JSON object per line, or readable text, which is the default on a terminal, in color.
+ * Lines of a traced request have its `traceId`.
  */
 export function createLog(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,

@@ -147,7 +147,7 @@ function openSqliteStore({ dataDir, ...events }: Pick<StoreSettings, "dataDir" |
   };
 }
 
-/** Throws a StoreError that names the file and what to do where it is damaged, or the fault that an error stands for. */
+/** Throws a StoreError that names a damaged file and what to do, or the fault that an error stands for. */
 function namingFile<T>(path: string, work: () => T): T {
   try {
     return work();
