@@ -66,6 +66,6 @@ function rulesOf(config: Config, isSet: (name: string) => boolean): (Check | und
 }
 
 /** Whether the host is this machine alone. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === "localhost" || host.startsWith("127.") || host === "::1" || host === "[::1]";
 }

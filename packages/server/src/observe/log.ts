@@ -21,8 +21,7 @@ export function createLog(
     serializers: { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error)) },
   };
   const format = logFormat || (output.isTTY === true ? "text" : "json");
-  if (format === "json")
-    return pino(options, output === process.stdout && output.isTTY !== true ? gathered() : output);
+  if (format === "json") return pino(options, output === process.stdout && output.isTTY !== true ? gathered() : output);
   const color = output.isTTY === true && !process.env["NO_COLOR"];
   return pino(options, { write: (line: string) => void output.write(textLine(line, color)) });
 }

@@ -35,7 +35,7 @@ export function noteLocation(error: unknown, databaseUrl: string): unknown {
 }
 
 /** What PostgreSQL or the operating system said, and what that means where it is not plain. */
-export function causeOf(error: unknown): string {
+function causeOf(error: unknown): string {
   let last = error;
   for (let depth = 0; depth < MAX_CAUSES && last instanceof Error && last.cause instanceof Error; depth += 1)
     last = last.cause;
