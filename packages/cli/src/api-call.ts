@@ -16,7 +16,7 @@ import { UsageFailure } from "./command/failure.ts";
 import type { ServerFlags } from "./command/global-options.ts";
 import { interruption } from "./command/interrupt.ts";
 import { connect } from "./connection.ts";
-import { nearest } from "./near.ts";
+import { nearest } from "@moorage/server/near";
 import { escapeControls } from "./printable.ts";
 
 /** A method that takes one request. */

@@ -48,6 +48,12 @@ const HAND_MADE: readonly CommandSpec[] = [
     load: async () => (await import("./serve.ts")).addServe,
   },
   {
+    name: "doctor",
+    section: OPERATIONS,
+    summary: "look for what is wrong with a server, and say what to do",
+    load: async () => (await import("./doctor/command.ts")).addDoctor,
+  },
+  {
     name: "hints",
     section: OPERATIONS,
     summary: "print what to try next with the server of a data folder",

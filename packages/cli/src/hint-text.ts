@@ -1,5 +1,4 @@
-// The text of `moorage hints`, and of a first start on a terminal: what to try next, as lines to paste into another
-// terminal.
+// The text of `moorage hints`: what to try next, as lines to paste into another terminal.
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -18,6 +18,6 @@ export async function signOwnToken({ dataDir, ...request }: OwnTokenRequest): Pr
 }
 
 async function configOf(dataDir: string): Promise<Config> {
-  const { loadConfig } = await import("@moorage/server/config");
-  return loadConfig(process.env, { MOORAGE_DATA_DIR: dataDir });
+  const { knownVariables, loadConfig } = await import("@moorage/server/config");
+  return loadConfig(knownVariables(process.env), { MOORAGE_DATA_DIR: dataDir });
 }

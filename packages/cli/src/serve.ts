@@ -1,7 +1,7 @@
 // `moorage serve`: the server in the foreground until SIGTERM or SIGINT.
+import { resolve } from "node:path";
 import type { Config, Workers } from "@moorage/server";
 import type { Command } from "commander";
-import { hintsFor } from "./hints.ts";
 import { quote } from "./shell.ts";
 import { addSettings, type FlagValues } from "./settings.ts";
 
@@ -14,16 +14,21 @@ export function addServe(program: Command): void {
   command.action(async (values: FlagValues) => serve(await configOf(values)));
 }
 
-/** The way into the console at a first start. Without a link the hints remain: the server runs all the same. */
-async function firstLink({ dataDir }: Config): Promise<string> {
+/**
+ * The last two lines of a first start: the link that signs the owner in, once, within ten minutes, and how to push.
+ * Without a link its line says how to get one: the server runs all the same.
+ */
+async function firstSteps({ dataDir, registryAudience, registryUrl, organization }: Config): Promise<string> {
   const [{ platformToken }, { signInLink }] = await Promise.all([import("./caller.ts"), import("./sign-in-link.ts")]);
-  const again = `npx moorage sign-in-link --data-dir ${quote(dataDir)}`;
+  const flag = resolve(dataDir) === resolve("data") ? "" : ` --data-dir ${quote(dataDir)}`;
+  const place = registryUrl.startsWith("http:") ? `http://${registryAudience}` : registryUrl;
+  const push = `Push: moorage sample --push ${place}/${organization}/hello:1${flag} # moorage hints${flag}\n`;
   try {
     const { url, token } = await platformToken({ kind: "data folder", url: undefined, dataDir });
-    const link = await signInLink(url, token);
-    return `\nOpen this address to sign in as the owner. It is good once, for ten minutes:\n  ${link}\nFor another one: ${again}\n`;
+    return `Sign in: ${await signInLink(url, token)}\n${push}`;
   } catch (error) {
-    return `\nTo sign in with a browser: ${again} (${error instanceof Error ? error.message : String(error)})\n`;
+    const why = error instanceof Error ? error.message : String(error);
+    return `Sign in: moorage sign-in-link${flag} (${why})\n${push}`;
   }
 }
 
@@ -36,8 +41,7 @@ async function serve(settings: Config): Promise<void> {
   endOnSignals(server, settings.drainDelayMs);
   releaseMemory();
   if (wantsHints) {
-    process.stdout.write(await firstLink(server.config));
-    process.stdout.write(await hintsFor(server.config));
+    process.stdout.write(await firstSteps(server.config));
   }
   try {
     await server.failed;

@@ -21,12 +21,12 @@ export function namesPlace(name: string): boolean {
 /**
  * Adds a flag for each of the settings (`MOORAGE_DATA_DIR` is `--data-dir`) if the command is the one that runs: the
  * settings are defined in the server, which is not loaded for other commands. A flag takes precedence over the
- * environment. Returns a function that reads the settings.
+ * environment. Returns a function that reads the settings; from `env`, where that is given.
  */
 export function addSettings(
   command: Command,
   wanted: (name: string) => boolean = () => true,
-): (values: FlagValues) => Promise<Config> {
+): (values: FlagValues, env?: Readonly<Record<string, string | undefined>>) => Promise<Config> {
   const options = new Map<string, Option>();
   const addFlags = async (): Promise<void> => {
     if (options.size > 0) return;
@@ -44,10 +44,10 @@ export function addSettings(
   command.parent?.hook("preSubcommand", async (_, chosen) => {
     if (chosen === command) await addFlags();
   });
-  return async (values) => {
+  return async (values, env = process.env) => {
     const { loadConfig } = await import("@moorage/server/config");
     const flags = [...options].map(([name, option]) => [name, values[option.attributeName()] as string | undefined]);
-    return loadConfig(process.env, Object.fromEntries(flags));
+    return loadConfig(env, Object.fromEntries(flags));
   };
 }
 

@@ -7,8 +7,8 @@ import { eventually } from "../../server/test/support/eventually.ts";
 
 const NODE = process.execPath;
 const HINT = /npx moorage token/;
-const LINK =
-  /good once, for ten minutes:\s+http:\S+\/sign-in\/link#([\w-]{43})\s+For another one: npx moorage sign-in-link /;
+const LINK = /^(Sign in: )http:\S+\/sign-in\/link#([\w-]{43})$/m;
+const PUSH = /^Push: (moorage sample --push \S+) # moorage hints\s*$/m;
 
 test("piped, serve prints lines of JSON alone, and `moorage hints` prints what to try next on that server", async (t) => {
   const cwd = temporaryFolder(t);
@@ -27,25 +27,32 @@ test("piped, serve prints lines of JSON alone, and `moorage hints` prints what t
   assert.match(elsewhere.stderr, /^moorage: there is no data folder \S+missing: start the server once[^\n]*\n$/);
 });
 
-test("on a terminal, the first start prints what to try next, and a later one does not", async (t) => {
+test("on a terminal of 80 columns, a first start ends with two lines, and a later one prints none", async (t) => {
   if ((await run("script", ["--version"])).code !== 0) return t.skip("not on this machine: script");
   const cwd = temporaryFolder(t);
-  const command = `'${NODE}' '${LAUNCHER}' serve --port 0`;
+  const command = `stty cols 80 rows 24; exec '${NODE}' '${LAUNCHER}' serve --port 0`;
   const starts: string[] = [];
   const headers = { "content-type": "application/json", "sec-fetch-site": "same-origin" };
   const signIn = (url: string, link: string | undefined) =>
     fetch(`${url}/session`, { method: "POST", headers, body: JSON.stringify({ link }) });
   for (let count = 0; count < 2; count += 1) {
     const server = await startServing(t, "script", ["-qefc", command, "/dev/null"], { cwd });
-    // The link and the hints follow the line by which the server is known to listen.
+    if (count === 0) await eventually(() => PUSH.test(server.output()));
+    const atStart = server.output();
     await fetch(`${server.url}/registry/v2/repos`);
-    const isComplete = (): boolean =>
-      server.output().includes("/registry/v2/repos") && (count > 0 || HINT.test(server.output()));
-    await eventually(isComplete);
+    await eventually(() => server.output().includes("/registry/v2/repos"));
     starts.push(server.output());
     if (count === 0) {
-      const answer = await signIn(server.url, LINK.exec(server.output())?.[1]);
+      const lines = atStart.trimEnd().split(/\r?\n/);
+      const [, , link] = LINK.exec(lines.at(-2) ?? "") ?? [];
+      assert.match(lines.at(-1) ?? "", PUSH);
+      assert.ok((lines.at(-1) ?? "").length <= 80, lines.at(-1) ?? "");
+      for (const line of lines.slice(0, -2)) assert.match(line, /^\S*\d{4}-\d\d-\d\dT\S+ \S*(?:INFO|WARN)\b/, "text");
+      const answer = await signIn(server.url, link);
       assert.equal(answer.status, 200, server.output());
+      const [, pushing = ""] = PUSH.exec(lines.at(-1) ?? "") ?? [];
+      const pushed = await moorage(pushing.split(" ").slice(1), { cwd });
+      assert.equal(pushed.code, 0, pushed.stderr);
       const another = await moorage(["sign-in-link"], { cwd });
       assert.equal(another.code, 0, another.stderr);
       assert.match(another.stdout, /^http:\S+\/sign-in\/link#[\w-]{43}\n$/);
@@ -53,9 +60,7 @@ test("on a terminal, the first start prints what to try next, and a later one do
     }
     await terminate(server);
   }
-  assert.match(starts[0] ?? "", HINT);
-  assert.doesNotMatch(starts[1] ?? "", HINT);
-  assert.doesNotMatch(starts[1] ?? "", LINK);
+  for (const words of [LINK, PUSH]) assert.doesNotMatch(starts[1] ?? "", words);
   const unreachable = await moorage(["sign-in-link"], { cwd });
   assert.equal(unreachable.code, 7);
   assert.match(unreachable.stderr, /^moorage: cannot reach http:[^\n]+\n$/);

@@ -5,8 +5,11 @@ export { type Config, ConfigError, flagOf, loadConfig, parseDuration, type Setti
 export {
   backupInstallation,
   type BackupManifest,
+  type Check,
   checkInstallation,
   collectInstallation,
+  examineBucket,
+  examineDatabase,
   exportInstallation,
   type FeedsAdmin,
   type ExportManifest,

@@ -2,7 +2,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { isAlias, isMap, isScalar, isSeq, type Pair } from "yaml";
 import type { Json, JsonObject } from "../api/rest.ts";
-import { nearest } from "../near.ts";
+import { nearest } from "@moorage/server/near";
 import { enumName, enumNames, fieldOf, hasBehavior, isWellKnown } from "./fields.ts";
 import { bytesOf, durationOf, floatOf, integerOf, isInteger, isLong, scalarOf, timeOf } from "./proto-json.ts";
 import type { Place, Problem, Source } from "./source.ts";

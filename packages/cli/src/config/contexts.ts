@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Failure, UsageFailure } from "../command/failure.ts";
-import { nearest } from "../near.ts";
+import { nearest } from "@moorage/server/near";
 import { serverUrl } from "../server-url.ts";
 import { configFolder } from "./paths.ts";
 

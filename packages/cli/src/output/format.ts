@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { UsageFailure } from "../command/failure.ts";
 import { chosenContext } from "../config/contexts.ts";
-import { nearest } from "../near.ts";
+import { nearest } from "@moorage/server/near";
 
 const PLAIN = ["table", "wide", "json", "yaml", "name", "id", "csv"] as const;
 const WITH_EXPRESSION = ["jsonpath", "template"] as const;

@@ -4,7 +4,7 @@ import type { Json } from "../api/rest.ts";
 import { durationMs } from "../command/duration.ts";
 import { UsageFailure } from "../command/failure.ts";
 import { completes, describes } from "../command/completion-sources.ts";
-import { nearest } from "../near.ts";
+import { nearest } from "@moorage/server/near";
 import type { FieldSpec, FieldType } from "./spec.ts";
 
 /** A flag that fills a field. */

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { NOUNS } from "../gen/resources.ts";
-import { nearest } from "../near.ts";
+import { nearest } from "@moorage/server/near";
 import type { MethodSpec } from "../resources/spec.ts";
 import type { Session, TaskFlags } from "./session.ts";
 

@@ -89,7 +89,7 @@ export async function compose(
   const checked = preflight(settings);
   const feeds = await readFeedsFile(settings);
   const shutdown = createShutdown({ drainTimeoutMs: settings.drainTimeoutMs, log });
-  const health = createHealth(log);
+  const health = createHealth(log, settings.dataDir);
   const ownClock = given === undefined ? systemClock : clockOf(() => given.nowMs());
   try {
     await loadEcosystems(ecosystems);

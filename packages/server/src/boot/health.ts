@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import type { Logger } from "pino";
+import { databasePath } from "../lib/database-path.ts";
 import { faultIn } from "../lib/storage-fault.ts";
 import type { StorageMetrics } from "../observe/index.ts";
+import { describeDamage } from "../store/index.ts";
 import { createStorageHealth, type StorageHealth } from "./storage-health.ts";
 import { createWriterHealth, type WriterHealth } from "./writer-health.ts";
 
@@ -32,7 +35,8 @@ export interface Health {
 
 const LOG_EVERY_MS = 60_000;
 
-export function createHealth(log: Logger): Health {
+/** `dataDir`: of the database, where that is embedded. */
+export function createHealth(log: Logger, dataDir: string): Health {
   let measured: StorageMetrics | undefined;
   const metrics = (): StorageMetrics | undefined => measured;
   const storage = createStorageHealth(log, metrics);
@@ -46,7 +50,7 @@ export function createHealth(log: Logger): Health {
     const nowMs = performance.now();
     if (nowMs - loggedMs < LOG_EVERY_MS) return;
     loggedMs = nowMs;
-    log.error({ err: error }, "the database is damaged: moorage fsck says where; restore a backup");
+    log.error({ err: error }, describeDamage(resolve(databasePath(dataDir))));
   };
   return {
     problem() {

@@ -112,7 +112,7 @@ function foldersOf(part: Part, places: StoragePlaces): readonly string[] {
   return folder === undefined ? [] : [folder];
 }
 
-/** Of a full database on SQLite, what the reserve is not for is refused; without a reserve, and of PostgreSQL, all writes. */
+/** A full database on SQLite takes what the reserve is for; without a reserve, and on PostgreSQL, no writes at all. */
 function refusedWhile(full: ReadonlyMap<Part, unknown>, { database, hasReserve }: StoragePlaces): string {
   if (full.has("database"))
     return hasReserve && database !== undefined

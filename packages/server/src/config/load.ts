@@ -1,4 +1,5 @@
 import { ConfigError } from "./error.ts";
+import { requireKnown } from "./variables.ts";
 import { type DATABASE_TLS, type Setting, SETTINGS, TABLE } from "./settings.ts";
 
 export type DatabaseTls = (typeof DATABASE_TLS)[number];
@@ -25,13 +26,17 @@ export function settingError(key: keyof Table, problem: string, options?: ErrorO
   return new ConfigError(`${TABLE[key].name}: ${problem}`, options);
 }
 
-/** Reads the settings. An empty value counts as not set. Throws a ConfigError for the first invalid one. */
+/**
+ * Reads the settings. An empty value counts as not set. Throws a ConfigError for the first invalid one, and for
+ * variables that look like settings and are none.
+ */
 export function loadConfig(
   env: Record<string, string | undefined>,
   overrides: Record<string, string | undefined> = {},
 ): Config {
   const unknown = Object.keys(overrides).find((name) => !SETTINGS.some((setting) => setting.name === name));
   if (unknown !== undefined) throw new ConfigError(`${unknown}: no such setting`);
+  requireKnown(env);
   const read = Object.fromEntries(
     Object.entries(TABLE).map(([key, { name, fallback, kind }]) => [
       key,

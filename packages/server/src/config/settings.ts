@@ -495,11 +495,12 @@ export const TABLE = {
     { secret: true },
   ),
   workers: setting(integer(1, 256), "MOORAGE_WORKERS", "1", "Processes that serve the port together."),
+  /** Empty for what suits the output. */
   logFormat: setting(
-    choice(LOG_FORMATS),
+    orEmpty(choice(LOG_FORMATS)),
     "MOORAGE_LOG_FORMAT",
-    "json",
-    "json, one object per line, or text for people.",
+    "",
+    "json, one object per line, or text for people. Default: text on a terminal, json otherwise.",
   ),
   metricsNetworks: setting(
     list,

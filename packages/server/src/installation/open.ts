@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { describeFolderFault } from "../lib/folder-fault.ts";
 import { createSecrets, SecretError, type Secrets } from "../lib/secrets.ts";
 import { ensureInstallation, type Installation } from "./bootstrap.ts";
 import { openCall } from "../runtime/open-call.ts";
@@ -44,7 +46,7 @@ export function takeDataDir(dataDir: string): { release(): void } {
     return lockDataDir(dataDir);
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    throw settingError("dataDir", `cannot use ${dataDir}: ${error instanceof Error ? error.message : String(error)}`);
+    throw settingError("dataDir", `cannot use ${resolve(dataDir)}: ${describeFolderFault(error)}`, { cause: error });
   }
 }
 

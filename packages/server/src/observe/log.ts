@@ -5,8 +5,8 @@ import { traceContext } from "./trace-context.ts";
 import { withoutSecrets } from "./redact.ts";
 
 /**
- * The log on standard output: a JSON object per line, or readable text, in color on a terminal. Lines of a traced
- * request have its `traceId`.
+ * The log on standard output: a JSON object per line, or readable text, which is the default on a terminal, in color.
+ * Lines of a traced request have its `traceId`.
  */
 export function createLog(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,
@@ -20,8 +20,8 @@ export function createLog(
     },
     serializers: { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error)) },
   };
-  if (logFormat === "json")
-    return pino(options, output === process.stdout && output.isTTY !== true ? gathered() : output);
+  const format = logFormat || (output.isTTY === true ? "text" : "json");
+  if (format === "json") return pino(options, output === process.stdout && output.isTTY !== true ? gathered() : output);
   const color = output.isTTY === true && !process.env["NO_COLOR"];
   return pino(options, { write: (line: string) => void output.write(textLine(line, color)) });
 }

@@ -1,3 +1,5 @@
+import { dirname } from "node:path";
+
 // SQLITE_CORRUPT and SQLITE_NOTADB. Source: https://www.sqlite.org/rescode.html
 const DAMAGES: ReadonlySet<number> = new Set([11, 26]);
 
@@ -8,5 +10,14 @@ export function isDamage(error: unknown): error is Error {
     "errcode" in error &&
     typeof error.errcode === "number" &&
     DAMAGES.has(error.errcode & 0xff)
+  );
+}
+
+/** What to do about a damaged database, in one line that names its file. */
+export function describeDamage(path: string): string {
+  const folder = /^[\w@%+=:,./-]+$/.test(dirname(path)) ? dirname(path) : `'${dirname(path).replaceAll("'", `'\\''`)}'`;
+  return (
+    `the database ${path} is damaged: moorage fsck --data-dir ${folder} says where; to go back to a backup, ` +
+    `stop the server, move ${folder} away, and run moorage restore BACKUP --data-dir ${folder}`
   );
 }

@@ -11,7 +11,8 @@ export {
   renameInAncestors,
 } from "./ancestry.ts";
 export { databasePath } from "../lib/database-path.ts";
-export { isDamage } from "./damage.ts";
+export { describeDamage, isDamage } from "./damage.ts";
+export { placeOf } from "./postgres-place.ts";
 export { addValues, putValue, removeValue } from "./installation-values.ts";
 export { type Bindable, embeddedOf } from "./embedded-engine.ts";
 export { TransientError } from "./failures.ts";

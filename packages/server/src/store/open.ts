@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { databasePath } from "../lib/database-path.ts";
 import { makeFolder } from "../lib/make-folder.ts";
+import { probeFolder } from "../lib/probe-folder.ts";
+import { fileFault } from "../lib/storage-fault.ts";
+import { describeDamage, isDamage } from "./damage.ts";
 import { commitTogether, isBusy, type Work } from "./group-commit.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { schemaFence } from "./schema-fence.ts";
@@ -23,6 +26,7 @@ import { type Database, type Store, StoreError, type StoreSettings } from "./sto
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   makeFolder(dataDir);
+  requireWritable(dataDir);
   const lock = new DatabaseSync(join(dataDir, "moorage.lock"), { timeout: 0 });
   try {
     lock.exec("pragma locking_mode = exclusive; begin exclusive;");
@@ -32,6 +36,15 @@ export function lockDataDir(dataDir: string): { release(): void } {
     throw new StoreError(`data folder ${dataDir} is in use by another moorage`, { cause: error });
   }
   return { release: () => lock.close() };
+}
+
+/** A full disk is no reason not to start: what is there can still be pulled. */
+function requireWritable(dataDir: string): void {
+  try {
+    probeFolder(dataDir);
+  } catch (error) {
+    if (fileFault(error) !== "full") throw error;
+  }
 }
 
 /**
@@ -124,14 +137,24 @@ function openSqliteStore({ dataDir, ...events }: Pick<StoreSettings, "dataDir" |
       last = done.catch(() => {});
       return done;
     },
-    version: async () => (existsSync(path) ? versionOf(path) : 0),
-    migrate: async () => migrate(path),
+    version: async () => (existsSync(path) ? namingFile(path, () => versionOf(path)) : 0),
+    migrate: async () => namingFile(path, () => migrate(path)),
     async close() {
       await last;
       await writer?.db.destroy();
       await reader?.destroy();
     },
   };
+}
+
+/** Throws a StoreError that names a damaged file and what to do, or the fault that an error stands for. */
+function namingFile<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const meaning = sqliteMeaning(error, path);
+    throw isDamage(meaning) ? new StoreError(describeDamage(path), { cause: error }) : meaning;
+  }
 }
 
 function versionOf(path: string): number {

@@ -6,6 +6,7 @@ import { meaningOf, retried } from "./failures.ts";
 import { createGate } from "./collision-gate.ts";
 import { MIGRATIONS, NEWEST_VERSION } from "./migrations.ts";
 import { postgresDialect, statementTexts } from "./postgres-dialect.ts";
+import { locatedError, noteLocation } from "./postgres-place.ts";
 import { oldestTransactionLog } from "./oldest-transaction.ts";
 import { createReads, setReads } from "./read-together.ts";
 import { statement } from "./statement.ts";
@@ -30,7 +31,11 @@ const MIGRATION_LOCK = "760213";
 
 /** The store on a PostgreSQL server. Does not connect yet. */
 export async function openPostgresStore(settings: StoreSettings): Promise<Store> {
-  const { log = () => {}, onRetry = () => {}, onFault = () => {} } = settings;
+  const { log = () => {}, onRetry = () => {} } = settings;
+  const { databaseUrl } = settings;
+  const onFault = (error: unknown): void => settings.onFault?.(noteLocation(error, databaseUrl));
+  const forOperators = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => Promise.reject(asError(locatedError(error, databaseUrl))));
   const { default: pg } = await import("pg");
   const pool: Pool = new pg.Pool(poolConfig(settings, pg.types));
   // An idle connection may end: the pool removes it by itself, but without a listener the process would end.
@@ -66,18 +71,22 @@ export async function openPostgresStore(settings: StoreSettings): Promise<Store>
         return await done;
       } catch (error) {
         if (faultIn(error)?.reason === "lock_memory") logOldest();
-        throw error;
+        throw noteLocation(error, databaseUrl);
       }
     },
     use: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    version: () => retried(windowMs, () => readVersion(pool)),
-    migrate: () => retried(windowMs, () => migratePostgres(pool)),
+    version: () => forOperators(retried(windowMs, () => readVersion(pool))),
+    migrate: () => forOperators(retried(windowMs, () => migratePostgres(pool))),
     async close() {
       await reader.destroy();
       // Kysely does not end a pool that it has never used.
       if (!pool.ended) await pool.end();
     },
   };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 const deferCommit = statement("set local synchronous_commit = off");

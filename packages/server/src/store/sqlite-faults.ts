@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { MoorageError, type StorageReason } from "../errors.ts";
+import { describeDamage, isDamage } from "./damage.ts";
 import { probeFolder } from "../lib/probe-folder.ts";
 import { fileFault, storageFault } from "../lib/storage-fault.ts";
 
@@ -24,9 +25,10 @@ const VAGUE: ReadonlySet<number> = new Set([READ_ONLY, IO_ERROR, CANNOT_OPEN]);
 
 /**
  * Translates an error of SQLite on the file at `path` to the fault of the storage that it stands for. Errors that stand
- * for none, damage of the file among them, are returned unchanged.
+ * for none are returned unchanged; one that says that the file is damaged names it from then on.
  */
 export function sqliteMeaning(error: unknown, path: string): unknown {
+  if (isDamage(error)) return withFile(error, path);
   const code = codeOf(error);
   const reason = code === undefined ? undefined : REASONS.get(code);
   if (code === undefined || reason === undefined) return error;
@@ -34,6 +36,12 @@ export function sqliteMeaning(error: unknown, path: string): unknown {
     { part: "database", reason: (VAGUE.has(code) ? reasonOf(dirname(path)) : undefined) ?? reason },
     error,
   );
+}
+
+/** The same error, whose message names the file and what to do. */
+function withFile(error: Error, path: string): Error {
+  if (!error.message.includes(path)) error.message = `${error.message}: ${describeDamage(path)}`;
+  return error;
 }
 
 const ASK_EVERY_MS = 1_000;

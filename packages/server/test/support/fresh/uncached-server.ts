@@ -37,7 +37,7 @@ export async function openUncached(env: NodeJS.ProcessEnv): Promise<Uncached> {
   const settings = loadConfig({ ...env, MOORAGE_PORT: "0", MOORAGE_EVENTS_PULLS: "0", MOORAGE_WORKERS: "1" });
   const config = withUrls(settings, settings.port);
   const log = pino({ level: "error" });
-  const health = createHealth(log);
+  const health = createHealth(log, config.dataDir);
   const checked = preflight(config);
   const shutdown = createShutdown();
   const base = await openBase(config, { clock: systemClock, log, health, prepared: true }, shutdown);

@@ -1,0 +1,60 @@
+import { lookup } from "node:dns/promises";
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Config } from "@moorage/server";
+import { describeSpace, isScarce, spaceOf } from "@moorage/server/disk-space";
+import { folderProblem } from "@moorage/server/folder";
+import { type Check, failed, notChecked, ok, warning } from "./check.ts";
+
+const LITTLE_SHARE = 0.05;
+
+/** The data folder: whether it can be written to, and who may read it. */
+export function examineFolder({ dataDir }: Config): Check {
+  const name = "data folder";
+  const folder = resolve(dataDir);
+  if (!existsSync(folder)) return warning(name, `there is no ${folder} yet`, "the first moorage serve makes it");
+  const problem = folderProblem(folder);
+  if (problem !== undefined) return failed(name, `${folder}: ${problem}`, "MOORAGE_DATA_DIR names another folder");
+  const open = (statSync(folder).mode & 0o077) !== 0;
+  return open
+    ? warning(name, `${folder} is open to other users of the machine`, `chmod 700 ${folder}`)
+    : ok(name, `${folder} can be written to, by its owner alone`);
+}
+
+/** The space that is left for the data folder. */
+export async function examineDisk({ dataDir, diskReserveBytes }: Config): Promise<Check> {
+  const name = "disk";
+  const folder = resolve(dataDir);
+  if (!existsSync(folder)) return notChecked(name, `there is no ${folder} yet`);
+  const space = await spaceOf(folder);
+  if (space === undefined) return failed(name, `the file system of ${folder} does not answer`);
+  const message = `${folder}: ${describeSpace(space)} free`;
+  const fix = "delete what is not needed and run moorage gc, or enlarge it (docs/operations.md#a-full-disk)";
+  if (isScarce(space)) return failed(name, message, fix);
+  const isLittle = space.freeBytes < space.totalBytes * LITTLE_SHARE || space.freeBytes < 2 * diskReserveBytes;
+  return isLittle ? warning(name, message, fix) : ok(name, message);
+}
+
+/** The hosts that the settings name, as this machine knows them. */
+export async function examineNames(config: Config): Promise<Check[]> {
+  const urls = [config.baseUrl, config.registryUrl, config.databaseUrl, endpointOf(config.blobsUrl)];
+  const hosts = urls
+    .map((url) => URL.parse(url)?.hostname ?? "")
+    .filter((host) => host !== "" && !/^[\d.]+$|^\[/.test(host));
+  const unique = [...new Set(hosts)];
+  if (unique.length === 0) return [ok("DNS", "the settings name no host to look up")];
+  return await Promise.all(
+    unique.map(async (host) => {
+      const addresses = await lookup(host, { all: true }).catch(
+        (error: NodeJS.ErrnoException) => error.code ?? "failed",
+      );
+      return typeof addresses === "string"
+        ? failed("DNS", `${host}: ${addresses}`, "add the name, or correct the setting that has it")
+        : ok("DNS", `${host} is ${addresses.map(({ address }) => address).join(", ")}`);
+    }),
+  );
+}
+
+function endpointOf(blobsUrl: string): string {
+  return URL.parse(blobsUrl)?.searchParams.get("endpoint") ?? "";
+}

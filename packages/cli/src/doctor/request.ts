@@ -1,0 +1,60 @@
+import { request as plainRequest } from "node:http";
+import { request as tlsRequest } from "node:https";
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1 << 20;
+
+/** An answer of a server, up to a MiB of it. */
+export interface Answer {
+  status: number;
+  text: string;
+  /** How much the server's clock is ahead of this machine's, to the second; undefined where it says no time. */
+  offsetMs: number | undefined;
+}
+
+/**
+ * GETs the URL, on a connection of its own. `trusts`: whatever the certificate; nothing secret is sent. Throws an Error
+ * that says why there is no answer.
+ */
+export function get(url: string, { trusts = false }: { trusts?: boolean } = {}): Promise<Answer> {
+  const askedMs = Date.now();
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const options = { agent: false, rejectUnauthorized: !trusts, signal: AbortSignal.timeout(TIMEOUT_MS) };
+  const request = url.startsWith("https:") ? tlsRequest(url, options) : plainRequest(url, options);
+  request.on("error", (error: NodeJS.ErrnoException) =>
+    reject(new Error(error.name === "AbortError" ? "no answer in 5 seconds" : whyOf(error))),
+  );
+  request.on("response", (response) => {
+    let text = "";
+    response.setEncoding("utf8");
+    response.on("data", (chunk: string) => {
+      text += chunk;
+      if (text.length > MAX_BYTES) request.destroy(new Error("the answer is larger than a MiB"));
+    });
+    response.on("end", () => {
+      const serverMs = Date.parse(response.headers.date ?? "");
+      const offsetMs = Number.isNaN(serverMs) ? undefined : serverMs + 500 - (askedMs + Date.now()) / 2;
+      resolve({ status: response.statusCode ?? 0, text, offsetMs });
+    });
+    response.on("error", reject);
+  });
+  request.end();
+  return promise;
+}
+
+function whyOf(error: NodeJS.ErrnoException): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
+  return error.message === "" ? (error.code ?? "no connection") : error.message;
+}
+
+/** The JSON object of a text; undefined for anything else. */
+export function objectOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

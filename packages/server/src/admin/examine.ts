@@ -1,0 +1,119 @@
+import { existsSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
+import type { Config } from "../config/index.ts";
+import { openBlobsOf } from "../installation/stores.ts";
+import { databasePath } from "../lib/database-path.ts";
+import { describeFault, faultIn } from "../lib/storage-fault.ts";
+import { servingProcesses } from "../processes/index.ts";
+import { describeDamage, isDamage, NEWEST_VERSION, openStore, placeOf, type Store } from "../store/index.ts";
+
+/** What an examination found about one thing. */
+export interface Check {
+  name: string;
+  /** `not_checked`: nothing is known, and the message says why. */
+  state: "ok" | "warning" | "failed" | "not_checked";
+  message: string;
+  /** What to do, where something is wrong. */
+  fix?: string;
+}
+
+const PATIENCE_MS = 5_000;
+// Reading a larger file whole takes longer than somebody waits for.
+const MAX_CHECKED_BYTES = 256 * 2 ** 20;
+
+/** Looks at the database, without changing anything. `offsetMs`: how much its clock is ahead of this machine's. */
+export async function examineDatabase(config: Config): Promise<{ checks: Check[]; offsetMs?: number }> {
+  if (config.databaseUrl === "") return { checks: examineFile(databasePath(config.dataDir)) };
+  const place = placeOf(config.databaseUrl);
+  const store = await openStore({ ...config, databaseTimeoutMs: Math.min(config.databaseTimeoutMs, PATIENCE_MS) });
+  try {
+    const version = await store.version();
+    const askedMs = Date.now();
+    const { rows } = await sql<{ ms: number }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(
+      store.reader,
+    );
+    const offsetMs = Number(rows[0]?.ms) - (askedMs + Date.now()) / 2;
+    return { checks: [ofVersion(version, place), await ofProcesses(store, version)], offsetMs };
+  } finally {
+    await store.close();
+  }
+}
+
+function ofVersion(version: number, place: string): Check {
+  const check = { name: "database", state: "ok", message: `${place}: schema version ${version}` } as const;
+  if (version === NEWEST_VERSION) return check;
+  if (version === 0)
+    return { ...check, state: "warning", message: `${place}: empty`, fix: "the first moorage serve fills it" };
+  const isNewer = version > NEWEST_VERSION;
+  return {
+    ...check,
+    state: isNewer ? "failed" : "warning",
+    message: `${place}: schema version ${version}, this program works with ${NEWEST_VERSION}`,
+    fix: isNewer ? "use the newer moorage that migrated it" : "moorage migrate, or start the server",
+  };
+}
+
+async function ofProcesses(store: Store, version: number): Promise<Check> {
+  const name = "replicas";
+  if (version !== NEWEST_VERSION)
+    return { name, state: "not_checked", message: "the database is of another version than this program" };
+  const all = await servingProcesses(store.reader, Date.now());
+  const versions = [...new Set(all.map((each) => `${each.version} (schema ${each.schema})`))];
+  if (all.length === 0) return { name, state: "ok", message: "no process serves the installation now" };
+  if (versions.length === 1) return { name, state: "ok", message: `${all.length}, all of version ${versions[0]}` };
+  const fix = "end the update: all should be of one version";
+  return { name, state: "warning", message: `${all.length} of several versions: ${versions.join(", ")}`, fix };
+}
+
+function examineFile(path: string): Check[] {
+  const name = "database";
+  if (!existsSync(path))
+    return [{ name, state: "warning", message: `there is no ${path} yet`, fix: "the first moorage serve makes it" }];
+  try {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: PATIENCE_MS });
+    try {
+      const { user_version: version } = database.prepare("pragma user_version").get() as { user_version: number };
+      return [ofVersion(version, path), ofPages(database, path)];
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return [isDamage(error) ? damaged(path) : { name, state: "failed", message: `${path}: ${messageOf(error)}` }];
+  }
+}
+
+function ofPages(database: DatabaseSync, path: string): Check {
+  const name = "database pages";
+  if (statSync(path).size > MAX_CHECKED_BYTES)
+    return { name, state: "not_checked", message: "the file is large", fix: "moorage fsck reads all of it" };
+  const [first] = database.prepare("pragma quick_check(1)").all() as { quick_check: string }[];
+  return first?.quick_check === "ok"
+    ? { name, state: "ok", message: "all pages can be read" }
+    : { ...damaged(path), name };
+}
+
+function damaged(path: string): Check {
+  const [message = "", ...fix] = describeDamage(path).split(": ");
+  return { name: "database", state: "failed", message, fix: fix.join(": ") };
+}
+
+/** Writes something small into the bucket and removes it again. Nothing is checked of files in the data folder. */
+export async function examineBucket(config: Config): Promise<Check[]> {
+  if (config.blobsUrl === "") return [];
+  const name = "bucket";
+  const fix = "MOORAGE_BLOBS_URL and the credentials (docs/s3.md)";
+  const blobs = await openBlobsOf(config);
+  try {
+    await blobs.probe?.();
+    return [{ name, state: "ok", message: "can be written to" }];
+  } catch (error) {
+    const fault = faultIn(error);
+    const why = fault === undefined ? messageOf(error) : `${describeFault(fault)}: ${fault.detail ?? ""}`;
+    return [{ name, state: "failed", message: why, fix }];
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
