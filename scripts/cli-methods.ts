@@ -28,6 +28,10 @@ export function methodSpec(noun: Noun, method: DescMethod): MethodSpec {
     .filter((field) => kind !== "list" || field.name !== "cursor")
     .map((field) => fieldSpec(field, 3))
     .filter((field) => field.output !== true);
+  // What a request says beside its body, such as what the caller accepts.
+  const besides = (bodyField === undefined ? [] : method.input.fields)
+    .filter((field) => field !== bodyField && !filled.has(field.name) && !PAGING.includes(field.name))
+    .map((field) => ({ ...fieldSpec(field, 1), inQuery: true as const }));
   const items = itemsOf(method, kind);
   const rootPath = additionalBindings
     .map(({ pattern: other }) => other.value)
@@ -45,7 +49,7 @@ export function methodSpec(noun: Noun, method: DescMethod): MethodSpec {
     summary: SUMMARIES[`${method.parent.name}.${method.name}`] ?? firstSentence(help),
     help,
     arguments: args,
-    flags,
+    flags: [...flags, ...besides],
     ...(getOption(method, accessOption).public && { isPublic: true as const }),
     ...(has("uidp") && { uidp: true as const }),
     ...(has("page_token")

@@ -47,7 +47,7 @@ export async function originOf(flags: ServerFlags): Promise<Exclude<Origin, { ki
   if (url !== undefined) {
     if (logins.includes(url)) return { kind: "sign-in", url };
     // The owner's token is not sent to a server that the folder does not belong to.
-    if ((await urlsOf(dataDir)).some((own) => isSamePlace(own, url))) return { kind: "data folder", url, dataDir };
+    if (await belongsTo(dataDir, url)) return { kind: "data folder", url, dataDir };
     throw notSignedIn(url);
   }
   if (existsSync(bootstrapFile(dataDir))) return { kind: "data folder", url, dataDir };
@@ -105,6 +105,11 @@ async function knownUrl(dataDir: string): Promise<string> {
       field: "--url",
     });
   return url;
+}
+
+/** Whether the URL is that of the data folder's server, of the platform or of the registry, at its last start. */
+export async function belongsTo(dataDir: string, url: string): Promise<boolean> {
+  return (await urlsOf(dataDir)).some((own) => isSamePlace(own, url));
 }
 
 /** The URLs of the folder's server, of the platform and of the registry, at its last start. None for other folders. */

@@ -1,13 +1,13 @@
 import type { FeedDefinition, FeedsAdmin, Imported } from "@moorage/server";
-import { textIn } from "./api/json-fields.ts";
+import { objectsIn, textIn, textsIn } from "./api/json-fields.ts";
 import type { Json, JsonObject } from "./api/rest.ts";
+import type { FeedView } from "./feed-view.ts";
 import type { Column, Listing } from "./output/listing.ts";
 import { type OutputFlags, printList } from "./output/output.ts";
 import { plain } from "./printable.ts";
 
 type ProblemRow = Awaited<ReturnType<FeedsAdmin["problems"]>>[number];
 type StatementRow = Awaited<ReturnType<FeedsAdmin["unmatched"]>>[number];
-type Feed = Awaited<ReturnType<FeedsAdmin["list"]>>[number];
 
 /** A number of records or feeds. */
 export function counted(count: number, what: "feed" | "record"): string {
@@ -27,65 +27,73 @@ export function importedText(imported: Imported): string {
   return `${feed}: ${counted(records, "record")} read, ${changed} new or changed, ${removed} removed, ${problems} not read${matching}${said}`;
 }
 
+/** What the last fetch of a server has left of a feed, in one line. */
+export function fetchedText(feed: FeedView): string {
+  const { name, records, problems, statements, statementsUnmatched } = feed;
+  const said = statements === 0 ? "" : `; ${aboutNothing(statementsUnmatched, statements)}`;
+  return `${name}: ${counted(records, "record")}, ${problems} not read${unmatchedText(feed)}${said}`;
+}
+
 /** Such as `12 of 40 statements are about nothing here`. */
 function aboutNothing(unmatched: number, statements: number): string {
   return `${unmatched} of ${statements} statements ${unmatched === 1 ? "is" : "are"} about nothing here`;
 }
 
 /** A statement that is about nothing here, in one line. */
-function statementText({ record, ids, status, product, reason }: StatementRow): string {
+function statementText({ record, ids, status, product, reason }: Omit<StatementRow, "n">): string {
   const vulnerability = (JSON.parse(ids) as string[])[0] ?? "no vulnerability";
   return `${record}: ${vulnerability.toUpperCase()} ${status.replaceAll("_", " ")} in ${product || "nothing"}: ${reason}`;
 }
 
 /** The feeds as text: a line for each, below it what matters of its state. */
-export function feedLines(feeds: readonly Feed[]): string[] {
+export function feedLines(feeds: readonly FeedView[]): string[] {
   if (feeds.length === 0) return ["no feeds"];
   return feeds.flatMap((feed) => [
     `${feed.name} (${feed.format}): ${counted(feed.records, "record")}, ${feed.withdrawn} of them withdrawn, ${feed.problems} not read${unmatchedText(feed)}`,
     `  license: ${plain(feed.licence)}`,
     `  covers: ${coverageText(feed)}`,
-    ...(feed.statements === 0 ? [] : [`  last import: ${aboutNothing(feed.statements_unmatched, feed.statements)}`]),
+    ...(feed.statements === 0 ? [] : [`  last import: ${aboutNothing(feed.statementsUnmatched, feed.statements)}`]),
     ...(feed.address === "" ? [] : [`  from: ${plain(feed.address)}`]),
-    `  last success: ${timeText(feed.success_time) ?? "never"}${feed.isOverdue ? " (overdue)" : ""}`,
+    `  last success: ${timeText(feed.successMs) ?? "never"}${feed.isOverdue ? " (overdue)" : ""}`,
     ...(feed.dueMs === undefined ? [] : [`  next update: ${dueText(feed)}`]),
+    ...(feed.isGoing ? ["  is being removed"] : []),
     ...(feed.error === "" ? [] : [`  last error: ${plain(feed.error)}`]),
   ]);
 }
 
-function unmatchedText({ unmatched }: Feed): string {
-  return unmatched === null || unmatched === 0 ? "" : `, ${unmatched} match nothing, or in part`;
+function unmatchedText({ unmatched }: FeedView): string {
+  return unmatched === undefined || unmatched === 0 ? "" : `, ${unmatched} match nothing, or in part`;
 }
 
 /** A feed as JSON: names and times as in the JSON of the API, durations in seconds. */
-export function feedJson(feed: Feed): JsonObject {
+export function feedJson(feed: FeedView): JsonObject {
   return {
     name: feed.name,
     format: feed.format,
     licence: feed.licence,
     address: feed.address,
-    interval: `${feed.interval_ms / 1000}s`,
-    products: JSON.parse(feed.products) as Json,
-    origin: feed.origin,
+    interval: `${feed.intervalMs / 1000}s`,
+    products: feed.products,
+    origin: feed.isFromFile ? "file" : "command",
     records: feed.records,
     withdrawn: feed.withdrawn,
     problems: feed.problems,
-    ...(feed.unmatched !== null && { unmatched: feed.unmatched }),
+    ...(feed.unmatched !== undefined && { unmatched: feed.unmatched }),
     ...(feed.covered !== undefined && { coverage: feed.covered as unknown as Json }),
     statements: feed.statements,
-    statementsUnmatched: feed.statements_unmatched,
-    ...timeField("newestRecordTime", feed.newest),
-    ...timeField("createTime", feed.create_time),
-    ...timeField("attemptTime", feed.attempt_time),
-    ...timeField("successTime", feed.success_time),
-    ...(feed.dueMs === undefined ? {} : timeField("dueTime", Math.max(feed.dueMs, feed.create_time))),
+    statementsUnmatched: feed.statementsUnmatched,
+    ...timeField("newestRecordTime", feed.newestMs),
+    ...timeField("createTime", feed.createMs),
+    ...timeField("attemptTime", feed.attemptMs),
+    ...timeField("successTime", feed.successMs),
+    ...(feed.dueMs === undefined ? {} : timeField("dueTime", Math.max(feed.dueMs, feed.createMs))),
     isOverdue: feed.isOverdue,
     error: feed.error,
   };
 }
 
 /** Prints feeds in the formats that all lists have. */
-export async function printFeeds(feeds: readonly Feed[], flags: OutputFlags): Promise<void> {
+export async function printFeeds(feeds: readonly FeedView[], flags: OutputFlags): Promise<void> {
   await printList(each(feeds.map(feedJson)), FEEDS, flags);
 }
 
@@ -99,8 +107,33 @@ export interface Problem {
   message: string;
 }
 
+/** Problems in the JSON of the API, with the feeds and their statements: statements last. */
+export function problemsInJson(problems: readonly JsonObject[], feeds: readonly JsonObject[]): Problem[] {
+  const rows = problems.map((each) => ({
+    feed: textIn(each, "feed"),
+    kind: textIn(each, "kind").replace("KIND_", "") as ProblemRow["kind"],
+    record: textIn(each, "record"),
+    position: textIn(each, "position"),
+    message: textIn(each, "message"),
+  }));
+  const statements = feeds.flatMap((feed) =>
+    objectsIn(feed, "unmatchedStatements").map((each) => ({
+      feed: textIn(feed, "name"),
+      record: textIn(each, "record"),
+      ids: JSON.stringify(textsIn(each, "vulnerabilities")),
+      status: textIn(each, "status"),
+      product: textIn(each, "product"),
+      reason: textIn(each, "reason"),
+    })),
+  );
+  return problemsIn(rows, statements);
+}
+
 /** All of them: statements last. */
-export function problemsIn(problems: readonly ProblemRow[], statements: readonly StatementRow[]): Problem[] {
+export function problemsIn(
+  problems: readonly Pick<ProblemRow, "feed" | "kind" | "record" | "position" | "message">[],
+  statements: readonly Omit<StatementRow, "n">[],
+): Problem[] {
   return [
     ...problems.map(({ feed, kind, record: id, position, message }) => ({ feed, kind, id, position, message })),
     ...statements.map((row) => ({
@@ -114,7 +147,11 @@ export function problemsIn(problems: readonly ProblemRow[], statements: readonly
 }
 
 /** Problems as text, of one feed or of all; the last lines say how many are not among them. */
-export function problemLines(problems: readonly Problem[], of: string | undefined, feeds: readonly Feed[]): string[] {
+export function problemLines(
+  problems: readonly Problem[],
+  of: string | undefined,
+  feeds: readonly FeedView[],
+): string[] {
   const lines = problems.map(({ feed, kind, position, message }) => {
     const text = kind === "STATEMENT" ? message : `${position}: ${message}`;
     return plain(of === undefined ? `${feed}: ${text}` : text);
@@ -126,17 +163,17 @@ export function problemLines(problems: readonly Problem[], of: string | undefine
     ) as [number, number];
     const more = feed.problems + (feed.unmatched ?? 0) - others;
     if (more > 0) lines.push(`${feed.name}: ${more} more`);
-    if (feed.unmatched === null && feed.records > 0)
+    if (feed.unmatched === undefined && feed.records > 0)
       lines.push(`${feed.name}: not known what of it matches nothing, until the next import of all of it`);
-    const rest = statements < feed.statements_unmatched ? "; these are the first" : "";
+    const rest = statements < feed.statementsUnmatched ? "; these are the first" : "";
     if (feed.statements > 0)
-      lines.push(`${feed.name}: ${aboutNothing(feed.statements_unmatched, feed.statements)}${rest}`);
+      lines.push(`${feed.name}: ${aboutNothing(feed.statementsUnmatched, feed.statements)}${rest}`);
   }
   return lines;
 }
 
 /** What a feed covers, in one line: `debian 11, 12; npm; not matched: Hex`. */
-export function coverageText({ covered, format, records }: Pick<Feed, "covered" | "format" | "records">): string {
+export function coverageText({ covered, format, records }: Pick<FeedView, "covered" | "format" | "records">): string {
   const fixed = FIXED_COVERAGE[format];
   if (fixed !== undefined) return records === 0 ? "nothing yet" : fixed;
   if (covered === undefined) return records === 0 ? "nothing yet" : "not known until the next import of all of it";
@@ -214,9 +251,9 @@ async function* each(items: readonly JsonObject[]): AsyncGenerator<JsonObject> {
 }
 
 /** When a feed with an address is fetched next, in words. */
-export function dueText({ dueMs, interval_ms: everyMs }: Pick<Feed, "dueMs" | "interval_ms">): string {
+export function dueText({ dueMs, intervalMs }: Pick<FeedView, "dueMs" | "intervalMs">): string {
   const at = dueMs === undefined || dueMs <= Date.now() ? "as soon as a server runs" : timeText(dueMs);
-  return `${at}, then every ${intervalText(everyMs)}`;
+  return `${at}, then every ${intervalText(intervalMs)}`;
 }
 
 const UNITS = [
@@ -231,11 +268,11 @@ export function intervalText(ms: number): string {
   return `${ms / sizeMs}${unit}`;
 }
 
-function timeField(name: string, ms: number | null): JsonObject {
+function timeField(name: string, ms: number | undefined): JsonObject {
   const text = timeText(ms);
   return text === undefined ? {} : { [name]: text };
 }
 
-function timeText(ms: number | null): string | undefined {
-  return ms === null ? undefined : new Date(ms).toISOString();
+function timeText(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }

@@ -1,12 +1,14 @@
-// `moorage feeds add` with the names of presets: what is to be fetched is shown, and somebody says yes before it is.
-import type { Config, PlannedFeed } from "@moorage/server";
-import { coverageText, dueText, importedText, intervalText } from "./feed-lines.ts";
-import { plain, printable } from "./printable.ts";
-import { confirm } from "./terminal/confirm.ts";
+// `moorage feeds add` with the names of presets, on the installation of this machine.
+import type { Config } from "@moorage/server";
+import { coverageText, dueText, importedText } from "./feed-lines.ts";
+import { acceptedOf } from "./feed-plan.ts";
+import { viewOfRow } from "./feed-view.ts";
+import { printable } from "./printable.ts";
 
 /** What takes the place of what the presets say. */
-interface Other {
+export interface OtherPlace {
   address: string | undefined;
+  /** A duration. */
   interval: string | undefined;
 }
 
@@ -17,20 +19,20 @@ interface Other {
 export async function addPresets(
   config: Config,
   words: readonly string[],
-  { address, interval }: Other,
+  { address, interval }: OtherPlace,
   { yes, signal }: { yes: boolean; signal: AbortSignal },
 ): Promise<void> {
   const { withFeeds } = await import("@moorage/server");
   const other = { ...(address !== undefined && { address }), ...(interval !== undefined && { interval }) };
-  const planned = await withFeeds(config, (admin) => admin.plan(words, other));
-  for (const each of planned) for (const line of planLines(each)) console.log(line);
-  const missing = planned.filter(({ isThere }) => !isThere);
+  const planned = (await withFeeds(config, (admin) => admin.plan(words, other))).map((each) => {
+    const { name, address: from, licence, intervalMs } = each.definition;
+    const { title, covers } = each.preset;
+    return { name, title, covers, licence, intervalMs, address: from, isThere: each.isThere, plan: each };
+  });
+  const missing = await acceptedOf(planned, { yes });
   if (missing.length === 0) return;
-  const hosts = [...new Set(missing.map(({ definition }) => new URL(definition.address).host))];
-  const names = missing.map(({ definition }) => definition.name).join(", ");
-  if (!(await confirm(`Adds ${names}, and fetches from ${hosts.join(", ")} from now on.`, { yes }))) return;
   await withFeeds(config, async (admin) => {
-    const added = await admin.addPlanned(missing);
+    const added = await admin.addPlanned(missing.map(({ plan }) => plan));
     console.log(`added ${added.join(", ")}`);
     for (const name of added) {
       console.error(`fetching ${name} …`);
@@ -42,19 +44,9 @@ export async function addPresets(
       });
       const listed = (await admin.list()).find((feed) => feed.name === name);
       if (listed === undefined) continue;
-      console.log(`  covers: ${coverageText(listed)}`);
-      console.log(`  next update: ${dueText(listed)}`);
+      const view = viewOfRow(listed);
+      console.log(`  covers: ${coverageText(view)}`);
+      console.log(`  next update: ${dueText(view)}`);
     }
   });
-}
-
-function planLines({ preset, definition, isThere }: PlannedFeed): string[] {
-  const { name, address, licence, intervalMs } = definition;
-  if (isThere) return [`${name}: is there already`];
-  return [
-    `${name}: ${preset.title}`,
-    `  covers: ${preset.covers}`,
-    `  from: ${plain(address)}, every ${intervalText(intervalMs)}`,
-    `  license: ${plain(licence)}`,
-  ];
 }

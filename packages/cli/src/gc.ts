@@ -1,16 +1,14 @@
 // `moorage gc`: removes the content that nothing needs, or lists what would be removed: of an installation of this
 // machine, or as a dry run of a server elsewhere.
-import { existsSync } from "node:fs";
 import type { Collected, Config, gcPromise as GcPromise } from "@moorage/server";
 import type { Command } from "commander";
 import { UsageFailure } from "./command/failure.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { stoppable } from "./command/interrupt.ts";
-import { readLogins } from "./credentials.ts";
+import { isAboutServer, rejectLocalFlags } from "./installation-or-server.ts";
 import { formatOf } from "./output/format.ts";
 import { addOutputOptions, type OutputFlags } from "./output/output.ts";
 import { bytesText } from "./output/sizes.ts";
-import { namedBy } from "./sign-ins.ts";
 import { addSettings, type FlagValues, namesPlace } from "./settings.ts";
 
 /** Adds `moorage gc`. */
@@ -32,7 +30,7 @@ export function addGc(program: Command): void {
   addOutputOptions(command);
   const configOf = addSettings(command, (name) => namesPlace(name) || name === "MOORAGE_UPLOAD_TTL");
   command.action(async (values: FlagValues & ServerFlags & OutputFlags) => {
-    if (isAboutServer(values)) return previewOnServer(values);
+    if (await isAboutServer(values)) return previewOnServer(values);
     const { collectInstallation, gcPromise } = await import("@moorage/server");
     const config = await configOf(values);
     const dryRun = values["dryRun"] === true;
@@ -54,25 +52,12 @@ export function addGc(program: Command): void {
   });
 }
 
-/**
- * Whether a server is meant: one that is named, or that of the context or sign-in where no installation is here. A
- * data folder or database that is named is one of this machine.
- */
-function isAboutServer(values: FlagValues & ServerFlags): boolean {
-  if (Object.keys(values).some((name) => /^(?:dataDir|database|blobsUrl|secretKey)/.test(name))) return false;
-  if (values.url !== undefined || values.token !== undefined || values.context !== undefined) return true;
-  if (Object.keys(process.env).some(namesPlace) || existsSync("data")) return false;
-  return namedBy(values).url !== undefined || Object.keys(readLogins()).length > 0;
-}
-
 async function previewOnServer(values: FlagValues & ServerFlags & OutputFlags): Promise<void> {
   if (values["dryRun"] !== true)
     throw new UsageFailure("a server collects by itself: only --dry-run can be asked of it", {
       hint: "run moorage gc on its machine, with --data-dir",
     });
-  for (const name of ["repo", "grace"])
-    if (values[name] !== undefined)
-      throw new UsageFailure("is for an installation of this machine", { field: `--${name}` });
+  rejectLocalFlags(values, ["repo", "grace"]);
   const { printGarbage } = await import("./tasks/garbage-preview.ts");
   await printGarbage(values["json"] === true ? { ...values, output: "json" } : values);
 }

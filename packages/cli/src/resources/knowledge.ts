@@ -62,7 +62,7 @@ function summaryTexts(page: JsonObject): string[] {
   return texts;
 }
 
-/** What a list of findings of libraries does not know. */
+/** What a list of findings does not know of libraries, or of the packages of an image. */
 function libraryTexts(page: JsonObject): string[] {
   const texts = objectsIn(page, "coverage")
     .filter((each) => stateIn(each) === "NO_DATA")
@@ -73,6 +73,9 @@ function libraryTexts(page: JsonObject): string[] {
       return `NO_DATA: no feed covers libraries of ${name}: moorage feeds add ${textIn(each, "preset")} would`;
     });
   const versions = objectsIn(page, "notCompared").map((each) => `${textIn(each, "name")}@${textIn(each, "version")}`);
+  // Of an image they are counted alone; its coverage lists them.
+  const ofImage = numberIn(page, "notCompared");
+  if (ofImage > 0) texts.push(`${countOf(ofImage, "package")} cannot be compared: see moorage images coverage`);
   const total = numberIn(page, "notComparedTotal");
   if (total > 0) {
     const more = total > MAX_NAMED ? ` and ${total - MAX_NAMED} more` : "";

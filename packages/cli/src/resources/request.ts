@@ -35,13 +35,19 @@ export async function prepare(server: Server, method: MethodSpec, given: Given):
   const { body, http, masked, dryRun } = method;
   const content = contentOf(method, given);
   const mask = new Set(Object.keys(content).filter((name) => isWritable(method.flags, name)));
+  const query: Query = {};
   for (const { flag, path, field, attribute } of given.flags) {
     const value = given.values[attribute];
     if (value === undefined) {
       if (method.kind === "list" && standsForAll(field)) put(content, path, [...(field.values ?? [])]);
       continue;
     }
-    put(content, path, await jsonOf(server, flag, field, value));
+    const json = await jsonOf(server, flag, field, value);
+    if (field.inQuery === true) {
+      Object.assign(query, queryOf({ [field.name]: json }));
+      continue;
+    }
+    put(content, path, json);
     mask.add(path.join("."));
   }
   for (const name of given.clear ?? []) mask.add(clearedPath(method, content, name));
@@ -52,7 +58,6 @@ export async function prepare(server: Server, method: MethodSpec, given: Given):
   }
   const used = new Set<string>();
   const path = pathOf(method, filled, used);
-  const query: Query = {};
   for (const [field, value] of filled) {
     if (used.has(field)) continue;
     const inBody =
@@ -86,14 +91,17 @@ function contentOf(method: MethodSpec, { file }: Given): JsonObject {
 
 /** Whether a mask may name the field: the server sets the others, and a file that it wrote has them too. */
 function isWritable(fields: readonly FieldSpec[], name: string): boolean {
-  return fields.some((field) => field.name === name && field.output !== true);
+  return fields.some((field) => field.name === name && field.output !== true && field.inQuery !== true);
 }
 
 function clearedPath({ flags }: MethodSpec, content: JsonObject, name: string): string {
   const path = name.replaceAll(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const [first = ""] = path.split(".");
   if (!isWritable(flags, first)) {
-    const known = flags.map((field) => field.name).join(", ");
+    const known = flags
+      .filter((field) => field.inQuery !== true)
+      .map((field) => field.name)
+      .join(", ");
     throw new UsageFailure(`${name} is no field that can be emptied`, { field: "--clear", hint: `there are ${known}` });
   }
   delete content[first];

@@ -29,6 +29,8 @@ export interface FieldSpec {
   readonly output?: true;
   /** The server never shows it: a secret, or what other fields show. */
   readonly input?: true;
+  /** It is a field of the request beside the resource in the body. */
+  readonly inQuery?: true;
   /** The first sentence of its comment; empty without one. */
   readonly help: string;
   /** The names of an enum's values, without the one that means "not given". */
@@ -94,7 +96,7 @@ export interface MethodSpec {
   /** Its whole comment. */
   readonly help: string;
   readonly arguments: readonly ArgumentSpec[];
-  /** The fields that flags fill: of the body, or of the request, without those of arguments and of paging. */
+  /** The fields that flags fill: of the body and of the request, without those of arguments and of paging. */
   readonly flags: readonly FieldSpec[];
   /** Whether the request takes `uidp`. */
   readonly uidp?: true;

@@ -40,6 +40,7 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
     | "vexReferrers"
     | "baseUrl"
     | "registryUrl"
+    | "workPollMs"
   >;
   /** Called with the result of each garbage collection that completed, and its end. */
   collected(collected: Collected, atMs: number): void;
@@ -131,7 +132,7 @@ function jobsOf(deps: JobsDeps): Job[] {
     },
     {
       name: "feeds",
-      everyMs: FEEDS_EVERY_MS,
+      everyMs: Math.max(FEEDS_EVERY_MS, config.workPollMs),
       work: "feeds",
       done: "feeds updated",
       isDue: async () => (await dueFeeds(reader, clock.nowMs())).length > 0 || (await removedFeeds(reader)).length > 0,

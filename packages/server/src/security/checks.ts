@@ -217,7 +217,7 @@ export const SECURITY_CHECKS: readonly RowCheck[] = [
     kind: "attached-statement-without-document",
     meaning: "a statement about a vulnerability is noted, and the document that made it is gone",
     find: `select distinct s.subject, s.manifest, s.n from attached_statements as s where not exists (select 1 from attached_documents as d where d.subject = s.subject and d.manifest = s.manifest and d.n = s.n)
-      and not exists (select 1 from attached_readings as r where r.subject = s.subject and r.manifest = s.manifest and r.state <> ${CATALOG_STATE.done})`,
+      and not exists (select 1 from attached_readings as r where r.subject = s.subject and r.manifest = s.manifest and (r.state <> ${CATALOG_STATE.done} or s.n < 0))`,
     show: ["subject", "manifest", "n"],
     repair: removeFaulty("attached_statements", ["subject", "manifest", "n"]),
   },

@@ -1,6 +1,7 @@
 import { checkNextAttachments } from "./attached/check.ts";
 import {
   claimAttached,
+  claimOutdatedAttached,
   failAttached,
   finishAttached,
   releaseAttached,
@@ -45,6 +46,7 @@ export const securityCommands = [
   acceptScan,
   checkNextAttachments,
   claimAttached,
+  claimOutdatedAttached,
   claimCatalog,
   claimOutdated,
   claimScan,

@@ -694,6 +694,15 @@ export const MIGRATIONS: Migration[] = [
       `create index personal_tokens_identity on personal_tokens (identity, create_time)`,
     ],
   },
+  {
+    version: 60,
+    name: "by which version of the readers attached documents were read",
+    statements: [
+      `alter table attached_readings add column readers INT8 not null default 0`,
+      `alter table attached_readings add column rereads INT8 not null default 0`,
+      `create index attached_readings_readers on attached_readings (readers, create_time, subject, manifest) where state = 2`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

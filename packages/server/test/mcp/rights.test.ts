@@ -32,6 +32,8 @@ const QUESTIONS: [name: string, args: Record<string, unknown>][] = [
   ["resolve_as_of", { image: "acme/app:1.0", time: "2999-01-01" }],
   ["diff_images", { from: "acme/app:1.0", to: "1.0" }],
   ["image_findings", { image: "acme/app:1.0" }],
+  ["image_coverage", { image: "acme/app:1.0" }],
+  ["list_unknown_images", { image: "acme/app" }],
   ["promote", { image: "acme/app", promotions: [{ tag: "prod", from: "1.0" }] }],
 ];
 
@@ -40,6 +42,7 @@ test("a stranger sees nothing, and is answered as if there were nothing", async 
   const stranger = await platform.token(await platform.identity(elsewhere.uid, "owner"));
   assert.deepEqual((await call(stranger, "find_image", { query: "acme" })).answer["results"], []);
   assert.deepEqual((await call(stranger, "list_eol_tags", {})).answer["tags"], []);
+  assert.deepEqual((await call(stranger, "list_unknown_images", {})).answer["images"], []);
   for (const [name, args] of QUESTIONS) {
     const there = await call(stranger, name, args);
     const nowhere = await call(stranger, name, JSON.parse(JSON.stringify(args).replaceAll("acme/app", "acme/nil")));
@@ -59,7 +62,7 @@ test("a stranger sees nothing, and is answered as if there were nothing", async 
 
 test("a viewer reads, and may not promote: nothing is written", async () => {
   const viewer = await platform.token(await platform.identity(platform.organization, "viewer"));
-  for (const [name, args] of QUESTIONS.slice(0, 4)) {
+  for (const [name, args] of QUESTIONS.slice(0, 6)) {
     const { isError, text } = await call(viewer, name, args);
     assert.equal(isError, false, text);
   }

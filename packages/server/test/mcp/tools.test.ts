@@ -149,6 +149,79 @@ test("image_findings lists what holds now, what held then, and what is bad enoug
   assert.match(String(unknown?.["reason"]), /no feed covers 1 package of deb/);
 });
 
+test("what is not known of images is counted, listed, and said beside what is answered about them", async () => {
+  const file = (name: string, version: string): { path: string; content: string } => ({
+    path: `app/node_modules/${name}/package.json`,
+    content: JSON.stringify({ name, version }),
+  });
+  await pushLayers(repo, "odd", [tarOf([file("clean", "1.0.0"), file("odd", "one point two")])]);
+  let coverage = await ask("image_coverage", { image: `${repo.name}:odd` });
+  for (let left = 1_200; left > 0 && coverage["state"] === "NOT_READ"; left--) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    coverage = await ask("image_coverage", { image: `${repo.name}:odd` });
+  }
+  const known = coverage["images"] as Row[];
+  assert.deepEqual(
+    known.map((each) => [each["state"], each["packages"], each["not_compared"], each["packages_not_compared"]]),
+    [["READ", 2, 1, ["pkg:npm/odd@one%20point%20two"]]],
+    coverage.text,
+  );
+  assert.match(coverage.text, /1 package with a version that cannot be compared.*pkg:npm\/odd/);
+  assert.equal(coverage["digest"], known[0]?.["digest"]);
+  const then = await ask("image_coverage", { image: `${repo.name}:1.0@${between}` });
+  assert.equal(then["digest"], digests[0]);
+  assert.match(await failing("image_coverage", { image: repo.name }), /image: must name a tag or a digest/);
+  assert.match(await failing("image_coverage", { image: `${repo.name}:none` }), /NOT_FOUND/);
+  const single = await ask("image_findings", { image: `${repo.name}:odd` });
+  assert.deepEqual([single["not_compared"], single["unknown_summary"]], [1, undefined]);
+  assert.match(single.text, /1 package with a version that cannot be compared.*image_coverage/);
+
+  // The image without a feed for its packages, of the test before.
+  const bare = (await ask("image_coverage", { image: `${repo.name}:bare` }))["images"] as Row[];
+  assert.deepEqual(
+    bare.map((each) => [each["state"], each["uncovered"]]),
+    [["NO_DATA", [{ ecosystem: "deb without a release", preset: "", packages: 1 }]]],
+  );
+  const whole = await ask("image_findings", { image: repo.name });
+  assert.deepEqual(whole["unknown_summary"], {
+    not_read: 0,
+    no_data: 1,
+    at_least: false,
+    uncovered: [{ ecosystem: "deb without a release", preset: "", images: 1 }],
+  });
+  assert.match(whole.text, /Not known of 1 image: 0 NOT_READ, 1 NO_DATA\. list_unknown_images lists them\./);
+  for (const args of [{}, { image: repo.name }, { group: "acme" }, { image: repo.name, state: "NO_DATA" }]) {
+    const { images, text } = await ask("list_unknown_images", args);
+    assert.deepEqual(
+      (images as Row[]).map((each) => [each["image"], each["tags"], each["state"], each["waits"]]),
+      [[repo.name, ["bare"], "NO_DATA", false]],
+      JSON.stringify(args),
+    );
+    assert.match(text, new RegExp(`${repo.name}:bare .* NO_DATA: no feed covers 1 package of deb`));
+  }
+  assert.deepEqual((await ask("list_unknown_images", { state: "NOT_READ" }))["images"], []);
+
+  const diff = await ask("diff_images", { from: `${repo.name}:odd`, to: "bare" });
+  assert.deepEqual(diff["vulnerabilities_complete"], false);
+  const [unknown] = diff["unknown"] as Row[];
+  assert.deepEqual([unknown?.["side"], /no feed covers/.test(String(unknown?.["vulnerabilities"]))], ["to", true]);
+  assert.match(diff.text, /not known of to, .*no feed covers 1 package of deb/);
+
+  // A gate that lets unknown images pass says which do.
+  await repo.gate({ kev: true, on: ["PROMOTE"], mode: "ENFORCE", onUnknown: "PASS" });
+  const wish = { image: repo.name, promotions: [{ tag: "bare-live", from: "bare" }] };
+  const shown = await ask("promote", wish);
+  const done = await ask("promote", { ...wish, dry_run: false, preview: shown["preview"] });
+  for (const answer of [shown, done]) {
+    assert.deepEqual(
+      (answer["unknown"] as Row[]).map((each) => [each["tag"], each["state"]]),
+      [["bare-live", "NO_DATA"]],
+    );
+    assert.match(answer.text, /bare-live: the findings of sha256:\S+ are not known \(NO_DATA\)/);
+  }
+  await repo.gate(undefined);
+});
+
 test("explain_access answers for the caller, for another identity by its name, and for nobody", async () => {
   const own = await ask("explain_access", { action: "push", resource: `${repo.name}:1.0` });
   assert.deepEqual([own["allowed"], own["reason"], own["identity"]], [true, "ALLOWED", platform.owner]);

@@ -11,6 +11,8 @@ const READING = [
   "resolve_as_of",
   "diff_images",
   "image_findings",
+  "image_coverage",
+  "list_unknown_images",
   "explain_access",
   "list_eol_tags",
   "gc_preview",

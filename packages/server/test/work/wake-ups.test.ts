@@ -5,6 +5,7 @@ import { osvOf, putRecords } from "../support/feed-records.ts";
 import { BAD, CLEAN, CRITICAL, type GatedRepo, openGatedRepo, putGateRecords, SEVERE } from "../support/gated-repo.ts";
 import { before as affectedBefore } from "../support/matching.ts";
 import { eventually } from "../support/eventually.ts";
+import { startFeedServer } from "../support/feed-server.ts";
 import { type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 import { startAdapter } from "../support/scanner-adapter.ts";
 import { requestScans, whenScan } from "../support/scans.ts";
@@ -121,3 +122,27 @@ test("a mirror is copied when its source is set, and whenever somebody asks for 
     await platform.ok("POST", `/registry/v2/repos/${uid}:sync`, {});
   }
 });
+
+test(
+  "a feed is fetched when it is added and whenever somebody asks for it, and removed when it is",
+  LIMIT,
+  async (t) => {
+    const source = await startFeedServer(t);
+    const content = JSON.stringify({ vulnerabilities: [{ cveID: "CVE-2026-9", dateAdded: "2026-01-01" }] });
+    source.pages.set("/kev.json", { content });
+    const feeds = "/operations/v2/feeds";
+    const feed = async (): Promise<Json | undefined> =>
+      (await rows<Json>(platform.ok("GET", feeds), "feeds")).find(({ name }) => (name as unknown) === "wanted");
+    const wanted = { name: "wanted", format: "kev", licence: "CC0-1.0", interval: "86400s" };
+    await platform.ok("POST", `${feeds}?acceptLicence=true`, { ...wanted, address: `${source.url}/kev.json` });
+    await eventually(async () => (await feed())?.["records"] === "1");
+    for (const asked of [2, 3]) {
+      await platform.ok("POST", `${feeds}/wanted:refresh`, {});
+      // The request is gone once it was done.
+      await eventually(async () => (await feed())?.["requestTime"] === undefined);
+      assert.equal(source.asked.length, asked);
+    }
+    await platform.ok("DELETE", `${feeds}/wanted`);
+    await eventually(async () => (await feed()) === undefined);
+  },
+);

@@ -171,7 +171,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "requestTime",
         type: "timestamp",
         output: true,
-        help: "When somebody last asked for it to be fetched now.",
+        help: "When somebody asked for it to be fetched now.",
       },
       {
         name: "deleteTime",
@@ -369,6 +369,18 @@ export const METHODS: readonly MethodSpec[] = [
         repeated: true,
         help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
       },
+      {
+        name: "preset",
+        type: "string",
+        help: "The name of a preset; see ListFeedPresets.",
+        inQuery: true,
+      },
+      {
+        name: "acceptLicence",
+        type: "bool",
+        help: "Whether you have seen the address, the interval and the license, and want the feed to be fetched.",
+        inQuery: true,
+      },
     ],
     dryRun: true,
     response: [
@@ -486,7 +498,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "requestTime",
         type: "timestamp",
         output: true,
-        help: "When somebody last asked for it to be fetched now.",
+        help: "When somebody asked for it to be fetched now.",
       },
       {
         name: "deleteTime",
@@ -572,6 +584,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "string",
         repeated: true,
         help: 'Of a feed whose records are about packages: the ecosystems and releases that it covers by the word of whoever set it, such as "npm", "Debian" or "Debian:12", "*" for all that it has records about, and "none" for nothing, as of a list of single records: that it has no record about a package there is an answer.',
+      },
+      {
+        name: "acceptLicence",
+        type: "bool",
+        help: "Whether you want data to be fetched from another address, or under another license.",
+        inQuery: true,
       },
     ],
     dryRun: true,
@@ -691,7 +709,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "requestTime",
         type: "timestamp",
         output: true,
-        help: "When somebody last asked for it to be fetched now.",
+        help: "When somebody asked for it to be fetched now.",
       },
       {
         name: "deleteTime",
@@ -861,7 +879,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "requestTime",
         type: "timestamp",
         output: true,
-        help: "When somebody last asked for it to be fetched now.",
+        help: "When somebody asked for it to be fetched now.",
       },
       {
         name: "deleteTime",
@@ -906,7 +924,7 @@ export const METHODS: readonly MethodSpec[] = [
     body: "*",
     reads: false,
     summary: "have a feed fetched now",
-    help: "Have a feed fetched now: the request is recorded, and the server fetches within seconds. success_time, attempt_time and error of the feed say what became of it. A fetch that is under way counts. FAILED_PRECONDITION for a feed without an address.",
+    help: "Have a feed fetched now: the request is recorded, and the server fetches within seconds. Once request_time is absent, success_time, attempt_time and error of the feed say what became of it. A fetch that is under way counts. FAILED_PRECONDITION for a feed without an address.",
     arguments: [
       {
         form: "text",
@@ -1032,7 +1050,7 @@ export const METHODS: readonly MethodSpec[] = [
         name: "requestTime",
         type: "timestamp",
         output: true,
-        help: "When somebody last asked for it to be fetched now.",
+        help: "When somebody asked for it to be fetched now.",
       },
       {
         name: "deleteTime",

@@ -47,7 +47,17 @@ export const diffImages = defineTool({
     vulnerabilities: z.array(
       z.object({ change: CHANGE, vulnerability: z.string(), severity: z.enum(SEVERITIES), package: z.string() }),
     ),
-    vulnerabilities_complete: z.boolean(),
+    vulnerabilities_complete: z.boolean().describe("Whether the vulnerabilities of all platforms are known."),
+    unknown: z
+      .array(
+        z.object({
+          side: z.enum(["from", "to"]),
+          platform: z.string(),
+          packages: z.string(),
+          vulnerabilities: z.string(),
+        }),
+      )
+      .describe("Images whose packages or vulnerabilities are not known, with why: they are not compared."),
     stale_feeds: STALE_FEEDS,
     config: VALUES,
     next_page_token: NEXT_PAGE_TOKEN,
@@ -75,10 +85,15 @@ export const diffImages = defineTool({
       to_versions: each.toVersions,
     }));
     const stale = staleOf(diff.staleFeeds);
+    const unknown = unknownOf(diff);
     const lines = [
       `${sideFrom.image} (${sideFrom.digest}) compared with ${sideTo.image} (${sideTo.digest})`,
       `packages: ${diff.addedPackages} added, ${diff.removedPackages} removed, ${diff.changedPackages} changed${diff.packagesComplete ? "" : " (not all are known)"}`,
       `vulnerabilities: ${diff.addedVulnerabilities} added, ${diff.removedVulnerabilities} removed, ${diff.changedVulnerabilities} changed${diff.vulnerabilitiesComplete ? "" : " (not all are known)"}`,
+      ...unknown.map(
+        ({ side, platform, ...why }) =>
+          `not known of ${side}${platform === "" ? "" : `, ${platform}`}: ${why.packages || why.vulnerabilities}`,
+      ),
       ...staleLines(stale),
       ...packages.map(
         (each) => `${each.change} ${each.name} ${each.from_versions.join(", ")} → ${each.to_versions.join(", ")}`,
@@ -93,6 +108,7 @@ export const diffImages = defineTool({
         packages_complete: diff.packagesComplete,
         vulnerabilities,
         vulnerabilities_complete: diff.vulnerabilitiesComplete,
+        unknown,
         stale_feeds: stale,
         config: configOf(diff),
         next_page_token: diff.nextPageToken,
@@ -128,6 +144,15 @@ function sideOf(
     digest: side?.digest ?? "",
     size_bytes: Number(side?.size ?? 0n),
   };
+}
+
+function unknownOf({ platforms }: Diff) {
+  return platforms.flatMap(({ platform, ...sides }) =>
+    (["from", "to"] as const).flatMap((side) => {
+      const { packagesReason: packages = "", vulnerabilitiesReason: vulnerabilities = "" } = sides[side] ?? {};
+      return packages === "" && vulnerabilities === "" ? [] : [{ side, platform, packages, vulnerabilities }];
+    }),
+  );
 }
 
 function configOf(diff: Diff): z.infer<typeof VALUES> {

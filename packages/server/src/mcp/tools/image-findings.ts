@@ -1,8 +1,9 @@
-import { FindingSeverity, FindingsService, FixState, KnowledgeState } from "@moorage/api/messages";
+import { FindingSeverity, FindingsService, FixState } from "@moorage/api/messages";
 import { z } from "zod";
 import { timestamp } from "../../lib/timestamps.ts";
 import { findRepo } from "../find-resources.ts";
 import { parseImageName, parseTime } from "../image-names.ts";
+import { STATE, stateName, SUMMARY, summaryLines, summaryOf, uncomparedLines } from "../knowledge.ts";
 import { IMAGE, linesOf, NEXT_PAGE_TOKEN, PAGE_SIZE, PAGE_TOKEN, timeText } from "../shared-schemas.ts";
 import { STALE_FEEDS, staleLines, staleOf } from "../stale-feeds.ts";
 import { defineTool } from "../tool.ts";
@@ -21,21 +22,6 @@ const NUMBERS = {
 /** The name of a severity. */
 export function severityName(severity: FindingSeverity): (typeof SEVERITIES)[number] {
   return SEVERITIES.find((name) => NUMBERS[name] === severity) ?? "unknown";
-}
-
-const STATES = ["READ", "NOT_READ", "NO_DATA", "NOT_STATED"] as const;
-
-function stateName(state: KnowledgeState): (typeof STATES)[number] {
-  switch (state) {
-    case KnowledgeState.READ:
-      return "READ";
-    case KnowledgeState.NOT_READ:
-      return "NOT_READ";
-    case KnowledgeState.NO_DATA:
-      return "NO_DATA";
-    default:
-      return "NOT_STATED";
-  }
 }
 
 export const imageFindings = defineTool({
@@ -74,14 +60,18 @@ export const imageFindings = defineTool({
           .describe("What attached documents say of it on the word of somebody whose word does not close it."),
       }),
     ),
-    state: z
-      .enum(STATES)
-      .describe(
-        "READ: the findings are known. NOT_READ: it is not known what the image holds. NO_DATA: no feed covers some of its packages. NOT_STATED: on other pages than the first, and for a whole repo.",
-      ),
+    state: STATE.describe(
+      "READ: the findings are known. NOT_READ: it is not known what the image holds. NO_DATA: no feed covers some of its packages. NOT_STATED: on other pages than the first, and for a whole repo.",
+    ),
     unknown: z
-      .array(z.object({ digest: z.string(), platform: z.string(), state: z.enum(STATES), reason: z.string() }))
+      .array(z.object({ digest: z.string(), platform: z.string(), state: STATE, reason: z.string() }))
       .describe("Images whose findings are not known: that nothing was found in them says nothing."),
+    unknown_summary: SUMMARY,
+    not_compared: z
+      .number()
+      .describe(
+        "On the first page of a list about one image: packages whose versions cannot be compared with those of records; image_coverage lists them.",
+      ),
     stale_feeds: STALE_FEEDS,
     next_page_token: NEXT_PAGE_TOKEN,
   }),
@@ -128,13 +118,19 @@ export const imageFindings = defineTool({
       (each) =>
         `${each.vulnerability} ${each.severity} ${each.package} ${each.version}${each.fix_versions.length === 0 ? "" : `, fixed in ${each.fix_versions.join(", ")}`}${each.claims.length === 0 ? "" : `, claimed to be ${each.claims.join(", ")}`}`,
     );
-    if (lines.length === 0 && unknown.length === 0)
+    const summary = summaryOf(found.unknownSummary);
+    const unknownLines = [
+      ...unknown.map((each) => `Not known of ${each.platform || each.digest} (${each.state}): ${each.reason}.`),
+      ...summaryLines(summary),
+    ];
+    if (lines.length === 0 && unknownLines.length === 0)
       lines.push(
         state === "NO_DATA" ? "Not known (NO_DATA): the server has no feed." : "No such finding on this page.",
       );
     // They are not cut off with the lines of a long list.
     const notes = [
-      ...unknown.map((each) => `Not known of ${each.platform || each.digest} (${each.state}): ${each.reason}.`),
+      ...unknownLines,
+      ...uncomparedLines(found.notCompared, "; image_coverage lists them"),
       ...staleLines(stale),
     ];
     return {
@@ -143,6 +139,8 @@ export const imageFindings = defineTool({
         findings,
         state,
         unknown,
+        ...(summary !== undefined && { unknown_summary: summary }),
+        not_compared: found.notCompared,
         stale_feeds: stale,
         next_page_token: found.nextPageToken,
       },

@@ -3,8 +3,10 @@ import { diffImages } from "./diff-images.ts";
 import { explainAccess } from "./explain-access.ts";
 import { findImage } from "./find-image.ts";
 import { gcPreview } from "./gc-preview.ts";
+import { imageCoverage } from "./image-coverage.ts";
 import { imageFindings } from "./image-findings.ts";
 import { listEolTags } from "./list-eol-tags.ts";
+import { listUnknownImages } from "./list-unknown-images.ts";
 import { promote } from "./promote.ts";
 import { resolveAsOf } from "./resolve-as-of.ts";
 import { tagHistory } from "./tag-history.ts";
@@ -16,6 +18,8 @@ export const TOOLS: readonly Tool[] = [
   resolveAsOf,
   diffImages,
   imageFindings,
+  imageCoverage,
+  listUnknownImages,
   explainAccess,
   listEolTags,
   gcPreview,

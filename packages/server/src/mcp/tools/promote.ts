@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { TagsService } from "@moorage/api/messages";
+import { type PromoteTagsResponse, TagsService } from "@moorage/api/messages";
 import { z } from "zod";
 import { invalidArgument } from "../../errors.ts";
 import { findRepo } from "../find-resources.ts";
@@ -18,6 +18,10 @@ const MOVES = z.array(
   }),
 );
 type Moves = z.infer<typeof MOVES>;
+const UNKNOWN = z
+  .array(z.object({ tag: z.string(), digest: z.string(), state: z.string(), reason: z.string() }))
+  .describe("Images that the repo's vulnerability gate lets pass although their findings are not known.");
+type Unknown = z.infer<typeof UNKNOWN>;
 
 export const promote = defineTool({
   name: "promote",
@@ -46,6 +50,7 @@ export const promote = defineTool({
     image: z.string(),
     dry_run: z.boolean(),
     moves: MOVES,
+    unknown: UNKNOWN,
     preview: z.string().describe("Confirms exactly these moves. Empty when they were made."),
   }),
   async run({ call, registryHost }, { image, promotions, dry_run: isDryRun, preview: given }) {
@@ -63,12 +68,12 @@ export const promote = defineTool({
           "is required with dry_run = false: call the tool without it first, and show the person what it answers",
       });
     const repoUid = await findRepo(call, path);
-    const moves = await movesOf(call, repoUid, promotions);
+    const { moves, unknown } = await movesOf(call, repoUid, promotions);
     const preview = previewOf(repoUid, moves);
     if (isDryRun)
       return {
-        answer: { image: path, dry_run: true, moves, preview },
-        text: asked(path, moves, preview),
+        answer: { image: path, dry_run: true, moves, unknown, preview },
+        text: asked(path, moves, unknown, preview),
         resource: repoUid,
       };
     if (given !== preview)
@@ -77,13 +82,14 @@ export const promote = defineTool({
         description: "is not of these moves, or a tag was moved since: preview again, and ask the person again",
       });
     // Digests, and what each tag points to now: what was previewed is done, or nothing.
-    await call(TagsService.method.promoteTags, {
+    const done = await call(TagsService.method.promoteTags, {
       repoUid,
       promotions: moves.map(({ tag: name, before, after }) => ({ name, digest: after, expectedDigest: before })),
     });
+    const passed = unknownOf(done);
     return {
-      answer: { image: path, dry_run: false, moves, preview: "" },
-      text: linesOf([`Done in ${path}:`, ...linesOfMoves(moves)]),
+      answer: { image: path, dry_run: false, moves, unknown: passed, preview: "" },
+      text: linesOf([`Done in ${path}:`, ...linesOfMoves(moves), ...linesOfUnknown(passed)]),
       resource: repoUid,
     };
   },
@@ -94,8 +100,8 @@ async function movesOf(
   call: CallMethod,
   repoUid: string,
   promotions: readonly { tag: string; from: string }[],
-): Promise<Moves> {
-  const { tags } = await call(TagsService.method.promoteTags, {
+): Promise<{ moves: Moves; unknown: Unknown }> {
+  const planned = await call(TagsService.method.promoteTags, {
     repoUid,
     promotions: promotions.map(({ tag, from }) => ({
       name: tag,
@@ -104,11 +110,22 @@ async function movesOf(
     validateOnly: true,
   });
   const moves: Moves = [];
-  for (const { name, digest } of tags) {
+  for (const { name, digest } of planned.tags) {
     const { tags: found } = await call(TagsService.method.listTags, { uidp: { childrenOf: repoUid }, name });
     moves.push({ tag: name, before: found[0]?.digest ?? "", after: digest });
   }
-  return moves;
+  return { moves, unknown: unknownOf(planned) };
+}
+
+function unknownOf({ unknownImages }: PromoteTagsResponse): Unknown {
+  return unknownImages.map(({ tag, digest, state, reason }) => ({ tag, digest, state, reason }));
+}
+
+function linesOfUnknown(unknown: Unknown): string[] {
+  return unknown.map(
+    ({ tag, digest, state, reason }) =>
+      `${tag}: the findings of ${digest} are not known (${state}): ${reason}. The gate lets it pass.`,
+  );
 }
 
 /** Names exactly these moves, so that others cannot be made with the consent to these. */
@@ -123,10 +140,11 @@ function linesOfMoves(moves: Moves): string[] {
   );
 }
 
-function asked(path: string, moves: Moves, preview: string): string {
+function asked(path: string, moves: Moves, unknown: Unknown, preview: string): string {
   return linesOf([
     `Nothing was written. In ${path} this would be done:`,
     ...linesOfMoves(moves),
+    ...linesOfUnknown(unknown),
     `With the person's consent call again with dry_run = false and preview = ${preview}`,
   ]);
 }

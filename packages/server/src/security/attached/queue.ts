@@ -3,27 +3,31 @@ import { command } from "../../core/command.ts";
 import { isObject } from "../../lib/json.ts";
 import { noteImageChange } from "../causes/image-cause.ts";
 import { type Database, takeAdvisoryLock } from "../../store/index.ts";
-import { queueOn } from "../../work/index.ts";
+import { leaseOn, queueOn } from "../../work/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
 import type { Component, NotRead } from "../catalog/types.ts";
-import { HOLD_MS, MAX_ATTEMPTS, retryDelay, type StoredLayer } from "../catalog/queue.ts";
+import { HOLD_MS, MAX_ATTEMPTS, retryAfterMs, retryDelay, type StoredLayer } from "../catalog/queue.ts";
 import { deletePackages } from "../catalog/remove.ts";
 import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import { hasOtherPredicate, isDocumentType } from "./media-types.ts";
-import { sourceOf } from "./sources.ts";
+import { forgetReading, outdatedReadings, packagesOf, replaceReading, statementsOf } from "./outdated.ts";
+import { ATTACHED_READERS_VERSION } from "./readers-version.ts";
 import type { AttachedDocument, AttachedLayer, StoredStatement } from "./types.ts";
 
 // The queue of attached manifests that wait to be read. What an attempt that failed has written is not seen, and goes
 // with the next attempt or with the attachment.
+const ROWS_OF_READINGS = { table: "attached_readings", key: ["subject", "manifest"], holdMs: HOLD_MS } as const;
 const READINGS = queueOn({
-  table: "attached_readings",
-  key: ["subject", "manifest"],
-  holdMs: HOLD_MS,
+  ...ROWS_OF_READINGS,
   open: `state = ${CATALOG_STATE.waiting}`,
   states: CATALOG_STATE,
   ended: ({ nowMs }) => ({ finish_time: nowMs }),
 });
+/** Those that are read again, of which what was read counts meanwhile. */
+const DONE = leaseOn({ ...ROWS_OF_READINGS, open: `state = ${CATALOG_STATE.done}` });
+/** Both. */
+const READ = leaseOn({ ...ROWS_OF_READINGS, open: `state in (${CATALOG_STATE.waiting}, ${CATALOG_STATE.done})` });
 
 /** The most documents of one manifest that are read: cosign adds a layer for each attestation. */
 const MAX_DOCUMENTS = 50;
@@ -37,6 +41,9 @@ export interface Reading {
   manifest: string;
   holder: string;
 }
+
+/** The row of a reading; what a command takes has more fields. */
+const placeOf = ({ subject, manifest, holder }: Reading): Reading => ({ subject, manifest, holder });
 
 /** A document with the numbers of what was written of it. */
 export type FinishedDocument = Omit<AttachedDocument, "components" | "statements"> & {
@@ -81,17 +88,41 @@ export const claimAttached = command(
     const reason = "the server ended each time while it read the documents";
     const outcome = await READINGS.claim(call, row, { holder, maxAttempts: MAX_ATTEMPTS, reason });
     if (outcome !== "held") return { again: true };
-    const content = await tx
-      .selectFrom("manifests")
-      .select(["content", "artifact_type"])
-      .where("digest", "=", manifest)
-      .limit(1)
-      .executeTakeFirst();
-    if (content === undefined) {
+    const layers = await layersOf(tx, manifest);
+    if (layers === undefined) {
       await READINGS.fail(call, { subject, manifest }, "it is not stored here any longer");
       return { again: true };
     }
-    return { claimed: { subject, manifest, layers: await layersOf(tx, content) } };
+    return { claimed: { subject, manifest, layers } };
+  },
+  CATALOGING,
+);
+
+/**
+ * Takes a manifest that was read by earlier readers than those of this program, the oldest first, to be read again.
+ * `claimed` is undefined when there is none, and when `again` says to ask again. One that is not stored as a whole any
+ * longer keeps what was read of it.
+ */
+export const claimOutdatedAttached = command(
+  "security.claimOutdatedAttached",
+  async (call: Call, { holder }: { holder: string }): Promise<{ claimed?: ClaimedManifest; again?: boolean }> => {
+    await takeAdvisoryLock(call.tx, "catalogs");
+    const row = await outdatedReadings(call.tx)
+      .select(["subject", "manifest", "rereads"])
+      .where("hold_until", "<=", call.agreedMs)
+      .orderBy("readers")
+      .orderBy("create_time")
+      .orderBy("subject")
+      .orderBy("manifest")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined) return {};
+    const { subject, manifest, rereads } = row;
+    const layers = await layersOf(call.tx, manifest);
+    const isStored = layers?.every(({ stored }) => stored !== undefined) === true;
+    const set = { rereads: isStored ? rereads + 1 : MAX_ATTEMPTS, ...(!isStored && { hold_until: 0, holder: "" }) };
+    if (!(await DONE.take(call, { subject, manifest, holder }, set)) || !isStored) return { again: true };
+    return { claimed: { subject, manifest, layers } };
   },
   CATALOGING,
 );
@@ -102,10 +133,16 @@ interface Layer {
   annotations?: unknown;
 }
 
-async function layersOf(
-  tx: Database,
-  { content, artifact_type: artifactType }: { content: Uint8Array; artifact_type: string },
-): Promise<AttachedLayer[]> {
+/** The layers of a manifest that may be documents; undefined when it is not stored any longer. */
+async function layersOf(tx: Database, manifest: string): Promise<AttachedLayer[] | undefined> {
+  const row = await tx
+    .selectFrom("manifests")
+    .select(["content", "artifact_type"])
+    .where("digest", "=", manifest)
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { content, artifact_type: artifactType } = row;
   const { layers = [] } = JSON.parse(Buffer.from(content).toString()) as { layers?: Layer[] };
   // Whoever states the type of the artifact may leave that of its only content to the client.
   const isDocument = isDocumentType(artifactType);
@@ -135,7 +172,9 @@ async function layersOf(
 /** Goes on holding the manifest. Answers false when another process has taken it. */
 export const renewAttached = command(
   "security.renewAttached",
-  (call: Call, reading: Reading): Promise<{ held: boolean }> => READINGS.isHeld(call, reading),
+  async (call: Call, reading: Reading): Promise<{ held: boolean }> => ({
+    held: (await READ.renew(call, reading, ["state"])) !== undefined,
+  }),
   CATALOGING,
 );
 
@@ -150,9 +189,10 @@ export const writeAttachedPart = command(
     { n, from, components, ...reading }: Reading & { n: number; from: number; components: Component[] },
   ): Promise<{ held: boolean }> => {
     await takeAdvisoryLock(call.tx, "catalogs");
-    if (!(await READINGS.isHeld(call, reading)).held) return { held: false };
+    const row = await READ.renew(call, placeOf(reading), ["state"]);
+    if (row === undefined) return { held: false };
     const { subject: digest, manifest } = reading;
-    const source = sourceOf(manifest, n);
+    const source = packagesOf(manifest, n, row.state === CATALOG_STATE.done);
     if (from === 0) while (!(await deletePackages(call.tx, digest, source)));
     const stored = await withReleases(call.tx, digest, components);
     await insertPackages(call.tx, { digest, source, from, components: stored });
@@ -169,14 +209,16 @@ export const writeAttachedStatements = command(
     { n, from, statements, ...reading }: Reading & { n: number; from: number; statements: StoredStatement[] },
   ): Promise<{ held: boolean }> => {
     const { tx } = call;
-    if (!(await READINGS.isHeld(call, reading)).held) return { held: false };
-    const place = { subject: reading.subject, manifest: reading.manifest, n };
+    const row = await READ.renew(call, placeOf(reading), ["state"]);
+    if (row === undefined) return { held: false };
+    const { subject, manifest } = reading;
+    const place = { subject, manifest, n: statementsOf(n, row.state === CATALOG_STATE.done) };
     if (from === 0)
       await tx
         .deleteFrom("attached_statements")
         .where("subject", "=", place.subject)
         .where("manifest", "=", place.manifest)
-        .where("n", "=", n)
+        .where("n", "=", place.n)
         .execute();
     const rows = statements.map(({ ids, timeMs, remedies, ...rest }, at) => ({
       ...place,
@@ -200,8 +242,12 @@ export const finishAttached = command(
     { documents, ...reading }: Reading & { documents: FinishedDocument[] },
   ): Promise<{ held: boolean }> => {
     const { tx } = call;
-    if (!(await READINGS.isHeld(call, reading)).held) return { held: false };
+    await takeAdvisoryLock(tx, "catalogs");
+    const row = await READ.renew(call, placeOf(reading), ["state"]);
+    if (row === undefined) return { held: false };
     const { subject, manifest } = reading;
+    // Of a first reading nothing stands beside it but what a later one left that was given up.
+    await (row.state === CATALOG_STATE.done ? replaceReading : forgetReading)(call, reading);
     await tx.deleteFrom("attached_documents").where("subject", "=", subject).where("manifest", "=", manifest).execute();
     if (documents.length > 0)
       await tx
@@ -220,7 +266,7 @@ export const finishAttached = command(
         .execute();
     await keepPassedOver(tx, { subject, manifest }, documents);
     await keepRefs(tx, { subject, manifest }, documents);
-    await READINGS.finish(call, reading);
+    await READINGS.finish(call, reading, { readers: ATTACHED_READERS_VERSION, rereads: 0 });
     await noteImageChange(call, subject);
     return { held: true };
   },
@@ -270,13 +316,23 @@ async function keepRefs(
 /** The most references to components that are kept of one manifest. */
 const MAX_REFS = 20_000;
 
-/** The manifest could not be read. `isFinal`: it would fail again. Otherwise it waits, up to MAX_ATTEMPTS. */
+/**
+ * The manifest could not be read. `isFinal`: it would fail again. Otherwise it waits, up to MAX_ATTEMPTS. What earlier
+ * readers found in it stays.
+ */
 export const failAttached = command(
   "security.failAttached",
   async (call: Call, { reason, isFinal, isSoon = false, ...reading }: Reading & NotRead): Promise<void> => {
     await takeAdvisoryLock(call.tx, "catalogs");
-    const delayOf = retryDelay({ isFinal, isSoon });
-    await READINGS.failAttempt(call, reading, { reason, delayOf });
+    const row = await DONE.renew(call, placeOf(reading), ["rereads"]);
+    if (row === undefined) {
+      const delayOf = retryDelay({ isFinal, isSoon });
+      await READINGS.failAttempt(call, reading, { reason, delayOf });
+      return;
+    }
+    await forgetReading(call, reading);
+    const rereads = isFinal ? MAX_ATTEMPTS : Number(row.rereads);
+    await DONE.end(call, reading, { rereads, hold_until: call.agreedMs + rereads * retryAfterMs(isSoon) });
   },
   CATALOGING,
 );
@@ -284,6 +340,10 @@ export const failAttached = command(
 /** Nobody reads the manifest any longer, since the process shuts down; the attempt does not count. */
 export const releaseAttached = command(
   "security.releaseAttached",
-  (call: Call, reading: Reading): Promise<void> => READINGS.release(call, reading),
+  async (call: Call, reading: Reading): Promise<void> => {
+    const row = await DONE.renew(call, placeOf(reading), ["rereads"]);
+    if (row === undefined) await READINGS.release(call, reading);
+    else await DONE.end(call, reading, { rereads: Number(row.rereads) - 1 });
+  },
   CATALOGING,
 );

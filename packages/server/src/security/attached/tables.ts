@@ -21,7 +21,8 @@ declare module "../../store/tables.ts" {
     };
     /**
      * The reading of an attached manifest as one about the subject, whatever the number of repos in which it is
-     * attached. The columns are those of image_catalogs.
+     * attached. The columns are those of image_catalogs. What is read again has its packages with sources that end in
+     * `/again`, and its statements with numbers of documents below 0, until all of it was read.
      */
     attached_readings: {
       subject: string;
@@ -33,6 +34,8 @@ declare module "../../store/tables.ts" {
       hold_until: number;
       create_time: number;
       finish_time: number | null;
+      readers: Generated<number>;
+      rereads: Generated<number>;
     };
     /**
      * What was read in a layer of an attached manifest. `n`: which layer, from 0. `kind`: `cyclonedx`, `spdx`,

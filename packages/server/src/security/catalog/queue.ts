@@ -278,7 +278,7 @@ export const failCatalog = command(
 );
 
 /** How long the next attempt waits, for each attempt so far. */
-function retryAfterMs(isSoon: boolean): number {
+export function retryAfterMs(isSoon: boolean): number {
   return isSoon ? RETRY_SOON_MS : RETRY_AFTER_MS;
 }
 

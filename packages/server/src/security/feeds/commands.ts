@@ -144,9 +144,11 @@ export const noteAttempt = command(
   FEEDING,
 );
 
+// What was asked for meanwhile is done by it: a request that is gone is how others see that an attempt has ended.
 const outcomeOf = ({ nowMs }: Call, error: string, isFull: boolean) => ({
   error,
   attempt_time: nowMs,
+  request_time: null,
   ...(error === "" && { success_time: nowMs }),
   ...(isFull && { full_time: nowMs }),
 });

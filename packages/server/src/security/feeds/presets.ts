@@ -1,5 +1,6 @@
 import { packageKey } from "../matching/package-keys.ts";
 import { type FeedDefinition, FeedDefinitionError } from "./definition.ts";
+import { ALL_LANGUAGES, presetsOfWords } from "./preset-words.ts";
 
 // Feeds that are known by name: where they are published, under which license, and what they cover. Nothing of it is
 // fetched until an operator has added it.
@@ -123,54 +124,22 @@ export const FEED_PRESETS: readonly FeedPreset[] = [...OF_LANGUAGES, ...ofOsv(DI
 /** The words that mean several. */
 export const PRESET_GROUPS: readonly PresetGroup[] = [
   {
-    name: "osv",
+    name: ALL_LANGUAGES,
     title: "the packages of all languages, by OSV; or of those that follow, as in: osv npm PyPI",
     presets: OF_LANGUAGES.map(({ name }) => name),
   },
 ];
 
-/**
- * The presets that words of a command line mean, each once: the name of a preset or an ecosystem, or of a group. After
- * `osv` ecosystems of languages say which of these are meant, and `all` that all are. Throws a FeedDefinitionError.
- */
+/** The presets that words of a command line mean: see presetsOfWords. Throws a FeedDefinitionError. */
 export function presetsNamed(words: readonly string[]): FeedPreset[] {
-  const found = new Set<FeedPreset>();
-  for (let at = 0; at < words.length; at += 1) {
-    const word = (words[at] ?? "").toLowerCase();
-    if (word !== "osv") {
-      found.add(presetNamed(word) ?? unknown(words[at] ?? ""));
-      continue;
-    }
-    const chosen: FeedPreset[] = [];
-    for (let next = languageNamed(words[at + 1]); next !== undefined; next = languageNamed(words[at + 1])) {
-      chosen.push(next);
-      at += 1;
-    }
-    const isAll = words[at + 1]?.toLowerCase() === "all";
-    if (isAll) at += 1;
-    for (const each of chosen.length === 0 || isAll ? OF_LANGUAGES : chosen) found.add(each);
+  try {
+    return presetsOfWords(words, FEED_PRESETS);
+  } catch (error) {
+    throw new FeedDefinitionError((error as Error).message);
   }
-  return [...found];
 }
 
 /** The address of a preset, or where a mirror has it: below the URL of the mirror, under the same path. */
 export function presetAddress({ address }: Pick<FeedPreset, "address">, mirror: string): string {
   return mirror === "" ? address : `${mirror.replace(/\/$/, "")}${new URL(address).pathname}`;
-}
-
-const isNamed =
-  (word: string) =>
-  ({ name, ecosystems }: FeedPreset): boolean =>
-    name === word || ecosystems.some((each) => each.toLowerCase() === word);
-
-const presetNamed = (word: string): FeedPreset | undefined => FEED_PRESETS.find(isNamed(word));
-
-const languageNamed = (word: string | undefined): FeedPreset | undefined =>
-  OF_LANGUAGES.find(isNamed((word ?? "").toLowerCase()));
-
-function unknown(word: string): never {
-  const names = [...PRESET_GROUPS, ...FEED_PRESETS].map(({ name }) => name);
-  throw new FeedDefinitionError(
-    `there is no preset ${word}: there are ${names.join(", ")}; a feed of your own needs --format and --licence`,
-  );
 }

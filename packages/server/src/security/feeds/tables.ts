@@ -10,9 +10,9 @@ declare module "../../store/tables.ts" {
      * not. `restate`: a mark of a change of `products`, until feed_statements follows it; empty otherwise. `coverage`:
      * a JSON list of `{space, records}`, how many records are about the packages of an ecosystem and release, and
      * `unmatched`: how many records can match nothing, in part or as a whole; both null until an import has read all of
-     * the feed. `request_time`: when it was last asked to be fetched before it is due. `delete_time`: since when it is
-     * being removed; null for all others. `covers`: a JSON list of the ecosystems and releases that it covers by the
-     * word of whoever set it.
+     * the feed. `request_time`: when it was asked to be fetched before it is due, until an attempt has ended.
+     * `delete_time`: since when it is being removed; null for all others. `covers`: a JSON list of the ecosystems and
+     * releases that it covers by the word of whoever set it.
      */
     feeds: {
       name: string;

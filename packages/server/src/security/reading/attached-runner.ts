@@ -14,6 +14,7 @@ import { checkNextAttachments } from "../attached/check.ts";
 import {
   claimAttached,
   type ClaimedManifest,
+  claimOutdatedAttached,
   failAttached,
   finishAttached,
   type Reading,
@@ -22,6 +23,7 @@ import {
   writeAttachedPart,
   writeAttachedStatements,
 } from "../attached/queue.ts";
+import { outdatedReadings } from "../attached/outdated.ts";
 import type { StoredStatement } from "../attached/types.ts";
 
 /** How the reading of a document ended: it was read, does not count, or its manifest could not be read. */
@@ -48,7 +50,11 @@ export async function attachedBacklog(tx: Database, most: number): Promise<{ che
        (select count(*) from (select 1 from attached_readings where state = ${CATALOG_STATE.waiting} limit ${most}) as w) as manifests`,
     [],
   );
-  return { checks: Number(row?.checks ?? 0), manifests: Number(row?.manifests ?? 0) };
+  const again = await tx
+    .selectFrom(outdatedReadings(tx).select("manifest").limit(most).as("o"))
+    .select(({ fn }) => fn.countAll<number | string>().as("n"))
+    .executeTakeFirst();
+  return { checks: Number(row?.checks ?? 0), manifests: Number(row?.manifests ?? 0) + Number(again?.n ?? 0) };
 }
 
 /** A part without items. */
@@ -58,10 +64,13 @@ const EMPTY = Buffer.from("[]");
 const MAX_CHECKS = 50;
 
 /**
- * Answers a function that looks at what may have been attached, and reads the manifest that has waited longest, if any.
- * It answers whether there was anything to do.
+ * `readNext` looks at what may have been attached, and reads the manifest that has waited longest; `rereadNext` reads
+ * one that earlier readers read. Each answers whether there was anything to do.
  */
-export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean> {
+export function attachedRunner(deps: AttachedRunnerDeps): {
+  readNext(): Promise<boolean>;
+  rereadNext(): Promise<boolean>;
+} {
   const { transactor, clock, log, metrics, reader, holder, isAgain, signal } = deps;
   const data = (): CallData => systemCallNow(clock);
   const isAny = async (): Promise<{ checks: boolean; readings: boolean }> => {
@@ -120,13 +129,25 @@ export function attachedRunner(deps: AttachedRunnerDeps): () => Promise<boolean>
       await transactor.write(failAttached, data(), { ...reading, ...answer });
     });
   };
-  return async () => {
-    const { checks } = isAgain ? { checks: false } : await isAny();
-    for (let left = MAX_CHECKS; checks && left > 0 && !signal.aborted; left--)
-      if (!(await transactor.write(checkNextAttachments, data(), {})).checked) break;
-    if (signal.aborted || !(await isAny()).readings) return checks;
-    const { claimed } = await transactor.write(claimAttached, data(), { holder, isAgain });
-    if (claimed !== undefined) await readOne(claimed);
-    return true;
+  const isAnyOutdated = async (): Promise<boolean> =>
+    (await transactor.read(data(), ({ tx }) =>
+      outdatedReadings(tx).select("manifest").where("hold_until", "<=", clock.agreedMs()).limit(1).executeTakeFirst(),
+    )) !== undefined;
+  return {
+    async readNext() {
+      const { checks } = isAgain ? { checks: false } : await isAny();
+      for (let left = MAX_CHECKS; checks && left > 0 && !signal.aborted; left--)
+        if (!(await transactor.write(checkNextAttachments, data(), {})).checked) break;
+      if (signal.aborted || !(await isAny()).readings) return checks;
+      const { claimed } = await transactor.write(claimAttached, data(), { holder, isAgain });
+      if (claimed !== undefined) await readOne(claimed);
+      return true;
+    },
+    async rereadNext() {
+      if (signal.aborted || !(await isAnyOutdated())) return false;
+      const { claimed, again } = await transactor.write(claimOutdatedAttached, data(), { holder });
+      if (claimed !== undefined) await readOne(claimed);
+      return claimed !== undefined || again === true;
+    },
   };
 }

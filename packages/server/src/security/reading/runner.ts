@@ -108,7 +108,7 @@ interface ReadingDeps extends CatalogRunnerDeps {
 function readAll(deps: ReadingDeps): () => Promise<void> {
   const { stopping } = deps;
   const { readNext: readNextImage, rereadNext } = imageRunner(deps);
-  const readNextAttached = attachedRunner({ ...deps, signal: stopping.signal });
+  const attached = attachedRunner({ ...deps, signal: stopping.signal });
   return async () => {
     // In turns: neither many images nor much that is attached keeps the other waiting. Most images have nothing
     // attached, so that it is looked for between several of them.
@@ -117,9 +117,10 @@ function readAll(deps: ReadingDeps): () => Promise<void> {
     for (let isAny = true; isAny && !stopping.signal.aborted;) {
       const isImage = await readNextImage();
       images += 1;
-      const isAttached = (!isImage || images % IMAGES_A_TURN === 0) && (await readNextAttached());
+      const isAttached = (!isImage || images % IMAGES_A_TURN === 0) && (await attached.readNext());
       // What was read before has answers, so it comes last, beside the images that are read the first time.
-      isAny = isImage || isAttached || (deps.isAgain && (await rereadNext()));
+      const rereadsAny = async (): Promise<boolean> => (await rereadNext()) || (await attached.rereadNext());
+      isAny = isImage || isAttached || (deps.isAgain && (await rereadsAny()));
       if (isAny) await yieldToOthers();
     }
   };

@@ -286,7 +286,7 @@ export type Feed = Message<"moorage.operations.v2.Feed"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * When somebody last asked for it to be fetched now. Absent when nobody did.
+   * When somebody asked for it to be fetched now. Absent once an attempt has ended since, and when nobody did.
    *
    * @generated from field: google.protobuf.Timestamp request_time = 20;
    */
@@ -1104,9 +1104,9 @@ export const OperationsService: GenService<{
     output: typeof FeedSchema;
   },
   /**
-   * RefreshFeed has a feed fetched now: the request is recorded, and the server fetches within seconds. success_time,
-   * attempt_time and error of the feed say what became of it. A fetch that is under way counts. FAILED_PRECONDITION for
-   * a feed without an address.
+   * RefreshFeed has a feed fetched now: the request is recorded, and the server fetches within seconds. Once
+   * request_time is absent, success_time, attempt_time and error of the feed say what became of it. A fetch that is
+   * under way counts. FAILED_PRECONDITION for a feed without an address.
    *
    * @generated from rpc moorage.operations.v2.OperationsService.RefreshFeed
    */
