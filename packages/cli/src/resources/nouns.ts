@@ -17,7 +17,7 @@ export async function loadNoun(noun: NounSpec): Promise<(program: Command) => vo
       const isNoun = method.verb === noun.name;
       const verb = isNoun ? command : command.command(method.verb);
       for (const alias of method.aliases ?? []) if (!names.has(alias)) verb.alias(alias);
-      addVerb(verb, noun.name, method);
+      addVerb(verb, noun.name, method, tasks?.extend?.[method.verb]);
     }
     tasks?.add(command);
   };
