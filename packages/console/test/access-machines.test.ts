@@ -63,7 +63,7 @@ test("other machines are described by claims, as they are", async (t) => {
   await dialog.getByLabel("Role").selectOption("registry.pull");
   await dialog.getByRole("button", { name: "Create" }).click();
   await page.getByRole("link", { name: "nightly" }).waitFor();
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  const width = await page.evaluate<number>("document.documentElement.scrollWidth");
   assert.ok(width <= 390, `the page is ${width} pixels wide`);
   assert.deepEqual(complaints, []);
 });

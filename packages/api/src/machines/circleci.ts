@@ -17,8 +17,8 @@ import {
 
 /**
  * Jobs of CircleCI. Each organization has its own issuer, `https://oidc.circleci.com/org/ORGANIZATION_ID`. The subject
- * is `org/…/project/…/user/…`, in the second form of token with `/vcs-origin/…/vcs-ref/…` behind it. Both forms have the
- * branch in the claim `oidc.circleci.com/vcs-ref`, and whether a person restarted the job to log in to it by SSH in
+ * is `org/…/project/…/user/…`, in the second form of token with `/vcs-origin/…/vcs-ref/…` behind it. Both forms have
+ * the branch in the claim `oidc.circleci.com/vcs-ref`, and whether a person restarted the job to log in to it by SSH in
  * `oidc.circleci.com/ssh-rerun`. The ids are UUIDs, which are not given twice.
  *
  * Source: https://circleci.com/docs/openid-connect-tokens/

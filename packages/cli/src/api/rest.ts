@@ -1,6 +1,5 @@
 // How commands call a server: REST with JSON, as the caller of caller.ts. Nothing of protobuf is needed for it.
 import { type Origin, originOf, platformToken, publicOriginOf } from "../caller.ts";
-import { subjectOf } from "../claims.ts";
 import { durationOfFlag } from "../command/duration.ts";
 import { Failure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
@@ -35,8 +34,8 @@ type Audience = "platform" | "registry";
 export interface RestClient {
   /** URL of the server. */
   readonly url: string;
-  /** The uid of the identity that calls, as its token has it; undefined for nobody, and for other text. */
-  caller(): string | undefined;
+  /** The access token of its calls; empty for nobody. */
+  bearer(): string;
   /** Calls a method. An empty response is `{}`. Throws an ApiFailure, an Unreachable, or the signal's reason. */
   call(verb: Verb, path: string, options?: CallOptions): Promise<JsonObject>;
   /** The items of a list over all its pages, each page asked for when it is needed. `field`: their name in a page. */
@@ -113,12 +112,17 @@ export async function openRest(
 
   return {
     url,
-    caller: () => subjectOf(token),
+    bearer: () => token,
     call,
     list: (path, field, options = {}) =>
       allPages((query, signal) => call("GET", path, { query, ...(signal && { signal }) }), field, options),
     fetch: request,
   };
+}
+
+/** Asks the server whether it accepts the caller's token. Throws the ApiFailure of other commands when it does not. */
+export async function checkToken(rest: Pick<RestClient, "bearer" | "call">): Promise<void> {
+  if (rest.bearer() !== "") await rest.call("GET", "/iam/v2/groups", { query: { page_size: 1 }, reads: false });
 }
 
 /** The query of a path, with `?`; empty without parameters. */

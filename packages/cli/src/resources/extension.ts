@@ -8,6 +8,8 @@ export interface Extended {
   readonly rest: RestClient;
   readonly names: Names;
   readonly flags: Readonly<Record<string, unknown>>;
+  /** The arguments, in the order of the method's. */
+  readonly words: readonly (string | undefined)[];
   /** The flags of fields that were given, such as `--claim-match-issuer`. */
   readonly fieldFlags: readonly string[];
 }
@@ -15,16 +17,18 @@ export interface Extended {
 /** What an extension's flags come to. */
 export interface Extra {
   /** The resource, as a file would have it. */
-  readonly resource: JsonObject;
-  /** Does what is left when the resource was made, and prints it in place of the resource where it prints itself. */
-  finish(answer: JsonObject): Promise<void>;
+  readonly resource?: JsonObject;
+  /** Flags that take the place of those that were given, by their attributes. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  /** Does what is left when the resource was made, and prints it in place of the resource as a table. */
+  finish?(answer: JsonObject): Promise<void>;
 }
 
 /** The extension of one verb. */
 export interface Extension {
   /** A command line that shows it. */
-  readonly example: string;
-  addOptions(command: Command): void;
+  readonly example?: string;
+  addOptions?(command: Command): void;
   /** Undefined when none of its flags is given. Throws a UsageFailure for flags that cannot be. */
   begin(run: Extended): Promise<Extra | undefined>;
 }

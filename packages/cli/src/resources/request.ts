@@ -3,6 +3,7 @@ import { pin } from "../api/image-digest.ts";
 import type { Names } from "../api/names.ts";
 import type { CallOptions, Json, JsonObject, Query, RestClient } from "../api/rest.ts";
 import { objectsIn, textIn } from "../api/json-fields.ts";
+import { subjectOf } from "../claims.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { type FieldFlag, standsForAll, valueOf } from "./flags.ts";
@@ -169,7 +170,7 @@ async function fill(
 
 /** The organization that the caller belongs to, or the only one that it sees. Throws a UsageFailure otherwise. */
 async function ownOrganization(rest: RestClient, spec: ArgumentSpec, word: string): Promise<string> {
-  const [own = "", ...below] = rest.caller()?.split("/") ?? [];
+  const [own = "", ...below] = subjectOf(rest.bearer())?.split("/") ?? [];
   if (below.length > 0) return own;
   const answer = await rest.call("GET", "/iam/v2/groups", { query: { "uidp.in_root": true, page_size: 3 } });
   // What anybody may pull is in an organization that the installation makes for itself.

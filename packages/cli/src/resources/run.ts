@@ -2,7 +2,7 @@
 import { type Names, namesOf } from "../api/names.ts";
 import { textIn } from "../api/json-fields.ts";
 import { allPages } from "../api/paging.ts";
-import { type JsonObject, type ListOptions, openRest, type Query, type RestClient } from "../api/rest.ts";
+import { checkToken, type JsonObject, type ListOptions, openRest, type Query, type RestClient } from "../api/rest.ts";
 import { UsageFailure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
 import { interruption } from "../command/interrupt.ts";
@@ -58,7 +58,7 @@ export async function runVerb(run: Run): Promise<void> {
   const names = namesOf(rest);
   if (method.kind === "list") return runList(run, rest, names);
   const extra = await extraOf(run, rest, names);
-  const { path, options } = await preparedBy(run, rest, names, extra?.resource);
+  const { path, options } = await preparedBy(run, rest, names, extra);
   const load = (): Promise<JsonObject> => rest.call(method.http, path, options);
   const listing = listingOf(noun, method.items ?? noun, method.response);
   const { pathOf } = names;
@@ -67,12 +67,14 @@ export async function runVerb(run: Run): Promise<void> {
     return watchItem(load, listing, flags, { signal: interruption(), pathOf });
   }
   const answer = await load();
+  // Anybody may ask; whoever has a token that other commands could not use hears of it.
+  if (noun === "ping") await checkToken(rest);
   if (flags.dryRun === true) printMessage("Dry run: nothing was changed");
-  const isShown = extra !== undefined && ["table", "wide"].includes(formatOf(flags).kind);
-  if (isShown) await extra.finish(answer);
+  const isShown = extra?.finish !== undefined && ["table", "wide"].includes(formatOf(flags).kind);
+  if (isShown) await extra.finish?.(answer);
   else if (method.items === undefined) printMessage("Done");
   else await printItem(answer, listing, flags, { pathOf });
-  if (!isShown) await extra?.finish(answer);
+  if (!isShown) await extra?.finish?.(answer);
   if (noun === "identities" && flags.dryRun !== true) await checkIssuer(run, rest, answer);
 }
 
@@ -85,23 +87,27 @@ async function checkIssuer({ method }: Run, rest: RestClient, answer: JsonObject
 }
 
 /** What the flags of the extension come to; undefined without. */
-async function extraOf({ extension, fields, flags }: Run, rest: RestClient, names: Names): Promise<Extra | undefined> {
+async function extraOf(
+  { extension, fields, flags, words }: Run,
+  rest: RestClient,
+  names: Names,
+): Promise<Extra | undefined> {
   const given = fields.filter(({ attribute }) => ({ ...flags })[attribute] !== undefined);
-  return extension?.begin({ rest, names, flags: { ...flags }, fieldFlags: given.map(({ flag }) => flag) });
+  return extension?.begin({ rest, names, words, flags: { ...flags }, fieldFlags: given.map(({ flag }) => flag) });
 }
 
 async function preparedBy(
   { method, fields, words, flags }: Run,
   rest: RestClient,
   names: Names,
-  resource?: JsonObject,
+  extra?: Extra,
 ): Promise<Prepared> {
-  const file = resource ?? (flags.file === undefined ? undefined : await resourceIn(flags.file));
+  const file = extra?.resource ?? (flags.file === undefined ? undefined : await resourceIn(flags.file));
   const group = namedBy(flags).context?.group;
   const given: Given = {
     words,
     flags: fields,
-    values: { ...flags },
+    values: { ...flags, ...extra?.values },
     ...(file && { file }),
     ...(group !== undefined && { group }),
     ...(flags.clear && { clear: flags.clear }),

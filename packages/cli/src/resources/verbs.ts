@@ -22,7 +22,7 @@ export function addVerb(command: Command, noun: string, method: MethodSpec, exte
   }
   addKindOptions(command, method);
   for (const option of command.options) if (option.flags.endsWith("<place>")) completes(option, placeSource(noun));
-  extension?.addOptions(command);
+  extension?.addOptions?.(command);
   addOutputOptions(command);
   addServerOptions(command);
   const fields = addFieldFlags(

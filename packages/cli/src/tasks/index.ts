@@ -16,6 +16,7 @@ const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
   images: async () => (await import("./images.ts")).IMAGE_TASKS,
   libraries: async () => (await import("./libraries.ts")).LIBRARY_TASKS,
   identities: async () => (await import("./identities.ts")).IDENTITY_TASKS,
+  subscriptions: async () => (await import("./subscriptions.ts")).SUBSCRIPTION_TASKS,
   events: async () => (await import("./events.ts")).EVENT_TASKS,
 };
 
