@@ -2,15 +2,24 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openQuick } from "./quick.ts";
 
+const SINK = "http://127.0.0.1:9/";
+
 test("types of events are listed, and subscriptions take them as the feed shows them", async (t) => {
-  const { as, done } = await openQuick(t);
+  const { as, done } = await openQuick(t, { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" });
   const types = (await done("events", "types", "--no-headers")).split("\n").map((line) => line.split(" ")[0]);
   for (const type of ["registry.push.v1", "api.iam.identity.created.v1", "api.platform.registry.tag.updated.v1"])
     assert.ok(types.includes(type), type);
   const prefixes = async (...given: string[]): Promise<unknown> => {
     const flags = given.flatMap((type) => ["--type-prefixes", type]);
     const { code, stdout, stderr } = await as(
-      ...["subscriptions", "create", "acme", "--sink", "https://hooks.example.com/", ...flags, "-o", "json"],
+      "subscriptions",
+      "create",
+      "acme",
+      "--sink",
+      SINK,
+      ...flags,
+      "-o",
+      "json",
     );
     assert.equal(code, 0, stderr);
     return (JSON.parse(stdout) as { typePrefixes: unknown }).typePrefixes;
@@ -24,9 +33,7 @@ test("types of events are listed, and subscriptions take them as the feed shows 
       "dev.moorage.registry.pull",
     ],
   );
-  const unknown = await as(
-    ...["subscriptions", "create", "acme", "--sink", "https://hooks.example.com/", "--type-prefixes", "nope"],
-  );
+  const unknown = await as("subscriptions", "create", "acme", "--sink", SINK, "--type-prefixes", "nope");
   assert.notEqual(unknown.code, 0);
   assert.match(unknown.stderr, /no type that this command knows begins with nope: moorage events types lists them/);
 });

@@ -1,4 +1,5 @@
-// The types of events by the names that people read: `registry.push`, or `iam.identity.created` as `events watch` has it.
+// The types of events by the names that people read: `registry.push`, or `iam.identity.created` as `events watch` has
+// it.
 import type { JsonObject } from "../api/rest.ts";
 import { EVENT_TYPES } from "../gen/event-types.ts";
 import { type OutputFlags, printList, printMessage } from "../output/output.ts";
