@@ -1,5 +1,5 @@
-// Writes docs/events-reference.md, the event types, from the descriptors. With --check it only reports whether the
-// committed page is up to date.
+// Writes docs/events-reference.md, the event types, from the descriptors, and the list of them for the command. With
+// --check it only reports whether the committed files are up to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
@@ -31,6 +31,28 @@ if (!process.argv.includes("--check")) {
 } else if (readFileSync(page, "utf8") !== written) {
   console.error("docs/events-reference.md is out of date: run `npm run generate` and commit what it changes");
   process.exitCode = 1;
+}
+
+const listed = types.map((event) => ({ type: event.type, help: sentenceOf(meaningOf(event)) }));
+const module = `// Written by \`npm run generate\` out of proto/: change it there.
+
+/** Every type of events without the prefix of an installation, and what it means. */
+export const EVENT_TYPES: readonly { readonly type: string; readonly help: string }[] = ${JSON.stringify(listed, null, 2)};
+`;
+const moduleFile = join(dirname(import.meta.dirname), "packages/cli/src/gen/event-types.ts");
+if (!process.argv.includes("--check")) {
+  writeFileSync(moduleFile, module);
+} else if (readFileSync(moduleFile, "utf8") !== module) {
+  console.error(
+    "packages/cli/src/gen/event-types.ts is out of date: run `npm run generate` and commit what it changes",
+  );
+  process.exitCode = 1;
+}
+
+/** The text without the method's name in front. */
+function sentenceOf(text: string): string {
+  const rest = text.replace(/^[A-Z][a-z]+[A-Z]\w* /, "");
+  return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
 }
 
 function section(event: EventType): string {

@@ -1,6 +1,7 @@
 // The Node that README.md asks for is one that every installed package runs on: otherwise the first thing that a
 // newcomer sees is npm's warnings.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { satisfies } from "semver";
@@ -26,4 +27,22 @@ test("every package runs on the Node that the README and CONTRIBUTING name", () 
       `Node ${major} of ${document}`,
     );
   }
+});
+
+test("an installation on an older Node says in one line which Node the project brings", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  assert.equal(scripts["preinstall"], "node scripts/note-node.js");
+  assert.match(read(".npmrc"), /^loglevel=error$/m);
+  const saidOn = (node: string): string =>
+    spawnSync(process.execPath, ["scripts/note-node.js"], {
+      cwd: new URL("..", import.meta.url),
+      env: { npm_config_user_agent: `npm/11.19.1 node/${node} linux x64 workspaces/false` },
+      encoding: "utf8",
+      timeout: 60_000,
+    }).stdout;
+  assert.equal(
+    saidOn("v20.20.2"),
+    "Node 20 only installs: the npm scripts run on Node 26, which this project brings along.\n",
+  );
+  assert.equal(saidOn("v24.1.0"), "");
 });

@@ -18,3 +18,13 @@ export function claimsOf(token: string): Record<string, unknown> {
   }
   throw new Error("the token is no access token of a Moorage server");
 }
+
+/** The identity that the token is of; undefined for none, and for other text. */
+export function subjectOf(token: string): string | undefined {
+  try {
+    const { sub } = claimsOf(token);
+    return typeof sub === "string" ? sub : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -17,7 +17,7 @@ export async function loadNoun(noun: NounSpec): Promise<(program: Command) => vo
       const isNoun = method.verb === noun.name;
       const verb = isNoun ? command : command.command(method.verb);
       for (const alias of method.aliases ?? []) if (!names.has(alias)) verb.alias(alias);
-      addVerb(verb, noun.name, method);
+      addVerb(verb, noun.name, method, tasks?.extend?.[method.verb]);
     }
     tasks?.add(command);
   };
@@ -35,6 +35,8 @@ const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
   tags: async () => (await import("./tasks/tags.ts")).TAG_TASKS,
   images: async () => (await import("./tasks/images.ts")).IMAGE_TASKS,
   libraries: async () => (await import("./tasks/libraries.ts")).LIBRARY_TASKS,
+  identities: async () => (await import("./tasks/identities.ts")).IDENTITY_TASKS,
+  subscriptions: async () => (await import("./tasks/subscriptions.ts")).SUBSCRIPTION_TASKS,
   "personal-tokens": async () => (await import("./tasks/personal-tokens.ts")).PERSONAL_TOKEN_TASKS,
   events: async () => (await import("./tasks/events.ts")).EVENT_TASKS,
 };

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { send } from "./http/http.ts";
 import { originOf, platformToken } from "./caller.ts";
+import { endOf } from "./claims.ts";
 import { EXIT, exitOfStatus } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
@@ -35,6 +36,12 @@ export async function signInLink(url: string, token: string): Promise<string> {
   }
   const answer = (await response.json().catch(() => ({}))) as { url?: unknown; message?: unknown };
   if (response.ok && typeof answer.url === "string") return plain(answer.url);
+  const end = response.status === 401 ? endOf(token) : undefined;
+  if (end !== undefined)
+    throw new Failure(`the access token expired at ${end}`, {
+      exit: EXIT.notSignedIn,
+      hint: `sign in with: moorage login --url ${url}`,
+    });
   const said = typeof answer.message === "string" ? answer.message : `${url} answers ${response.status}`;
   throw new Failure(plain(said), { exit: exitOfStatus(response.status) || EXIT.error });
 }

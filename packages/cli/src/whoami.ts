@@ -1,13 +1,15 @@
 // `moorage whoami`: the identity that commands use on a server.
 import type { Command } from "commander";
-import type { JsonObject } from "./api/rest.ts";
+import { checkToken, type JsonObject, openRest } from "./api/rest.ts";
 import { isPersonalToken, readableToken } from "./caller-identity.ts";
+import { Unreachable } from "./http/http.ts";
 import { claimsOf } from "./claims.ts";
+import { lineOf } from "./command/failure.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { originOf, platformToken } from "./caller.ts";
 import { type Login, readLogins } from "./credentials.ts";
 import { formatOf } from "./output/format.ts";
-import { addOutputOptions, type OutputFlags, printItem } from "./output/output.ts";
+import { addOutputOptions, type OutputFlags, printItem, printMessage } from "./output/output.ts";
 import { plain } from "./printable.ts";
 import { listingOf } from "./resources/columns.ts";
 import { namedBy } from "./sign-ins.ts";
@@ -24,7 +26,10 @@ export function addWhoami(program: Command): void {
         token === undefined || isPersonal ? await callerOf(flags) : given(token, url);
       const { exp, ...others } = claimsOf(await readableToken(server, bearer));
       const claims = isPersonal ? others : { ...others, exp };
-      if (formatOf(flags).kind !== "table") return printItem(shownOf(server, claims, login), LISTING, flags);
+      if (formatOf(flags).kind !== "table") {
+        await printItem(shownOf(server, claims, login), LISTING, flags);
+        return askServer({ ...flags, url: server });
+      }
       const lines: [string, string][] = [
         ["server", server],
         ["identity", String(claims["sub"])],
@@ -44,8 +49,22 @@ export function addWhoami(program: Command): void {
           `${timeOf(claims["exp"])}${isReplaced ? "; it is replaced when it is needed" : ""}`,
         ]);
       for (const [name, value] of lines) console.log(`${name}: ${plain(value)}`);
+      await askServer({ ...flags, url: server });
     },
   );
+}
+
+/**
+ * Throws what every other command would, when the server does not accept the token. A server that does not answer is
+ * only named: the token says by itself whose it is.
+ */
+async function askServer(flags: ServerFlags): Promise<void> {
+  try {
+    await checkToken(await openRest(flags));
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+    printMessage(`moorage: whether the server accepts it is not known: ${lineOf(error)}`);
+  }
 }
 
 const LISTING = listingOf("whoami", "identities", [

@@ -48,7 +48,15 @@ test("a token that has ended is called expired, over REST and gRPC", async (t) =
       new RegExp(`^moorage: UNAUTHENTICATED: the access token expired at ${new Date(endMs).toISOString()}`),
     );
   }
-  assert.match((await run(["whoami"], { ...env, MOORAGE_TOKEN: token })).stdout, /^token ended: /m);
+  // What does not list anything says the same.
+  for (const args of [["whoami"], ["ping"], ["api", "/iam/v2/groups"], ["sign-in-link"]]) {
+    const { code, stdout, stderr } = await run(args, { ...env, MOORAGE_TOKEN: token });
+    assert.equal(code, 4, args.join(" "));
+    assert.match(stderr, /^moorage: (?:UNAUTHENTICATED: )?the access token expired at /, args.join(" "));
+    if (args[0] === "whoami") assert.match(stdout, /^token ended: /m);
+  }
+  const pushed = await run(["sample", "--push", `${env.MOORAGE_URL}/acme/app:1`], { ...env, MOORAGE_TOKEN: token });
+  assert.match(pushed.stderr, /the password is a token that expired at /);
 });
 
 test("a sign-in where nothing listens says that", async (t) => {

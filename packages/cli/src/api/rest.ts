@@ -34,6 +34,8 @@ type Audience = "platform" | "registry";
 export interface RestClient {
   /** URL of the server. */
   readonly url: string;
+  /** The access token of its calls; empty for nobody. */
+  bearer(): string;
   /** Calls a method. An empty response is `{}`. Throws an ApiFailure, an Unreachable, or the signal's reason. */
   call(verb: Verb, path: string, options?: CallOptions): Promise<JsonObject>;
   /** The items of a list over all its pages, each page asked for when it is needed. `field`: their name in a page. */
@@ -110,11 +112,17 @@ export async function openRest(
 
   return {
     url,
+    bearer: () => token,
     call,
     list: (path, field, options = {}) =>
       allPages((query, signal) => call("GET", path, { query, ...(signal && { signal }) }), field, options),
     fetch: request,
   };
+}
+
+/** Asks the server whether it accepts the caller's token. Throws the ApiFailure of other commands when it does not. */
+export async function checkToken(rest: Pick<RestClient, "bearer" | "call">): Promise<void> {
+  if (rest.bearer() !== "") await rest.call("GET", "/iam/v2/groups", { query: { page_size: 1 }, reads: false });
 }
 
 /** The query of a path, with `?`; empty without parameters. */

@@ -63,7 +63,7 @@ export function pathsOf(rest: Pick<RestClient, "call">): PathOf {
 function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => Promise<string | undefined> {
   const { path, field, query } = KINDS[kind];
   const known = new Map<string, Promise<string | undefined>>();
-  let waiting = new Map<string, (name: string | undefined) => void>();
+  let waiting = new Map<string, (name: string | undefined | Promise<string | undefined>) => void>();
   let sending: Promise<void> = Promise.resolve();
   async function send(): Promise<void> {
     const asked = waiting;
@@ -76,7 +76,7 @@ function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => 
       parts.map(async (ids) => {
         const answer = await rest.call("GET", path, { query: { ...query, "uidp.ids": ids, page_size: ids.length } });
         for (const item of objectsIn(answer, field)) asked.get(String(item["uid"]))?.(ownName(kind, item));
-        for (const uid of ids) asked.get(uid)?.(undefined);
+        for (const uid of ids) asked.get(uid)?.(kind === "identity" ? atRoot(rest, uid) : undefined);
       }),
     );
   }
@@ -91,6 +91,18 @@ function loaderOf(rest: Pick<RestClient, "call">, kind: Kind): (uid: string) => 
     known.set(uid, promise);
     return promise;
   };
+}
+
+/**
+ * The name of an identity at the root: people and the owner of the installation, who are no part of lists by their
+ * uids; undefined for all others, and for those that the caller may not see.
+ */
+async function atRoot(rest: Pick<RestClient, "call">, uid: string): Promise<string | undefined> {
+  if (uid.includes("/")) return undefined;
+  return rest.call("GET", `${KINDS.identity.path}/${uid}`).then(
+    (item) => textOf(item["email"]) || textOf(item["name"]),
+    () => undefined,
+  );
 }
 
 function ownName(kind: Kind, item: JsonObject): string | undefined {

@@ -1,4 +1,5 @@
 // A small OCI client: enough of the distribution specification 1.1 to push and pull, with the token protocol.
+import { endOf } from "../claims.ts";
 import { EXIT, exitOfStatus } from "../command/exit-codes.ts";
 import { Failure } from "../command/failure.ts";
 import { parseChallenge } from "./challenge.ts";
@@ -92,7 +93,17 @@ export function openRegistry({ url, user = "moorage", password }: RegistryOption
     const headers =
       password === undefined ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
     const response = await ask(target, { headers, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-    if (!response.ok) throw await failure("token", response);
+    if (!response.ok) {
+      const end = response.status === 401 && password !== undefined ? endOf(password) : undefined;
+      if (end === undefined) throw await failure("token", response);
+      await response.body?.cancel();
+      throw new RegistryError(
+        "token",
+        response.status,
+        "UNAUTHORIZED",
+        `the password is a token that expired at ${end}`,
+      );
+    }
     return ((await response.json()) as { token: string }).token;
   }
 

@@ -38,7 +38,8 @@ export async function sendRaw(verb: string, path: string, flags: RawFlags): Prom
     );
     const response = await request(rest, url, { method: verb, headers, ...(body !== undefined && { body }) });
     const content = await print(response, flags, writer, select);
-    if (!response.ok && response.status >= 400) throw new ApiFailure(response, content, `${rest.url}${url}`);
+    if (!response.ok && response.status >= 400)
+      throw new ApiFailure(response, content, `${rest.url}${url}`, rest.bearer());
     const next = flags.paginate === true ? content?.["nextPageToken"] : undefined;
     pageToken = typeof next === "string" && next !== "" ? next : undefined;
   } while (pageToken !== undefined);

@@ -2,6 +2,8 @@
 import { pin } from "../api/image-digest.ts";
 import type { Names } from "../api/names.ts";
 import type { CallOptions, Json, JsonObject, Query, RestClient } from "../api/rest.ts";
+import { objectsIn, textIn } from "../api/json-fields.ts";
+import { subjectOf } from "../claims.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { type FieldFlag, standsForAll, valueOf } from "./flags.ts";
@@ -23,6 +25,8 @@ export interface Given {
   /** Names of fields to empty. */
   clear?: readonly string[];
   dryRun?: boolean;
+  /** The path of the group in which a new resource is made whose name has no path. */
+  group?: string;
 }
 
 interface Server {
@@ -54,7 +58,8 @@ export async function prepare(server: Server, method: MethodSpec, given: Given):
   const filled = new Map<string, string>();
   for (const [at, spec] of method.arguments.entries()) {
     const word = given.words[at];
-    if (word !== undefined) for (const [field, value] of await fill(server, spec, word)) filled.set(field, value);
+    if (word !== undefined)
+      for (const [field, value] of await fill(server, spec, word, given.group)) filled.set(field, value);
   }
   const used = new Set<string>();
   const path = pathOf(method, filled, used);
@@ -114,7 +119,12 @@ async function jsonOf({ names }: Server, flag: string, field: FieldSpec, given: 
 }
 
 /** The fields that an argument fills, with their values. */
-async function fill({ rest, names }: Server, spec: ArgumentSpec, word: string): Promise<[string, string][]> {
+async function fill(
+  { rest, names }: Server,
+  spec: ArgumentSpec,
+  word: string,
+  group: string | undefined,
+): Promise<[string, string][]> {
   const { form, kind, fields, root } = spec;
   const [first = "", second = ""] = fields;
   switch (form) {
@@ -130,6 +140,14 @@ async function fill({ rest, names }: Server, spec: ArgumentSpec, word: string): 
           [first, ""],
           [second, name],
         ];
+      if (at < 0 && kind === "group" && name !== "") {
+        const parent =
+          group === undefined ? await ownOrganization(rest, spec, word) : await names.uidOf("group", group);
+        return [
+          [first, parent],
+          [second, name],
+        ];
+      }
       if (at <= 0 || name === "")
         throw new UsageFailure(
           `must be a path such as ${kind === "repo" ? "acme/app:1.2" : "acme/team/name"}, not ${word}`,
@@ -156,6 +174,19 @@ async function fill({ rest, names }: Server, spec: ArgumentSpec, word: string): 
       ];
     }
   }
+}
+
+/** The organization that the caller belongs to, or the only one that it sees. Throws a UsageFailure otherwise. */
+async function ownOrganization(rest: RestClient, spec: ArgumentSpec, word: string): Promise<string> {
+  const [own = "", ...below] = subjectOf(rest.bearer())?.split("/") ?? [];
+  if (below.length > 0) return own;
+  const answer = await rest.call("GET", "/iam/v2/groups", { query: { "uidp.in_root": true, page_size: 3 } });
+  // What anybody may pull is in an organization that the installation makes for itself.
+  const [only, second] = objectsIn(answer, "groups").filter((group) => textIn(group, "name") !== "public");
+  if (only !== undefined && second === undefined) return textIn(only, "uid");
+  throw new UsageFailure(`must be a path such as acme/${word}: there is more than one organization`, {
+    field: spec.name,
+  });
 }
 
 function pathOf(method: MethodSpec, filled: ReadonlyMap<string, string>, used: Set<string>): string {

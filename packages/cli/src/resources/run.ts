@@ -2,18 +2,21 @@
 import { type Names, namesOf } from "../api/names.ts";
 import { textIn } from "../api/json-fields.ts";
 import { allPages } from "../api/paging.ts";
-import { type JsonObject, type ListOptions, openRest, type Query, type RestClient } from "../api/rest.ts";
+import { checkToken, type JsonObject, type ListOptions, openRest, type Query, type RestClient } from "../api/rest.ts";
 import { UsageFailure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
 import { interruption } from "../command/interrupt.ts";
+import { formatOf } from "../output/format.ts";
 import { type OutputFlags, printItem, printList, printMessage } from "../output/output.ts";
 import type { WatchFlags } from "../terminal/watch-options.ts";
+import type { Extension, Extra } from "./extension.ts";
 import { knowledgeIn, libraryKnowledge, unknownTexts } from "./knowledge.ts";
 import { listingOf } from "./columns.ts";
 import { resourceIn } from "./files.ts";
 import type { FieldFlag } from "./flags.ts";
 import { type Place, placeQuery } from "./place.ts";
 import { type Given, prepare, type Prepared } from "./request.ts";
+import { namedBy } from "../sign-ins.ts";
 import type { MethodSpec } from "./spec.ts";
 
 /** What the pages of lists say of what is not known, by the lists' fields. */
@@ -45,6 +48,7 @@ export interface Run {
   /** The arguments, in the order of the method's. */
   words: readonly (string | undefined)[];
   flags: VerbFlags;
+  extension?: Extension;
 }
 
 /** Calls the method and prints what it answers. */
@@ -53,7 +57,8 @@ export async function runVerb(run: Run): Promise<void> {
   const rest = await openRest(flags, { remembers: flags.watch === true, isPublic: method.isPublic === true });
   const names = namesOf(rest);
   if (method.kind === "list") return runList(run, rest, names);
-  const { path, options } = await preparedBy(run, rest, names);
+  const extra = await extraOf(run, rest, names);
+  const { path, options } = await preparedBy(run, rest, names, extra);
   const load = (): Promise<JsonObject> => rest.call(method.http, path, options);
   const listing = listingOf(noun, method.items ?? noun, method.response);
   const { pathOf } = names;
@@ -62,9 +67,14 @@ export async function runVerb(run: Run): Promise<void> {
     return watchItem(load, listing, flags, { signal: interruption(), pathOf });
   }
   const answer = await load();
+  // Anybody may ask; whoever has a token that other commands could not use hears of it.
+  if (noun === "ping") await checkToken(rest);
   if (flags.dryRun === true) printMessage("Dry run: nothing was changed");
-  if (method.items === undefined) printMessage("Done");
+  const isShown = extra?.finish !== undefined && ["table", "wide"].includes(formatOf(flags).kind);
+  if (isShown) await extra.finish?.(answer);
+  else if (method.items === undefined) printMessage("Done");
   else await printItem(answer, listing, flags, { pathOf });
+  if (!isShown) await extra?.finish?.(answer);
   if (noun === "identities" && flags.dryRun !== true) await checkIssuer(run, rest, answer);
 }
 
@@ -76,13 +86,30 @@ async function checkIssuer({ method }: Run, rest: RestClient, answer: JsonObject
   if (issuer !== undefined) await noteIssuerFaults(rest, [{ uid: textIn(answer, "uid"), issuer }], printMessage);
 }
 
-async function preparedBy({ method, fields, words, flags }: Run, rest: RestClient, names: Names): Promise<Prepared> {
-  const file = flags.file === undefined ? undefined : await resourceIn(flags.file);
+/** What the flags of the extension come to; undefined without. */
+async function extraOf(
+  { extension, fields, flags, words }: Run,
+  rest: RestClient,
+  names: Names,
+): Promise<Extra | undefined> {
+  const given = fields.filter(({ attribute }) => ({ ...flags })[attribute] !== undefined);
+  return extension?.begin({ rest, names, words, flags: { ...flags }, fieldFlags: given.map(({ flag }) => flag) });
+}
+
+async function preparedBy(
+  { method, fields, words, flags }: Run,
+  rest: RestClient,
+  names: Names,
+  extra?: Extra,
+): Promise<Prepared> {
+  const file = extra?.resource ?? (flags.file === undefined ? undefined : await resourceIn(flags.file));
+  const group = namedBy(flags).context?.group;
   const given: Given = {
     words,
     flags: fields,
-    values: { ...flags },
+    values: { ...flags, ...extra?.values },
     ...(file && { file }),
+    ...(group !== undefined && { group }),
     ...(flags.clear && { clear: flags.clear }),
     ...(flags.dryRun === true && { dryRun: true }),
   };

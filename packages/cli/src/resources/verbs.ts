@@ -6,12 +6,13 @@ import { addServerOptions } from "../command/global-options.ts";
 import { foldedExample } from "../command/help-layout.ts";
 import { addOutputOptions } from "../output/output.ts";
 import { addWatchOptions } from "../terminal/watch-options.ts";
+import type { Extension } from "./extension.ts";
 import { addFieldFlags, type FieldFlag, kebab, shortValue } from "./flags.ts";
 import type { VerbFlags } from "./run.ts";
 import type { ArgumentSpec, FieldSpec, FieldType, MethodSpec } from "./spec.ts";
 
-/** Adds a method's arguments, flags, help and action to a command. */
-export function addVerb(command: Command, noun: string, method: MethodSpec): void {
+/** Adds a method's arguments, flags, help and action to a command, with those of its extension. */
+export function addVerb(command: Command, noun: string, method: MethodSpec, extension?: Extension): void {
   command.summary(method.summary).description(sentence(method));
   for (const spec of method.arguments)
     command.addArgument(completes(new Argument(syntaxOf(spec, method), meaningOf(spec, method)), sourceOf(spec)));
@@ -21,6 +22,7 @@ export function addVerb(command: Command, noun: string, method: MethodSpec): voi
   }
   addKindOptions(command, method);
   for (const option of command.options) if (option.flags.endsWith("<place>")) completes(option, placeSource(noun));
+  extension?.addOptions?.(command);
   addOutputOptions(command);
   addServerOptions(command);
   const fields = addFieldFlags(
@@ -28,12 +30,13 @@ export function addVerb(command: Command, noun: string, method: MethodSpec): voi
     method.flags,
     kebab(method.body && method.body !== "*" ? method.body : noun.replace(/s$/, "")),
   );
-  command.addHelpText("after", `\nExample:\n${foldedExample(exampleOf(noun, method, fields))}`);
+  command.addHelpText("after", `\nExample:\n${foldedExample(extension?.example ?? exampleOf(noun, method, fields))}`);
   command.action(async (...received: unknown[]) => {
     const flags = command.opts<VerbFlags>();
     const words = received.slice(0, -2) as (string | string[] | undefined)[];
     const { runDelete, runVerb } = await import("./run.ts");
-    const run = { noun, method, fields, words: words.map((word) => (Array.isArray(word) ? word[0] : word)), flags };
+    const plain = words.map((word) => (Array.isArray(word) ? word[0] : word));
+    const run = { noun, method, fields, words: plain, flags, ...(extension && { extension }) };
     const [first] = words;
     if (method.kind === "delete" && Array.isArray(first)) return runDelete(run, first);
     const place = takesPlace(method) ? run.words.at(-1) : undefined;

@@ -16,10 +16,7 @@ export const EVENTS: Listing = {
     { header: "TIME", kind: "time", value: (event) => textIn(event, "time") },
     {
       header: "EVENT",
-      value: (event) =>
-        shortType(textIn(event, "type"))
-          .replace(/^api\.(?:platform\.)?/, "")
-          .replace(/\.v\d+$/, ""),
+      value: (event) => shownType(shortType(textIn(event, "type"))),
       color: colorOf,
     },
     { header: "WHAT", flexible: true, value: whatOf },
@@ -38,6 +35,11 @@ export const EVENTS: Listing = {
 export function shortType(type: string): string {
   const start = type.search(AREA);
   return start < 0 ? type : type.slice(start).replace(/^\./, "");
+}
+
+/** A short type as the feed shows it: `iam.identity.created` of `api.iam.identity.created.v1`. */
+export function shownType(type: string): string {
+  return type.replace(/^api\.(?:platform\.)?/, "").replace(/\.v\d+$/, "");
 }
 
 /** Whether a type begins with one of the areas. */

@@ -115,7 +115,7 @@ async function placeOf({ names }: Session, text: string): Promise<string> {
 }
 
 /** What the installation's types begin with (MOORAGE_EVENTS_PREFIX), from one of its events where there is one. */
-async function typePrefix({ rest }: Session, group: string): Promise<string> {
+export async function typePrefix({ rest }: Pick<Session, "rest">, group: string): Promise<string> {
   const answer = await rest.call("GET", "/events/v2/events", { query: { group, cursor: "recent", page_size: 1 } });
   const type = textIn(objectsIn(answer, "events")[0], "type");
   return type === "" ? DEFAULT_PREFIX : type.slice(0, type.length - shortType(type).length);

@@ -2,13 +2,29 @@
 import { Argument, Option, type Command } from "commander";
 import { addServerOptions } from "../command/global-options.ts";
 import { completes } from "../command/completion-sources.ts";
-import { addOutputOptions } from "../output/output.ts";
+import { addOutputOptions, type OutputFlags } from "../output/output.ts";
 import type { WatchFlags } from "./event-watch.ts";
 import type { Tasks } from "./tasks.ts";
 import { repeatable } from "./options.ts";
 
-/** `watch`. */
-export const EVENT_TASKS: Tasks = { names: ["watch"], add: addWatch };
+/** `watch` and `types`. */
+export const EVENT_TASKS: Tasks = {
+  names: ["watch", "types"],
+  add(noun) {
+    addWatch(noun);
+    addTypes(noun);
+  },
+};
+
+function addTypes(noun: Command): void {
+  const command = noun
+    .command("types")
+    .description("list the types of events, without the prefix that an installation puts in front of them");
+  addOutputOptions(command).action(async (flags: OutputFlags) => {
+    const { printTypes } = await import("./event-types.ts");
+    await printTypes(flags);
+  });
+}
 
 function addWatch(noun: Command): void {
   const command = noun

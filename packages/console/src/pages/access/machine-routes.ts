@@ -2,13 +2,28 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 import { groupsQuery } from "./parts/data.ts";
-import { keysList, termsList } from "./queries.ts";
-import { registryHostQuery } from "./registry-host.ts";
+import { keysList, machinesList, termsList } from "./queries.ts";
+import { issuerQuery, registryHostQuery } from "./registry-host.ts";
 
 const getParentRoute = () => shellRoute;
 const listSearch = pick("group", "order");
 const termsSearch = pick("group", "order", "document");
 
+const machinesRoute = createRoute({
+  getParentRoute,
+  path: "/access/machines",
+  validateSearch: listSearch,
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context: { queryClient }, deps }) => {
+    await Promise.all([
+      queryClient.ensureQueryData(groupsQuery),
+      queryClient.ensureQueryData(registryHostQuery),
+      queryClient.ensureQueryData(issuerQuery),
+      queryClient.ensureInfiniteQueryData(machinesList(deps)),
+    ]);
+  },
+  component: lazyRouteComponent(() => import("./machines-page.tsx"), "MachinesPage"),
+});
 const pullTokensRoute = createRoute({
   getParentRoute,
   path: "/access/pull-tokens",
@@ -35,5 +50,5 @@ const termsRoute = createRoute({
   component: lazyRouteComponent(() => import("./terms-page.tsx"), "TermsPage"),
 });
 
-/** The routes of passwords for machines, and of terms. */
-export const machineRoutes = [pullTokensRoute, termsRoute] as const;
+/** The routes of machines and their passwords, and of terms. */
+export const machineRoutes = [machinesRoute, pullTokensRoute, termsRoute] as const;

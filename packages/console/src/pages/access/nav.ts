@@ -7,6 +7,7 @@ export const accessNav: NavGroup = {
     { to: "/access/explain", label: "Who may do what" },
     { to: "/access/groups", label: "Groups" },
     { to: "/access/identities", label: "Identities" },
+    { to: "/access/machines", label: "Machines" },
     { to: "/access/roles", label: "Roles" },
     { to: "/access/bindings", label: "Role bindings" },
     { to: "/access/providers", label: "Identity providers" },

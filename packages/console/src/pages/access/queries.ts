@@ -34,6 +34,9 @@ export const identitiesList = (search: ListSearch) => listQuery(listIdentities, 
 /** Passwords of machines among them, and what else has keys of its own. */
 export const keysList = (search: ListSearch) =>
   listQuery(listIdentities, { ...paged(search), relationshipType: "RELATIONSHIP_TYPE_STATIC" });
+/** What is assumed by tokens of other issuers: CI jobs, pods, machines of clouds. */
+export const machinesList = (search: ListSearch) =>
+  listQuery(listIdentities, { ...paged(search), relationshipType: "RELATIONSHIP_TYPE_CLAIM_MATCH" });
 /** Role bindings, also those of one identity or one role. */
 export const bindingsList = (search: ListSearch) =>
   listQuery(listRoleBindings, {

@@ -10,16 +10,27 @@ export const registryHostQuery = queryOptions({
   staleTime: Infinity,
 });
 
+/** The server's own URL, for which tokens of machines are made, from the same document. */
+export const issuerQuery = queryOptions({
+  queryKey: ["issuer"],
+  queryFn: async () => (await metadata()).issuer,
+  staleTime: Infinity,
+});
+
 async function registryHost(): Promise<string> {
+  const {
+    protected_resources: [registry],
+  } = await metadata();
+  return shownHost(registry, window.location);
+}
+
+async function metadata(): Promise<{ issuer: string; protected_resources: [string] }> {
   const request = { credentials: "omit", signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
   const response = await fetch("/.well-known/oauth-authorization-server", request).catch(() => {
     throw noAnswer();
   });
   if (!response.ok) throw await errorOf(response);
-  const {
-    protected_resources: [registry],
-  } = (await response.json()) as { protected_resources: [string] };
-  return shownHost(registry, window.location);
+  return (await response.json()) as { issuer: string; protected_resources: [string] };
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

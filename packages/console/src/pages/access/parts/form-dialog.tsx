@@ -65,6 +65,7 @@ export function FormDialog({ form, onClose, onDone }: FormDialogProps) {
               error={byName.get(spec.name)}
             />
           ))}
+          {form.preview?.(values)}
           <ErrorNote error={rest} />
         </Stack>
       </form>

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { Capability } from "../../../api/gen/iam.ts";
 import type { Column } from "../../../ui/column.ts";
 import type { ChoiceKind } from "./data.ts";
@@ -29,6 +30,8 @@ export interface FormSpec<Result = unknown> {
   action: string;
   description?: string;
   fields: readonly FieldSpec[];
+  /** What stands below the fields: what would be done with what is typed. */
+  preview?: (values: Values) => ReactNode;
   send: (values: Values) => Promise<Result>;
 }
 
