@@ -10,6 +10,11 @@ export const authBelow: Below = {
         "sign_in_links",
         "authorization_codes",
         "device_codes",
+        "accounts",
+        "passkeys",
+        "recovery_codes",
+        "recovery_links",
+        "known_browsers",
       ] as const)
         await tx.deleteFrom(table).where("identity", "=", identity).execute();
     },
@@ -18,6 +23,11 @@ export const authBelow: Below = {
     async signOut({ tx }, provider) {
       const people = tx.selectFrom("identities").select("uid").where("provider", "=", provider);
       await tx.deleteFrom("refresh_tokens").where("identity", "in", people).execute();
+      // With the accounts of an organization go those of people in no group, such as the owner of the first start.
+      const accounts = tx.selectFrom("accounts").select("identity").where("provider", "=", provider);
+      for (const table of ["passkeys", "recovery_codes", "recovery_links", "known_browsers"] as const)
+        await tx.deleteFrom(table).where("identity", "in", accounts).execute();
+      await tx.deleteFrom("accounts").where("provider", "=", provider).execute();
     },
   },
 };

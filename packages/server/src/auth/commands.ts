@@ -6,23 +6,31 @@ import { beginByToken, makeLink, takeLink } from "./sign-in/link-commands.ts";
 import { endSession, seeSession } from "./sign-in/session-commands.ts";
 import { noteAllSeen, noteSeen, rotateKeys, rotateRefreshToken, storeRefreshToken } from "./tokens/commands.ts";
 
+import { changeProof, makeAccount, makeOwnAccount, recoverAccount } from "./accounts/make-commands.ts";
+import { signInAccount } from "./accounts/sign-in-commands.ts";
+
 /** All commands of authentication and sign-in. */
 export const authCommands = whileFull([
   beginByToken,
+  changeProof,
   denyDevice,
   endSession,
   finishSignIn,
+  makeAccount,
   makeLink,
+  makeOwnAccount,
   noteAllSeen,
   noteSeen,
   openDevice,
   openSignIn,
   pollDevice,
+  recoverAccount,
   redeemCode,
   revokeRefreshToken,
   rotateKeys,
   rotateRefreshToken,
   seeSession,
+  signInAccount,
   storeRefreshToken,
   takeLink,
   takeSignIn,

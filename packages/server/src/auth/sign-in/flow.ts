@@ -254,7 +254,7 @@ function mixedUp(): OAuthError {
  * Counted outside the write transaction, so that sign-ins that begin concurrently do not wait for each other. The limit
  * may be exceeded by a few.
  */
-async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
+export async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
   const { n } = await reader
     .selectFrom("sign_ins")
     .select((query) => query.fn.countAll<number>().as("n"))

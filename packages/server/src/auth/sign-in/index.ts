@@ -32,7 +32,10 @@ export interface SignInDeps {
 }
 
 /** Sign-in of people through an identity provider of their organization. */
-export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens" | "authenticate" | "auditor"> {
+export interface SignIn extends Pick<
+  SignInDeps,
+  "reader" | "writer" | "secrets" | "tokens" | "authenticate" | "auditor"
+> {
   flow: Flow;
   grants: TokenGrants;
   documents: ClientDocuments | undefined;
@@ -50,6 +53,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
   return {
     reader,
     writer,
+    secrets,
     tokens,
     authenticate,
     auditor,

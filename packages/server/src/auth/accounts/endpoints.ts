@@ -1,0 +1,21 @@
+import type { RequestHandler } from "../../core/http.ts";
+import { guarded, type StsDeps } from "../http/endpoints.ts";
+import type { AccountDeps } from "./deps.ts";
+import { newPasskeyEndpoint, newPasskeyOptionsEndpoint, newPasswordEndpoint, offerEndpoint } from "./make-endpoints.ts";
+import { passkeyEndpoint, passkeyOptionsEndpoint, passwordEndpoint } from "./sign-in-endpoints.ts";
+
+/** The endpoints of accounts that the installation keeps, by path; see `paths` of the router's handlers. */
+export function createAccountEndpoints(
+  deps: AccountDeps & Pick<StsDeps, "answerError">,
+): Record<string, RequestHandler> {
+  const posts = {
+    "/session/password": passwordEndpoint(deps),
+    "/session/passkey/options": passkeyOptionsEndpoint(deps),
+    "/session/passkey": passkeyEndpoint(deps),
+    "/session/account/offer": offerEndpoint(deps),
+    "/session/account/password": newPasswordEndpoint(deps),
+    "/session/account/passkey/options": newPasskeyOptionsEndpoint(deps),
+    "/session/account/passkey": newPasskeyEndpoint(deps),
+  };
+  return Object.fromEntries(Object.entries(posts).map(([path, handler]) => [path, guarded(deps, ["POST"], handler)]));
+}
