@@ -7,11 +7,14 @@ import { endSession, seeSession } from "./sign-in/session-commands.ts";
 import { noteAllSeen, noteSeen, rotateKeys, rotateRefreshToken, storeRefreshToken } from "./tokens/commands.ts";
 
 import { changeProof, makeAccount, makeOwnAccount, recoverAccount } from "./accounts/make-commands.ts";
+import { changeAccount } from "./accounts/profile-commands.ts";
+import { makeRecoveryLink } from "./accounts/recovery-links.ts";
 import { signInAccount } from "./accounts/sign-in-commands.ts";
 
 /** All commands of authentication and sign-in. */
 export const authCommands = whileFull([
   beginByToken,
+  changeAccount,
   changeProof,
   denyDevice,
   endSession,
@@ -19,6 +22,7 @@ export const authCommands = whileFull([
   makeAccount,
   makeLink,
   makeOwnAccount,
+  makeRecoveryLink,
   noteAllSeen,
   noteSeen,
   openDevice,

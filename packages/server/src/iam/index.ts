@@ -19,7 +19,7 @@ export { capabilitiesService } from "./capabilities.ts";
 export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups } from "./groups.ts";
 export { groupsService } from "./groups-service.ts";
-export { identitiesService, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
+export { holdsAllOf, identitiesService, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
 export { identityProvidersService } from "./identity-providers.ts";
 export { isPasswordIssuer } from "./registry-passwords.ts";
 export { endOf, relationshipOf } from "./relationship-column.ts";

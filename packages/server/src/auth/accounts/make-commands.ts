@@ -5,6 +5,7 @@ import { alreadyExists, failedPrecondition } from "../../errors.ts";
 import {
   acceptInviteAs,
   ensureAccountsProvider,
+  holdsAllOf,
   invitePreview,
   type LocalAccounts,
   mayMakeAccounts,
@@ -100,7 +101,7 @@ export const makeOwnAccount = command(
 
 /**
  * Uses up a recovery link: what proved the account before ends, with all its sessions, and the new proof signs in.
- * Undefined when the link is not good, or its account is gone.
+ * Undefined when the link is not good, its account is gone, or its maker does not hold all that the person holds.
  */
 export const recoverAccount = command(
   "auth.recoverAccount",
@@ -116,7 +117,8 @@ export const recoverAccount = command(
       .executeTakeFirst();
     if (link === undefined || link.expire_time <= call.nowMs) return undefined;
     const account = await findAccount(call.tx, link);
-    if (account === undefined) return undefined;
+    // The person may hold more by now than whoever made the link.
+    if (account === undefined || !(await holdsAllOf(call, link.creator, link.identity))) return undefined;
     requireSecond(account.secondFactor, proof);
     const { identity } = account;
     await removeProofs(call, identity);
