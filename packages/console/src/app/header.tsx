@@ -1,4 +1,4 @@
-import { Link, useRouteContext } from "@tanstack/react-router";
+import { Link, useNavigate, useRouteContext } from "@tanstack/react-router";
 import { CircleUserRound, Menu as MenuIcon, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Button } from "../ui/button.tsx";
@@ -26,6 +26,7 @@ export interface HeaderProps {
 /** The header of all pages: search, colors, account. */
 export function Header({ onSearch, isNavOpen, onNav }: HeaderProps) {
   const { session } = useRouteContext({ from: "/shell" });
+  const navigate = useNavigate();
   const [theme, show] = useState(readTheme);
   const Icon = ICONS[theme];
   const change = (): void => {
@@ -70,7 +71,10 @@ export function Header({ onSearch, isNavOpen, onNav }: HeaderProps) {
               {session.email !== "" && session.email !== session.name && <div>{session.email}</div>}
             </>
           }
-          items={[{ label: "Sign out", onSelect: () => void leave() }]}
+          items={[
+            { label: "Profile", onSelect: () => void navigate({ to: "/profile" }) },
+            { label: "Sign out", onSelect: () => void leave() },
+          ]}
         />
       </Suspense>
     </header>

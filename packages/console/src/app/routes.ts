@@ -3,16 +3,20 @@ import { compareRoute } from "../pages/compare/route.ts";
 import { eventsRoutes } from "../pages/events/routes.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { operationsRoutes } from "../pages/operations/routes.ts";
+import { profileRoute } from "../pages/profile/account/routes.ts";
 import { registryRoutes } from "../pages/registry/routes.ts";
 import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
 import { securityRoutes } from "../pages/security/routes.ts";
-import { linkRoute, loginRoute } from "../pages/sign-in/routes.ts";
+import { inviteRoute, linkRoute, loginRoute, programRoute, recoverRoute } from "../pages/sign-in/routes.ts";
 import { rootRoute, shellRoute } from "./root.ts";
 
 /** All pages. The routes of an area stand in its folder. */
 export const routeTree = rootRoute.addChildren([
   loginRoute,
   linkRoute,
+  inviteRoute,
+  recoverRoute,
+  programRoute,
   shellRoute.addChildren([
     homeRoute,
     compareRoute,
@@ -22,5 +26,6 @@ export const routeTree = rootRoute.addChildren([
     ...accessRoutes,
     ...eventsRoutes,
     ...operationsRoutes,
+    profileRoute,
   ]),
 ]);

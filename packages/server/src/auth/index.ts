@@ -43,7 +43,7 @@ export { createSecurityTokenService, type SecurityTokenService } from "./http/st
 export interface AccessDeps {
   config: Pick<
     Config,
-    "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork" | "dnsServers" | "mcp"
+    "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork" | "dnsServers" | "localAccounts" | "mcp"
   >;
   /** Sees committed data; never written to. */
   reader: Database;

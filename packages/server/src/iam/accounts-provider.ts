@@ -45,6 +45,17 @@ export async function onlyAccountsProvider(db: Database): Promise<AccountsProvid
     : { uid: row.uid, group: row.parent, secondFactor: row.second_factor === 1 };
 }
 
+/** The uid of the accounts of some organization; undefined where none has any. */
+export async function someAccountsProvider(db: Database): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("identity_providers")
+    .select("uid")
+    .where("issuer", "=", ACCOUNTS_ISSUER)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.uid;
+}
+
 /** Whether an account may be made in the organization. */
 export async function mayMakeAccounts(db: Database, setting: LocalAccounts, organization: string): Promise<boolean> {
   if (setting !== "auto") return setting === "on";

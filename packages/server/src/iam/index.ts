@@ -10,6 +10,7 @@ export {
   type LocalAccounts,
   mayMakeAccounts,
   onlyAccountsProvider,
+  someAccountsProvider,
 } from "./accounts-provider.ts";
 export { type InvitePreview, invitePreview } from "./invite-preview.ts";
 export { accountAssociationsService } from "./account-associations.ts";

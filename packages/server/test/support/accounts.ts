@@ -15,7 +15,8 @@ export interface AccountBrowser {
     passkey?: Authenticator,
     changes?: Changes,
   ): Promise<{ answer: Answer; passkey: Authenticator }>;
-  signInWith(passkey: Authenticator, changes?: Changes): Promise<Answer>;
+  /** `state`: of a program's sign-in. */
+  signInWith(passkey: Authenticator, changes?: Changes, state?: string): Promise<Answer>;
   /** An access token of its session. */
   token(): Promise<string>;
 }
@@ -59,11 +60,11 @@ export function openAccountBrowser(platform: Platform, address?: string): Accoun
       const answer = await post("/session/account/passkey", { ...by, credential, ...(label && { label }) });
       return { answer, passkey };
     },
-    async signInWith(passkey, changes = {}) {
+    async signInWith(passkey, changes = {}, state) {
       const options = await post("/session/passkey/options");
       if (options.status !== 200) return options;
       const credential = passkey.get(options.body as unknown as Options, origin, changes);
-      return post("/session/passkey", { credential });
+      return post("/session/passkey", { credential, ...(state !== undefined && { state }) });
     },
     async token() {
       return String((await post("/session/token")).body["token"]);

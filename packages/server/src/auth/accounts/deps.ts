@@ -6,7 +6,8 @@ import { Code, failedPrecondition, invalidArgument, MoorageError, unauthenticate
 import type { Secrets } from "../../lib/secrets.ts";
 import { answerJson, jsonFieldsOf } from "../http/endpoints.ts";
 import type { Cookie } from "../sign-in/cookies.ts";
-import { SESSION_TTL_MS } from "../sign-in/flow.ts";
+import { type Flow, outcomeOf, SESSION_TTL_MS } from "../sign-in/flow.ts";
+import { clientUrl } from "../sign-in/browser-endpoints.ts";
 import type { Guesses } from "../sign-in/guess-limit.ts";
 import { hashOf, newSecret } from "../sign-in/secrets.ts";
 import { requireOwnPage, type SessionDeps, shownSession } from "../sign-in/session-endpoints.ts";
@@ -26,6 +27,7 @@ export interface AccountDeps extends SessionDeps {
   names: Guesses;
   /** Ties a challenge to the browser that it was made for. */
   browserCookie: Cookie;
+  flow: Pick<Flow, "take">;
   /** By which a browser is known in which somebody has signed in. */
   knownCookie: Cookie;
 }
@@ -55,15 +57,23 @@ export async function fieldsOf<N extends string>(
 
 /** A session that is about to begin in the browser of the request. */
 export interface Beginning {
+  /** The secret in the cookie by which the browser is known from now on. */
+  browser?: string;
   granting: Granting;
   /** Sets the cookies and answers who is signed in. */
   answer(begun: { identity: string; name: string; email: string }): void;
 }
 
-export function beginning(deps: AccountDeps, request: Request, response: Response, { nowMs }: CallData): Beginning {
+export function beginning(
+  deps: AccountDeps,
+  request: Request,
+  response: Response,
+  { nowMs }: CallData,
+): Beginning & { browser: string } {
   const [secret, browser] = [newSecret(), deps.knownCookie.read(request) ?? newSecret()];
   const expireTimeMs = nowMs + SESSION_TTL_MS;
   return {
+    browser,
     granting: {
       audience: deps.config.baseUrl,
       outcome: { kind: "session", hash: hashOf(secret), expireTimeMs, provesAccount: true },
@@ -73,6 +83,47 @@ export function beginning(deps: AccountDeps, request: Request, response: Respons
       deps.sessionCookie.set(response, secret, SESSION_TTL_MS / 1000);
       deps.knownCookie.set(response, browser, KNOWN_TTL_S);
       answerJson(request, response, 200, shownSession({ ...begun, expireTimeMs }));
+    },
+  };
+}
+
+/**
+ * What the sign-in with an account gives: to the program or device whose sign-in was begun with `state`, or without one
+ * to this browser. Throws FAILED_PRECONDITION for a state that is not good: it is used up by who proved the account.
+ */
+export async function givingTo(
+  deps: AccountDeps,
+  state: string,
+  provider: string,
+  ...[request, response, call]: [Request, Response, CallData]
+): Promise<Beginning> {
+  const own = beginning(deps, request, response, call);
+  if (state === "") return own;
+  const target = await deps.flow.take(state, provider, deps.browserCookie.read(request), call);
+  if (target === undefined || target.kind === "session")
+    throw failedPrecondition({
+      type: "NOT_BEGUN_HERE",
+      subject: "state",
+      description:
+        "this sign-in was not begun in this browser, took longer than ten minutes, or has ended: begin again in the program",
+    });
+  const secret = newSecret();
+  return {
+    granting: {
+      ...own.granting,
+      audience: (target.kind === "client" ? target.resource : undefined) ?? own.granting.audience,
+      narrowed: target.narrowed,
+      ...(target.clientId !== undefined && { client: target.clientId }),
+      outcome: outcomeOf(target, hashOf(secret), call.nowMs),
+    },
+    answer() {
+      deps.knownCookie.set(response, own.browser, KNOWN_TTL_S);
+      const { baseUrl } = deps.config;
+      const redirect =
+        target.kind === "client"
+          ? { redirect: clientUrl(target.redirectUri, baseUrl, target.state, { code: secret }) }
+          : {};
+      answerJson(request, response, 200, redirect);
     },
   };
 }

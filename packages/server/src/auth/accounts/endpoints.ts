@@ -5,14 +5,18 @@ import { newPasskeyEndpoint, newPasskeyOptionsEndpoint, newPasswordEndpoint, off
 import type { Authenticator } from "../tokens/authenticate.ts";
 import { accountEndpoint, changeEndpoints } from "./profile-endpoints.ts";
 import { recoveryLinksEndpoint } from "./recovery-links.ts";
-import { passkeyEndpoint, passkeyOptionsEndpoint, passwordEndpoint } from "./sign-in-endpoints.ts";
+import {
+  accountsHereEndpoint,
+  passkeyEndpoint,
+  passkeyOptionsEndpoint,
+  passwordEndpoint,
+} from "./sign-in-endpoints.ts";
 
 /** The endpoints of accounts that the installation keeps, by path; see `paths` of the router's handlers. */
 export function createAccountEndpoints(
   deps: AccountDeps & Pick<StsDeps, "answerError"> & { authenticate: Authenticator },
 ): Record<string, RequestHandler> {
   const posts = {
-    "/session/password": passwordEndpoint(deps),
     "/session/passkey/options": passkeyOptionsEndpoint(deps),
     "/session/passkey": passkeyEndpoint(deps),
     "/session/account/offer": offerEndpoint(deps),
@@ -24,7 +28,11 @@ export function createAccountEndpoints(
       Object.entries(changeEndpoints(deps)).map(([path, handler]) => [`/session/account/${path}`, handler]),
     ),
   };
+  const [signIn, here] = [passwordEndpoint(deps), accountsHereEndpoint(deps)];
   return {
+    "/session/password": guarded(deps, ["GET", "POST"], (request, response, data) =>
+      (request.method === "GET" ? here : signIn)(request, response, data),
+    ),
     "/session/account": guarded(deps, ["GET"], accountEndpoint(deps)),
     ...Object.fromEntries(Object.entries(posts).map(([path, handler]) => [path, guarded(deps, ["POST"], handler)])),
   };

@@ -1,13 +1,13 @@
 import type { CallData } from "../../core/call.ts";
 import type { RequestHandler } from "../../core/http.ts";
-import { accountsProvider, onlyAccountsProvider, providersIn } from "../../iam/index.ts";
+import { accountsProvider, onlyAccountsProvider, providersIn, someAccountsProvider } from "../../iam/index.ts";
 import { networkOf } from "../../lib/network.ts";
 import { isUid } from "../../lib/uid.ts";
 import { answerJson } from "../http/endpoints.ts";
 import { browserOf } from "../sign-in/browser-endpoints.ts";
 import { hashOf } from "../sign-in/secrets.ts";
 import { makeChallenge, takeChallenge } from "./challenges.ts";
-import { type AccountDeps, beginning, fieldsOf, knownBrowser, rejected, requireOn, tooMany } from "./deps.ts";
+import { type AccountDeps, fieldsOf, givingTo, knownBrowser, rejected, requireOn, tooMany } from "./deps.ts";
 import { type Account, accountName, accountPlace, findAccount } from "./rows.ts";
 import { confirmSetUp, offerSetUp } from "./second-factor.ts";
 import { type Second, signInAccount } from "./sign-in-commands.ts";
@@ -26,7 +26,7 @@ const PASSKEY_NOT_ACCEPTED = "this passkey is not accepted here: sign in another
 export function passwordEndpoint(deps: AccountDeps): RequestHandler {
   return async (request, response, data) => {
     const call = deps.callData(request, data);
-    const names = ["organization", "provider", "name", "password", "code", "setUp"] as const;
+    const names = ["organization", "provider", "name", "password", "code", "setUp", "state"] as const;
     const fields = await fieldsOf(deps, request, names);
     requireOn(deps);
     const provider = await providerOf(deps, fields, call);
@@ -52,12 +52,23 @@ export function passwordEndpoint(deps: AccountDeps): RequestHandler {
       return answerJson(request, response, 200, next);
     }
     if (second === "wrong") throw rejected(deps, call, provider, "CODE_NOT_ACCEPTED", CODE_NOT_ACCEPTED);
-    const { granting, answer } = beginning(deps, request, response, call);
+    const { granting, answer } = await givingTo(deps, fields.state, provider, request, response, call);
     const proof = { kind: "password", password: account.password, ...(second && { second }) } as const;
     const signedIn = await deps.writer.write(signInAccount, call, { identity: account.identity, proof, ...granting });
     if (signedIn?.begun === undefined) throw rejected(deps, call, provider, "CODE_NOT_ACCEPTED", CODE_NOT_ACCEPTED);
     back();
     answer(signedIn.begun);
+  };
+}
+
+/** GET /session/password: whether people sign in here with accounts, and whether they name their organization. */
+export function accountsHereEndpoint({ config, reader }: AccountDeps): RequestHandler {
+  return async (request, response) => {
+    const some = config.localAccounts === "off" ? undefined : await someAccountsProvider(reader);
+    answerJson(request, response, 200, {
+      accounts: some !== undefined,
+      needsOrganization: some !== undefined && (await onlyAccountsProvider(reader)) === undefined,
+    });
   };
 }
 
@@ -113,7 +124,7 @@ export function passkeyOptionsEndpoint(deps: AccountDeps): RequestHandler {
 export function passkeyEndpoint(deps: AccountDeps): RequestHandler {
   return async (request, response, data) => {
     const call = deps.callData(request, data);
-    const { credential } = await fieldsOf(deps, request, ["credential"]);
+    const { credential, state } = await fieldsOf(deps, request, ["credential", "state"]);
     requireOn(deps);
     const party = relyingParty(deps.addresses.platform(request));
     const sent = readAsserted(credential);
@@ -129,7 +140,7 @@ export function passkeyEndpoint(deps: AccountDeps): RequestHandler {
       (handle !== undefined && handle !== Buffer.from(account?.handle ?? "").toString("base64url"))
     )
       throw rejected(deps, call, resource, "PASSKEY_NOT_ACCEPTED", PASSKEY_NOT_ACCEPTED);
-    const { granting, answer } = beginning(deps, request, response, call);
+    const { granting, answer } = await givingTo(deps, state, resource, request, response, call);
     const proof = { kind: "passkey", id: passkey.id, signCount } as const;
     const signedIn = await deps.writer.write(signInAccount, call, { identity: passkey.identity, proof, ...granting });
     if (signedIn?.begun === undefined)

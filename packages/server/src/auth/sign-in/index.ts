@@ -16,7 +16,7 @@ import { createTokenGrants, type TokenGrants } from "./token-grants.ts";
 export { createSignInEndpoints } from "./endpoints.ts";
 
 export interface SignInDeps {
-  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork" | "mcp">;
+  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork" | "localAccounts" | "mcp">;
   reader: Database;
   writer: CommandWriter;
   secrets: Secrets;
