@@ -87,8 +87,8 @@ declare module "../store/tables.ts" {
     /**
      * Accounts that the installation keeps, of the provider's people and of the owner of the first start. `name`: what
      * the person types, unique at the provider; `handle`: what passkeys call the account; `password`: in the PHC string
-     * format, empty for none; `totp`: the secret of the authenticator app, sealed, empty for none; `totp_step`: the last
-     * time step whose code was used; `networks`: a JSON list of those from which the person signed in lately.
+     * format, empty for none; `totp`: the secret of the authenticator app, sealed, empty for none; `totp_step`: the
+     * last time step whose code was used; `networks`: a JSON list of those from which the person signed in lately.
      */
     accounts: {
       identity: string;

@@ -3,7 +3,7 @@ import { organizationOf, parentOf } from "../lib/uid.ts";
 import type { Database } from "../store/index.ts";
 import { inviteOf, requireValid } from "./accept-invite.ts";
 
-/** What whoever has the code of an invite is told of it. */
+/** What whoever has the code of an invite may know of it. */
 export interface InvitePreview {
   /** The uid of the organization that the invite's group is in. */
   organization: string;

@@ -14,8 +14,8 @@ after(() => platform?.close());
 
 let network = 0;
 const elsewhere = (): string => `203.0.${(network += 1) >> 8}.${network & 255}`;
-/** What an answer tells, without the names of the request. */
-const told = ({ status, body, headers }: Answer) => [status, body.message, Object.keys(headers).toSorted()];
+/** What an answer gives away, without the names of the request. */
+const shownBy = ({ status, body, headers }: Answer) => [status, body.message, Object.keys(headers).toSorted()];
 
 test("a name that is not there is answered like a wrong password, and like an account without one", async () => {
   await newAccount(platform, "ada");
@@ -33,7 +33,7 @@ test("a name that is not there is answered like a wrong password, and like an ac
     { organization: "nowhere", name: "ada", password: PASSWORD },
     { provider: platform.organization, name: "ada", password: PASSWORD },
   ])
-    answers.push(told(await attacker.post("/session/password", fields)));
+    answers.push(shownBy(await attacker.post("/session/password", fields)));
   assert.deepEqual(answers, Array(7).fill(answers[0]));
   assert.equal((answers[0] as unknown[])[0], 401);
 });
@@ -210,7 +210,7 @@ test("an invite for one person makes one account, and those that are not good ar
   const attacker = openAccountBrowser(platform, elsewhere());
   const answers: unknown[] = [];
   for (const code of [invite, expired, "A".repeat(43), "short"])
-    answers.push(told(await attacker.post("/session/account/offer", { invite: code })));
+    answers.push(shownBy(await attacker.post("/session/account/offer", { invite: code })));
   assert.deepEqual(answers, Array(4).fill(answers[0]));
   platform.clock.offsetMs = 0;
   // Whoever read the mail is not whom it was for.

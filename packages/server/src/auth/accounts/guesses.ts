@@ -19,7 +19,7 @@ export interface Guess {
  */
 export interface AccountGuesses {
   /**
-   * Counts a guess before it is looked at, so that many at once are counted too. Undefined when there were too many;
+   * Counts a guess before it is looked at, so that concurrent ones are counted too. Undefined when there were too many;
    * otherwise a function that takes the guess back because it was right.
    */
   begin(guess: Guess): (() => void) | undefined;

@@ -17,7 +17,7 @@ export interface Passwords {
 
 const derive = promisify(argon2);
 
-/** Memory in KiB, passes and lanes. Source: OWASP Password Storage Cheat Sheet, Argon2id. */
+/** What a hash costs; memory in KiB. Source: OWASP Password Storage Cheat Sheet, Argon2id. */
 interface Cost {
   memory: number;
   passes: number;

@@ -18,9 +18,9 @@ const CLEANUP_BATCH = 100;
 const PERSON = "moorage.iam.v2.Identity";
 
 /**
- * Stores a recovery link for the account of a person. The caller may change identities where the account belongs to, and
- * holds all that the person holds: whoever takes the link becomes the person. Throws NOT_FOUND for a person without an
- * account and for one that the caller may not see, alike, and PERMISSION_DENIED.
+ * Stores a recovery link for the account of a person. The caller may change identities where the account belongs to,
+ * and holds all that the person holds: whoever takes the link becomes the person. Throws NOT_FOUND for a person without
+ * an account and for one that the caller may not see, alike, and PERMISSION_DENIED.
  */
 export const makeRecoveryLink = command(
   "auth.makeRecoveryLink",
@@ -68,8 +68,8 @@ export const makeRecoveryLink = command(
 );
 
 /**
- * POST /session/recovery-links with an access token and `{"identity": "<uid>"}`: a link by which that person makes a new
- * passkey or password, once, within a day.
+ * POST /session/recovery-links with an access token and `{"identity": "<uid>"}`: a link by which that person makes a
+ * new passkey or password, once, within a day.
  */
 export function recoveryLinksEndpoint(deps: AccountDeps & { authenticate: Authenticator }): RequestHandler {
   return async (request, response, data) => {

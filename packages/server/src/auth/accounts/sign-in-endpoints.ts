@@ -20,8 +20,8 @@ const CODE_NOT_ACCEPTED = "the code is not right, or was used already";
 const PASSKEY_NOT_ACCEPTED = "this passkey is not accepted here: sign in another way, or ask for a recovery link";
 
 /**
- * POST /session/password: begins a session by an account's name and password. Answers `{"next": "code"}` where a code of
- * an authenticator app is needed too, and a set-up of one where the organization asks for it and there is none.
+ * POST /session/password: begins a session by an account's name and password. Answers `{"next": "code"}` where a code
+ * of an authenticator app is needed too, and a set-up of one where the organization asks for it and there is none.
  */
 export function passwordEndpoint(deps: AccountDeps): RequestHandler {
   return async (request, response, data) => {
