@@ -29,7 +29,7 @@ import {
 export const DATABASE_TLS = ["disable", "require", "verify-full"] as const;
 const LOG_FORMATS = ["json", "text"] as const;
 /** When people may have accounts that the installation keeps: auto is as the description of the setting says. */
-export const LOCAL_ACCOUNTS = ["auto", "on", "off"] as const;
+const LOCAL_ACCOUNTS = ["auto", "on", "off"] as const;
 
 /** A setting: its variable, default, description (with its unit), and whether its value must not be shown. */
 export interface Setting<T = unknown> {

@@ -4,7 +4,6 @@ export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
 export { acceptInviteAs, requireWholeToken } from "./accept-invite.ts";
 export { ACCOUNTS_ISSUER, ASSUMABLE } from "./assumable.ts";
 export {
-  type AccountsProvider,
   accountsProvider,
   ensureAccountsProvider,
   type LocalAccounts,

@@ -2,7 +2,7 @@ import { createLru } from "../../lib/lru.ts";
 import { networkOf } from "../../lib/network.ts";
 
 /** An attempt at a password or a code. */
-export interface Guess {
+interface Guess {
   /** What the account is counted by: the same text for one that is not there as for one that is. */
   account: string;
   address: string;

@@ -1,5 +1,5 @@
 /** How many characters a password has. Source: NIST SP 800-63B-4 §3.1.1.2. */
-export const MIN_PASSWORD_CHARS = 12;
+const MIN_PASSWORD_CHARS = 12;
 const MAX_PASSWORD_CHARS = 256;
 
 // Letters in place of which people write digits and signs.

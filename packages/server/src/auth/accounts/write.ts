@@ -30,7 +30,7 @@ const MAX_BROWSERS = 20;
 const BROWSER_TTL_MS = 365 * 86_400_000;
 const CLEANUP_BATCH = 100;
 /** An account's passkeys. */
-export const MAX_PASSKEYS = 20;
+const MAX_PASSKEYS = 20;
 
 /** The audit log's method for changes of what an account is proved by. */
 export const CHANGE_ACCOUNT = "auth.changeAccount";
