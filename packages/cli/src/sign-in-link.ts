@@ -15,20 +15,37 @@ export function addSignInLink(program: Command): void {
   addServerOptions(
     program
       .command("sign-in-link")
-      .description("print an address that signs one browser in as you, once, within ten minutes"),
-  ).action(async (flags: ServerFlags) => {
+      .description("print an address that signs one browser in as you, once, within ten minutes")
+      .option(
+        "--recover <person>",
+        "in place of that: the address on which this person, by uid, makes a new passkey or password, once, within a day; it ends the old ones",
+      ),
+  ).action(async ({ recover, ...flags }: ServerFlags & { recover?: string }) => {
     const { url, token } = await platformToken(await originOf(flags));
-    console.log(await signInLink(url, token));
+    console.log(recover === undefined ? await signInLink(url, token) : await recoveryLink(url, token, recover));
   });
 }
 
 /** Asks the server for a link, as whoever the token is of. Throws an Error that says why there is none. */
-export async function signInLink(url: string, token: string): Promise<string> {
+export function signInLink(url: string, token: string): Promise<string> {
+  return linkOf(url, token, "/session/links");
+}
+
+/** Asks for a link by which the person recovers an account of the server. Throws an Error that says why not. */
+function recoveryLink(url: string, token: string, identity: string): Promise<string> {
+  return linkOf(url, token, "/session/recovery-links", JSON.stringify({ identity }));
+}
+
+async function linkOf(url: string, token: string, path: string, body?: string): Promise<string> {
   let response: Response;
   try {
-    response = await send(`${url}/session/links`, {
+    response = await send(`${url}${path}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${token}` },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body }),
       timeoutMs: TIMEOUT_MS,
     });
   } catch (cause) {

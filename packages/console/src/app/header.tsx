@@ -72,6 +72,7 @@ export function Header({ onSearch, isNavOpen, onNav }: HeaderProps) {
             </>
           }
           items={[
+            { label: "Profile", onSelect: () => void navigate({ to: "/profile" }) },
             { label: "Personal tokens", onSelect: () => void navigate({ to: "/profile/tokens" }) },
             { label: "Sign out", onSelect: () => void leave() },
           ]}

@@ -4,11 +4,12 @@ import { compareRoute } from "../pages/compare/route.ts";
 import { eventsRoutes } from "../pages/events/routes.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { operationsRoutes } from "../pages/operations/routes.ts";
+import { profileRoute } from "../pages/profile/account/routes.ts";
 import { personalTokensRoutes } from "../pages/profile/tokens/routes.ts";
 import { registryRoutes } from "../pages/registry/routes.ts";
 import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
 import { securityRoutes } from "../pages/security/routes.ts";
-import { linkRoute, loginRoute } from "../pages/sign-in/routes.ts";
+import { inviteRoute, linkRoute, loginRoute, programRoute, recoverRoute } from "../pages/sign-in/routes.ts";
 import { rootRoute, shellRoute } from "../routing/root.ts";
 
 shellRoute.update({ component: lazyRouteComponent(() => import("./shell.tsx"), "Shell") });
@@ -17,6 +18,9 @@ shellRoute.update({ component: lazyRouteComponent(() => import("./shell.tsx"), "
 export const routeTree = rootRoute.addChildren([
   loginRoute,
   linkRoute,
+  inviteRoute,
+  recoverRoute,
+  programRoute,
   shellRoute.addChildren([
     homeRoute,
     compareRoute,
@@ -27,5 +31,6 @@ export const routeTree = rootRoute.addChildren([
     ...eventsRoutes,
     ...operationsRoutes,
     ...personalTokensRoutes,
+    profileRoute,
   ]),
 ]);

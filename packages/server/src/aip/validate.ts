@@ -93,7 +93,8 @@ function visit(message: ReflectMessage, path: string): FieldViolation[] {
 }
 
 function visitField(message: ReflectMessage, { field, required, rule }: Checked, path: string): FieldViolation[] {
-  if (!message.isSet(field)) return required ? [{ field: path, description: "is required" }] : [];
+  if (!message.isSet(field))
+    return required && !isReplaced(message, field) ? [{ field: path, description: "is required" }] : [];
   if (field.fieldKind === "message") return visit(message.get(field), `${path}.`);
   if (field.fieldKind === "list") {
     const list = message.get(field);
@@ -120,6 +121,11 @@ function visitField(message: ReflectMessage, { field, required, rule }: Checked,
   const nulls = withoutNull(value, path);
   if (nulls.length > 0) return nulls;
   return rule === undefined || value === "" ? [] : ruled(value, rule, path);
+}
+
+/** Whether another member of its oneof stands in the field's place. */
+function isReplaced(message: ReflectMessage, { oneof }: DescField): boolean {
+  return oneof !== undefined && message.oneofCase(oneof) !== undefined;
 }
 
 // The databases do not store it alike: PostgreSQL rejects a null character, and a C string ends at it.

@@ -1,4 +1,5 @@
 import type { Area } from "../core/area.ts";
+import { resealAccounts } from "./accounts/reseal.ts";
 import { authBelow } from "./below.ts";
 import { AUTH_CHECKS } from "./checks.ts";
 import { AUTH_TABLES } from "./tables.ts";
@@ -9,5 +10,8 @@ export const authArea: Area = {
   tables: AUTH_TABLES,
   below: authBelow,
   checks: AUTH_CHECKS,
-  reseal: resealKeys,
+  async reseal(tx, secrets) {
+    await resealKeys(tx, secrets);
+    await resealAccounts(tx, secrets);
+  },
 };

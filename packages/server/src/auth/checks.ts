@@ -16,4 +16,18 @@ export const AUTH_CHECKS: readonly RowCheck[] = [
     show: ["identity", "name"],
     repair: removeFaulty("personal_tokens", ["uid"]),
   },
+  {
+    kind: "account-without-identity",
+    meaning: "an account of this installation is of an identity that is gone",
+    find: "select t.identity from accounts as t where not exists (select 1 from identities as i where i.uid = t.identity)",
+    show: ["identity"],
+    repair: removeFaulty("accounts", ["identity"]),
+  },
+  {
+    kind: "passkey-without-account",
+    meaning: "a passkey is of an account that is gone",
+    find: "select t.id, t.identity from passkeys as t where not exists (select 1 from accounts as a where a.identity = t.identity)",
+    show: ["identity"],
+    repair: removeFaulty("passkeys", ["id"]),
+  },
 ];

@@ -42,7 +42,7 @@ export { personalTokensService } from "./personal-tokens/service.ts";
 export { isRefreshToken, type RefreshTokens } from "./tokens/refresh.ts";
 export { rejectionMessage } from "./exchange/rejections.ts";
 export { createTokens, isWrongAudience, type MintRequest, type Tokens } from "./tokens/tokens.ts";
-export { createSignInEndpoints } from "./sign-in/index.ts";
+export { createSignInEndpoints } from "./sign-in-endpoints.ts";
 export { answerPage, escaped, type Page } from "./sign-in/pages.ts";
 export { authorizationOf, createStsEndpoints } from "./http/endpoints.ts";
 export { createSecurityTokenService, type SecurityTokenService } from "./http/sts-service.ts";
@@ -50,7 +50,7 @@ export { createSecurityTokenService, type SecurityTokenService } from "./http/st
 export interface AccessDeps {
   config: Pick<
     Config,
-    "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork" | "dnsServers" | "mcp"
+    "baseUrl" | "registryAudience" | "accessTokenTtlMs" | "allowPrivateNetwork" | "dnsServers" | "localAccounts" | "mcp"
   >;
   /** Sees committed data; never written to. */
   reader: Database;

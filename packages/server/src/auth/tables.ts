@@ -79,6 +79,8 @@ declare module "../store/tables.ts" {
       uid: Generated<string>;
       network: Generated<string>;
       user_agent: Generated<string>;
+      /** When the person last proved an account in this session; 0 where it began otherwise. */
+      account_time: Generated<number>;
     };
     /**
      * Tokens that people made for programs of their own, by the SHA-256 of each. `uid`: below the identity's;
@@ -99,6 +101,46 @@ declare module "../store/tables.ts" {
     };
     /** Links to sign in with, each once, by the SHA-256 of their secret. `caller`: as in refresh_tokens. */
     sign_in_links: { hash: string; identity: string; caller: string; create_time: number; expire_time: number };
+    /**
+     * Accounts that the installation keeps, of the provider's people and of the owner of the first start. `name`: what
+     * the person types, unique at the provider; `handle`: what passkeys call the account; `password`: in the PHC string
+     * format, empty for none; `totp`: the secret of the authenticator app, sealed, empty for none; `totp_step`: the
+     * last time step whose code was used; `networks`: a JSON list of those from which the person signed in lately.
+     */
+    accounts: {
+      identity: string;
+      provider: string;
+      name: string;
+      handle: string;
+      password: string;
+      totp: string;
+      totp_step: number;
+      networks: string;
+      create_time: number;
+      update_time: number;
+    };
+    /**
+     * Passkeys, by their credential id. `key_id`: a short name in place of that; `public_key`: COSE, base64url;
+     * `rp_id`: the host that it was made for; `transports`: a JSON list.
+     */
+    passkeys: {
+      id: string;
+      identity: string;
+      key_id: string;
+      name: string;
+      public_key: string;
+      sign_count: number;
+      rp_id: string;
+      transports: string;
+      create_time: number;
+      used_time: number | null;
+    };
+    /** Codes in place of one of an authenticator app, each once, by their SHA-256. */
+    recovery_codes: { identity: string; hash: string };
+    /** Links by which somebody makes a new passkey or password for an account, by the SHA-256 of their secret. */
+    recovery_links: { hash: string; identity: string; creator: string; create_time: number; expire_time: number };
+    /** Browsers in which somebody has signed in with an account, by the SHA-256 of a cookie. */
+    known_browsers: { hash: string; identity: string; create_time: number; expire_time: number };
   }
 }
 
@@ -111,4 +153,9 @@ export const AUTH_TABLES = declareTables({
   sessions: { key: ["hash"] },
   sign_in_links: { key: ["hash"] },
   personal_tokens: { key: ["uid"] },
+  accounts: { key: ["identity"] },
+  passkeys: { key: ["id"] },
+  recovery_codes: { key: ["identity", "hash"] },
+  recovery_links: { key: ["hash"] },
+  known_browsers: { key: ["hash"] },
 });

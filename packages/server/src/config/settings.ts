@@ -28,6 +28,8 @@ import {
 /** Whether the connection to PostgreSQL is encrypted, and the server's certificate verified. */
 export const DATABASE_TLS = ["disable", "require", "verify-full"] as const;
 const LOG_FORMATS = ["json", "text"] as const;
+/** When people may have accounts that the installation keeps: auto is as the description of the setting says. */
+const LOCAL_ACCOUNTS = ["auto", "on", "off"] as const;
 
 /** A setting: its variable, default, description (with its unit), and whether its value must not be shown. */
 export interface Setting<T = unknown> {
@@ -105,6 +107,12 @@ export const TABLE = {
     "MOORAGE_ADMINS",
     "",
     "Uids of identities that may create organizations, comma-separated.",
+  ),
+  localAccounts: setting(
+    choice(LOCAL_ACCOUNTS),
+    "MOORAGE_LOCAL_ACCOUNTS",
+    "auto",
+    "Whether people may have accounts of this installation's own, with a passkey or a password: on, off, or auto, which lets an organization have them that has some already, and every one while the installation has no OpenID provider.",
   ),
   emailIssuers: setting(
     listOf(

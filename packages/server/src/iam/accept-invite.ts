@@ -11,9 +11,9 @@ import {
 import { neededFor } from "../aip/access.ts";
 import { validate } from "../aip/validate.ts";
 import { isWithin } from "../lib/uid.ts";
-import type { Call } from "../core/call.ts";
+import type { Actor, Call } from "../core/call.ts";
 import { Code, MoorageError, permissionDenied } from "../errors.ts";
-import type { Row } from "../store/index.ts";
+import type { Database, Row } from "../store/index.ts";
 import { hydratedBinding } from "./binding-answers.ts";
 import { identities } from "./identities.ts";
 import { bindings, ensureBinding } from "./role-bindings.ts";
@@ -60,14 +60,20 @@ export async function acceptInvite(
   emailIssuers: readonly string[],
 ): Promise<MessageInitShape<typeof RoleBindingSchema>> {
   validate(AcceptGroupInviteRequestSchema, request);
-  const { identity: uid } = call.caller;
   requireWholeToken(call);
-  const codeHash = hashOf(request.code);
-  const invite = await call.tx
-    .selectFrom("group_invites")
-    .selectAll()
-    .where("code_hash", "=", codeHash)
-    .executeTakeFirst();
+  return await acceptInviteAs(call, request.code, { identity: call.caller.identity, emailIssuers });
+}
+
+/**
+ * The same for an identity that this call authenticates, which is then `by`: rejections are those of acceptInvite.
+ */
+export async function acceptInviteAs(
+  call: Call,
+  code: string,
+  { identity: uid, by, emailIssuers = [] }: { identity: string; by?: Actor; emailIssuers?: readonly string[] },
+): Promise<MessageInitShape<typeof RoleBindingSchema>> {
+  const codeHash = hashOf(code);
+  const invite = await inviteOf(call.tx, code);
   if (invite === undefined) throw await unknown(call, codeHash);
   const accepted = await call.tx
     .selectFrom("invite_acceptances")
@@ -84,7 +90,7 @@ export async function acceptInvite(
   await requireValid(call, invite);
   await requireInvitee(call, invite, uid, emailIssuers);
   await requireInviterRights(call, invite);
-  const binding = await ensureBinding(call, invite.parent, uid, invite.role_uid);
+  const binding = await ensureBinding(call, invite.parent, uid, invite.role_uid, by);
   await call.tx
     .insertInto("invite_acceptances")
     .values({ invite: invite.uid, identity: uid, binding: binding.uid, create_time: call.nowMs })
@@ -94,8 +100,14 @@ export async function acceptInvite(
     subject: invite.uid,
     group: invite.parent,
     body: { uid: invite.uid, identity: uid, roleBinding: binding.uid },
+    ...(by && { by }),
   });
   return await hydratedBinding(call, binding);
+}
+
+/** The invite with this code; undefined when there is none. */
+export function inviteOf(db: Database, code: string): Promise<Row<"group_invites"> | undefined> {
+  return db.selectFrom("group_invites").selectAll().where("code_hash", "=", hashOf(code)).executeTakeFirst();
 }
 
 async function unknown(call: Call, codeHash: string): Promise<MoorageError> {
@@ -114,8 +126,9 @@ async function unknown(call: Call, codeHash: string): Promise<MoorageError> {
   });
 }
 
-async function requireValid(
-  call: Call,
+/** Throws FAILED_PRECONDITION for an invite that has ended. */
+export async function requireValid(
+  call: Pick<Call, "tx" | "nowMs">,
   { uid, code_hash: codeHash, expiration_time: endMs, single_use: singleUse }: Row<"group_invites">,
 ): Promise<void> {
   if (endMs <= call.nowMs) throw failed("INVITE_EXPIRED", codeHash, "the invite has expired");

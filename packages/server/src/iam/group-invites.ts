@@ -16,7 +16,7 @@ import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { capabilitiesOf } from "./roles.ts";
 
-const LAYOUT = layoutOf(GroupInviteSchema, { without: ["role", "ttl", "code"] });
+const LAYOUT = layoutOf(GroupInviteSchema, { without: ["role", "ttl", "code", "url"] });
 
 const toRow = columnsOf(LAYOUT, "group_invites", ["role_uid", "email", "single_use"]);
 
@@ -39,10 +39,13 @@ const LIST = listOf({
 // A code is sent by mail or chat, where it remains readable, so an invite ends after at most a month.
 const MAX_TTL_MS = 30 * 86_400_000;
 const CODE_BYTES = 32;
+/** The console's page on which an invite is accepted. */
+const INVITE_PAGE = "/invite";
 
 export function groupInvitesService({
   pageTokenKey,
   emailIssuers = [],
+  baseUrl = "",
 }: ServiceContext): Service<typeof GroupInvitesService> {
   return {
     getGroupInvite: async (call, { uid }) => await hydrateOne(call, await invites.get(call.tx, uid)),
@@ -66,7 +69,7 @@ export function groupInvitesService({
         expiration_time: call.nowMs + ttlMs,
         create_time: call.nowMs,
       });
-      return { ...(await hydrateOne(call, row)), code };
+      return { ...(await hydrateOne(call, row)), code, url: `${baseUrl}${INVITE_PAGE}#${code}` };
     },
     acceptGroupInvite: (call, request) => acceptInvite(call, request, emailIssuers),
     async updateGroupInvite(call, { groupInvite = create(GroupInviteSchema), updateMask }) {

@@ -188,6 +188,19 @@ export async function requireHoldsAllOf(call: Call, identity: string): Promise<v
   for (const row of rows) await requireHolds(call, capabilitiesOf(row), row.group, capabilityName);
 }
 
+/** Whether another identity holds today every capability that the identity holds. */
+export async function holdsAllOf(call: Call, holder: string, identity: string): Promise<boolean> {
+  const rows = await call.tx
+    .selectFrom("role_bindings")
+    .innerJoin("roles", "roles.uid", "role_bindings.role_uid")
+    .select(["role_bindings.parent as group", "roles.capabilities as capabilities"])
+    .where("identity_uid", "=", identity)
+    .execute();
+  for (const row of rows)
+    for (const capability of capabilitiesOf(row)) if (!(await call.heldBy(holder, capability, row.group))) return false;
+  return true;
+}
+
 /**
  * Throws PERMISSION_DENIED if the identity is an administrator and the caller is not, or has a narrowed token:
  * administrators' rights are not role bindings, so `requireHoldsAllOf` does not cover them.

@@ -14,11 +14,13 @@ import { countBelow, resource } from "../aip/resource.ts";
 import { columnsOf, layoutOf } from "../core/stored-answer.ts";
 import { violationsOf } from "../aip/validate.ts";
 import { isIssuerUrl } from "../lib/issuer-url.ts";
+import { parentOf } from "../lib/uid.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { Call } from "../core/call.ts";
 import { failedPrecondition, type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 import type { Row } from "../store/index.ts";
+import { ACCOUNTS_ISSUER } from "./assumable.ts";
 import { requireGivable } from "./give-role.ts";
 import { groups } from "./groups.ts";
 import { requireAdminFor } from "./identities.ts";
@@ -27,7 +29,7 @@ import { signPeopleOut } from "./people.ts";
 import { subjectClaim } from "./sign-in-claims.ts";
 import { ownCallback, secretPlace } from "./sign-in-provider.ts";
 
-const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc", "redirect_uri"] });
+const LAYOUT = layoutOf(IdentityProviderSchema, { without: ["oidc", "accounts", "redirect_uri"] });
 // The OIDC configuration is stored in the same row.
 const OIDC_LAYOUT = layoutOf(IdentityProvider_OIDCSchema, { without: ["client_secret"] });
 const ownColumns = columnsOf(LAYOUT, "identity_providers", ["name", "description", "default_role", "shared_callback"]);
@@ -39,19 +41,28 @@ const oidcColumns = columnsOf(OIDC_LAYOUT, "identity_providers", [
   "correlation_rule",
   "pkce_enabled",
 ]);
+const NO_OIDC = oidcColumns(create(IdentityProvider_OIDCSchema));
 const toRow = (provider: IdentityProvider) => ({
   ...ownColumns(provider),
-  ...oidcColumns(provider.configuration.value ?? create(IdentityProvider_OIDCSchema)),
+  ...configurationColumns(provider.configuration),
 });
+
+function configurationColumns({ case: kind, value }: IdentityProvider["configuration"]) {
+  if (kind === "accounts") return { ...NO_OIDC, issuer: ACCOUNTS_ISSUER, second_factor: value.secondFactor ? 1 : 0 };
+  return { ...(kind === "oidc" ? oidcColumns(value) : NO_OIDC), second_factor: 0 };
+}
+
+function configurationOf(row: Row<"identity_providers">) {
+  return row.issuer === ACCOUNTS_ISSUER
+    ? { case: "accounts" as const, value: { secondFactor: row.second_factor === 1 } }
+    : { case: "oidc" as const, value: OIDC_LAYOUT.ofRow(row) };
+}
 
 export const identityProviders = resource({
   message: IdentityProviderSchema,
   table: "identity_providers",
   // The client secret is never part of a response.
-  toMessage: (row) => ({
-    ...LAYOUT.fieldsOf(row),
-    configuration: { case: "oidc" as const, value: OIDC_LAYOUT.ofRow(row) },
-  }),
+  toMessage: (row) => ({ ...LAYOUT.fieldsOf(row), configuration: configurationOf(row) }),
   toRow,
 });
 
@@ -67,7 +78,7 @@ export function identityProvidersService(context: ServiceContext): Service<typeo
   const keepingOwnersThrough = async <T>(call: Call, uid: string, write: () => Promise<T>): Promise<T> =>
     keepingOwners(call, context, await organizationsOwnedThrough(call.tx, uid), write);
   const withRedirectUri = (provider: IdentityProvider): IdentityProvider => {
-    provider.redirectUri = `${baseUrl}${ownCallback(provider.uid)}`;
+    if (provider.configuration.case === "oidc") provider.redirectUri = `${baseUrl}${ownCallback(provider.uid)}`;
     return provider;
   };
   const shown = (row: Row<"identity_providers">): IdentityProvider => withRedirectUri(identityProviders.toMessage(row));
@@ -82,6 +93,7 @@ export function identityProvidersService(context: ServiceContext): Service<typeo
     async createIdentityProvider(call, { parent, identityProvider = create(IdentityProviderSchema) }) {
       const { clientSecret } = check(identityProvider, false);
       await groups.get(call.tx, parent);
+      if (identityProvider.configuration.case === "accounts") await requireFirstAccounts(call, parent);
       if (identityProvider.defaultRole !== "")
         await requireGivable(call, parent, identityProvider.defaultRole, "defaultRole");
       const row = await identityProviders.insert(call, parent, {
@@ -99,6 +111,7 @@ export function identityProvidersService(context: ServiceContext): Service<typeo
         identityProviders.patch(call, identityProvider.uid, identityProvider, updateMask, async (before, after) => {
           const { clientSecret } = check(after, before.shared_callback === 1);
           const row = toRow(after);
+          requireSameKind(before, after);
           if (before.name !== row.name) await identityProviders.requireFree(call.tx, before.parent, row.name);
           const changesRights = RIGHTS_COLUMNS.some((column) => before[column] !== row[column]);
           const gives = changesRights || before.default_role !== row.default_role;
@@ -152,11 +165,14 @@ export async function removeIdentityProvider(
 
 // The fields that decide which identity a person signs in as; with the groups' claim, those that decide which rights.
 const IDENTITY_COLUMNS = ["issuer", "client_id", "correlation_rule"] as const;
-const RIGHTS_COLUMNS = [...IDENTITY_COLUMNS, "groups_claim"] as const;
+const RIGHTS_COLUMNS = [...IDENTITY_COLUMNS, "groups_claim", "second_factor"] as const;
 // Source: RFC 6749 §3.3.
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
 
-/** Throws INVALID_ARGUMENT with all violations. `mayShare`: whether it has the shared callback now. */
+/**
+ * Throws INVALID_ARGUMENT with all violations. `mayShare`: whether it has the shared callback now. Answers how it is
+ * reached; an empty configuration for accounts of this installation.
+ */
 function check(provider: IdentityProvider, mayShare: boolean): OIDC {
   const violations: FieldViolation[] = violationsOf(IdentityProviderSchema, provider);
   const add = (field: string, description: string): void => {
@@ -164,8 +180,9 @@ function check(provider: IdentityProvider, mayShare: boolean): OIDC {
   };
   if (provider.sharedCallback && !mayShare)
     add("sharedCallback", "cannot be set to true: register redirectUri at the provider");
-  const oidc = provider.configuration.value;
-  if (oidc !== undefined) {
+  const { case: kind, value } = provider.configuration;
+  const oidc = kind === "oidc" ? value : kind === "accounts" ? create(IdentityProvider_OIDCSchema) : undefined;
+  if (kind === "oidc" && oidc !== undefined) {
     if (oidc.issuer !== "" && !isIssuerUrl(oidc.issuer))
       add("oidc.issuer", "must be an http or https URL without user, query, fragment and dot segments");
     for (const [at, scope] of oidc.additionalScopes.entries())
@@ -175,6 +192,30 @@ function check(provider: IdentityProvider, mayShare: boolean): OIDC {
   }
   if (violations.length > 0 || oidc === undefined) throw invalidArgument(...violations);
   return oidc;
+}
+
+/** Throws INVALID_ARGUMENT unless the group is an organization without accounts. */
+async function requireFirstAccounts(call: Call, group: string): Promise<void> {
+  if (parentOf(group) !== "")
+    throw invalidArgument({ field: "accounts", description: "only organizations have accounts of their own" });
+  const known = await call.tx
+    .selectFrom("identity_providers")
+    .select("uid")
+    .where("parent", "=", group)
+    .where("issuer", "=", ACCOUNTS_ISSUER)
+    .executeTakeFirst();
+  if (known !== undefined)
+    throw failedPrecondition({
+      type: "RESOURCE_IN_USE",
+      subject: known.uid,
+      description: "the organization has accounts of its own already",
+    });
+}
+
+/** Throws INVALID_ARGUMENT where accounts of this installation would become an OpenID provider, or the reverse. */
+function requireSameKind(before: Row<"identity_providers">, { configuration }: IdentityProvider): void {
+  if ((before.issuer === ACCOUNTS_ISSUER) === (configuration.case === "accounts")) return;
+  throw invalidArgument({ field: configuration.case ?? "oidc", description: "a provider stays of its kind" });
 }
 
 /** Whether the mask names the secret: an empty secret then removes the stored one. */

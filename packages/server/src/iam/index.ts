@@ -1,8 +1,17 @@
 // The services and functions of iam that other features use.
 export { iamArea } from "./area.ts";
 export { BUILT_IN_ROLES, ensureBuiltInRoles } from "./built-in-roles.ts";
-export { requireWholeToken } from "./accept-invite.ts";
-export { ASSUMABLE } from "./assumable.ts";
+export { acceptInviteAs, requireWholeToken } from "./accept-invite.ts";
+export { ACCOUNTS_ISSUER, ASSUMABLE } from "./assumable.ts";
+export {
+  accountsProvider,
+  ensureAccountsProvider,
+  type LocalAccounts,
+  mayMakeAccounts,
+  onlyAccountsProvider,
+  someAccountsProvider,
+} from "./accounts-provider.ts";
+export { type InvitePreview, invitePreview } from "./invite-preview.ts";
 export { accountAssociationsService } from "./account-associations.ts";
 export { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
 export { auditEntriesService } from "./audit-entries.ts";
@@ -10,7 +19,7 @@ export { capabilitiesService } from "./capabilities.ts";
 export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups } from "./groups.ts";
 export { groupsService } from "./groups-service.ts";
-export { identitiesService } from "./identities.ts";
+export { holdsAllOf, identitiesService, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
 export { identityProvidersService } from "./identity-providers.ts";
 export { isPasswordIssuer } from "./registry-passwords.ts";
 export { endOf, relationshipOf } from "./relationship-column.ts";

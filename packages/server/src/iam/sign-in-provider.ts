@@ -1,5 +1,6 @@
 import { isUid } from "../lib/uid.ts";
 import type { Database } from "../store/index.ts";
+import { ACCOUNTS_ISSUER } from "./assumable.ts";
 
 /** An identity provider, with what signing in through it needs. */
 export interface Provider {
@@ -45,9 +46,12 @@ const MAX_LISTED = 100;
 
 /**
  * The identity providers of the group with this path, such as `acme` or `acme/team`, by name; at most 100. None when
- * there is no such group.
+ * there is no such group. `isAccounts`: whether it is the accounts that the installation keeps.
  */
-export async function providersIn(db: Database, path: string): Promise<Pick<Provider, "uid" | "name">[]> {
+export async function providersIn(
+  db: Database,
+  path: string,
+): Promise<(Pick<Provider, "uid" | "name"> & { isAccounts: boolean })[]> {
   const names = path.split("/");
   if (names.length > MAX_NESTED) return [];
   let parent = "";
@@ -61,21 +65,23 @@ export async function providersIn(db: Database, path: string): Promise<Pick<Prov
     if (group === undefined) return [];
     parent = group.uid;
   }
-  return db
+  const rows = await db
     .selectFrom("identity_providers")
-    .select(["uid", "name"])
+    .select(["uid", "name", "issuer"])
     .where("parent", "=", parent)
     .orderBy("name")
     .limit(MAX_LISTED)
     .execute();
+  return rows.map(({ uid, name, issuer }) => ({ uid, name, isAccounts: issuer === ACCOUNTS_ISSUER }));
 }
 
-/** Whether it is the only identity provider of the installation. */
+/** Whether it is the only OpenID provider of the installation. */
 export async function isOnlyProvider(db: Database, uid: string): Promise<boolean> {
   const other = await db
     .selectFrom("identity_providers")
     .select("uid")
     .where("uid", "!=", uid)
+    .where("issuer", "!=", ACCOUNTS_ISSUER)
     .limit(1)
     .executeTakeFirst();
   return other === undefined;

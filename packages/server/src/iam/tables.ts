@@ -92,8 +92,9 @@ declare module "../store/tables.ts" {
       update_time: number;
     };
     /**
-     * OpenID providers for the sign-in of people. `client_secret` is sealed, or empty. `additional_scopes` is a JSON
-     * list, `correlation_rule` the number of a CorrelationRule, `default_role` empty for none.
+     * OpenID providers for the sign-in of people, and with the issuer ACCOUNTS_ISSUER the accounts of an organization
+     * that the installation keeps. `client_secret` is sealed, or empty. `additional_scopes` is a JSON list,
+     * `correlation_rule` the number of a CorrelationRule, `default_role` empty for none.
      */
     identity_providers: {
       uid: string;
@@ -108,6 +109,8 @@ declare module "../store/tables.ts" {
       groups_claim: string;
       correlation_rule: number;
       pkce_enabled: number;
+      /** 1 where people of accounts that the installation keeps need two factors. */
+      second_factor: Generated<number>;
       /** 1 for a provider from before providers had callbacks of their own, until it is moved. */
       shared_callback: number;
       create_time: number;

@@ -703,6 +703,26 @@ export const MIGRATIONS: Migration[] = [
       `create index attached_readings_readers on attached_readings (readers, create_time, subject, manifest) where state = 2`,
     ],
   },
+  {
+    version: 61,
+    name: "accounts that the installation keeps",
+    statements: [
+      `create table accounts (identity KEY primary key, provider KEY not null, name KEY not null, handle KEY not null, password text not null, totp text not null, totp_step INT8 not null, networks text not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index accounts_name on accounts (provider, name)`,
+      `create table passkeys (id KEY primary key, identity KEY not null, key_id KEY not null, name text not null, public_key text not null, sign_count INT8 not null, rp_id KEY not null, transports text not null, create_time INT8 not null, used_time INT8)`,
+      `create unique index passkeys_identity on passkeys (identity, key_id)`,
+      `create table recovery_codes (identity KEY not null, hash KEY not null, primary key (identity, hash)) WITHOUT_ROWID`,
+      `create table recovery_links (hash KEY primary key, identity KEY not null, creator KEY not null, create_time INT8 not null, expire_time INT8 not null)`,
+      `create index recovery_links_identity on recovery_links (identity)`,
+      `create index recovery_links_end on recovery_links (expire_time)`,
+      `create table known_browsers (hash KEY primary key, identity KEY not null, create_time INT8 not null, expire_time INT8 not null)`,
+      `create index known_browsers_identity on known_browsers (identity)`,
+      `create index known_browsers_end on known_browsers (expire_time)`,
+      // When the person of a session last proved an account in it; 0 in sessions that began otherwise.
+      `alter table sessions add column account_time INT8 not null default 0`,
+      `alter table identity_providers add column second_factor INT8 not null default 0`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -104,13 +104,9 @@ test("a provider can be created, read, updated and deleted", async () => {
     },
     token,
   );
+  const oidc = message?.configuration.case === "oidc" ? message.configuration.value : undefined;
   assert.deepEqual(
-    [
-      message?.description,
-      message?.configuration.value?.correlationRule,
-      message?.configuration.value?.clientId,
-      message?.configuration.value?.clientSecret,
-    ],
+    [message?.description, oidc?.correlationRule, oidc?.clientId, oidc?.clientSecret],
     ["again", 1, "moorage", ""],
   );
   const whole = await patch("?updateMask=*", { name: "renamed", oidc: OIDC });

@@ -66,6 +66,12 @@ export const METHODS: readonly MethodSpec[] = [
         oneof: "configuration",
       },
       {
+        name: "accounts",
+        type: "message",
+        help: "By accounts that this installation keeps.",
+        oneof: "configuration",
+      },
+      {
         name: "redirectUri",
         type: "string",
         output: true,
@@ -139,6 +145,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "message",
         required: true,
         help: "By OpenID Connect.",
+        oneof: "configuration",
+      },
+      {
+        name: "accounts",
+        type: "message",
+        help: "By accounts that this installation keeps.",
         oneof: "configuration",
       },
       {
@@ -238,6 +250,19 @@ export const METHODS: readonly MethodSpec[] = [
         oneof: "configuration",
       },
       {
+        name: "accounts",
+        type: "message",
+        help: "By accounts that this installation keeps.",
+        fields: [
+          {
+            name: "secondFactor",
+            type: "bool",
+            help: "Whether a password alone does not suffice: its owner also types a code of an authenticator app.",
+          },
+        ],
+        oneof: "configuration",
+      },
+      {
         name: "sharedCallback",
         type: "bool",
         help: "Whether people still come back to <URL of the installation>/oauth/callback, which all providers made before redirect_uri share.",
@@ -285,6 +310,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "message",
         required: true,
         help: "By OpenID Connect.",
+        oneof: "configuration",
+      },
+      {
+        name: "accounts",
+        type: "message",
+        help: "By accounts that this installation keeps.",
         oneof: "configuration",
       },
       {
@@ -389,6 +420,19 @@ export const METHODS: readonly MethodSpec[] = [
         oneof: "configuration",
       },
       {
+        name: "accounts",
+        type: "message",
+        help: "By accounts that this installation keeps.",
+        fields: [
+          {
+            name: "secondFactor",
+            type: "bool",
+            help: "Whether a password alone does not suffice: its owner also types a code of an authenticator app.",
+          },
+        ],
+        oneof: "configuration",
+      },
+      {
         name: "sharedCallback",
         type: "bool",
         help: "Whether people still come back to <URL of the installation>/oauth/callback, which all providers made before redirect_uri share.",
@@ -437,6 +481,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "message",
         required: true,
         help: "By OpenID Connect.",
+        oneof: "configuration",
+      },
+      {
+        name: "accounts",
+        type: "message",
+        help: "By accounts that this installation keeps.",
         oneof: "configuration",
       },
       {

@@ -399,6 +399,7 @@ export interface GroupInvite {
   keyId: string;
   createTime?: string;
   role?: GroupInviteInvitedRole;
+  url: string;
 }
 export interface GroupInviteInvitedRole {
   uid: string;
@@ -436,6 +437,7 @@ export interface GroupInviteInput {
   keyId?: string;
   createTime?: string;
   role?: GroupInviteInvitedRoleInput;
+  url?: string;
 }
 export interface GroupInviteInvitedRoleInput {
   uid?: string;
@@ -697,6 +699,7 @@ export interface IdentityProvider {
   updateTime?: string;
   defaultRole: string;
   oidc?: IdentityProviderOIDC;
+  accounts?: IdentityProviderAccounts;
   redirectUri: string;
   sharedCallback: boolean;
 }
@@ -713,6 +716,9 @@ export type IdentityProviderOIDCCorrelationRule =
   | "CORRELATION_RULE_UNSPECIFIED"
   | "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"
   | "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID";
+export interface IdentityProviderAccounts {
+  secondFactor: boolean;
+}
 export interface ListIdentityProvidersRequest {
   uidp?: UIDPFilterInput;
   name?: string;
@@ -740,6 +746,7 @@ export interface IdentityProviderInput {
   updateTime?: string;
   defaultRole?: string;
   oidc?: IdentityProviderOIDCInput;
+  accounts?: IdentityProviderAccountsInput;
   redirectUri?: string;
   sharedCallback?: boolean;
 }
@@ -751,6 +758,9 @@ export interface IdentityProviderOIDCInput {
   groupsClaim?: string;
   correlationRule?: IdentityProviderOIDCCorrelationRule;
   pkceEnabled?: boolean;
+}
+export interface IdentityProviderAccountsInput {
+  secondFactor?: boolean;
 }
 export interface UpdateIdentityProviderRequest {
   identityProvider?: IdentityProviderInput;

@@ -29,10 +29,17 @@ export function InvitesPage() {
       actions={<Button onClick={() => setIsAccepting(true)}>Accept an invite</Button>}
     >
       {made !== undefined && (
-        <ShownOnce title="The invite's code" texts={[["Code", made.code]]} onClose={() => setMade(undefined)}>
+        <ShownOnce
+          title="The invite's link"
+          texts={[
+            ["Link", `${window.location.origin}/invite#${made.code}`],
+            ["Code", made.code],
+          ]}
+          onClose={() => setMade(undefined)}
+        >
           <p>
-            Send it to whom you invite. They sign in here and choose “Accept an invite” on this page
-            {made.email === "" ? "." : `; only ${made.email} may.`}
+            Send the link to whom you invite. They open it, sign in or make an account, and are members
+            {made.email === "" ? "." : `; only ${made.email} can, confirmed by an identity provider.`}
           </p>
         </ShownOnce>
       )}

@@ -21,7 +21,7 @@ export function invitesWith(onMade: (invite: GroupInvite) => void): ResourceSpec
   return {
     title: "Invites",
     noun: "invite",
-    intro: "A code that gives whoever has it a role on a group. Its code is shown once.",
+    intro: "A link that gives whoever has it a role on a group. It is shown once.",
     columns: [
       { id: "role", header: "Role", cell: ({ role }) => role?.name },
       { id: "group", header: "On group", cell: ({ uid }) => <Place uid={parentOf(uid)} />, isMinor: true },
@@ -46,7 +46,11 @@ export function invitesWith(onMade: (invite: GroupInvite) => void): ResourceSpec
         description: "You can give what you hold there yourself.",
         fields: [
           { name: "roleUid", label: "Role", kind: "role" },
-          { name: "email", label: "E-mail address", help: "Only who signs in with this address; empty: anybody" },
+          {
+            name: "email",
+            label: "E-mail address",
+            help: "Only who signs in with this address through an identity provider; empty: whoever has the link",
+          },
           {
             name: "ttl",
             label: "Good for",
@@ -75,7 +79,7 @@ export function invitesWith(onMade: (invite: GroupInvite) => void): ResourceSpec
     },
     empty: {
       title: "No invites here",
-      text: "Invite people who already sign in elsewhere on this server: choose a group, then “New invite”.",
+      text: "Invite people by a link: choose a group, then “New invite”.",
       command: 'curl "$URL/iam/v2/groupInvites" -H "Authorization: Bearer $TOKEN"',
     },
   };

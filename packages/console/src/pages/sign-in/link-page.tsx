@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { readAccount } from "../../api/account.ts";
 import { signIn } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Command } from "../../ui/command.tsx";
@@ -15,7 +16,9 @@ export function LinkPage() {
     setState({ isBusy: true });
     try {
       await signIn({ link: secret });
-      goTo("/");
+      // The owner of the first start has no other way in yet.
+      const { mayMake } = await readAccount().catch(() => ({ mayMake: false }));
+      goTo(mayMake ? "/profile?first=yes" : "/");
     } catch (error) {
       setState({ isBusy: false, error });
     }

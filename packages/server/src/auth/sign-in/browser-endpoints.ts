@@ -1,5 +1,6 @@
 import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
 import type { CallData } from "../../core/call.ts";
+import type { Config } from "../../config/index.ts";
 import { providerOf } from "../../iam/index.ts";
 import { OAuthError, withValues } from "../http/oauth.ts";
 import { one, parseAuthorize, parseTarget, stateOf } from "./authorize.ts";
@@ -14,7 +15,7 @@ import { type OfferDeps, offeredProviders } from "./offered-providers.ts";
 import { newSecret } from "./secrets.ts";
 
 export interface BrowserDeps extends OfferDeps {
-  config: { baseUrl: string; oauthRedirectUris: readonly string[] };
+  config: Pick<Config, "baseUrl" | "oauthRedirectUris" | "localAccounts">;
   flow: Flow;
   /** Finds clients of others. Undefined where none are served. */
   documents: ClientDocuments | undefined;
@@ -48,7 +49,7 @@ export function authorizeEndpoint(deps: BrowserDeps): RequestHandler {
       if (client.host !== undefined) asking = { client, redirectUri, proof: consentProof(browser, parameters) };
       if (identityProvider !== "" && (asking === undefined || one(parameters, "consent") === asking.proof)) {
         const target = { kind: "client", clientId: client.id, redirectUri, ...wanted } as const;
-        return redirect(response, (await flow.begin(target, identityProvider, browser, call)).href);
+        return redirect(response, await flow.begin(target, identityProvider, browser, call));
       }
     } catch (error) {
       // Nobody is sent, unasked, to an address that anybody may have written into a document. Source: RFC 9700 §4.11.2.
@@ -98,7 +99,7 @@ export function signInEndpoint(deps: BrowserDeps): RequestHandler {
     if (identityProvider === "") return answerChoice(deps, request, response, data);
     const browser = browserOf(deps, request, response);
     const call = deps.callData(request, data);
-    redirect(response, (await deps.flow.begin({ kind: "session", returnTo }, identityProvider, browser, call)).href);
+    redirect(response, await deps.flow.begin({ kind: "session", returnTo }, identityProvider, browser, call));
   });
 }
 
@@ -181,7 +182,7 @@ function faultOf({ error, message }: OAuthError): Record<string, string> {
 }
 
 /** The redirect URI with the answer for the client, and our issuer. Source: RFC 6749 §4.1.2, RFC 9207. */
-function clientUrl(redirectUri: string, issuer: string, state: string, answer: Record<string, string>): string {
+export function clientUrl(redirectUri: string, issuer: string, state: string, answer: Record<string, string>): string {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries({ ...answer, ...(state !== "" && { state }), iss: issuer }))
     url.searchParams.append(name, value);

@@ -125,14 +125,12 @@ export function devicePageEndpoint(deps: DeviceDeps): RequestHandler {
         const narrowed = JSON.parse(device.request) as Narrowed;
         return redirect(
           response,
-          (
-            await deps.flow.begin(
-              { kind: "device", hash: device.hash, clientId: device.client_id, narrowed },
-              provider,
-              browser,
-              call,
-            )
-          ).href,
+          await deps.flow.begin(
+            { kind: "device", hash: device.hash, clientId: device.client_id, narrowed },
+            provider,
+            browser,
+            call,
+          ),
           303,
         );
       }

@@ -25,7 +25,7 @@ export type Outcome =
       expireTimeMs: number;
     }
   | { kind: "device"; hash: string }
-  | { kind: "session"; hash: string; expireTimeMs: number };
+  | { kind: "session"; hash: string; expireTimeMs: number; provesAccount?: boolean };
 
 export interface FinishSignIn {
   person: SignIn;
@@ -90,7 +90,8 @@ export const finishSignIn = command(
   },
 );
 
-async function storeOutcome(call: Call, outcome: Outcome, identity: string, caller: string): Promise<boolean> {
+/** Stores what a sign-in gives. False when the device no longer waits. */
+export async function storeOutcome(call: Call, outcome: Outcome, identity: string, caller: string): Promise<boolean> {
   const { tx, nowMs } = call;
   switch (outcome.kind) {
     case "code": {
@@ -133,7 +134,7 @@ async function storeOutcome(call: Call, outcome: Outcome, identity: string, call
       return true;
     }
     case "session":
-      await insertSession(call, { hash: outcome.hash, identity, caller, expireTimeMs: outcome.expireTimeMs });
+      await insertSession(call, { ...outcome, identity, caller });
       return true;
   }
 }

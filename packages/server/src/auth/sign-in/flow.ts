@@ -1,10 +1,19 @@
 import { randomUUID } from "node:crypto";
+import type { Config } from "../../config/index.ts";
 import type { Auditor } from "../../audit/index.ts";
 import { networkOf } from "../../lib/network.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import type { Caller, CallData } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
-import { isOnlyProvider, ownCallback, personOf, type Provider, providerOf, SHARED_CALLBACK } from "../../iam/index.ts";
+import {
+  ACCOUNTS_ISSUER,
+  isOnlyProvider,
+  ownCallback,
+  personOf,
+  type Provider,
+  providerOf,
+  SHARED_CALLBACK,
+} from "../../iam/index.ts";
 import type { Database } from "../../store/index.ts";
 import type { CommandWriter } from "../../core/transactor.ts";
 import { actClaims, MAX_PERSON_ACT_LENGTH } from "../exchange/act-claims.ts";
@@ -18,7 +27,7 @@ import { denyDevice } from "./device-commands.ts";
 export type Narrowed = Pick<Caller, "capabilities" | "scopes">;
 
 /** What a sign-in is for. */
-type Target =
+export type Target =
   | {
       kind: "client";
       clientId: string;
@@ -37,10 +46,16 @@ export type Ending = { target: Target; secret: string } | { target: Target; faul
 
 export interface Flow {
   /**
-   * Begins a sign-in and answers the URL at the identity provider to which the browser is redirected. Only that
-   * browser, identified by its cookie's secret, may finish it. Throws an OAuthError that says what to do.
+   * Begins a sign-in and answers the URL at the identity provider to which the browser is redirected, or the path of
+   * the page for accounts of this installation. Only that browser, identified by its cookie's secret, may finish it.
+   * Throws an OAuthError that says what to do.
    */
-  begin(target: Target, providerUid: string, browser: string, data: CallData): Promise<URL>;
+  begin(target: Target, providerUid: string, browser: string, data: CallData): Promise<string>;
+  /**
+   * What a sign-in is for that was begun in this browser at the accounts of this installation, used up for who has
+   * proved an account there. Undefined for one of other accounts, another browser, or that ended.
+   */
+  take(state: string, accounts: string, browser: string | undefined, data: CallData): Promise<Target | undefined>;
   /**
    * Finishes a sign-in with the parameters that the identity provider sent the browser back with, to the path
    * `callback`. Undefined when no sign-in with this state was begun in this browser within the last ten minutes, or it
@@ -55,7 +70,7 @@ export interface Flow {
 }
 
 export interface FlowDeps {
-  config: { baseUrl: string };
+  config: Pick<Config, "baseUrl" | "localAccounts">;
   reader: Database;
   writer: CommandWriter;
   secrets: Secrets;
@@ -69,6 +84,8 @@ export interface FlowDeps {
 export const SIGN_IN_TTL_MS = 600_000;
 /** The longest life of a browser session, used or not. */
 export const SESSION_TTL_MS = 12 * 3_600_000;
+/** The console's page on which programs are signed in with an account of this installation. */
+const ACCOUNT_PAGE = "/sign-in/account";
 const CODE_TTL_MS = 60_000;
 const MAX_UNDER_WAY_PER_NETWORK = 500;
 
@@ -94,7 +111,7 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
     data: CallData,
   ): Promise<string> => {
     const { nonce, verifier, target } = stored;
-    if (callback !== (stored.callback ?? SHARED_CALLBACK)) throw mixedUp();
+    if (callback !== (stored.callback ?? SHARED_CALLBACK) || stored.issuer === ACCOUNTS_ISSUER) throw mixedUp();
     const provider = await providerOf(reader, stored.provider);
     if (
       provider === undefined ||
@@ -149,11 +166,17 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
       const provider = await providerOf(reader, providerUid);
       if (provider === undefined)
         throw new OAuthError(400, "invalid_request", "identity_provider names no identity provider of this server");
+      const isAccounts = provider.issuer === ACCOUNTS_ISSUER;
+      if (isAccounts && config.localAccounts === "off")
+        throw new OAuthError(403, "access_denied", "this server has no accounts of its own any more");
+      if (isAccounts && target.kind === "session") return `/login?to=${encodeURIComponent(target.returnTo)}`;
       await requireCapacity(reader, data);
       const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()];
       const callback = callbackOf(provider);
       const redirectUri = `${config.baseUrl}${callback}`;
-      const url = await client.begin(provider, redirectUri, { state, nonce, verifier }, data.nowMs);
+      const url = isAccounts
+        ? `${ACCOUNT_PAGE}?provider=${provider.uid}#${state}`
+        : (await client.begin(provider, redirectUri, { state, nonce, verifier }, data.nowMs)).href;
       const hash = hashOf(state);
       const stored: StoredSignIn = {
         provider: provider.uid,
@@ -172,6 +195,14 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
         expireTimeMs: data.nowMs + SIGN_IN_TTL_MS,
       });
       return url;
+    },
+    async take(state, accounts, browser, data) {
+      if (browser === undefined) return undefined;
+      const hash = hashOf(state);
+      const content = await writer.write(takeSignIn, data, { hash, browser: hashOf(browser) });
+      if (content === undefined) return undefined;
+      const { provider, issuer, target } = JSON.parse(secrets.open(content, sealContext(hash))) as StoredSignIn;
+      return provider === accounts && issuer === ACCOUNTS_ISSUER ? target : undefined;
     },
     async finish(callback, answer, browser, data) {
       const denied = (resource: string, reason: string): void =>
@@ -203,7 +234,8 @@ export function createFlow({ config, reader, writer, secrets, provider: client, 
   };
 }
 
-function outcomeOf(target: Target, hash: string, nowMs: number): Outcome {
+/** What a sign-in gives by its target. `hash`: of the code or the session's cookie. */
+export function outcomeOf(target: Target, hash: string, nowMs: number): Outcome {
   switch (target.kind) {
     case "client": {
       const { clientId, redirectUri, challenge } = target;
@@ -254,7 +286,7 @@ function mixedUp(): OAuthError {
  * Counted outside the write transaction, so that sign-ins that begin concurrently do not wait for each other. The limit
  * may be exceeded by a few.
  */
-async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
+export async function requireCapacity(reader: Database, { remoteAddress, nowMs }: CallData): Promise<void> {
   const { n } = await reader
     .selectFrom("sign_ins")
     .select((query) => query.fn.countAll<number>().as("n"))

@@ -5,7 +5,6 @@ import { createProviderClient } from "./provider-client.ts";
 import { createTokenGrants } from "./token-grants.ts";
 import type { SignIn, SignInDeps } from "./sign-in.ts";
 
-export { createSignInEndpoints } from "./endpoints.ts";
 
 export function createSignIn(deps: SignInDeps): SignIn {
   const { config, reader, writer, secrets, tokens, authenticate, fetch, external, fetchDocument, auditor, log } = deps;
@@ -19,6 +18,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
   return {
     reader,
     writer,
+    secrets,
     tokens,
     authenticate,
     auditor,

@@ -1,6 +1,7 @@
 import { audit } from "../../audit/index.ts";
 import type { Call, Caller } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
+import { parentOf } from "../../lib/uid.ts";
 import { callerText, storedCaller } from "../tokens/refresh.ts";
 import { assumable, insertSession } from "./session-commands.ts";
 
@@ -82,7 +83,8 @@ export const takeLink = command(
     const caller = known && storedCaller(link.caller, known.relationship);
     if (known === undefined || caller === undefined) return undefined;
     const { sessionHash: hash, expireTimeMs } = input;
-    await insertSession(call, { hash, identity: known.uid, caller: link.caller, expireTimeMs });
+    const provesAccount = await mayMakeOwnAccount(call, known);
+    await insertSession(call, { hash, identity: known.uid, caller: link.caller, expireTimeMs, provesAccount });
     await audit(call, {
       method: SIGN_IN,
       resource: known.provider || known.uid,
@@ -93,6 +95,20 @@ export const takeLink = command(
     return { identity: known.uid, name: known.name, email: known.email, expireTimeMs };
   },
 );
+
+/**
+ * Whether a link proves enough to make the identity's account: of the owner of the first start, who has no other way
+ * in, as long as there is none. Whoever else gets hold of a token cannot make more of it than a session.
+ */
+async function mayMakeOwnAccount(
+  { tx }: Call,
+  { uid, provider, relationship }: { uid: string; provider: string; relationship: string },
+): Promise<boolean> {
+  if (parentOf(uid) !== "" || provider !== "" || relationship !== "") return false;
+  return (
+    (await tx.selectFrom("accounts").select("identity").where("identity", "=", uid).executeTakeFirst()) === undefined
+  );
+}
 
 /** Begins a session with the rights of the caller's token. Undefined when the identity may no longer be assumed. */
 export const beginByToken = command(

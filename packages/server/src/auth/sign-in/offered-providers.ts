@@ -1,3 +1,4 @@
+import type { Config } from "../../config/index.ts";
 import { type Provider, providersIn } from "../../iam/index.ts";
 import type { CallData } from "../../core/call.ts";
 import type { Database } from "../../store/index.ts";
@@ -5,13 +6,17 @@ import { OAuthError } from "../http/oauth.ts";
 import type { Guesses } from "./guess-limit.ts";
 
 export interface OfferDeps {
+  config: Pick<Config, "localAccounts">;
   reader: Database;
   /** Counts names of organizations that found nothing. */
   names: Guesses;
 }
 
 /** A provider to choose. */
-export type Offered = Pick<Provider, "uid" | "name">;
+export interface Offered extends Pick<Provider, "uid" | "name"> {
+  /** Set for the accounts of this installation. */
+  accounts?: true;
+}
 
 /**
  * The identity providers of an organization, or of a group by its path, for a person who is to choose one. It needs no
@@ -19,13 +24,16 @@ export type Offered = Pick<Provider, "uid" | "name">;
  * OAuthError after some of those.
  */
 export async function offeredProviders(
-  { reader, names }: OfferDeps,
+  { config, reader, names }: OfferDeps,
   path: string,
   { remoteAddress, nowMs }: CallData,
 ): Promise<Offered[]> {
   if (!names.mayGuess(remoteAddress, nowMs))
     throw new OAuthError(429, "slow_down", "too many wrong names were asked for: try again in ten minutes");
-  const providers = await providersIn(reader, path);
+  const found = await providersIn(reader, path);
+  const providers = found
+    .filter(({ isAccounts }) => !isAccounts || config.localAccounts !== "off")
+    .map(({ uid, name, isAccounts }) => ({ uid, name, ...(isAccounts && { accounts: true as const }) }));
   if (providers.length === 0) names.failed(remoteAddress, nowMs);
   return providers;
 }

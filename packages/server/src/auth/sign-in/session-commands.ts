@@ -12,6 +12,8 @@ export interface NewSession {
   identity: string;
   caller: string;
   expireTimeMs: number;
+  /** Whether the person has just proved an account of this installation, or that it may make one. */
+  provesAccount?: boolean;
 }
 
 // So many expired rows are deleted with each one that is added.
@@ -22,7 +24,7 @@ const MAX_USER_AGENT_CHARS = 256;
 /** Stores the session. At the limit per identity, those that were not used for longest end. */
 export async function insertSession(
   { tx, nowMs, remoteAddress, userAgent }: Call,
-  { hash, identity, caller, expireTimeMs }: NewSession,
+  { hash, identity, caller, expireTimeMs, provesAccount = false }: NewSession,
 ): Promise<void> {
   const ended = tx
     .selectFrom("sessions")
@@ -53,6 +55,7 @@ export async function insertSession(
       seen_time: nowMs,
       expire_time: expireTimeMs,
       create_time: nowMs,
+      account_time: provesAccount ? nowMs : 0,
     })
     .execute();
 }

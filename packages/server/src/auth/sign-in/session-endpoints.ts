@@ -79,7 +79,11 @@ export function sessionTokenEndpoint(deps: SessionDeps): RequestHandler {
  * The session of the browser's cookie. Throws UNAUTHENTICATED when it has ended, or its identity may no longer be
  * assumed.
  */
-async function requireSession({ sessionCookie, reader, writer }: SessionDeps, request: Request, call: CallData) {
+export async function requireSession(
+  { sessionCookie, reader, writer }: Pick<SessionDeps, "sessionCookie" | "reader" | "writer">,
+  request: Request,
+  call: CallData,
+) {
   const rejection = unauthenticated("nobody is signed in in this browser");
   const secret = sessionCookie.read(request);
   if (secret === undefined) throw rejection;
@@ -93,6 +97,7 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
       "caller",
       "seen_time",
       "expire_time",
+      "account_time",
       "relationship",
       "name",
       "email",
@@ -114,6 +119,8 @@ async function requireSession({ sessionCookie, reader, writer }: SessionDeps, re
     name: row.name,
     email: row.email,
     expireTimeMs: row.expire_time,
+    accountTimeMs: row.account_time,
+    relationship: row.relationship,
     caller,
   };
 }

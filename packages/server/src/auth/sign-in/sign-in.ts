@@ -12,14 +12,17 @@ import type { ClientDocuments } from "./client-documents.ts";
 import type { Flow } from "./flow.ts";
 
 /** Sign-in of people through an identity provider of their organization. */
-export interface SignIn extends Pick<SignInDeps, "reader" | "writer" | "tokens" | "authenticate" | "auditor"> {
+export interface SignIn extends Pick<
+  SignInDeps,
+  "reader" | "writer" | "secrets" | "tokens" | "authenticate" | "auditor"
+> {
   flow: Flow;
   grants: TokenGrants;
   documents: ClientDocuments | undefined;
 }
 
 export interface SignInDeps {
-  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork" | "mcp">;
+  config: Pick<Config, "baseUrl" | "accessTokenTtlMs" | "allowPrivateNetwork" | "localAccounts" | "mcp">;
   reader: Database;
   writer: CommandWriter;
   secrets: Secrets;

@@ -112,7 +112,12 @@ export function createSchemas(comments: Comments): Schemas {
 }
 
 function requiredOf(message: DescMessage): string[] {
-  return message.fields.filter((field) => hasBehavior(field, FieldBehavior.REQUIRED)).map((field) => field.jsonName);
+  return message.fields
+    .filter(
+      (field) =>
+        hasBehavior(field, FieldBehavior.REQUIRED) && !(field.oneof !== undefined && field.oneof.fields.length > 1),
+    )
+    .map((field) => field.jsonName);
 }
 
 /** Whether every answer has the field, even at its default. */

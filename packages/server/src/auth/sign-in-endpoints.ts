@@ -1,20 +1,23 @@
-import type { Config } from "../../config/index.ts";
-import type { Addresses } from "../../core/addresses.ts";
-import type { RequestHandler } from "../../core/http.ts";
-import { callDataOf, guarded, type StsDeps } from "../http/endpoints.ts";
-import { SHARED_CALLBACK } from "../../iam/index.ts";
-import { beginSession, sessionLinksEndpoint } from "./begin-session.ts";
-import { authorizeEndpoint, callbackEndpoint, parametersOf, signInEndpoint } from "./browser-endpoints.ts";
-import { hostCookie } from "./cookies.ts";
-import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./device-endpoints.ts";
-import { createGuesses } from "./guess-limit.ts";
-import type { SignIn } from "./sign-in.ts";
-import { providerListEndpoint } from "./provider-list.ts";
-import { revokeEndpoint } from "./revoke-endpoint.ts";
-import { sessionEndpoint, sessionTokenEndpoint } from "./session-endpoints.ts";
+import type { Config } from "../config/index.ts";
+import type { Addresses } from "../core/addresses.ts";
+import type { RequestHandler } from "../core/http.ts";
+import { callDataOf, guarded, type StsDeps } from "./http/endpoints.ts";
+import { SHARED_CALLBACK } from "../iam/index.ts";
+import { createAccountEndpoints } from "./accounts/endpoints.ts";
+import { createAccountGuesses } from "./accounts/guesses.ts";
+import { createPasswords } from "./accounts/passwords.ts";
+import { beginSession, sessionLinksEndpoint } from "./sign-in/begin-session.ts";
+import { authorizeEndpoint, callbackEndpoint, parametersOf, signInEndpoint } from "./sign-in/browser-endpoints.ts";
+import { hostCookie } from "./sign-in/cookies.ts";
+import { deviceAuthorizationEndpoint, devicePageEndpoint } from "./sign-in/device-endpoints.ts";
+import { createGuesses } from "./sign-in/guess-limit.ts";
+import type { SignIn } from "./sign-in/sign-in.ts";
+import { providerListEndpoint } from "./sign-in/provider-list.ts";
+import { revokeEndpoint } from "./sign-in/revoke-endpoint.ts";
+import { sessionEndpoint, sessionTokenEndpoint } from "./sign-in/session-endpoints.ts";
 
 export interface SignInEndpointDeps extends Pick<StsDeps, "clock" | "answerError"> {
-  config: Pick<Config, "baseUrl" | "oauthRedirectUris">;
+  config: Pick<Config, "baseUrl" | "oauthRedirectUris" | "localAccounts">;
   addresses: Pick<Addresses, "platform">;
   signIn: SignIn;
 }
@@ -38,6 +41,13 @@ export function createSignInEndpoints(deps: SignInEndpointDeps): Record<string, 
   const callback = guarded(deps, ["GET"], callbackEndpoint(shared));
   const [authorize, devicePage] = [authorizeEndpoint(shared), devicePageEndpoint(shared)];
   return {
+    ...createAccountEndpoints({
+      ...shared,
+      answerError: deps.answerError,
+      guesses: createAccountGuesses(),
+      passwords: createPasswords(),
+      knownCookie: hostCookie("moorage_browser", config.baseUrl),
+    }),
     // The entry for browsers: a program's request, or the page on which the code of a device is typed.
     "/oauth": guarded(deps, ["GET"], (request, response, data) =>
       (parametersOf(request).has("client_id") ? authorize : devicePage)(request, response, data),

@@ -1,0 +1,58 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, useRouteContext } from "@tanstack/react-router";
+import { Note } from "../../../ui/note.tsx";
+import { Facts, Page, Section, Stack } from "../../../ui/page.tsx";
+import { say } from "../../../ui/toasts.tsx";
+import { MakeProof } from "../../sign-in/make-proof.tsx";
+import { Passkeys } from "./passkeys.tsx";
+import { PasswordSection } from "./password-section.tsx";
+import { accountQuery } from "./queries.ts";
+
+const route = getRouteApi("/shell/profile");
+
+/** `/profile`: what signs the person in, to be added, changed and removed. */
+export function ProfilePage() {
+  const { session } = useRouteContext({ from: "/shell" });
+  const { first } = route.useSearch();
+  const client = useQueryClient();
+  const { data } = useSuspenseQuery(accountQuery);
+  const changed = (): void => void client.invalidateQueries({ queryKey: accountQuery.queryKey });
+  const { account, mayMake } = data;
+  return (
+    <Page title={session.name || "Profile"} tabTitle="Profile">
+      <Facts
+        facts={[
+          ["Signs in as", account?.name],
+          ["E-mail", session.email],
+          ["Uid", session.identity],
+        ]}
+      />
+      {account !== null ? (
+        <>
+          <Passkeys account={account} onChanged={changed} />
+          <PasswordSection account={account} onChanged={changed} />
+        </>
+      ) : mayMake ? (
+        <Section title="Make a way in that stays">
+          <Stack>
+            <Note>
+              {first !== undefined && "You are signed in by the link of the first start. "}
+              With a passkey or a password you sign in from any browser, without the machine of the server.
+            </Note>
+            <MakeProof
+              by={{}}
+              isNew
+              action="Create the account"
+              onDone={() => {
+                say("From now on you sign in with it");
+                changed();
+              }}
+            />
+          </Stack>
+        </Section>
+      ) : (
+        <Note>You sign in through an identity provider, or by a token. Passkeys and passwords are kept there.</Note>
+      )}
+    </Page>
+  );
+}
