@@ -3,7 +3,7 @@
 // `exports` change from src/*.ts to dist/*.js. The package `moorage` depends on none: it holds a bundle of all.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { noticesOf } from "./bundle/notices.ts";
 import { PROGRAMS, writeBundle } from "./bundle/programs.ts";
 import { sbomOf } from "./bundle/sbom.ts";
@@ -112,6 +112,14 @@ function addConsole(dist: string): void {
   cpSync(join(root, "packages/console/dist"), join(dist, "transport/http/console"), { recursive: true });
 }
 
+/** Adds the files that the server hands out at /cli, as it looks for them. */
+function addCommandFiles(dist: string): void {
+  cpSync(join(build, "command"), join(dist, "transport/http/command/built"), {
+    recursive: true,
+    filter: (path) => basename(path) !== "state",
+  });
+}
+
 /** Adds the scripts of completion and the man pages. Returns what the manifest says of them. */
 async function addDocuments(stage: string, version: string): Promise<{ man: string[] }> {
   const program = await documentedProgram();
@@ -143,6 +151,7 @@ async function packOne(name: string): Promise<void> {
   if (name !== "api") {
     addViewer(join(stage, "dist"));
     addConsole(join(stage, "dist"));
+    addCommandFiles(join(stage, "dist"));
   }
   const exports = Object.fromEntries(
     Object.entries(manifest.exports).map(([key, path]) => [key, compiledExport(path)]),
@@ -209,5 +218,6 @@ for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, arch
 mkdirSync(build, { recursive: true });
 compile();
 run(process.execPath, [join(root, "scripts/console.ts")], root);
+run(process.execPath, [join(root, "scripts/command-files.ts")], root);
 for (const name of PACKAGES) await packOne(name);
 packHelper();
