@@ -1,6 +1,7 @@
 // `moorage serve`: the server in the foreground until SIGTERM or SIGINT.
 import type { Config, Workers } from "@moorage/server";
 import type { Command } from "commander";
+import { OWN_COMMAND } from "./own-command.ts";
 import { hintsFor } from "./hints.ts";
 import { quote } from "./shell.ts";
 import { addSettings, type FlagValues } from "./settings.ts";
@@ -17,7 +18,7 @@ export function addServe(program: Command): void {
 /** The way into the console at a first start. Without a link the hints remain: the server runs all the same. */
 async function firstLink({ dataDir }: Config): Promise<string> {
   const [{ platformToken }, { signInLink }] = await Promise.all([import("./caller.ts"), import("./sign-in-link.ts")]);
-  const again = `npx moorage sign-in-link --data-dir ${quote(dataDir)}`;
+  const again = `${OWN_COMMAND} sign-in-link --data-dir ${quote(dataDir)}`;
   try {
     const { url, token } = await platformToken({ kind: "data folder", url: undefined, dataDir });
     const link = await signInLink(url, token);
