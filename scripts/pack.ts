@@ -9,6 +9,7 @@ import { PROGRAMS, writeBundle } from "./bundle/programs.ts";
 import { sbomOf } from "./bundle/sbom.ts";
 import { manualPages } from "./cli-manual.ts";
 import { documentedProgram } from "./cli-tree.ts";
+import { releaseTime } from "./release/time.ts";
 
 const PACKAGES = ["api", "server", "cli"];
 const HELPER = "docker-credential-moorage";
@@ -123,7 +124,7 @@ function addCommandFiles(dist: string): void {
 /** Adds the scripts of completion and the man pages. Returns what the manifest says of them. */
 async function addDocuments(stage: string, version: string): Promise<{ man: string[] }> {
   const program = await documentedProgram();
-  const date = new Date().toISOString().slice(0, 10);
+  const date = releaseTime().slice(0, 10);
   mkdirSync(join(stage, "man"));
   for (const [file, text] of manualPages(program, join(root, "docs/cli"), { version, date }))
     writeFileSync(join(stage, "man", file), text);

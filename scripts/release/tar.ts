@@ -27,9 +27,12 @@ export function tarOf(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK_BYTES)]);
 }
 
-/** Compressed, with neither a time nor a name in its header. */
+/**
+ * Compressed, with neither a time nor a name in its header. The best compression would take minutes for a binary of
+ * Node.
+ */
 export function gzipped(content: Uint8Array): Buffer {
-  return gzipSync(content, { level: constants.Z_BEST_COMPRESSION });
+  return gzipSync(content, { level: content.length > 32_000_000 ? 6 : constants.Z_BEST_COMPRESSION });
 }
 
 /** The entries of a folder and all below it, under that name. Files that somebody may execute are 0o755. */

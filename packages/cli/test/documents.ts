@@ -14,8 +14,8 @@
 // - The variables given are MOORAGE_URL and those of NEEDS. A reader has none of them, so each is used once, with the
 //   reader's value as its default.
 // - What a document writes goes to scratch/, which git ignores: files outside it that git would take are a fault.
-// - A document may use bash, curl, node, moorage, and the programs that every Linux has. A command that waits must have a
-//   time limit.
+// - A document may use bash, curl, node, moorage, and the programs that every Linux has. A command that waits must have
+//   a time limit.
 // A document begins like this, and says so to its reader: "You need a server (`npm start`) and, in another terminal in
 // the same folder:"
 //     export PATH=$PWD/node_modules/.bin:$PATH

@@ -8,9 +8,9 @@ import { answerKeyring } from "./keyring.ts";
 const PASSED = "MOORAGE_KEYRING_PASSED";
 
 /**
- * Runs `moorage-keyring`, which pip and uv run under the name `keyring`, with the arguments of this process, and sets the
- * exit code. What is not for Moorage goes to the `keyring` that is next on the PATH, so that other passwords stay where
- * they are.
+ * Runs `moorage-keyring`, which pip and uv run under the name `keyring`, with the arguments of this process, and sets
+ * the exit code. What is not for Moorage goes to the `keyring` that is next on the PATH, so that other passwords stay
+ * where they are.
  */
 export async function answerPip(): Promise<void> {
   try {
