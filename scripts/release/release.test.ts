@@ -78,13 +78,17 @@ test("the pinned Node is the one that the project brings", () => {
   assert.equal(PINS.node.version, version, "scripts/release/pins.json names another one");
 });
 
-test("processes of their own make the same one file", { skip: sized<string | false>("in npm run test:all", false) }, async () => {
-  const program = `const { oneFileOf } = await import(${JSON.stringify(join(ROOT, "scripts/bundle/one-file.ts"))});
+test(
+  "processes of their own make the same one file",
+  { skip: sized<string | false>("in npm run test:all", false) },
+  async () => {
+    const program = `const { oneFileOf } = await import(${JSON.stringify(join(ROOT, "scripts/bundle/one-file.ts"))});
     const { createHash } = await import("node:crypto");
     console.log(createHash("sha256").update((await oneFileOf("moorage")).text).digest("hex"));`;
-  const made = await Promise.all(
-    [1, 2].map(() => promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program])),
-  );
-  assert.match(made[0]?.stdout ?? "", /^[0-9a-f]{64}\n$/);
-  assert.equal(made[0]?.stdout, made[1]?.stdout);
-});
+    const made = await Promise.all(
+      [1, 2].map(() => promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program])),
+    );
+    assert.match(made[0]?.stdout ?? "", /^[0-9a-f]{64}\n$/);
+    assert.equal(made[0]?.stdout, made[1]?.stdout);
+  },
+);
