@@ -1,5 +1,4 @@
 // What each part of a release holds, as CycloneDX.
-import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandVersion, oneFileOf } from "../bundle/one-file.ts";
@@ -8,8 +7,6 @@ import { sbomOf } from "../bundle/sbom.ts";
 import { ARCHITECTURES, PINS } from "./inputs.ts";
 
 interface Document {
-  serialNumber?: string;
-  metadata: { timestamp?: string };
   components: object[];
 }
 
@@ -42,18 +39,51 @@ function write(folder: string, name: string, document: Document): void {
   writeFileSync(join(folder, `${name}.cdx.json`), `${JSON.stringify(document, null, 2)}\n`);
 }
 
-/** The document of npm itself, without what differs at each run. */
+interface Locked {
+  version?: string;
+  license?: string;
+  link?: boolean;
+  resolved?: string;
+  dependencies?: Record<string, string>;
+}
+
+/** What a package of this repository installs, by package-lock.json: `npm sbom` does not take a root without version. */
 function ofWorkspace(name: string): Document {
-  const args = ["sbom", "--sbom-format=cyclonedx", "--omit=dev", "--package-lock-only", "--workspace", name];
-  const { status, stdout, stderr } = spawnSync("npm", args, {
-    cwd: ROOT,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  if (status !== 0) throw new Error(`npm sbom failed: ${stderr.trim()}`);
-  const { serialNumber: _, metadata, ...rest } = JSON.parse(stdout) as Document;
-  const { timestamp: _time, ...about } = metadata;
-  return { ...rest, metadata: about };
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, Locked>;
+  };
+  const found = new Map<string, object>();
+  const visit = (path: string): void => {
+    for (const dependency of Object.keys(packages[path]?.dependencies ?? {})) {
+      const at = placeOf(packages, path, dependency);
+      const target = packages[at]?.link === true ? (packages[at].resolved ?? at) : at;
+      if (found.has(target)) continue;
+      const { version = "", license } = packages[target] ?? {};
+      const purl = `pkg:npm/${dependency.replace(/^@/, "%40")}@${version}`;
+      const licenses = license === undefined ? {} : { licenses: [{ expression: license }] };
+      found.set(target, {
+        type: "library",
+        "bom-ref": `${purl}#${target}`,
+        name: dependency,
+        version,
+        ...licenses,
+        purl,
+      });
+      visit(target);
+    }
+  };
+  visit(`packages/${name.slice("@moorage/".length)}`);
+  const components = [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, component]) => component);
+  return { ...(JSON.parse(sbomOf([], { name, version: commandVersion() })) as Document), components };
+}
+
+/** Where Node finds a dependency of the package at that path: below it, or below one of those above. */
+function placeOf(packages: Record<string, Locked>, path: string, name: string): string {
+  for (let above = path; ; above = above.slice(0, Math.max(0, above.lastIndexOf("/")))) {
+    const at = above === "" ? `node_modules/${name}` : `${above}/node_modules/${name}`;
+    if (packages[at] !== undefined) return at;
+    if (above === "") throw new Error(`package-lock.json has no ${name} for ${path}`);
+  }
 }
 
 function nodeComponent(): object {
