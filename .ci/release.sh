@@ -44,12 +44,13 @@ fi
 if [ -d "$RELEASE/image" ] && [ "$(id -u)" -eq 0 ]; then
   node .ci/unpack-image.ts "$RELEASE/image" "$(node -p 'process.arch === "x64" ? "amd64" : "arm64"')" "$WORK/root"
   PORT=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
-  inside() { env -i PATH=/opt/moorage/bin:/usr/local/bin:/usr/sbin:/usr/bin MOORAGE_PORT="$PORT" MOORAGE_DATA_DIR=/data chroot --userspec=1000:1000 "$WORK/root" "$@"; }
-  inside moorage serve >"$WORK/server.log" 2>&1 &
+  # A command and not a function, so that a signal reaches the server.
+  INSIDE=(env -i PATH=/opt/moorage/bin:/usr/local/bin:/usr/sbin:/usr/bin MOORAGE_PORT="$PORT" MOORAGE_DATA_DIR=/data chroot --userspec=1000:1000 "$WORK/root")
+  "${INSIDE[@]}" moorage serve >"$WORK/server.log" 2>&1 &
   PIDS=("$!")
-  for _ in $(seq 600); do inside node /opt/moorage/health.mjs && break; kill -0 "${PIDS[0]}" 2>/dev/null || break; sleep 0.2; done
-  inside node /opt/moorage/health.mjs || { tail -n 20 "$WORK/server.log"; fail "what the image holds serves"; }
-  inside moorage token | grep -q '^ey.*\..*\.' || fail "moorage token works in the image"
+  for _ in $(seq 600); do "${INSIDE[@]}" node /opt/moorage/health.mjs && break; kill -0 "${PIDS[0]}" 2>/dev/null || break; sleep 0.2; done
+  "${INSIDE[@]}" node /opt/moorage/health.mjs || { tail -n 20 "$WORK/server.log"; fail "what the image holds serves"; }
+  "${INSIDE[@]}" moorage token | grep -q '^ey.*\..*\.' || fail "moorage token works in the image"
   curl -fsS "http://127.0.0.1:$PORT/cli/moorage.version" | grep -qx "$VERSION" || fail "the server in the image hands out the command"
   kill -TERM "${PIDS[0]}"
   wait "${PIDS[0]}" || fail "SIGTERM ends the server of the image"
