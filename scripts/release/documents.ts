@@ -7,7 +7,9 @@ import { commandVersion } from "../bundle/one-file.ts";
 import { ROOT } from "../bundle/programs.ts";
 import { PINS } from "./inputs.ts";
 
-/** The section of the version in a changelog; without one the section of what is unreleased. Throws when there is none. */
+/**
+ * The section of the version in a changelog; without one the section of what is unreleased. Throws when there is none.
+ */
 export function notesFrom(changelog: string, version: string): string {
   const sections = changelog.split(/^(?=## )/m);
   const found =

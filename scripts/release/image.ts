@@ -1,6 +1,6 @@
-// The server's image as an OCI layout, for two processors, without a daemon and without a base image: the libraries that
-// Node needs from Debian's packages, Node, and the package `moorage`. Nothing else is in it: neither a shell nor a
-// package manager.
+// The server's image as an OCI layout, for two processors, without a daemon and without a base image: the libraries
+// that Node needs from Debian's packages, Node, and the package `moorage`. Nothing else is in it: neither a shell nor
+// a package manager.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,9 @@ const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 /** Of no use without a person in the container: manuals, translations, checks of packagers. */
 const LEFT_OUT = /^usr\/share\/(?:man|info|locale|lintian)(?:\/|$)|^usr\/share\/doc\/[^/]+\/(?!copyright$)/;
 
-/** Writes the image into that empty folder, with the version as the tag. Throws Missing where a part is not to be had. */
+/**
+ * Writes the image into that empty folder, with the version as the tag. Throws Missing where a part is not to be had.
+ */
 export function makeImage(packageFolder: string, folder: string): void {
   const inputs = ARCHITECTURES.map((one) => ({
     architecture: one,

@@ -30,7 +30,9 @@ export const PINS = JSON.parse(readFileSync(join(import.meta.dirname, "pins.json
 const FETCH_LIMIT_MS = 300_000;
 const inputs = join(ROOT, "build/release-inputs");
 
-/** The folder of Node's package for the processor, with `bin/node` and `LICENSE`. Throws Missing when it is not to be had. */
+/**
+ * The folder of Node's package for the processor, with `bin/node` and `LICENSE`. Throws Missing when it is not to be had.
+ */
 export function nodePackage({ node }: Architecture): string {
   const { name, integrity } = PINS.node.packages[node] ?? { name: "", integrity: "" };
   const folder = join(inputs, `${name}-${PINS.node.version}`);

@@ -47,7 +47,9 @@ interface Locked {
   dependencies?: Record<string, string>;
 }
 
-/** What a package of this repository installs, by package-lock.json: `npm sbom` does not take a root without version. */
+/**
+ * What a package of this repository installs, by package-lock.json: `npm sbom` does not take a root without version.
+ */
 function ofWorkspace(name: string): Document {
   const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
     packages: Record<string, Locked>;
