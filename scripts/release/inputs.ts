@@ -31,7 +31,8 @@ const FETCH_LIMIT_MS = 300_000;
 const inputs = join(ROOT, "build/release-inputs");
 
 /**
- * The folder of Node's package for the processor, with `bin/node` and `LICENSE`. Throws Missing when it is not to be had.
+ * The folder of Node's package for the processor, with `bin/node` and `LICENSE`. Throws Missing when it is not to be
+ * had.
  */
 export function nodePackage({ node }: Architecture): string {
   const { name, integrity } = PINS.node.packages[node] ?? { name: "", integrity: "" };
