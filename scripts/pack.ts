@@ -3,12 +3,13 @@
 // `exports` change from src/*.ts to dist/*.js. The package `moorage` depends on none: it holds a bundle of all.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { noticesOf } from "./bundle/notices.ts";
 import { PROGRAMS, writeBundle } from "./bundle/programs.ts";
 import { sbomOf } from "./bundle/sbom.ts";
 import { manualPages } from "./cli-manual.ts";
 import { documentedProgram } from "./cli-tree.ts";
+import { releaseTime } from "./release/time.ts";
 
 const PACKAGES = ["api", "server", "cli"];
 const HELPER = "docker-credential-moorage";
@@ -112,10 +113,18 @@ function addConsole(dist: string): void {
   cpSync(join(root, "packages/console/dist"), join(dist, "transport/http/console"), { recursive: true });
 }
 
+/** Adds the files that the server hands out at /cli, as it looks for them. */
+function addCommandFiles(dist: string): void {
+  cpSync(join(build, "command"), join(dist, "transport/http/command/built"), {
+    recursive: true,
+    filter: (path) => basename(path) !== "state",
+  });
+}
+
 /** Adds the scripts of completion and the man pages. Returns what the manifest says of them. */
 async function addDocuments(stage: string, version: string): Promise<{ man: string[] }> {
   const program = await documentedProgram();
-  const date = new Date().toISOString().slice(0, 10);
+  const date = releaseTime().slice(0, 10);
   mkdirSync(join(stage, "man"));
   for (const [file, text] of manualPages(program, join(root, "docs/cli"), { version, date }))
     writeFileSync(join(stage, "man", file), text);
@@ -143,6 +152,7 @@ async function packOne(name: string): Promise<void> {
   if (name !== "api") {
     addViewer(join(stage, "dist"));
     addConsole(join(stage, "dist"));
+    addCommandFiles(join(stage, "dist"));
   }
   const exports = Object.fromEntries(
     Object.entries(manifest.exports).map(([key, path]) => [key, compiledExport(path)]),
@@ -209,5 +219,6 @@ for (const archive of globSync("*.tgz", { cwd: build })) rmSync(join(build, arch
 mkdirSync(build, { recursive: true });
 compile();
 run(process.execPath, [join(root, "scripts/console.ts")], root);
+run(process.execPath, [join(root, "scripts/command-files.ts")], root);
 for (const name of PACKAGES) await packOne(name);
 packHelper();

@@ -32,10 +32,10 @@ export const PROGRAMS: Programs = Object.fromEntries([
 /**
  * Optional parts of dependencies, which nobody here installs: their imports stay, and fail as they do without a bundle.
  */
-const OPTIONAL = ["xmlbuilder2", "libxmljs2", "pg-native"];
+export const OPTIONAL = ["xmlbuilder2", "libxmljs2", "pg-native"];
 
 /** Other forms of dependencies than Node would take: one that can be bundled, one that reads no file beside itself. */
-const ALIASES = { "jsonc-parser": "jsonc-parser/lib/esm/main.js", "jq-wasm": "jq-wasm/inline" };
+export const ALIASES = { "jsonc-parser": "jsonc-parser/lib/esm/main.js", "jq-wasm": "jq-wasm/inline" };
 
 /** How a bundle differs from one that stays in this repository. */
 export interface BundleOptions {
@@ -57,10 +57,7 @@ export async function writeBundle(dir: string, programs: Programs, options: Bund
     external: OPTIONAL,
     resolve: { alias: ALIASES },
     plugins: [addresses(options.addressOf)],
-    // It fails on what it warns of, but for dynamic imports of what is there already, which are as good.
-    onLog(level, { code, message }) {
-      if (level === "warn" && code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(message);
-    },
+    onLog: failOnWarning,
   });
   try {
     const { output: files } = await bundle.write({
@@ -83,6 +80,11 @@ export async function writeBundle(dir: string, programs: Programs, options: Bund
   } finally {
     await bundle.close();
   }
+}
+
+/** Fails on what is warned of, but for dynamic imports of what is there already, which are as good. */
+export function failOnWarning(level: string, { code, message }: { code?: string; message: string }): void {
+  if (level === "warn" && code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(message);
 }
 
 /** The folder of the parts, in that of the bundle. */

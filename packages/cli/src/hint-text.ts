@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Bootstrap, Config } from "@moorage/server";
 import type { Client } from "./clients.ts";
+import { OWN_COMMAND } from "./own-command.ts";
 import { pushLines } from "./push-lines.ts";
 import { pick, quote } from "./shell.ts";
 
 /**
- * What the lines depend on: the running server, the installed programs, and the folder in which `npx moorage` works.
+ * What the lines depend on: the running server, the installed programs, and the folder in which OWN_COMMAND works.
  */
 export type HintsInput = {
   readonly config: Config;
@@ -30,8 +31,8 @@ function tokenLines(folder: string, dataDirFlag: string): Section {
     title: "1. Tokens: one for the platform API, one for the registry",
     lines: [
       `cd ${quote(folder)}`,
-      `TOKEN=$(npx moorage token${dataDirFlag})`,
-      `REGISTRY_TOKEN=$(npx moorage token --audience registry${dataDirFlag})`,
+      `TOKEN=$(${OWN_COMMAND} token${dataDirFlag})`,
+      `REGISTRY_TOKEN=$(${OWN_COMMAND} token --audience registry${dataDirFlag})`,
     ],
   };
 }
@@ -62,7 +63,7 @@ function grpcLines(input: HintsInput, flags: string): Section {
     bootstrap: { organization },
     clients,
   } = input;
-  const call = (method: string, request: string): string => `npx moorage call ${method} ${request} ${flags}`;
+  const call = (method: string, request: string): string => `${OWN_COMMAND} call ${method} ${request} ${flags}`;
   const list = `{"uidp": {"descendantsOf": "${organization.uid}"}}`;
   const { host, protocol } = new URL(config.baseUrl);
   const grpcurl = `grpcurl ${protocol === "http:" ? "-plaintext " : ""}${BEARER} -d ${quote(list)} ${host} moorage.registry.v2.ReposService/ListRepos`;
@@ -96,7 +97,7 @@ function registryLines(input: HintsInput, layout: string, dataDirFlag: string): 
   return {
     title: `3. The registry${oci.length > 0 ? "" : " (no OCI client found: moorage pushes a sample image itself)"}: push a build, push the next to the same tag, read the history`,
     lines: [
-      ...(oci.length > 0 ? [`npx moorage sample --layout ${layout}`] : []),
+      ...(oci.length > 0 ? [`${OWN_COMMAND} sample --layout ${layout}`] : []),
       ...pushLines(oci[0], push, 1, `${image}:latest`),
       ...pushLines(oci[0], push, 2, `${image}:latest`),
       ...others,

@@ -1,15 +1,4 @@
-// The `moorage` command. What takes no time to answer is answered before anything else is loaded: shells ask for
-// completions at each key.
-const argv = process.argv.slice(2);
-const [first] = argv;
+// The `moorage` command.
+import { start } from "./start.ts";
 
-if (argv.length === 1 && (first === "--version" || first === "-V")) {
-  const { ownVersion } = await import("./version.ts");
-  console.log(ownVersion());
-} else if (first === "__complete" || first === "__complete-later") {
-  const { answerCompletion } = await import("./completion/answer.ts");
-  await answerCompletion(argv.slice(1), first === "__complete-later");
-} else {
-  const { run } = await import("./run.ts");
-  await run(argv);
-}
+await start(process.argv.slice(2));

@@ -1,5 +1,6 @@
 import type { Config } from "@moorage/server";
 import type { Client } from "./clients.ts";
+import { OWN_COMMAND } from "./own-command.ts";
 
 /**
  * The server to push to, the folder with the sample's layouts, and the flag for `moorage` that names the data folder
@@ -43,6 +44,6 @@ export function pushLines(
         `oras cp${plain ? " --to-plain-http" : ""} --to-username moorage --to-password "$TOKEN" --from-oci-layout ${folder}:latest ${target}`,
       ];
     default:
-      return [`npx moorage sample --build ${build} --push ${config.registryUrl}/${path}${dataDirFlag}`];
+      return [`${OWN_COMMAND} sample --build ${build} --push ${config.registryUrl}/${path}${dataDirFlag}`];
   }
 }

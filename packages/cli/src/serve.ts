@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Config, Workers } from "@moorage/server";
 import type { Command } from "commander";
+import { OWN_COMMAND } from "./own-command.ts";
 import { quote } from "./shell.ts";
 import { addSettings, type FlagValues } from "./settings.ts";
 
@@ -22,13 +23,13 @@ async function firstSteps({ dataDir, registryAudience, registryUrl, organization
   const [{ platformToken }, { signInLink }] = await Promise.all([import("./caller.ts"), import("./sign-in-link.ts")]);
   const flag = resolve(dataDir) === resolve("data") ? "" : ` --data-dir ${quote(dataDir)}`;
   const place = registryUrl.startsWith("http:") ? `http://${registryAudience}` : registryUrl;
-  const push = `Push: moorage sample --push ${place}/${organization}/hello:1${flag} # moorage hints${flag}\n`;
+  const push = `Push: ${OWN_COMMAND} sample --push ${place}/${organization}/hello:1${flag} # ${OWN_COMMAND} hints${flag}\n`;
   try {
     const { url, token } = await platformToken({ kind: "data folder", url: undefined, dataDir });
     return `Sign in: ${await signInLink(url, token)}\n${push}`;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return `Sign in: moorage sign-in-link${flag} (${why})\n${push}`;
+    return `Sign in: ${OWN_COMMAND} sign-in-link${flag} (${why})\n${push}`;
   }
 }
 

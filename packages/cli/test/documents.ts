@@ -8,18 +8,19 @@
 // - A block of "sh pip3" is left out, with the text block after it, on a machine that does not have pip3.
 // - Every document with an sh block is found without registration. Only one that needs more than a server with the
 //   usual settings has an entry in NEEDS.
-// - The shell's folder looks like a checkout of this repository in which `npm start` runs: `npx moorage` works and
-//   finds the server's ./data, files may be written there, and node_modules/, packages/ and examples/ exist. It is
-//   empty otherwise, and the server is new: organizations acme and public.
+// - The shell's folder looks like a checkout of this repository in which `npm start` runs: its programs are on the PATH
+//   that the first block sets, `moorage` finds the server's ./data, files may be written there, and node_modules/,
+//   packages/ and examples/ exist. It is empty otherwise, and the server is new: organizations acme and public.
 // - The variables given are MOORAGE_URL and those of NEEDS. A reader has none of them, so each is used once, with the
 //   reader's value as its default.
 // - What a document writes goes to scratch/, which git ignores: files outside it that git would take are a fault.
-// - A document may use bash, curl, node, npx moorage, and the programs that every Linux has. A command that waits must
-//   have a time limit.
+// - A document may use bash, curl, node, moorage, and the programs that every Linux has. A command that waits must have
+//   a time limit.
 // A document begins like this, and says so to its reader: "You need a server (`npm start`) and, in another terminal in
 // the same folder:"
+//     export PATH=$PWD/node_modules/.bin:$PATH
 //     URL=${MOORAGE_URL:-http://127.0.0.1:8080}
-//     TOKEN=$(npx moorage token)
+//     TOKEN=$(moorage token)
 //     json() { node -p "JSON.parse(require('fs').readFileSync(0, 'utf8'))$1"; }
 //     ORG=$(curl -fsS "$URL/iam/v2/groups?name=acme" -H "Authorization: Bearer $TOKEN" | json .groups[0].uid)
 // One document alone: node --test --test-name-pattern=tags.md packages/cli/test/docs.test.ts
@@ -52,8 +53,8 @@ interface Needs {
 }
 
 /**
- * Another server, with its data in a subfolder of the shell's folder: `npx moorage token --data-dir <dataDir>` issues
- * its tokens.
+ * Another server, with its data in a subfolder of the shell's folder: `moorage token --data-dir <dataDir>` issues its
+ * tokens.
  */
 const anotherServer =
   (dataDir: string) =>

@@ -1,15 +1,10 @@
 // The programs of this package that others run: where they are, and whether they are found.
 import { accessSync, constants, lstatSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { programFile } from "../package-files.ts";
 
 /** A program beside `moorage`. */
 export type Program = "docker-credential-moorage" | "moorage-credential-kubelet" | "moorage-keyring";
-
-/** The file of a program of this package. */
-function fileOf(program: Program): string {
-  return fileURLToPath(new URL(`../../bin/${program}.js`, import.meta.url));
-}
 
 /** The program of this name that the PATH finds. */
 function onPath(name: string): string | undefined {
@@ -28,7 +23,7 @@ function onPath(name: string): string | undefined {
 /** Whether the PATH finds a program of this package by that name. */
 export function isFound(program: Program, name: string = program): boolean {
   const found = onPath(name);
-  return found !== undefined && realpathSync(found) === realpathSync(fileOf(program));
+  return found !== undefined && realpathSync(found) === realpathSync(programFile(program));
 }
 
 /**
@@ -37,7 +32,7 @@ export function isFound(program: Program, name: string = program): boolean {
  */
 export function link(program: Program, folder: string, name: string, dryRun: boolean): void {
   const path = join(folder, name);
-  const target = fileOf(program);
+  const target = programFile(program, name);
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
     if (realpathOr(path) === realpathSync(target)) return console.log(`${path}: nothing to change`);
     throw new Error(`${path} is something else, and is left as it is`);

@@ -1,6 +1,6 @@
 // `moorage completion`: the scripts by which shells complete the command.
-import { readFileSync } from "node:fs";
 import { Argument, type Command } from "commander";
+import { completionScript } from "../package-files.ts";
 import { SHELLS, type Shell } from "./reply.ts";
 import { describes } from "../command/completion-sources.ts";
 
@@ -39,6 +39,6 @@ export function addCompletion(program: Command): void {
     .addArgument(shell)
     .addHelpText("after", INSTALLING)
     .action((name: Shell) => {
-      process.stdout.write(readFileSync(new URL(`../../completions/${SCRIPT_FILES[name]}`, import.meta.url), "utf8"));
+      process.stdout.write(completionScript(SCRIPT_FILES[name]));
     });
 }

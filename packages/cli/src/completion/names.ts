@@ -69,7 +69,9 @@ async function local(source: "context" | "server"): Promise<Candidate[]> {
 async function refreshLater(): Promise<void> {
   const { spawn } = await import("node:child_process");
   const [program = "", , ...words] = process.argv.slice(1);
-  spawn(process.execPath, [program, LATER_WORD, ...words], { detached: true, stdio: "ignore" })
+  // An executable is Node and the program in one.
+  const file = program === process.execPath ? [] : [program];
+  spawn(process.execPath, [...file, LATER_WORD, ...words], { detached: true, stdio: "ignore" })
     .on("error", () => {})
     .unref();
 }

@@ -14,6 +14,8 @@ import { registryHandler, type RegistryDeps, tokenEndpoint } from "../oci/index.
 import { createMethodAuthenticator } from "../runtime/authenticate.ts";
 import { createPipeline } from "../runtime/pipeline.ts";
 import { createMethodCache } from "../runtime/response-cache.ts";
+import { commandEndpoints } from "../transport/http/command/endpoints.ts";
+import { commandFiles } from "../transport/http/command/files.ts";
 import { openConsole } from "../transport/http/console.ts";
 import { homeEndpoint } from "../transport/http/home.ts";
 import { metricsEndpoint } from "../transport/http/metrics.ts";
@@ -135,6 +137,7 @@ export function handlersOf(
         answerError,
       }),
       ...createSignInEndpoints({ config, addresses, clock, signIn: access.signIn, answerError }),
+      ...commandEndpoints({ addresses, answerError, files: commandFiles({ executables: config.commandDir }) }),
       ...openApiEndpoints({
         services,
         baseUrl: config.baseUrl,

@@ -270,6 +270,13 @@ export const TABLE = {
     "1",
     "1 serves the web console at `/`. 0 leaves it out: browsers get a page with links to the API.",
   ),
+  /** Empty when there is none. */
+  commandDir: setting(
+    text,
+    "MOORAGE_COMMAND_DIR",
+    "",
+    "Folder with executables of the command, as a release has them (`moorage-linux-x64`, `moorage-linux-arm64`), which the server then hands out at `/cli` beside the files that need Node.",
+  ),
   mcp: setting(
     flag,
     "MOORAGE_MCP",

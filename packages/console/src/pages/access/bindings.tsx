@@ -50,7 +50,7 @@ export const BINDINGS: ResourceSpec<RoleBinding> = {
   empty: {
     title: "No role is bound here",
     text: "Bind a role to an identity: choose a group, then “New binding”. A new owner of the organization is invited.",
-    command: "npx moorage pull-token create --group acme --name cluster-1",
+    command: "moorage pull-token create --group acme --name cluster-1",
   },
 };
 

@@ -52,7 +52,7 @@ export const IDENTITIES: ResourceSpec<Identity> = {
   empty: {
     title: "No identities here",
     text: "Make one for each job that pulls or pushes, so that each has only the rights it needs.",
-    command: "npx moorage pull-token create --group acme --name cluster-1 --ttl 30d",
+    command: "moorage pull-token create --group acme --name cluster-1 --ttl 30d",
   },
 };
 

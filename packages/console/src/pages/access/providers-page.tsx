@@ -53,7 +53,7 @@ const PROVIDERS: ResourceSpec<IdentityProvider> = {
   empty: {
     title: "No identity provider here",
     text: "With one, people of the organization sign in with the accounts that they have. Choose the organization, then “New provider”.",
-    command: "npx moorage login --help",
+    command: "moorage login --help",
   },
 };
 

@@ -92,7 +92,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
     empty: {
       title: "No pull tokens here",
       text: "Choose a group, then “New pull token”, or use the command:",
-      command: "npx moorage pull-token create --group acme --name cluster-1 --ttl 30d",
+      command: "moorage pull-token create --group acme --name cluster-1 --ttl 30d",
     },
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Response } from "../../core/http.ts";
 
 const STYLE =
-  "body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.4rem 1rem}input{font:inherit;padding:.4rem}dt{font-weight:600}pre{white-space:pre-wrap;overflow-wrap:anywhere}";
+  "body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.4rem 1rem}input{font:inherit;padding:.4rem}dt{font-weight:600}pre{white-space:pre-wrap}pre,code{overflow-wrap:anywhere}";
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
 /** An HTML page without scripts. `body` is HTML: text from outside must have gone through `escaped`. */

@@ -13,6 +13,7 @@ export interface HomeOptions {
 }
 
 const LINKS: readonly [path: string, text: string][] = [
+  ["/cli", "How to get the command line, from this server"],
   ["/docs", "The platform API: read it and try it"],
   ["/openapi.json", "The same as an OpenAPI document, for tools"],
   ["/healthz", "Whether the process answers"],

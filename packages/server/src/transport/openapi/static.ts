@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Code, MoorageError } from "../../errors.ts";
+import { onlyReads } from "../http/reads-only.ts";
 import type { answerErrors } from "../http/send-error.ts";
 import type { Request, Response } from "../../core/http.ts";
 
@@ -27,15 +27,7 @@ export function staticEndpoint(
     return { ...found, etag: `"${createHash("sha256").update(found.content).digest("base64url")}"` };
   };
   return async (request, response, data) => {
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      response.setHeader("allow", "GET, HEAD");
-      return answerError(
-        response,
-        new MoorageError(Code.Unimplemented, "Unimplemented: the path does not take this method"),
-        data,
-        405,
-      );
-    }
+    if (!onlyReads(request, response, data, answerError)) return;
     const { type, content, etag } = await (known ??= load());
     for (const [name, value] of Object.entries({
       ...headers,
