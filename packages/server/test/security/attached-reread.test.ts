@@ -78,7 +78,8 @@ test("what earlier readers read of an attached document is read again, and count
   assert.deepEqual(all.purls, [`pkg:golang/${MODULE}/v3@v3.0.1`, "pkg:npm/stated@1.0.0"]);
   assert.equal(all.statements.length, 1);
 
-  // As earlier readers left it, which read no subpaths and made another statement, and a reading of today that was killed.
+  // As earlier readers left it, which read no subpaths and made another statement, and a reading of today that was
+  // killed.
   const asBefore = (): Promise<void> =>
     platform.transact(async (tx) => {
       const row = await tx

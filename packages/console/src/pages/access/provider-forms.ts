@@ -21,6 +21,7 @@ export function newProviderForm(group: string): FormSpec<IdentityProvider> {
 /** Changes a provider. Its secret is kept where no other is given. */
 export function editProviderForm(provider: IdentityProvider): FormSpec<IdentityProvider> {
   const { uid, name } = provider;
+  if (provider.accounts !== undefined) return editAccountsForm(provider);
   return {
     title: `Edit identity provider ${name}`,
     action: "Save",
@@ -34,10 +35,53 @@ export function editProviderForm(provider: IdentityProvider): FormSpec<IdentityP
   };
 }
 
-function fieldsOf({ name, description, defaultRole, oidc }: Partial<IdentityProvider> = {}): FieldSpec[] {
+/** Changes what holds for the accounts that this server keeps for an organization. */
+function editAccountsForm({ uid, name, description, defaultRole, accounts }: IdentityProvider): FormSpec<IdentityProvider> {
+  return {
+    title: `Edit ${name}`,
+    action: "Save",
+    fields: [
+      ...namesOf({ name, description }),
+      {
+        name: "secondFactor",
+        label: "Passwords need a second factor",
+        kind: "check",
+        help: "A code of an authenticator app; passkeys need none",
+        initial: accounts?.secondFactor === true ? "true" : "",
+      },
+      roleField(defaultRole),
+    ],
+    send: (values) => {
+      const { name: newName = "", description: text = "", defaultRole: role = "" } = values;
+      const secondFactor = values["secondFactor"] === "true";
+      return call(updateIdentityProvider, {
+        identityProvider: { uid, name: newName, description: text, defaultRole: role, accounts: { secondFactor } },
+        updateMask: "name,description,defaultRole,accounts.secondFactor",
+      });
+    },
+  };
+}
+
+function namesOf({ name, description }: Partial<IdentityProvider>): FieldSpec[] {
   return [
     { name: "name", label: "Name", help: "a-z, 0-9, space, dot, dash, underscore", initial: name ?? "" },
     { name: "description", label: "Description", initial: description ?? "" },
+  ];
+}
+
+function roleField(defaultRole: string | undefined): FieldSpec {
+  return {
+    name: "defaultRole",
+    label: "Role at the first sign-in",
+    kind: "role",
+    help: "Bound to everybody who signs in there; none: people have no rights until somebody gives them some",
+    initial: defaultRole ?? "",
+  };
+}
+
+function fieldsOf({ name, description, defaultRole, oidc }: Partial<IdentityProvider> = {}): FieldSpec[] {
+  return [
+    ...namesOf({ ...(name !== undefined && { name }), ...(description !== undefined && { description }) }),
     { name: "issuer", label: "Issuer", help: "Such as https://login.example.com", initial: oidc?.issuer ?? "" },
     { name: "clientId", label: "Client id", initial: oidc?.clientId ?? "" },
     {
@@ -70,13 +114,7 @@ function fieldsOf({ name, description, defaultRole, oidc }: Partial<IdentityProv
       initial: oidc?.correlationRule ?? "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
     },
     { name: "pkceEnabled", label: "Use PKCE", kind: "check", initial: oidc?.pkceEnabled === false ? "" : "true" },
-    {
-      name: "defaultRole",
-      label: "Role at the first sign-in",
-      kind: "role",
-      help: "Bound to everybody who signs in there; none: people have no rights until somebody gives them some",
-      initial: defaultRole ?? "",
-    },
+    roleField(defaultRole),
   ];
 }
 

@@ -19,15 +19,16 @@ const PROVIDERS: ResourceSpec<IdentityProvider> = {
     "Where the people of an organization sign in, by OpenID Connect. Register the redirect URI there, exactly as it stands.",
   columns: [
     { id: "name", header: "Name", orderBy: "name", cell: ({ name }) => name },
-    { id: "issuer", header: "Issuer", cell: ({ oidc }) => oidc?.issuer, isMinor: true },
+    { id: "issuer", header: "Issuer", cell: ({ oidc, accounts }) => (accounts === undefined ? oidc?.issuer : "Accounts of this server"), isMinor: true },
     {
       id: "redirect",
       header: "Redirect URI",
-      cell: ({ redirectUri }) => (
-        <>
-          <code>{redirectUri}</code> <CopyButton text={redirectUri} label="Copy redirect URI" />
-        </>
-      ),
+      cell: ({ redirectUri }) =>
+        redirectUri !== "" && (
+          <>
+            <code>{redirectUri}</code> <CopyButton text={redirectUri} label="Copy redirect URI" />
+          </>
+        ),
       isMinor: true,
     },
     { id: "group", header: "Group", cell: ({ uid }) => <Place uid={parentOf(uid)} /> },

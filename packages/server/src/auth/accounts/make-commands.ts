@@ -100,7 +100,8 @@ export const makeOwnAccount = command(
 );
 
 /**
- * Uses up a recovery link: what proved the account before ends, with all its sessions, and the new proof signs in.
+ * Uses up a recovery link: what proved the account before ends, with all its sessions and personal tokens, and the new proof
+ * signs in.
  * Undefined when the link is not good, its account is gone, or its maker does not hold all that the person holds.
  */
 export const recoverAccount = command(
@@ -123,6 +124,8 @@ export const recoverAccount = command(
     const { identity } = account;
     await removeProofs(call, identity);
     await signOutElsewhere(call, identity);
+    // Whoever had got into the account may have made some.
+    await call.tx.deleteFrom("personal_tokens").where("identity", "=", identity).execute();
     await call.tx
       .updateTable("accounts")
       .set({ ...accountRow(call, { ...account, proof }), create_time: account.create_time })

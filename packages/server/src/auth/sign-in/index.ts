@@ -5,7 +5,6 @@ import { createProviderClient } from "./provider-client.ts";
 import { createTokenGrants } from "./token-grants.ts";
 import type { SignIn, SignInDeps } from "./sign-in.ts";
 
-
 export function createSignIn(deps: SignInDeps): SignIn {
   const { config, reader, writer, secrets, tokens, authenticate, fetch, external, fetchDocument, auditor, log } = deps;
   const provider = createProviderClient({

@@ -11,7 +11,7 @@ import { deletePackages } from "../catalog/remove.ts";
 import { withReleases } from "../catalog/releases.ts";
 import { CATALOG_STATE, insertPackages } from "../catalog/rows.ts";
 import { hasOtherPredicate, isDocumentType } from "./media-types.ts";
-import { forgetReading, outdatedReadings, packagesOf, replaceReading, statementsOf } from "./outdated.ts";
+import { forgetReading, outdatedReadings, packagesOf, replaceReading, statementsOf } from "./older-readings.ts";
 import { ATTACHED_READERS_VERSION } from "./readers-version.ts";
 import type { AttachedDocument, AttachedLayer, StoredStatement } from "./types.ts";
 

@@ -23,7 +23,7 @@ import {
   writeAttachedPart,
   writeAttachedStatements,
 } from "../attached/queue.ts";
-import { outdatedReadings } from "../attached/outdated.ts";
+import { outdatedReadings } from "../attached/older-readings.ts";
 import type { StoredStatement } from "../attached/types.ts";
 
 /** How the reading of a document ended: it was read, does not count, or its manifest could not be read. */
