@@ -13,7 +13,8 @@ const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const FROM_SOURCES = { MOORAGE_BUNDLE: "" };
 
 // Resolved to their real paths, workspace packages are below packages/, and the others below node_modules/.
-const SERVER = /\/packages\/server\//;
+// Names near to a wrong one, which import nothing, cost nothing.
+const SERVER = /\/packages\/server\/(?!src\/lib\/near\.ts)/;
 const API = /\/packages\/api\/|\/node_modules\/@(?:bufbuild|connectrpc)\//;
 // What only a running server needs.
 const SERVING = /\/packages\/server\/src\/(?:transport|oci|admin|webhooks|mirroring|runtime)\/|\/node_modules\/pino\//;

@@ -2,8 +2,9 @@ import { lookup } from "node:dns/promises";
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "@moorage/server";
-import { describeSpace, isScarce, spaceOf } from "@moorage/server/disk-space";
+import { isScarce, spaceOf } from "@moorage/server/disk-space";
 import { folderProblem } from "@moorage/server/folder";
+import { bytesText } from "../output/sizes.ts";
 import { type Check, failed, notChecked, ok, warning } from "./check.ts";
 
 const LITTLE_SHARE = 0.05;
@@ -28,10 +29,12 @@ export async function examineDisk({ dataDir, diskReserveBytes }: Config): Promis
   if (!existsSync(folder)) return notChecked(name, `there is no ${folder} yet`);
   const space = await spaceOf(folder);
   if (space === undefined) return failed(name, `the file system of ${folder} does not answer`);
-  const message = `${folder}: ${describeSpace(space)} free`;
+  const { freeBytes, totalBytes, files, freeFiles } = space;
+  const noFiles = files > 0 && freeFiles === 0 ? ", and it takes no more files" : "";
+  const message = `${folder}: ${bytesText(freeBytes)} of ${bytesText(totalBytes)} free${noFiles}`;
   const fix = "delete what is not needed and run moorage gc, or enlarge it (docs/operations.md#a-full-disk)";
   if (isScarce(space)) return failed(name, message, fix);
-  const isLittle = space.freeBytes < space.totalBytes * LITTLE_SHARE || space.freeBytes < 2 * diskReserveBytes;
+  const isLittle = freeBytes < totalBytes * LITTLE_SHARE || freeBytes < 2 * diskReserveBytes;
   return isLittle ? warning(name, message, fix) : ok(name, message);
 }
 
