@@ -23,7 +23,9 @@ async function firstSteps({ dataDir, registryAudience, registryUrl, organization
   const [{ platformToken }, { signInLink }] = await Promise.all([import("./caller.ts"), import("./sign-in-link.ts")]);
   const flag = resolve(dataDir) === resolve("data") ? "" : ` --data-dir ${quote(dataDir)}`;
   const place = registryUrl.startsWith("http:") ? `http://${registryAudience}` : registryUrl;
-  const push = `Push: ${OWN_COMMAND} sample --push ${place}/${organization}/hello:1${flag} # ${OWN_COMMAND} hints${flag}\n`;
+  // In a clone the README says so, and the line would not fit a terminal.
+  const more = OWN_COMMAND === "moorage" ? ` # moorage hints${flag}` : "";
+  const push = `Push: ${OWN_COMMAND} sample --push ${place}/${organization}/hello:1${flag}${more}\n`;
   try {
     const { url, token } = await platformToken({ kind: "data folder", url: undefined, dataDir });
     return `Sign in: ${await signInLink(url, token)}\n${push}`;

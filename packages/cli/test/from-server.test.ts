@@ -30,7 +30,8 @@ function machine(t: TestContext, { url }: Source): { home: string; shell: Shell 
   const own = { HOME: home, XDG_CONFIG_HOME: config, XDG_CACHE_HOME: cache, npm_config_cache: join(cache, "npm") };
   return {
     home,
-    shell: (line, env = {}) => run("bash", ["-euc", line], { cwd: home, env: { ...own, PATH, URL: url, ...env } }),
+    shell: (line, env = {}) =>
+      run("bash", ["--norc", "-euc", line], { cwd: home, env: { ...own, PATH, URL: url, ...env } }),
   };
 }
 

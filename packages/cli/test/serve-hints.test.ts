@@ -8,7 +8,7 @@ import { eventually } from "../../server/test/support/eventually.ts";
 const NODE = process.execPath;
 const HINT = /npx moorage token/;
 const LINK = /^(Sign in: )http:\S+\/sign-in\/link#([\w-]{43})$/m;
-const PUSH = /^Push: (moorage sample --push \S+) # moorage hints\s*$/m;
+const PUSH = /^Push: npx (moorage sample --push \S+)\s*$/m;
 
 test("piped, serve prints lines of JSON alone, and `moorage hints` prints what to try next on that server", async (t) => {
   const cwd = temporaryFolder(t);

@@ -38,7 +38,7 @@ test("from the bundle and from the sources, programs print the same", async (t) 
 });
 
 /** The programs of child processes that answer tasks. */
-const OF_POOLS = ["boot/large-process", "libraries/reading-child", "security/catalog/reader-tasks"];
+const OF_POOLS = ["boot/large-process", "libraries/reading-child", "security/reading/reader-tasks"];
 
 test("each thread and process of a server starts from the bundle", async (t) => {
   const cwd = temporaryFolder(t);
@@ -67,7 +67,7 @@ test("each thread and process of a server starts from the bundle", async (t) => 
 test("the stack trace of an error in the bundled command names the source and its line", async () => {
   const thrower = "data:text/javascript,console.log=()=>{throw new Error('printed')}";
   const { stderr } = await run(process.execPath, ["--import", thrower, LAUNCHER, "--version"]);
-  assert.match(stderr, /Error: printed[^]*\/packages\/cli\/src\/main\.ts:8:\d+/);
+  assert.match(stderr, /Error: printed[^]*\/packages\/cli\/src\/start\.ts:9:\d+/);
 });
 
 test("where nothing can bundle, the sources run", async (t) => {

@@ -20,12 +20,9 @@ test("the history of a tag, what differs in it, and what it was at a time", { ti
     ],
   );
   const [second, first] = moves;
-  const owner = (
-    await json<Moves & { moves: { actor: string }[] }>("tags", "history", "acme/team/app:1.0", "--limit", "1")
-  ).moves[0]?.actor;
   assert.equal(
     timeless(await ok("tags", "history", "acme/team/app:1.0", "-o", "csv")),
-    `when,why,from,to,who\nTIME,push,${BUILD[1]},${BUILD[2]},${owner}\nTIME,push,,${BUILD[1]},${owner}\n`,
+    `when,why,from,to,who\nTIME,push,${BUILD[1]},${BUILD[2]},owner\nTIME,push,,${BUILD[1]},owner\n`,
   );
   const since = await json<Moves>("tags", "history", "acme/team/app:1.0", "--since", second?.time ?? "");
   assert.deepEqual(

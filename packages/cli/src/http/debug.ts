@@ -53,11 +53,16 @@ function withoutTokens(text: string): string {
 function hidden(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), (name, value: unknown) =>
-      typeof value === "string" && isSecret(name) ? "***" : value,
+      typeof value === "string" ? (isSecret(name) ? "***" : withoutFragment(value)) : value,
     );
   } catch {
     return text;
   }
+}
+
+/** A link whose secret stands behind the `#`, where browsers send it to no server. */
+function withoutFragment(text: string): string {
+  return /^https?:\/\/[^#]*#/.test(text) ? `${text.slice(0, text.indexOf("#") + 1)}***` : text;
 }
 
 function isSecret(name: string): boolean {

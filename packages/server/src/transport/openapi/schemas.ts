@@ -50,6 +50,7 @@ export function createSchemas(comments: Comments): Schemas {
       form === "answer"
         ? fields.filter((field) => !isV1(message) && isAlwaysPrinted(field)).map((field) => field.jsonName)
         : requiredOf(message);
+    const needed = neededMember(message);
     const choices = message.oneofs.flatMap((oneof) => pairsOf(oneof.fields.map((field) => field.jsonName)));
     return {
       type: "object",
@@ -62,6 +63,7 @@ export function createSchemas(comments: Comments): Schemas {
       ),
       ...(required.length > 0 && { required }),
       ...(choices.length > 0 && { allOf: choices.map((pair) => ({ not: { required: pair } })) }),
+      ...(form === "input" && needed.length > 0 && { anyOf: needed.map((name) => ({ required: [name] })) }),
       additionalProperties: false,
     };
   };
@@ -105,10 +107,18 @@ export function createSchemas(comments: Comments): Schemas {
 
   const described = (name: string): Schema => (comments[name] === undefined ? {} : { description: comments[name] });
   const relaxed = (message: DescMessage, required: readonly string[]): Schema => {
-    const { required: _, ...schema } = messageSchema(message, "input");
+    const { required: _, anyOf: __, ...schema } = messageSchema(message, "input");
     return { ...schema, ...(required.length > 0 && { required }) };
   };
   return { refOf, requiredOf, relaxed, ofField, components };
+}
+
+/** The members of a oneof of which one is needed; empty where none is. No message has two such oneofs. */
+function neededMember(message: DescMessage): string[] {
+  const needed = message.oneofs.find(
+    ({ fields }) => fields.length > 1 && fields.some((field) => hasBehavior(field, FieldBehavior.REQUIRED)),
+  );
+  return needed?.fields.map((field) => field.jsonName) ?? [];
 }
 
 function requiredOf(message: DescMessage): string[] {
