@@ -95,7 +95,7 @@ export async function makePasskey(by: Authority & { name?: string }, label: stri
 /** Why no passkey can be made or used on this page; undefined where they can. */
 export function noPasskeys(): string | undefined {
   if (/^[\d.]+$|^\[/.test(window.location.hostname))
-    return "Passkeys need a host name in the address of this page, not a number.";
+    return "Passkeys need a host name in the address of this page, not an IP address.";
   if (!window.isSecureContext) return "Passkeys need https.";
   return window.PublicKeyCredential === undefined ? "This browser has no passkeys." : undefined;
 }

@@ -4,6 +4,7 @@ import { fieldErrors, otherError } from "../../lib/field-errors.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { Stack } from "../../ui/page.tsx";
 import { AppSetUp } from "./app-set-up.tsx";
 import { useSteps } from "./use-steps.ts";
 
@@ -39,52 +40,54 @@ export function MakeProof({ by, isNew, action, onDone, children }: MakeProofProp
         submit(event.currentTarget);
       }}
     >
-      {children}
-      {asked?.next === "setUp" ? (
-        <>
-          <p>Your organization asks for a second factor beside a password.</p>
-          <AppSetUp {...asked} />
-        </>
-      ) : (
-        <>
-          {isNew && (
-            <TextField
-              label="Name"
-              name="name"
-              help="Your e-mail address, or a name: you sign in with it"
-              error={faults("name")}
-              required
-              autoComplete="username"
-              autoCapitalize="none"
-              spellCheck={false}
-            />
-          )}
-          {isPassword && (
-            <TextField
-              label="Password"
-              name="password"
-              type="password"
-              help="At least 12 characters, such as four words"
-              error={faults("password")}
-              required
-              autoComplete="new-password"
-            />
-          )}
-        </>
-      )}
-      <ErrorNote error={otherError(error, ["name", "password"])} />
-      <Button look="primary" type="submit" isBusy={isBusy}>
-        {isPassword ? action : "Create a passkey"}
-      </Button>
-      {reason === undefined ? (
-        asked === undefined && (
-          <Button look="quiet" onClick={() => setIsPassword(!isPassword)}>
-            {isPassword ? "Use a passkey instead" : "Use a password instead"}
-          </Button>
-        )
-      ) : (
-        <p>{reason}</p>
-      )}
+      <Stack>
+        {children}
+        {asked?.next === "setUp" ? (
+          <>
+            <p>Your organization asks for a second factor beside a password.</p>
+            <AppSetUp {...asked} />
+          </>
+        ) : (
+          <>
+            {isNew && (
+              <TextField
+                label="Name"
+                name="name"
+                help="Your e-mail address, or a name: you sign in with it"
+                error={faults("name")}
+                required
+                autoComplete="username"
+                autoCapitalize="none"
+                spellCheck={false}
+              />
+            )}
+            {isPassword && (
+              <TextField
+                label="Password"
+                name="password"
+                type="password"
+                help="At least 12 characters, such as four words"
+                error={faults("password")}
+                required
+                autoComplete="new-password"
+              />
+            )}
+          </>
+        )}
+        <ErrorNote error={otherError(error, ["name", "password"])} />
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          {isPassword ? action : "Create a passkey"}
+        </Button>
+        {reason === undefined ? (
+          asked === undefined && (
+            <Button look="quiet" onClick={() => setIsPassword(!isPassword)}>
+              {isPassword ? "Use a passkey instead" : "Use a password instead"}
+            </Button>
+          )
+        ) : (
+          <p>{reason}</p>
+        )}
+      </Stack>
     </form>
   );
 }

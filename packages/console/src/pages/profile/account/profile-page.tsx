@@ -33,7 +33,7 @@ export function ProfilePage() {
           <PasswordSection account={account} onChanged={changed} />
         </>
       ) : mayMake ? (
-        <Section title="Make a way in that stays">
+        <Section title="Set up a passkey or a password">
           <Stack>
             <Note>
               {first !== undefined && "You are signed in by the link of the first start. "}
