@@ -4,7 +4,7 @@ import { fieldErrors, otherError } from "../../lib/field-errors.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { Stack } from "../../ui/page.tsx";
+import { Row, Stack } from "../../ui/page.tsx";
 import { AppSetUp } from "./app-set-up.tsx";
 import { useSteps } from "./use-steps.ts";
 
@@ -75,18 +75,17 @@ export function MakeProof({ by, isNew, action, onDone, children }: MakeProofProp
           </>
         )}
         <ErrorNote error={otherError(error, ["name", "password"])} />
-        <Button look="primary" type="submit" isBusy={isBusy}>
-          {isPassword ? action : "Create a passkey"}
-        </Button>
-        {reason === undefined ? (
-          asked === undefined && (
+        <Row>
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            {isPassword ? action : "Create a passkey"}
+          </Button>
+          {reason === undefined && asked === undefined && (
             <Button look="quiet" onClick={() => setIsPassword(!isPassword)}>
               {isPassword ? "Use a passkey instead" : "Use a password instead"}
             </Button>
-          )
-        ) : (
-          <p>{reason}</p>
-        )}
+          )}
+        </Row>
+        {reason !== undefined && <p>{reason}</p>}
       </Stack>
     </form>
   );
