@@ -15,7 +15,7 @@ interface Lock {
 test("every package runs on the Node that the README and CONTRIBUTING name", () => {
   const { packages } = JSON.parse(read("package-lock.json")) as Lock;
   for (const document of ["README.md", "CONTRIBUTING.md"]) {
-    const [, major] = /\bNode (\d+) or later/.exec(read(document)) ?? [];
+    const [, major] = /\bNode (\d+) or later and npm\b/.exec(read(document)) ?? [];
     assert.ok(major, `${document} names the version of Node`);
     const unfit = Object.entries(packages).filter(([, { engines }]) => {
       const range = Array.isArray(engines) ? undefined : engines?.node;

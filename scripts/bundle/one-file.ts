@@ -50,7 +50,7 @@ export async function oneFileOf(name: keyof typeof ONE_FILES): Promise<OneFile> 
     resolve: { alias: ALIASES },
     transform: {
       target: "node22",
-      define: { MOORAGE_VERSION: JSON.stringify(commandVersion()), MOORAGE_COMPLETIONS: JSON.stringify(completions()) },
+      define: { PACKED_VERSION: JSON.stringify(commandVersion()), PACKED_COMPLETIONS: JSON.stringify(completions()) },
     },
     plugins: [replacements],
     onLog: failOnWarning,

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { UsageFailure } from "../command/failure.ts";
 import { calledFile, isCalled } from "./called-file.ts";
 
-declare const MOORAGE_COMPLETIONS: Readonly<Record<string, string>>;
+declare const PACKED_COMPLETIONS: Readonly<Record<string, string>>;
 
 /** The text of a shell's script, by the name that its file has in the package. */
 export function completionScript(file: string): string {
-  return MOORAGE_COMPLETIONS[file] ?? "";
+  return PACKED_COMPLETIONS[file] ?? "";
 }
 
 /**

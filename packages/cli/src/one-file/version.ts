@@ -1,6 +1,6 @@
-declare const MOORAGE_VERSION: string;
+declare const PACKED_VERSION: string;
 
 /** The version of the package that the file was made from. */
 export function ownVersion(): string {
-  return MOORAGE_VERSION;
+  return PACKED_VERSION;
 }

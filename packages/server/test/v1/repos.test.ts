@@ -6,6 +6,7 @@ import { CatalogTier, Registry } from "@moorage/api/v1/registry";
 import { blamed, type Json, type Platform, rows, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 import { statementsRun } from "../support/statements.ts";
+import { eventually } from "../support/eventually.ts";
 
 const { createRepo, deleteRepo, listRepos, updateRepo } = Registry.method;
 const README_BYTES = 512 * 1024;
@@ -142,6 +143,8 @@ describe("repos by v1", () => {
       [true, "2030-01-01T00:00:00.000Z", true],
     );
     const turn = async (): Promise<unknown> => (await platform.ok("GET", `/registry/v2/repos/${id}/sync`))["nextTime"];
+    // The turn of a new mirror is due at once: the next one is an hour later.
+    await eventually(async () => Date.parse(String(await turn())) > Date.now() + 60_000);
     const before = await turn();
     platform.clock.offsetMs += 1_000;
     const { source: from, expiration } = syncConfig;
