@@ -95,7 +95,7 @@ async function signIn(
     uid,
     mayPush: made.status === 200,
     maySee: seen.status === 200,
-    told: String((await platform.ok("GET", `/iam/v2/identities/${uid}`))["groupsLeftOut"]),
+    told: String((await platform.call("GET", `/iam/v2/identities/${uid}`, { token })).body["groupsLeftOut"]),
   };
 }
 
