@@ -68,7 +68,7 @@ interface Person {
   /** Whether the default role is there: the right to see the organization. */
   maySee: boolean;
   /** What the person's page says of groups that are not there. */
-  told: string;
+  leftOut: string;
 }
 
 let repos = 0;
@@ -95,13 +95,13 @@ async function signIn(
     uid,
     mayPush: made.status === 200,
     maySee: seen.status === 200,
-    told: String((await platform.call("GET", `/iam/v2/identities/${uid}`, { token })).body["groupsLeftOut"]),
+    leftOut: String((await platform.call("GET", `/iam/v2/identities/${uid}`, { token })).body["groupsLeftOut"]),
   };
 }
 
-const rights = ({ mayPush, maySee, told }: Person) => ({ mayPush, maySee, told });
-const MAPPED = { mayPush: true, maySee: true, told: "" };
-const VIEWER = { mayPush: false, maySee: true, told: "" };
+const rights = ({ mayPush, maySee, leftOut }: Person) => ({ mayPush, maySee, leftOut });
+const MAPPED = { mayPush: true, maySee: true, leftOut: "" };
+const VIEWER = { mayPush: false, maySee: true, leftOut: "" };
 
 describe("Keycloak", () => {
   test("with full paths the mapping names the path, with its slash; neither the parent nor the bare name match", async () => {
@@ -122,8 +122,8 @@ describe("Keycloak", () => {
     const provider = await recipe(always, "registry-dev", { groupsClaim: "realm_access.roles" });
     const roles = ["offline_access", "registry-dev"];
     assert.deepEqual(rights(await signIn(always, provider, "ada", { realm_access: { roles } })), MAPPED);
-    const told = "the token has no claim realm_access.roles";
-    assert.deepEqual(rights(await signIn(always, provider, "ada", {})), { ...VIEWER, told });
+    const leftOut = "the token has no claim realm_access.roles";
+    assert.deepEqual(rights(await signIn(always, provider, "ada", {})), { ...VIEWER, leftOut });
   });
 
   test("a scope that the client does not have ends the sign-in with the provider's error", async () => {
@@ -164,8 +164,11 @@ describe("Dex", () => {
 
   test("without the scope nobody has groups, and the person's page says so", async () => {
     const provider = await recipe(byScope, "developers");
-    const told = "the token has no claim groups";
-    assert.deepEqual(rights(await signIn(byScope, provider, "ada", { groups: ["developers"] })), { ...VIEWER, told });
+    const leftOut = "the token has no claim groups";
+    assert.deepEqual(rights(await signIn(byScope, provider, "ada", { groups: ["developers"] })), {
+      ...VIEWER,
+      leftOut,
+    });
   });
 });
 
@@ -193,7 +196,7 @@ describe("Entra", () => {
     };
     const eve = await signIn(always, provider, "eve", overage);
     assert.deepEqual([eve.mayPush, eve.maySee], [false, true]);
-    assert.match(eve.told, /^all groups: .* claim groups is left out \(overage\)$/);
+    assert.match(eve.leftOut, /^all groups: .* claim groups is left out \(overage\)$/);
     const assigned = await signIn(always, provider, "eve", { ...person("object-eve"), groups: [OBJECT] });
     assert.deepEqual([assigned.uid, rights(assigned)], [eve.uid, MAPPED], "with the application's groups alone");
   });
@@ -228,10 +231,10 @@ describe("Okta", () => {
   test("groups that the filter lets through are there by name with the scope groups", async () => {
     const provider = await recipe(byScope, "registry-dev", { additionalScopes: ["email", "profile", "groups"] });
     assert.deepEqual(rights(await signIn(byScope, provider, "00u1", { groups: ["registry-dev"] })), MAPPED);
-    const told = "the token has no claim groups";
+    const leftOut = "the token has no claim groups";
     assert.deepEqual(
       rights(await signIn(byScope, provider, "00u1", {})),
-      { ...VIEWER, told },
+      { ...VIEWER, leftOut },
       "the filter matched none",
     );
   });
