@@ -6,7 +6,7 @@ import { listenAnew } from "./unused-port.ts";
 import type { Platform } from "./platform.ts";
 
 // Where providers write groups besides, and what they write when they leave them out.
-const GROUP_CLAIMS = ["realm_access", "https://example.com/groups", "hasgroups"];
+const GROUP_CLAIMS = ["groups", "realm_access", "https://example.com/groups", "hasgroups"];
 
 /** A real OpenID provider (oidc-provider) on loopback where people sign in on its own pages. */
 export interface PeopleProvider {
@@ -28,8 +28,11 @@ const NOWHERE = "https://nowhere.example.com/";
 export const CLIENT = { id: "moorage", secret: "a secret of the provider" };
 export const OTHER_CLIENT = { id: "another organization", secret: "another secret" };
 
-/** Its clients are CLIENT and OTHER_CLIENT; people are sent back to the redirect URIs that are registered for them. */
-export async function openPeopleProvider(): Promise<PeopleProvider> {
+/**
+ * Its clients are CLIENT and OTHER_CLIENT; people are sent back to the redirect URIs that are registered for them.
+ * `groupsByScope`: whether ID tokens name the groups only when the scope `groups` was asked for.
+ */
+export async function openPeopleProvider({ groupsByScope = true } = {}): Promise<PeopleProvider> {
   const registered = new Set<string>();
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
   const server = createServer((request, response) => {
@@ -69,12 +72,12 @@ export async function openPeopleProvider(): Promise<PeopleProvider> {
       cookies: { keys: ["a key of a test"] },
       pkce: { required: () => false },
       conformIdTokenClaims: false,
-      scopes: ["openid", "email", "profile", "groups"],
+      scopes: ["openid", "email", "profile", ...(groupsByScope ? ["groups"] : [])],
       claims: {
-        openid: ["sub", "oid"],
+        openid: ["sub", "oid", "hd", ...(groupsByScope ? [] : GROUP_CLAIMS)],
         email: ["email", "email_verified"],
-        profile: ["name"],
-        groups: ["groups", ...GROUP_CLAIMS],
+        profile: ["name", "preferred_username"],
+        ...(groupsByScope && { groups: GROUP_CLAIMS }),
       },
       findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ sub, ...people.claims }) }),
       features: { devInteractions: { enabled: true } },
