@@ -1,25 +1,43 @@
 #!/usr/bin/env bash
 # Makes roots of images with the tools that put packages into images, for .ci/compare.sh:
-#   .ci/compared-images.sh FOLDER
+#   .ci/compared-images.sh FOLDER [KIND]…
 # Each kind is FOLDER/KIND/root, with FOLDER/KIND/locks, lines of PARSER:FILE for osv-scanner with the same packages: lock
 # files that the tool wrote beside, or that are made of what its package manager says. Fetches from the registries of
-# Debian, npm, PyPI, Maven, Go and Rust. Prints the kinds that could not be made here, and why; exits with 0 all the same.
+# Debian, npm, PyPI, Maven, Go and Rust. Makes all kinds where none is named. Prints the kinds that could not be made here,
+# and why; exits with 0 all the same.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 WORK=$1
 DEPENDENCIES='{"express":"4.19.2","lodash":"4.17.20","@babel/runtime":"7.24.0","minimist":"1.2.5"}'
+KINDS=("${@:2}")
 # kind NAME FUNCTION: calls the function with the folder of the kind, in which `root` exists.
 kind() {
   local folder=$WORK/$1 status=0
+  [ "${#KINDS[@]}" -eq 0 ] || [[ " ${KINDS[*]} " == *" $1 "* ]] || return 0
   mkdir -p "$folder/root"
   # In a condition, the shell would go on after a command that fails.
   set +e
-  (set -e; "$2" "$folder") >"$folder.log" 2>&1
+  (set -eE; trap 'failed $? "$BASH_COMMAND" >"$folder.failed"' ERR; "$2" "$folder") >"$folder.log" 2>&1
   status=$?
   set -e
   [ "$status" -ne 0 ] || return 0
-  echo "$1: not made: $(grep -v '^ *$' "$folder.log" | tail -n 1)"
-  rm -rf "$folder"
+  echo "$1: not made: $(reason "$folder" "$status")"
+  rm -rf "$folder" "$folder.failed"
+}
+
+# failed STATUS COMMAND: says which command of a kind has failed, and how. `timeout` ends with 124.
+failed() {
+  local how="ended with status $1"
+  [ "$1" -ne 124 ] || how="took longer than its time limit"
+  echo "\`${2%%$'\n'*}\` $how"
+}
+
+# reason FOLDER STATUS: the command that failed, and the last line that it printed, if any.
+reason() {
+  local command last
+  command=$(cat "$1.failed" 2>/dev/null) || command="it ended with status $2"
+  last=$(grep -v '^ *$' "$1.log" | tail -n 1) || true
+  echo "$command: ${last:-it printed nothing}"
 }
 
 # download FOLDER PACKAGE…: the packages of this machine's Debian.
@@ -111,12 +129,14 @@ go_program() {
 rust_program() {
   command -v cargo >/dev/null
   local tools=$ROOT/build/tools/cargo-auditable
-  [ -x "$tools/bin/cargo-auditable" ] || CARGO_BUILD_JOBS=1 timeout 900 cargo install --quiet --locked cargo-auditable --root "$tools"
+  # A machine that is busy may take longer than the limit: what was built by then is used the next time.
+  [ -x "$tools/bin/cargo-auditable" ] || CARGO_BUILD_JOBS=1 timeout 1800 cargo install --locked cargo-auditable \
+    --root "$tools" --target-dir "$tools/target"
   mkdir -p "$1/source/src" "$1/root/usr/bin"
   printf '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nitoa = "=1.0.9"\nserde = "=1.0.190"\n' \
     >"$1/source/Cargo.toml"
   echo 'fn main() { println!("{}", itoa::Buffer::new().format(1)); }' >"$1/source/src/main.rs"
-  (cd "$1/source" && PATH="$tools/bin:$PATH" timeout 300 cargo auditable build --quiet --release)
+  (cd "$1/source" && PATH="$tools/bin:$PATH" timeout 300 cargo auditable build --release)
   cp "$1/source/target/release/shop" "$1/root/usr/bin/shop"
   echo "Cargo.lock:$1/source/Cargo.lock" >"$1/locks"
 }

@@ -151,6 +151,26 @@ export const SPELLED: readonly SpelledPackage[] = [
     others: ["pkg:rpm/almalinux/zlib?distro=cerulean-leopard", "pkg:rpm/almalinux/zlib?arch=x86_64"],
   },
   {
+    purl: "pkg:rpm/opensuse/openssl-3@3.5.0-2.1?arch=x86_64&distro=opensuse-tumbleweed-20261101",
+    name: "openssl-3",
+    version: "3.5.0-2.1",
+    image: { id: "opensuse-tumbleweed", version: "20261101" },
+    sbom: ["pkg:rpm/opensuse-tumbleweed/openssl-3@3.5.0-2.1?arch=x86_64&distro=opensuse-tumbleweed-20261101"],
+    broader: [
+      "pkg:rpm/opensuse/openssl-3?distro=opensuse-tumbleweed",
+      "pkg:rpm/opensuse/openssl-3@3.5.0-2.1?distro=opensuse.tumbleweed-20261001",
+    ],
+    others: ["pkg:rpm/opensuse/openssl-3?distro=opensuse-leap-15.6", "pkg:rpm/suse/openssl-3"],
+  },
+  {
+    purl: "pkg:rpm/mariner/curl@8.8.0-5.cm2?arch=x86_64&distro=mariner-2.0",
+    name: "curl",
+    version: "8.8.0-5.cm2",
+    sbom: ["pkg:rpm/cbl-mariner/curl@8.8.0-5.cm2?arch=x86_64&distro=cbl-mariner-2.0"],
+    broader: ["pkg:rpm/mariner/curl?distro=2.0"],
+    others: ["pkg:rpm/azurelinux/curl?distro=azurelinux-3.0", "pkg:rpm/mariner/curl?distro=mariner-1.0"],
+  },
+  {
     purl: "pkg:deb/debian/raspi@1?arch=armhf&distro=debian-12",
     name: "raspi",
     version: "1",

@@ -1,118 +1,13 @@
-/** A distribution: how it, its purls and its releases are called. */
-interface Distribution {
-  /** The ID of its os-release. */
-  id: string;
-  /** The namespace of its purls. */
-  namespace: string;
-  /** Other names that tools give to it, in lower case. */
-  others?: readonly string[];
-  /** How many numbers of a version name the release; the others name its updates. 0: it has no releases. */
-  numbers: number;
-  /** Its releases with more numbers are maintained beside each other: where both are said, they must be the same. */
-  hasMinors?: boolean;
-  /** Releases by their code names, in lower case with hyphens. */
-  codeNames?: Readonly<Record<string, string>>;
-}
-
-// Everything that is known of distributions and the names of their releases. Sources: the lists of releases of each.
-const DISTRIBUTIONS: readonly Distribution[] = [
-  {
-    id: "debian",
-    namespace: "debian",
-    numbers: 1,
-    codeNames: {
-      squeeze: "6",
-      wheezy: "7",
-      jessie: "8",
-      stretch: "9",
-      buster: "10",
-      bullseye: "11",
-      bookworm: "12",
-      trixie: "13",
-      forky: "14",
-      duke: "15",
-    },
-  },
-  {
-    id: "ubuntu",
-    namespace: "ubuntu",
-    numbers: 2,
-    codeNames: {
-      precise: "12.04",
-      trusty: "14.04",
-      xenial: "16.04",
-      bionic: "18.04",
-      focal: "20.04",
-      groovy: "20.10",
-      hirsute: "21.04",
-      impish: "21.10",
-      jammy: "22.04",
-      kinetic: "22.10",
-      lunar: "23.04",
-      mantic: "23.10",
-      noble: "24.04",
-      oracular: "24.10",
-      plucky: "25.04",
-      questing: "25.10",
-      resolute: "26.04",
-    },
-  },
-  { id: "alpine", namespace: "alpine", others: ["alpine-linux", "alpinelinux"], numbers: 2 },
-  { id: "wolfi", namespace: "wolfi", numbers: 0 },
-  { id: "chainguard", namespace: "chainguard", numbers: 0 },
-  {
-    id: "rhel",
-    namespace: "redhat",
-    others: ["red-hat", "red-hat-enterprise-linux", "enterprise_linux", "enterprise-linux"],
-    numbers: 1,
-    hasMinors: true,
-    codeNames: { santiago: "6", maipo: "7", ootpa: "8", plow: "9", coughlan: "10" },
-  },
-  { id: "centos", namespace: "centos", others: ["centos-linux"], numbers: 1 },
-  {
-    id: "rocky",
-    namespace: "rocky",
-    others: ["rocky-linux", "rockylinux"],
-    numbers: 1,
-    codeNames: { "green-obsidian": "8", "blue-onyx": "9", "red-quartz": "10" },
-  },
-  {
-    id: "almalinux",
-    namespace: "almalinux",
-    others: ["alma", "alma-linux"],
-    numbers: 1,
-    codeNames: {
-      "purple-manul": "8.3",
-      "electric-cheetah": "8.4",
-      "arctic-sphynx": "8.5",
-      "sky-tiger": "8.6",
-      "stone-smilodon": "8.7",
-      "sapphire-caracal": "8.8",
-      "midnight-oncilla": "8.9",
-      "cerulean-leopard": "8.10",
-      "emerald-puma": "9.0",
-      "lime-lynx": "9.1",
-      "turquoise-kodkod": "9.2",
-      "shamrock-pampas-cat": "9.3",
-      "seafoam-ocelot": "9.4",
-      "teal-serval": "9.5",
-      "sage-margay": "9.6",
-      "moss-jungle-cat": "9.7",
-      "purple-lion": "10.0",
-    },
-  },
-  { id: "ol", namespace: "ol", others: ["oracle", "oracle-linux", "oraclelinux"], numbers: 1 },
-  { id: "amzn", namespace: "amzn", others: ["amazon", "amazon-linux", "amazonlinux"], numbers: 1 },
-  { id: "fedora", namespace: "fedora", numbers: 1 },
-  { id: "sles", namespace: "suse", others: ["suse-linux-enterprise-server"], numbers: 2 },
-  { id: "opensuse-leap", namespace: "opensuse", others: ["opensuse.leap"], numbers: 2 },
-];
+import { type Distribution, DISTRIBUTIONS } from "./distribution-table.ts";
 
 const BY_NAME: ReadonlyMap<string, Distribution> = new Map(
-  // Two distributions of SUSE have packages of one namespace each: their own IDs come first.
+  // Of distributions with one namespace, the last has its name.
   DISTRIBUTIONS.flatMap((each) =>
     [each.id, each.namespace, ...(each.others ?? [])].map((name): [string, Distribution] => [name, each]),
   ),
+);
+const BY_CPE: ReadonlyMap<string, Distribution> = new Map(
+  DISTRIBUTIONS.flatMap((each) => (each.cpes ?? []).map((cpe): [string, Distribution] => [cpe, each])),
 );
 const BY_CODE_NAME: ReadonlyMap<string, Release> = new Map(
   DISTRIBUTIONS.flatMap(({ id, codeNames = {} }) =>
@@ -136,6 +31,14 @@ export function distributionId(name: string): string {
 export function namespaceOf(name: string): string {
   const folded = fold(name);
   return BY_NAME.get(folded)?.namespace ?? folded;
+}
+
+/** The distribution whose releases the CPEs of this vendor and product name, in lower case; undefined for none. */
+export function distributionOfCpe(
+  vendor: string,
+  product: string,
+): Pick<Distribution, "id" | "type" | "namespace" | "numbers"> | undefined {
+  return BY_CPE.get(`${vendor}:${product}`);
 }
 
 const fold = (name: string): string => name.trim().toLowerCase().replaceAll(" ", "-");

@@ -1,7 +1,15 @@
 // One reading of package URLs: whoever reads, compares or writes one does it by these.
 
 export { comparableArchitecture } from "./architectures.ts";
-export { distributionId, namespaceOf, readRelease, type Release, releaseOf, versionNamed } from "./distributions.ts";
+export {
+  distributionId,
+  distributionOfCpe,
+  namespaceOf,
+  readRelease,
+  type Release,
+  releaseOf,
+  versionNamed,
+} from "./distributions.ts";
 export { goVersion } from "./go-versions.ts";
 export { isSourcePurl, keysOfPackage, purlMatcher, type PurlOfPackage } from "./match.ts";
 export { normalPurl, otherClassifier } from "./normal.ts";

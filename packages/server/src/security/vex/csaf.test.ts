@@ -114,6 +114,7 @@ test("SUSE: names with version, release and architecture, service packs, and ver
       branch("SLES 15 SP5", { cpe: "cpe:/o:suse:sles:15:sp5" }),
       branch("Basesystem 15 SP5", { cpe: "cpe:2.3:o:suse:sle-module-basesystem:15:sp5:*:*:*:*:*:*" }),
       branch("Leap 15.6", { cpe: "cpe:/o:opensuse:leap:15.6" }),
+      branch("Tumbleweed", { cpe: "cpe:/o:opensuse:tumbleweed" }),
       branch("libopenssl3-3.0.8-150500.5.57.1.x86_64"),
       branch("openssl-3"),
     ),
@@ -121,6 +122,7 @@ test("SUSE: names with version, release and architecture, service packs, and ver
       related("default_component_of", "libopenssl3-3.0.8-150500.5.57.1.x86_64", "Basesystem 15 SP5"),
       related("default_component_of", "openssl-3", "SLES 15 SP5"),
       related("default_component_of", "openssl-3", "Leap 15.6"),
+      related("default_component_of", "openssl-3", "Tumbleweed"),
     ],
   };
   assert.deepEqual(
@@ -128,12 +130,13 @@ test("SUSE: names with version, release and architecture, service packs, and ver
       cve: "CVE-2026-1",
       product_status: {
         recommended: ["Basesystem 15 SP5:libopenssl3-3.0.8-150500.5.57.1.x86_64", "SLES 15 SP5:openssl-3"],
-        known_not_affected: ["SLES 15 SP5:openssl-3", "Leap 15.6:openssl-3"],
+        known_not_affected: ["SLES 15 SP5:openssl-3", "Leap 15.6:openssl-3", "Tumbleweed:openssl-3"],
       },
     }),
     [
       "not_affected pkg:rpm/suse/openssl-3?distro=sles-15.5",
       "not_affected pkg:rpm/opensuse/openssl-3?distro=opensuse-leap-15.6",
+      "not_affected pkg:rpm/opensuse/openssl-3?distro=opensuse-tumbleweed",
       "fixed pkg:rpm/suse/libopenssl3@3.0.8-150500.5.57.1?arch=x86_64&distro=sles-15.5",
       "fixed pkg:rpm/suse/openssl-3?distro=sles-15.5 without a version",
     ],

@@ -19,8 +19,11 @@ export interface HeavySend {
   began?: (status: number) => void;
 }
 
-/** Sends the request. `began`: called with its status when the answer begins. */
-export type HeavyRequest = (began?: (status: number) => void) => Promise<HeavyAnswer>;
+/**
+ * Sends the request. `began`: called with its status when the answer begins. `working`: called when the work has begun
+ * that the server does later than it answers; see HeavyInput.isLater.
+ */
+export type HeavyRequest = (began?: (status: number) => void, working?: () => void) => Promise<HeavyAnswer>;
 
 /** A server in a process of its own with two organizations: one sends what is heavy, the other wants to be served. */
 export interface HeavyWorld {
@@ -68,6 +71,8 @@ export interface HeavyInput {
    * longer than a few of them.
    */
   pings?: number;
+  /** What is heavy begins after the request was answered: only pings that are sent meanwhile count. */
+  isLater?: boolean;
   /** Whether others write meanwhile, instead of pinging. */
   writes?: boolean;
   /** How many are sent side by side; eight by default, fewer for what takes long. */

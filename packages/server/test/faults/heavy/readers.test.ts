@@ -1,0 +1,4 @@
+import { playHeavy } from "../../support/heavy/play.ts";
+import { HEAVY } from "../../support/heavy/inputs.ts";
+
+playHeavy(HEAVY.readers);
