@@ -65,7 +65,18 @@ const byRest =
 
 const UID = /(?<![0-9a-f:])[0-9a-f]{40}(?:\/[0-9a-f]{16})*(?![0-9a-f])/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-const RANDOM = new Set(["keyId", "secret", "token", "hint", "code", "url", "requestId", "advisoryId", "checkTime", "eventId"]);
+const RANDOM = new Set([
+  "keyId",
+  "secret",
+  "token",
+  "hint",
+  "code",
+  "url",
+  "requestId",
+  "advisoryId",
+  "checkTime",
+  "eventId",
+]);
 
 /** An answer without what differs between two calls that do the same. */
 function comparable({ code, body }: Outcome): Outcome {

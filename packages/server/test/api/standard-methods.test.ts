@@ -233,7 +233,9 @@ async function askAll(method: DescMethodUnary, request: JsonObject, token: strin
 function plain(json: JsonValue): JsonValue {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
   return Object.fromEntries(
-    Object.entries(json).filter(([name]) => !/^(?:uid|name|code|url|keyId|redirectUri|nextPageToken|.*Time)$/.test(name)),
+    Object.entries(json).filter(
+      ([name]) => !/^(?:uid|name|code|url|keyId|redirectUri|nextPageToken|.*Time)$/.test(name),
+    ),
   );
 }
 

@@ -65,7 +65,9 @@ test("an invite can be created, read, listed and deleted", async () => {
   const list = (query: string): Promise<Json> =>
     platform.ok("GET", `/iam/v2/groupInvites?uidp.children_of=${group}${query}`);
   assert.deepEqual((await list(""))["groupInvites"], [shown, { ...other, code: "", url: "" }]);
-  assert.deepEqual((await list(`&key_id=${String(other["keyId"])}`))["groupInvites"], [{ ...other, code: "", url: "" }]);
+  assert.deepEqual((await list(`&key_id=${String(other["keyId"])}`))["groupInvites"], [
+    { ...other, code: "", url: "" },
+  ]);
   assert.equal((await list("&page_size=1&order_by=created_at desc".replace(" ", "%20"))).totalCount, "2");
   assert.deepEqual(
     (

@@ -143,7 +143,7 @@ describe("repos by v1", () => {
       [true, "2030-01-01T00:00:00.000Z", true],
     );
     const turn = async (): Promise<unknown> => (await platform.ok("GET", `/registry/v2/repos/${id}/sync`))["nextTime"];
-    // The turn of a new mirror is due at once: the next one is an hour later.
+    // The turn of a new mirror is due immediately: the next one is an hour later.
     await eventually(async () => Date.parse(String(await turn())) > Date.now() + 60_000);
     const before = await turn();
     platform.clock.offsetMs += 1_000;

@@ -36,7 +36,13 @@ export function editProviderForm(provider: IdentityProvider): FormSpec<IdentityP
 }
 
 /** Changes what holds for the accounts that this server keeps for an organization. */
-function editAccountsForm({ uid, name, description, defaultRole, accounts }: IdentityProvider): FormSpec<IdentityProvider> {
+function editAccountsForm({
+  uid,
+  name,
+  description,
+  defaultRole,
+  accounts,
+}: IdentityProvider): FormSpec<IdentityProvider> {
   return {
     title: `Edit ${name}`,
     action: "Save",

@@ -19,7 +19,12 @@ const PROVIDERS: ResourceSpec<IdentityProvider> = {
     "Where the people of an organization sign in, by OpenID Connect. Register the redirect URI there, exactly as it stands.",
   columns: [
     { id: "name", header: "Name", orderBy: "name", cell: ({ name }) => name },
-    { id: "issuer", header: "Issuer", cell: ({ oidc, accounts }) => (accounts === undefined ? oidc?.issuer : "Accounts of this server"), isMinor: true },
+    {
+      id: "issuer",
+      header: "Issuer",
+      cell: ({ oidc, accounts }) => (accounts === undefined ? oidc?.issuer : "Accounts of this server"),
+      isMinor: true,
+    },
     {
       id: "redirect",
       header: "Redirect URI",

@@ -100,8 +100,8 @@ export const makeOwnAccount = command(
 );
 
 /**
- * Uses up a recovery link: what proved the account before ends, with all its sessions and personal tokens, and the new proof
- * signs in.
+ * Uses up a recovery link: what proved the account before ends, with all its sessions and personal tokens, and the new
+ * proof signs in.
  * Undefined when the link is not good, its account is gone, or its maker does not hold all that the person holds.
  */
 export const recoverAccount = command(
