@@ -18,8 +18,8 @@ export interface Distribution {
 }
 
 /**
- * Everything that is known of distributions and the names of their releases. Sources: the lists of releases of each, the
- * CPE dictionary of NVD, and the CPEs that vendors publish.
+ * Everything that is known of distributions and the names of their releases. Sources: the lists of releases of each,
+ * the CPE dictionary of NVD, and the CPEs that vendors publish.
  */
 export const DISTRIBUTIONS: readonly Distribution[] = [
   {
