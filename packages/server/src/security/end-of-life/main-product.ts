@@ -1,6 +1,7 @@
 import { ProductSource } from "@moorage/api/messages";
-import { type Database, select } from "../../store/index.ts";
+import type { Database } from "../../store/index.ts";
 import { countingSources } from "../attached/sources.ts";
+import { lookUpPackages, type NamedPackage } from "../packages/lookup.ts";
 import { productKey } from "../records/fields.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { type Product, productById, productByPurl } from "./products.ts";
@@ -29,11 +30,6 @@ export interface ProductVersionFound {
 interface RepoImage {
   repo: string;
   digest: string;
-}
-
-interface PackageRow {
-  purl: string;
-  version: string;
 }
 
 const GITHUB = /^https?:\/\/github\.com\/([\w.-]+)\/([\w.-]+?)(?:\.git)?(?:[/#?].*)?$/i;
@@ -75,7 +71,7 @@ export async function versionOf(
   tag: string,
 ): Promise<ProductVersionFound | undefined> {
   const names = [...new Set(product.purls.flatMap(namesOf))].slice(0, MAX_NAMES);
-  const own = (await packagesNamed(tx, { repo, digest }, names)).find(({ purl }) =>
+  const own = (await packagesIn(tx, { repo, digest }, names)).find(({ purl }) =>
     product.purls.includes(productKey(purl)),
   );
   if (own !== undefined) return { version: own.version, source: own.purl };
@@ -113,19 +109,15 @@ function purlsOf({ name, source }: RepoFacts): string[] {
 }
 
 async function productByPackage(tx: Database, image: RepoImage, name: string): Promise<Product | undefined> {
-  const purls = (await packagesNamed(tx, image, [name])).map(({ purl }) => purl);
+  const purls = (await packagesIn(tx, image, [name])).map(({ purl }) => purl);
   return await productByPurl(tx, [...new Set(purls.map(productKey))]);
 }
 
 /** The packages of these names, by the sources that count for the image in the repo. */
-async function packagesNamed(tx: Database, image: RepoImage, names: readonly string[]): Promise<PackageRow[]> {
-  const counting = names.length === 0 ? [] : await countingSources(tx, image);
-  if (counting.length === 0) return [];
-  const marks = (values: readonly unknown[]): string => values.map(() => "?").join(", ");
-  return await select<PackageRow>(
-    tx,
-    `select p.purl, p.version from image_packages as i join packages as p on p.id = i.package
-      where i.digest = ? and i.source in (${marks(counting)}) and p.name in (${marks(names)}) order by i.n limit ${MAX_PACKAGES}`,
-    [image.digest, ...counting.map(({ source }) => source), ...names],
-  );
+async function packagesIn(tx: Database, image: RepoImage, names: readonly string[]): Promise<NamedPackage[]> {
+  const sources = names.length === 0 ? [] : (await countingSources(tx, image)).map(({ source }) => source);
+  const found: NamedPackage[] = [];
+  const options = { image: { digest: image.digest, sources }, limit: MAX_PACKAGES };
+  await lookUpPackages(tx, { names }, options, (row) => void found.push(row));
+  return found;
 }

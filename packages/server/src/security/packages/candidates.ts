@@ -1,9 +1,9 @@
-import { fullName, isOfDistribution, isPurl, parsedPurl, type Purl, purlMatcher } from "../../lib/purls/index.ts";
-import { type Database, type Row, select } from "../../store/index.ts";
+import { isPurl, purlMatcher } from "../../lib/purls/index.ts";
+import { type Database, select } from "../../store/index.ts";
 import { vulnerabilityKey } from "../records/record.ts";
-import { lookupsOf } from "../matching/package-keys.ts";
 import { statedPackage } from "../vex/applies.ts";
 import { marks } from "../marks.ts";
+import { lookUpPackages, type NamedPackage, namesIn } from "./lookup.ts";
 
 // Which packages a list is about: few, found by an index.
 
@@ -68,56 +68,26 @@ export async function keysBeside(db: Database, keys: readonly string[]): Promise
   return found;
 }
 
-/** A package as texts name it. */
-export type NamedPackage = Pick<Row<"packages">, "id" | "purl" | "name" | "source_name" | "source_version">;
-
-const COLUMNS = "id, purl, name, source_name, source_version";
-
 /** The packages that the names mean, each a name of packages or a package URL. See isNamed. */
 export async function packagesNamed(db: Database, names: readonly string[]): Promise<NamedPackage[]> {
   const found = new Map<string, NamedPackage>();
   for (const given of names) {
-    const purl = parsedPurl(given);
-    const name = purl === undefined ? given : fullName(purl);
-    const rows = await select<NamedPackage>(
-      db,
-      `select ${COLUMNS} from packages where name = ? union select ${COLUMNS} from packages where source_name = ?`,
-      [name, name],
-    );
-    if (purl !== undefined && !isOfDistribution(purl.type)) rows.push(...(await packagesUnderKey(db, purl)));
-    if (purl?.type === "npm") rows.push(...(await packagesWithCapitals(db, name)));
     const isMeant = namedBy(given);
-    for (const row of rows) if (isMeant(row)) found.set(row.id, row);
+    await lookUpPackages(db, namesIn([given]), {}, (row) => {
+      if (isMeant(row)) found.set(row.id, row);
+    });
   }
   return [...found.values()];
 }
 
-/** The packages that are compared with the records about the purl's package, however their names are written. */
-async function packagesUnderKey(db: Database, purl: Purl): Promise<NamedPackage[]> {
-  const key = lookupsOf({ ...purl, version: "" })[0]?.key;
-  if (key === undefined) return [];
-  return await select<NamedPackage>(
-    db,
-    `select ${COLUMNS} from packages where id in (select package from package_keys where key = ?)`,
-    [key],
-  );
-}
-
-/** Old packages of npm, whose purls have their names in lower case. Found by an index of such packages alone. */
-async function packagesWithCapitals(db: Database, name: string): Promise<NamedPackage[]> {
-  return await select<NamedPackage>(
-    db,
-    `select ${COLUMNS} from packages where ecosystem = 'npm' and name <> lower(name) and lower(name) = ?`,
-    [name],
-  );
-}
+type PackageTexts = Omit<NamedPackage, "id" | "version">;
 
 /** Whether the text names the package: its name, that of its source, or a package URL that means it. */
-export function isNamed(row: Omit<NamedPackage, "id">, given: string): boolean {
+export function isNamed(row: PackageTexts, given: string): boolean {
   return namedBy(given)(row);
 }
 
-function namedBy(given: string): (row: Omit<NamedPackage, "id">) => boolean {
+function namedBy(given: string): (row: PackageTexts) => boolean {
   if (!isPurl(given)) return (row) => row.name === given || row.source_name === given;
   const matches = purlMatcher(given);
   return (row) => matches?.(statedPackage(row)) === true;
