@@ -31,7 +31,8 @@ import {
 
 type Who = Omit<Begun, "expireTimeMs">;
 
-interface NewAccount {
+/** A new account and how its person is signed in. @public in the packed package's declarations. */
+export interface NewAccount {
   name: string;
   handle: string;
   proof: NewProof;

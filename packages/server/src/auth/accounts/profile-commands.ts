@@ -5,8 +5,8 @@ import { noteChange } from "./make-commands.ts";
 import { findAccount, passkeysOf } from "./rows.ts";
 import { signOutElsewhere } from "./write.ts";
 
-/** Whose account, and the session in which it is changed. */
-interface Own {
+/** Whose account, and the session in which it is changed. @public in the packed package's declarations. */
+export interface Own {
   identity: string;
   session: string;
 }
