@@ -21,7 +21,9 @@ RELEASE=$ROOT/build/release
 VERSION=$(cat "$RELEASE/command/version")
 ok "npm run release: $VERSION, $(du -sm "$RELEASE" | cut -f1) MB"
 
-COMMAND=$RELEASE/command/moorage
+# Where a user has it: below no package.json, which could make it a module.
+COMMAND=$WORK/moorage
+cp "$RELEASE/command/moorage" "$COMMAND"
 for node in 22.0.0 22 24; do
   mkdir -p "$WORK/node-$node"
   if (cd "$WORK/node-$node" && npm pack --silent "node-linux-$(node -p process.arch)@$node" && tar -xzf ./*.tgz) >"$WORK/node.log" 2>&1; then

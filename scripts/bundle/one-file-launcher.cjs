@@ -6,11 +6,16 @@
   const LEAST_NODE_MAJOR = 22;
   // Below a package.json of type "module" this file is a module, which has no `require`.
   const builtin = typeof require === "function" ? require : process.getBuiltinModule;
-  if (Number(process.versions.node.split(".")[0]) < LEAST_NODE_MAJOR || builtin === undefined) {
+  if (Number(process.versions.node.split(".")[0]) < LEAST_NODE_MAJOR) {
     console.error(
       `NAME_OF_THE_PROGRAM needs Node ${LEAST_NODE_MAJOR} or later, this is ${process.version}: ` +
         "get a newer one from https://nodejs.org, or take the executable that needs none",
     );
+    process.exit(1);
+  }
+  if (builtin === undefined) {
+    // Node before 22.3.
+    console.error("NAME_OF_THE_PROGRAM cannot run below a package.json of type module: move it to another folder");
     process.exit(1);
   }
   const vm = builtin("vm");
