@@ -114,7 +114,7 @@ test("a read is sent again when its connection breaks; a write is not", async (t
 });
 
 test("what the rate limit refuses is sent again when the server says", async (t) => {
-  const limited = await startPlatform({ MOORAGE_RATE_LIMIT_IDENTITY: "20/s:1" });
+  const limited = await startPlatform({ MOORAGE_RATE_LIMIT_IDENTITY: "2/s:1" });
   t.after(() => limited.close());
   const relay = await startRelay(t, limited.url, 0);
   const options = { url: relay.url, token: await limited.token() };

@@ -67,10 +67,11 @@ export async function knowledgeOf(
   // What is answered from the source of a mirror is copied meanwhile.
   if ((await selectHeld(tx, repo, digest)).length === 0)
     return unknown("it is not stored here yet: it is copied from its source", true);
+  // Before the sources: where the reading ends between the two, it waits still, instead of having found nothing.
+  const [catalog] = await selectCatalog(tx, digest);
   const all = await packageSources(tx, { repo, digest });
   const sources = countingOf(all);
   const names = sources.map(({ source }) => source);
-  const [catalog] = await selectCatalog(tx, digest);
   known.sources = names;
   known.coverage = await coverageOf(tx, digest, names);
   known.files = catalog === undefined ? [] : (JSON.parse(catalog.unread) as Unread[]);
