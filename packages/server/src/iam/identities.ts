@@ -18,6 +18,7 @@ import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../errors.ts";
 import { milliseconds, timestamp } from "../lib/timestamps.ts";
 import { requireHolds, type Service, type ServiceContext } from "../core/service.ts";
+import type { Database } from "../store/index.ts";
 import { groups } from "./groups.ts";
 import { checkIssuer } from "./identity-check.ts";
 import { passwordsOf, removeIdentity, seesPeople, withinOrPeople, withPeople } from "./people.ts";
@@ -179,24 +180,23 @@ function sizeFaults({ relationship }: Identity): FieldViolation[] {
  * an identity is assumed can become it.
  */
 export async function requireHoldsAllOf(call: Call, identity: string): Promise<void> {
-  const rows = await call.tx
+  for (const row of await heldRoles(call.tx, identity))
+    await requireHolds(call, capabilitiesOf(row), row.group, capabilityName);
+}
+
+/** The capabilities of an identity, by the groups of its role bindings. */
+function heldRoles(tx: Database, identity: string): Promise<{ group: string; capabilities: string }[]> {
+  return tx
     .selectFrom("role_bindings")
     .innerJoin("roles", "roles.uid", "role_bindings.role_uid")
     .select(["role_bindings.parent as group", "roles.capabilities as capabilities"])
     .where("identity_uid", "=", identity)
     .execute();
-  for (const row of rows) await requireHolds(call, capabilitiesOf(row), row.group, capabilityName);
 }
 
 /** Whether another identity holds today every capability that the identity holds. */
 export async function holdsAllOf(call: Call, holder: string, identity: string): Promise<boolean> {
-  const rows = await call.tx
-    .selectFrom("role_bindings")
-    .innerJoin("roles", "roles.uid", "role_bindings.role_uid")
-    .select(["role_bindings.parent as group", "roles.capabilities as capabilities"])
-    .where("identity_uid", "=", identity)
-    .execute();
-  for (const row of rows)
+  for (const row of await heldRoles(call.tx, identity))
     for (const capability of capabilitiesOf(row)) if (!(await call.heldBy(holder, capability, row.group))) return false;
   return true;
 }

@@ -14,6 +14,7 @@ import {
 import type { Secrets } from "../../lib/secrets.ts";
 import { newUid } from "../../lib/uid.ts";
 import type { Begun } from "../sign-in/link-commands.ts";
+import { noAccounts, secondFactorNeeded } from "./refusals.ts";
 import { type Account, accountPlace, findAccount, homeOf, NEW_ACCOUNT } from "./rows.ts";
 import {
   accountRow,
@@ -194,20 +195,7 @@ async function requireFreeName(call: Call, provider: string, name: string): Prom
 
 /** Throws FAILED_PRECONDITION for a password without an app where the organization asks for both. */
 function requireSecond(isNeeded: boolean, proof: NewProof): void {
-  if (isNeeded && proof.kind === "password" && proof.totp === undefined)
-    throw failedPrecondition({
-      type: "SECOND_FACTOR_NEEDED",
-      subject: "account",
-      description: "the organization asks for an authenticator app beside a password",
-    });
-}
-
-function noAccounts(): Error {
-  return failedPrecondition({
-    type: "NO_ACCOUNTS_HERE",
-    subject: "account",
-    description: "no account can be made here: sign in through an identity provider",
-  });
+  if (isNeeded && proof.kind === "password" && proof.totp === undefined) throw secondFactorNeeded();
 }
 
 function takenPasskey(): Error {

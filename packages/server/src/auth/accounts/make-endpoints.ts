@@ -1,6 +1,6 @@
 import type { CallData } from "../../core/call.ts";
 import type { Request, RequestHandler, Response } from "../../core/http.ts";
-import { failedPrecondition, invalidArgument, type MoorageError } from "../../errors.ts";
+import { invalidArgument } from "../../errors.ts";
 import { accountsProvider } from "../../iam/index.ts";
 import { answerJson } from "../http/endpoints.ts";
 import { hashOf } from "../sign-in/secrets.ts";
@@ -10,6 +10,7 @@ import { makeChallenge, takeChallenge } from "./challenges.ts";
 import { type AccountDeps, beginning, fieldsOf, requireOn } from "./deps.ts";
 import { changeProof, makeAccount, makeOwnAccount, recoverAccount } from "./make-commands.ts";
 import { passwordFault } from "./password-rules.ts";
+import { noAccounts } from "./refusals.ts";
 import { accountName, accountPlace, homeOf, NEW_ACCOUNT, passkeysOf } from "./rows.ts";
 import { confirmSetUp, offerSetUp } from "./second-factor.ts";
 import { creationOptions, readCreated, relyingParty, verifyCreated } from "./webauthn.ts";
@@ -162,7 +163,7 @@ async function requireMayMake(
     authority.kind === "invite"
       ? authority.mayMake
       : authority.kind === "own" && (await mayHaveAccount(deps, authority.session));
-  if (!mayMake) throw noAccount();
+  if (!mayMake) throw noAccounts();
   const name = accountName(sentName);
   if (name === undefined)
     throw invalidArgument({
@@ -188,7 +189,7 @@ async function make(
     const { uid: session, identity } = authority.session;
     if (authority.account === undefined)
       await deps.writer.write(makeOwnAccount, call, { identity, session, name, handle, proof, setting });
-    else if (!(await deps.writer.write(changeProof, call, { identity, session, proof }))) throw noAccount();
+    else if (!(await deps.writer.write(changeProof, call, { identity, session, proof }))) throw noAccounts();
     return answerJson(request, response, 200, {});
   }
   const { granting, answer } = beginning(deps, request, response, call);
@@ -198,12 +199,4 @@ async function make(
       : await deps.writer.write(recoverAccount, call, { hash: authority.hash, proof, granting });
   if (begun === undefined) throw notGood(authority.kind === "invite" ? "invite" : "recovery link");
   answer(begun);
-}
-
-function noAccount(): MoorageError {
-  return failedPrecondition({
-    type: "NO_ACCOUNTS_HERE",
-    subject: "account",
-    description: "no account can be made here: sign in through an identity provider",
-  });
 }

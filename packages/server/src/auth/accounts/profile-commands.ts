@@ -2,6 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { noteChange } from "./make-commands.ts";
+import { secondFactorNeeded } from "./refusals.ts";
 import { findAccount, passkeysOf } from "./rows.ts";
 import { signOutElsewhere } from "./write.ts";
 
@@ -97,13 +98,5 @@ function noPassword(): Error {
     type: "NO_PASSWORD",
     subject: "account",
     description: "an authenticator app goes with a password, and the account has none",
-  });
-}
-
-function secondFactorNeeded(): Error {
-  return failedPrecondition({
-    type: "SECOND_FACTOR_NEEDED",
-    subject: "account",
-    description: "the organization asks for an authenticator app beside a password",
   });
 }

@@ -8,13 +8,13 @@ import { requireAdminFor, requireHoldsAllOf } from "../../iam/index.ts";
 import { isUid } from "../../lib/uid.ts";
 import { answerJson, authorizationOf, jsonFieldsOf } from "../http/endpoints.ts";
 import type { Authenticator } from "../tokens/authenticate.ts";
+import { deleteExcess } from "../delete-ended.ts";
 import { hashOf, newSecret } from "../sign-in/secrets.ts";
 import { type AccountDeps, requireOn } from "./deps.ts";
 import { CHANGE_ACCOUNT } from "./write.ts";
 
 const TTL_MS = 86_400_000;
 const MAX_PER_IDENTITY = 5;
-const CLEANUP_BATCH = 100;
 const PERSON = "moorage.iam.v2.Identity";
 
 /**
@@ -39,22 +39,7 @@ export const makeRecoveryLink = command(
     if (account === undefined || !mayChange) throw notFound(PERSON, identity);
     await requireHoldsAllOf(call, identity);
     requireAdminFor(call, admins, identity);
-    const ended = tx
-      .selectFrom("recovery_links")
-      .select("hash")
-      .where("expire_time", "<=", nowMs)
-      .orderBy("expire_time")
-      .limit(CLEANUP_BATCH);
-    await tx.deleteFrom("recovery_links").where("hash", "in", ended).execute();
-    const excess = tx
-      .selectFrom("recovery_links")
-      .select("hash")
-      .where("identity", "=", identity)
-      .orderBy("create_time", "desc")
-      .orderBy("hash")
-      .limit(CLEANUP_BATCH)
-      .offset(MAX_PER_IDENTITY - 1);
-    await tx.deleteFrom("recovery_links").where("hash", "in", excess).execute();
+    await deleteExcess(tx, "recovery_links", { identity, most: MAX_PER_IDENTITY, nowMs });
     await tx
       .insertInto("recovery_links")
       .values({ hash, identity, creator: caller.identity, create_time: nowMs, expire_time: expireTimeMs })

@@ -3,6 +3,7 @@ import type { Actor, Call } from "../../core/call.ts";
 import { ACCOUNTS_ISSUER, noteIdentitySeen, personOf, type SignIn, signInPerson } from "../../iam/index.ts";
 import { networkOf } from "../../lib/network.ts";
 import type { Row } from "../../store/index.ts";
+import { deleteExcess } from "../delete-ended.ts";
 import { type Outcome, storeOutcome } from "../sign-in/flow-commands.ts";
 import type { Narrowed } from "../sign-in/flow.ts";
 import { hashOf } from "../sign-in/secrets.ts";
@@ -28,7 +29,6 @@ export interface Granting {
 const MAX_NETWORKS = 8;
 const MAX_BROWSERS = 20;
 const BROWSER_TTL_MS = 365 * 86_400_000;
-const CLEANUP_BATCH = 100;
 /** An account's passkeys. */
 const MAX_PASSKEYS = 20;
 
@@ -88,24 +88,9 @@ export function knownBrowserHash(cookieHash: string, identity: string): string {
 }
 
 async function rememberBrowser({ tx, nowMs }: Call, identity: string, cookieHash: string): Promise<void> {
-  const ended = tx
-    .selectFrom("known_browsers")
-    .select("hash")
-    .where("expire_time", "<=", nowMs)
-    .orderBy("expire_time")
-    .limit(CLEANUP_BATCH);
-  await tx.deleteFrom("known_browsers").where("hash", "in", ended).execute();
   const hash = knownBrowserHash(cookieHash, identity);
   await tx.deleteFrom("known_browsers").where("hash", "=", hash).execute();
-  const excess = tx
-    .selectFrom("known_browsers")
-    .select("hash")
-    .where("identity", "=", identity)
-    .orderBy("create_time", "desc")
-    .orderBy("hash")
-    .limit(CLEANUP_BATCH)
-    .offset(MAX_BROWSERS - 1);
-  await tx.deleteFrom("known_browsers").where("hash", "in", excess).execute();
+  await deleteExcess(tx, "known_browsers", { identity, most: MAX_BROWSERS, nowMs });
   await tx
     .insertInto("known_browsers")
     .values({ hash, identity, create_time: nowMs, expire_time: nowMs + BROWSER_TTL_MS })

@@ -3,6 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
 import { grantTokens, type Granted, REDEEM, revokeFamily } from "./grant-commands.ts";
 import { command } from "../../core/command.ts";
+import { deleteEnded } from "../delete-ended.ts";
 
 /** A device that waits for a person to sign in; a row of `device_codes`. */
 export interface OpenDevice {
@@ -28,20 +29,13 @@ const SLOWER_MS = 5_000;
 // Tolerance for network delay: a request sent in time may arrive a little early when the one before it was delayed.
 const EARLY_MS = 500;
 const KNOWN_AFTER_MS = 3_600_000;
-const CLEANUP_BATCH = 100;
 
 /**
  * Stores the device. Answers false, and stores nothing, when its user code is in use: two devices with one user code
  * could not be distinguished.
  */
 export const openDevice = command("auth.openDevice", async (call: Call, device: OpenDevice): Promise<boolean> => {
-  const ended = call.tx
-    .selectFrom("device_codes")
-    .select("hash")
-    .where("expire_time", "<=", call.nowMs - KNOWN_AFTER_MS)
-    .orderBy("expire_time")
-    .limit(CLEANUP_BATCH);
-  await call.tx.deleteFrom("device_codes").where("hash", "in", ended).execute();
+  await deleteEnded(call.tx, "device_codes", call.nowMs - KNOWN_AFTER_MS);
   const taken = await call.tx
     .selectFrom("device_codes")
     .select("hash")

@@ -1,5 +1,6 @@
 import type { Call, Caller } from "../../core/call.ts";
 import { type SignedIn, type SignIn, signInPerson } from "../../iam/index.ts";
+import { deleteEnded } from "../delete-ended.ts";
 import { callerText } from "../tokens/refresh.ts";
 import { command } from "../../core/command.ts";
 import { insertSession } from "./session-commands.ts";
@@ -37,19 +38,10 @@ export interface FinishSignIn {
 /** Who signed in. `groupsLeftOut`: as in SignedIn. */
 export type Finished = Pick<SignedIn, "identity" | "groupsLeftOut">;
 
-// So many expired rows are deleted with each one that is added.
-const CLEANUP_BATCH = 100;
-
 export const openSignIn = command(
   "auth.openSignIn",
   async (call: Call, { hash, browser, network, content, expireTimeMs }: OpenSignIn): Promise<void> => {
-    const ended = call.tx
-      .selectFrom("sign_ins")
-      .select("hash")
-      .where("expire_time", "<=", call.nowMs)
-      .orderBy("expire_time")
-      .limit(CLEANUP_BATCH);
-    await call.tx.deleteFrom("sign_ins").where("hash", "in", ended).execute();
+    await deleteEnded(call.tx, "sign_ins", call.nowMs);
     await call.tx
       .insertInto("sign_ins")
       .values({ hash, browser, network, content, expire_time: expireTimeMs })
@@ -96,13 +88,7 @@ export async function storeOutcome(call: Call, outcome: Outcome, identity: strin
   switch (outcome.kind) {
     case "code": {
       const { hash, clientId, redirectUri, challenge, family, expireTimeMs } = outcome;
-      const ended = tx
-        .selectFrom("authorization_codes")
-        .select("hash")
-        .where("expire_time", "<=", nowMs - REUSE_KNOWN_MS)
-        .orderBy("expire_time")
-        .limit(CLEANUP_BATCH);
-      await tx.deleteFrom("authorization_codes").where("hash", "in", ended).execute();
+      await deleteEnded(tx, "authorization_codes", nowMs - REUSE_KNOWN_MS);
       await tx
         .insertInto("authorization_codes")
         .values({

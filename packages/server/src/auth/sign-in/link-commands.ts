@@ -2,6 +2,7 @@ import { audit } from "../../audit/index.ts";
 import type { Call, Caller } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { parentOf } from "../../lib/uid.ts";
+import { deleteExcess } from "../delete-ended.ts";
 import { callerText, storedCaller } from "../tokens/refresh.ts";
 import { assumable, insertSession } from "./session-commands.ts";
 
@@ -15,7 +16,6 @@ export interface Begun {
 
 type Holder = Caller & { audiences: string[] };
 
-const CLEANUP_BATCH = 100;
 const MAX_PER_IDENTITY = 10;
 /** The audit log's method for the begin of a session, as of every sign-in. */
 export const SIGN_IN = "iam.signIn";
@@ -31,22 +31,7 @@ export const makeLink = command(
     const { hash, caller, expireTimeMs } = input;
     const known = await assumable(call, caller.identity);
     if (known === undefined) return false;
-    const ended = tx
-      .selectFrom("sign_in_links")
-      .select("hash")
-      .where("expire_time", "<=", nowMs)
-      .orderBy("expire_time")
-      .limit(CLEANUP_BATCH);
-    await tx.deleteFrom("sign_in_links").where("hash", "in", ended).execute();
-    const excess = tx
-      .selectFrom("sign_in_links")
-      .select("hash")
-      .where("identity", "=", known.uid)
-      .orderBy("create_time", "desc")
-      .orderBy("hash")
-      .limit(CLEANUP_BATCH)
-      .offset(MAX_PER_IDENTITY - 1);
-    await tx.deleteFrom("sign_in_links").where("hash", "in", excess).execute();
+    await deleteExcess(tx, "sign_in_links", { identity: known.uid, most: MAX_PER_IDENTITY, nowMs });
     await tx
       .insertInto("sign_in_links")
       .values({

@@ -5,6 +5,7 @@ import { command } from "../../core/command.ts";
 import { networkOf } from "../../lib/network.ts";
 import { newUid } from "../../lib/uid.ts";
 import { ASSUMABLE } from "../../iam/index.ts";
+import { deleteExcess } from "../delete-ended.ts";
 
 /** A browser session to begin. `hash`: of its cookie; `caller`: as in refresh_tokens. */
 export interface NewSession {
@@ -16,8 +17,6 @@ export interface NewSession {
   provesAccount?: boolean;
 }
 
-// So many expired rows are deleted with each one that is added.
-const CLEANUP_BATCH = 100;
 const MAX_PER_IDENTITY = 100;
 const MAX_USER_AGENT_CHARS = 256;
 
@@ -26,22 +25,7 @@ export async function insertSession(
   { tx, nowMs, remoteAddress, userAgent }: Call,
   { hash, identity, caller, expireTimeMs, provesAccount = false }: NewSession,
 ): Promise<void> {
-  const ended = tx
-    .selectFrom("sessions")
-    .select("hash")
-    .where("expire_time", "<=", nowMs)
-    .orderBy("expire_time")
-    .limit(CLEANUP_BATCH);
-  await tx.deleteFrom("sessions").where("hash", "in", ended).execute();
-  const excess = tx
-    .selectFrom("sessions")
-    .select("hash")
-    .where("identity", "=", identity)
-    .orderBy("seen_time", "desc")
-    .orderBy("hash")
-    .limit(CLEANUP_BATCH)
-    .offset(MAX_PER_IDENTITY - 1);
-  await tx.deleteFrom("sessions").where("hash", "in", excess).execute();
+  await deleteExcess(tx, "sessions", { identity, most: MAX_PER_IDENTITY, nowMs }, "seen_time");
   await tx
     .insertInto("sessions")
     .values({
