@@ -44,10 +44,10 @@ export async function problemsOnServer(
 ): Promise<{ problems: Problem[]; feeds: FeedView[] }> {
   const rest = await openRest(flags);
   const query = feed === undefined ? {} : { feed };
-  const { problems } = { problems: await rest.call("GET", "/operations/v2/feedProblems", { query }) };
+  const found = objectsIn(await rest.call("GET", "/operations/v2/feedProblems", { query }), "problems");
   const all = objectsIn(await rest.call("GET", FEEDS, { query: { unmatched: true } }), "feeds");
   const asked = feed === undefined ? all : all.filter((each) => textIn(each, "name") === feed);
-  return { problems: problemsInJson(objectsIn(problems, "problems"), asked), feeds: all.map(viewOfJson) };
+  return { problems: problemsInJson(found, asked), feeds: all.map(viewOfJson) };
 }
 
 /** Adds the presets of the server that the words mean. Throws a UsageFailure where nobody has said yes. */

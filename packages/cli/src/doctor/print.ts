@@ -1,3 +1,4 @@
+import { wrapped } from "../output/wrap.ts";
 import type { Check } from "./check.ts";
 
 const STATES: Readonly<Record<Check["state"], string>> = {
@@ -24,17 +25,4 @@ export function linesOf(checks: readonly Check[], columns = DEFAULT_WIDTH): stri
     (state) => `${checks.filter((check) => check.state === state).length} ${STATES[state].toLowerCase()}`,
   );
   return [...paragraphs, counts.join(", ")];
-}
-
-/** The text's words in lines of that width; a word that is longer has a line of its own. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

@@ -7,11 +7,13 @@ import { exitOf, Failure, UsageFailure } from "../command/failure.ts";
 import { formatOf } from "../output/format.ts";
 import { printMessage } from "../output/output.ts";
 import { pad } from "../output/width.ts";
+import { wrapped } from "../output/wrap.ts";
 import { registryHost } from "../registry-host.ts";
 import type { Extended, Extra } from "../resources/extension.ts";
 import { quote } from "../shell.ts";
 import { fieldFlag, typedIn } from "./flags.ts";
-import { wrapped } from "./wrap.ts";
+
+const COLUMNS = 80;
 
 /** What the form's flags come to; undefined when no form was named. Throws a UsageFailure that names the flag. */
 export async function beginForm(run: Extended): Promise<Extra | undefined> {
@@ -77,18 +79,18 @@ async function print({ rest, names, flags }: Extended, made: Made): Promise<void
   const conditions = conditionsOf(result.match);
   const width = Math.max(...conditions.map(({ claim }) => claim.length));
   const said = [
-    ...wrapped(`${isDryRun ? "Would make" : "Made"} ${name}. It accepts tokens of ${result.accepts}`),
+    ...wrapped(`${isDryRun ? "Would make" : "Made"} ${name}. It accepts tokens of ${result.accepts}`, COLUMNS),
     "",
     ...conditions.map(({ claim, by, value }) => `  ${pad(claim, width)}  ${pad(by, 7)}  ${value}`),
     ...result.warnings.flatMap(({ text, command }) => [
       "",
-      ...wrapped(`Note: ${text}`),
+      ...wrapped(`Note: ${text}`, COLUMNS),
       ...(command === undefined ? [] : [`  ${command}`]),
     ]),
     "",
     ...(role === undefined
       ? [
-          ...wrapped(`It has no role, and can do nothing until it has one${isDryRun ? "." : ":"}`),
+          ...wrapped(`It has no role, and can do nothing until it has one${isDryRun ? "." : ":"}`, COLUMNS),
           ...(isDryRun
             ? []
             : [
@@ -96,7 +98,10 @@ async function print({ rest, names, flags }: Extended, made: Made): Promise<void
                 "      --role-uid registry.push",
               ]),
         ]
-      : wrapped(`It ${isDryRun ? "would have" : "has"} the role ${role} in ${group} and everything below it.`)),
+      : wrapped(
+          `It ${isDryRun ? "would have" : "has"} the role ${role} in ${group} and everything below it.`,
+          COLUMNS,
+        )),
   ];
   printMessage(said.join("\n"));
   const { kind } = formatOf(flags);

@@ -6,7 +6,7 @@ import { formatOf } from "../output/format.ts";
 import type { Column, Listing } from "../output/listing.ts";
 import { type OutputFlags, printItem } from "../output/output.ts";
 import { formOf, rowsOf, shownColumns, Table } from "../output/table.ts";
-import { widthOf } from "../output/width.ts";
+import { wrapped } from "../output/wrap.ts";
 import { createWriter } from "../output/writer.ts";
 import { uidAsPath } from "../output/listing.ts";
 import type { PathOf } from "../api/uid-paths.ts";
@@ -54,7 +54,7 @@ export async function printReport(
     await text({
       ink: (words, color) => (colored ? paint(printable(words), color) : printable(words)),
       digest: (digest) => cellText(digest, "digest", formOf(style), style.nowMs),
-      wrap: (words, indent = "") => wrapped(printable(words), style.columns, indent),
+      wrap: (words, indent = "") => wrapped(printable(words), style.columns, indent).join("\n"),
       async table(columns, items, headers = style.headers) {
         if (items.length === 0) return "";
         const shown = shownColumns({ ...listing, columns }, style.wide);
@@ -65,19 +65,6 @@ export async function printReport(
     }),
   );
   await writer.flush();
-}
-
-/** Breaks a text between words. A word that is too long stays whole. */
-function wrapped(text: string, columns: number, indent: string): string {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line.trim() !== "" && widthOf(line) + 1 + widthOf(word) > columns) {
-      lines.push(line);
-      line = indent + word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line].join("\n");
 }
 
 /** Whether tables are printed, and so texts for people. */
