@@ -3,6 +3,8 @@ import {
   askedAudience,
   AUDIENCE,
   audienceOf,
+  BRANCH,
+  branchOrTag,
   globPattern,
   globWarning,
   imageOf,
@@ -10,8 +12,8 @@ import {
   issuerOf,
   literal,
   loginLine,
-  refOf,
   refWords,
+  TAG,
   UUID,
 } from "./parts.ts";
 
@@ -29,8 +31,8 @@ export const BUILDKITE: MachineForm = {
   title: "Buildkite",
   fields: [
     { name: "pipeline", label: "Pipeline", help: "organization/pipeline, as in its URL" },
-    { name: "branch", label: "Branch", help: "main; or release/* (** goes across slashes)" },
-    { name: "tag", label: "Tag", help: "in place of a branch: v1.0, or v*" },
+    BRANCH,
+    TAG,
     { name: "organizationId", label: "Organization ID", help: "its UUID, which nobody else gets" },
     { name: "pipelineId", label: "Pipeline ID", help: "its UUID, which no other pipeline gets" },
     AUDIENCE,
@@ -46,11 +48,9 @@ function read(values: FormValues, problems: Problems): FormResult {
     what: "organization/pipeline of one pipeline",
   });
   const [organization = "", pipeline = ""] = path.split("/");
-  const branch = refOf(values, "branch", problems);
-  const tag = refOf(values, "tag", problems);
+  const { branch, tag } = branchOrTag(values, problems);
   const organizationId = problems.optional(values, { name: "organizationId", ...ID });
   const pipelineId = problems.optional(values, { name: "pipelineId", ...ID });
-  if (tag !== "" && branch !== "") problems.add("tag", "and a branch exclude each other: make an identity for each");
   if (branch + tag === "") problems.add("branch", "is required, or a tag; any branch is **");
   const kind = tag === "" ? "branch" : "tag";
   const name = branch + tag;

@@ -3,6 +3,8 @@ import {
   askedAudience,
   AUDIENCE,
   audienceOf,
+  BRANCH,
+  branchOrTag,
   globPattern,
   globWarning,
   imageOf,
@@ -10,8 +12,8 @@ import {
   issuerField,
   issuerOf,
   loginLine,
-  refOf,
   refWords,
+  TAG,
   UUID,
 } from "./parts.ts";
 
@@ -28,8 +30,8 @@ export const CIRCLECI: MachineForm = {
   title: "CircleCI",
   fields: [
     { name: "project", label: "Project", help: "organization ID/project ID, from the settings of both" },
-    { name: "branch", label: "Branch", help: "main; or release/* (** goes across slashes)" },
-    { name: "tag", label: "Tag", help: "in place of a branch: v1.0, or v*" },
+    BRANCH,
+    TAG,
     {
       name: "origin",
       label: "Repository",
@@ -47,14 +49,12 @@ function read(values: FormValues, problems: Problems): FormResult {
   const [organizationId = "", projectId = "", ...more] = project.split("/");
   if (!UUID.test(organizationId) || !UUID.test(projectId) || more.length > 0)
     problems.add("project", "must be the IDs of organization and project, two UUIDs with a slash between");
-  const branch = refOf(values, "branch", problems);
-  const tag = refOf(values, "tag", problems);
+  const { branch, tag } = branchOrTag(values, problems);
   const origin = problems.optional(values, {
     name: "origin",
     form: /^[\w.-]{1,100}(?:\/[\w.-]{1,100}){1,20}$/,
     what: "a repository such as github.com/acme/app",
   });
-  if (tag !== "" && branch !== "") problems.add("tag", "and a branch exclude each other: make an identity for each");
   if (branch + tag === "") problems.add("branch", "is required, or a tag; any branch is **");
   const kind = tag === "" ? "branch" : "tag";
   const name = branch + tag;

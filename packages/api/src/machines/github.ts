@@ -3,6 +3,8 @@ import {
   askedAudience,
   AUDIENCE,
   audienceOf,
+  BRANCH,
+  branchOrTag,
   globPattern,
   globWarning,
   imageOf,
@@ -10,8 +12,8 @@ import {
   issuerOf,
   literal,
   loginLine,
-  refOf,
   refWords,
+  TAG,
   yamlText,
 } from "./parts.ts";
 
@@ -41,8 +43,8 @@ export const GITHUB: MachineForm = {
   title: "GitHub Actions",
   fields: [
     { name: "repository", label: "Repository", help: "owner/name, such as acme/app" },
-    { name: "branch", label: "Branch", help: "main; or release/* (** goes across slashes)" },
-    { name: "tag", label: "Tag", help: "in place of a branch: v1.0, or v*" },
+    BRANCH,
+    TAG,
     { name: "environment", label: "Environment", help: "that the job names, such as production" },
     {
       name: "pullRequests",
@@ -66,14 +68,12 @@ function read(values: FormValues, problems: Problems): FormResult {
     what: "owner/name of one repository",
   });
   const [owner = "", name = ""] = repository.split("/");
-  const branch = refOf(values, "branch", problems);
-  const tag = refOf(values, "tag", problems);
+  const { branch, tag } = branchOrTag(values, problems);
   const { environment = "" } = values;
   const isPull = values["pullRequests"] === "true";
   const repositoryId = problems.optional(values, { name: "repositoryId", ...ID });
   const ownerId = problems.optional(values, { name: "ownerId", ...ID });
   if (environment.includes("*")) problems.add("environment", "must be the name of one environment");
-  if (tag !== "" && branch !== "") problems.add("tag", "and a branch exclude each other: make an identity for each");
   if (isPull && branch + tag + environment !== "")
     problems.add("pullRequests", "stand alone: make another identity for a branch, a tag or an environment");
   if (!isPull && branch + tag + environment === "")

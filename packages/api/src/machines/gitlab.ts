@@ -3,6 +3,8 @@ import {
   askedAudience,
   AUDIENCE,
   audienceOf,
+  BRANCH,
+  branchOrTag,
   globPattern,
   globWarning,
   imageOf,
@@ -10,9 +12,9 @@ import {
   issuerField,
   issuerOf,
   loginLine,
-  refOf,
   refWords,
   subjectOf,
+  TAG,
   yamlText,
 } from "./parts.ts";
 
@@ -35,8 +37,8 @@ export const GITLAB: MachineForm = {
   title: "GitLab CI/CD",
   fields: [
     { name: "project", label: "Project", help: "its path with all groups, such as acme/team/app" },
-    { name: "branch", label: "Branch", help: "main; or release/* (** goes across slashes)", alias: "ref" },
-    { name: "tag", label: "Tag", help: "in place of a branch: v1.0, or v*" },
+    { ...BRANCH, alias: "ref" },
+    TAG,
     { name: "environment", label: "Environment", help: "that the job names, such as production" },
     {
       name: "protected",
@@ -60,12 +62,10 @@ function read(values: FormValues, problems: Problems): FormResult {
     form: /^[\w.-]{1,255}(?:\/[\w.-]{1,255}){1,20}$/,
     what: "the path of one project, such as acme/app",
   });
-  const branch = refOf(values, "branch", problems);
-  const tag = refOf(values, "tag", problems);
+  const { branch, tag } = branchOrTag(values, problems);
   const { environment = "" } = values;
   const projectId = problems.optional(values, { name: "projectId", form: /^\d{1,20}$/, what: "a number" });
   if (environment.includes("*")) problems.add("environment", "must be the name of one environment");
-  if (tag !== "" && branch !== "") problems.add("tag", "and a branch exclude each other: make an identity for each");
   if (branch + tag + environment === "")
     problems.add("branch", "is required, or a tag or an environment; any branch is **");
   const kind = tag === "" ? "branch" : "tag";

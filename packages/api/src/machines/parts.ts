@@ -83,11 +83,27 @@ export function askedAudience(values: FormValues, { url }: SnippetPlace): string
 const NOT_IN_REFS = /[\s~^:?[\\'"`$]|\.\.|^\/|\/$/;
 
 /** A branch or tag; notes what can be no name of one. */
-export function refOf(values: FormValues, name: string, problems: Problems): string {
+function refOf(values: FormValues, name: string, problems: Problems): string {
   const value = values[name] ?? "";
   if (value.startsWith("refs/")) problems.add(name, "must be the name alone, such as main, without refs/heads/");
   else if (NOT_IN_REFS.test(value)) problems.add(name, "must be a name that git allows, such as main or release/*");
   return value;
+}
+
+/** The fields of a branch and a tag, of which one is filled. */
+export const BRANCH: MachineField = {
+  name: "branch",
+  label: "Branch",
+  help: "main; or release/* (** goes across slashes)",
+};
+export const TAG: MachineField = { name: "tag", label: "Tag", help: "in place of a branch: v1.0, or v*" };
+
+/** The branch or tag of a form: one of them is empty. Notes when both are there. */
+export function branchOrTag(values: FormValues, problems: Problems): { branch: string; tag: string } {
+  const branch = refOf(values, "branch", problems);
+  const tag = refOf(values, "tag", problems);
+  if (tag !== "" && branch !== "") problems.add("tag", "and a branch exclude each other: make an identity for each");
+  return { branch, tag };
 }
 
 /** What a person should know of a branch or tag with wildcards. */
