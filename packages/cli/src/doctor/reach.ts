@@ -125,7 +125,7 @@ function chainOf(first: DetailedPeerCertificate): DetailedPeerCertificate[] {
   return chain;
 }
 
-/** This machine's clock beside those of others, by how much each is ahead. */
+/** This machine's clock compared with other clocks, by how much each is ahead. */
 export function examineClock(offsets: ReadonlyMap<string, number>): Check[] {
   const name = "clock";
   if (offsets.size === 0) return [notChecked(name, "nobody else said what time it is")];

@@ -51,7 +51,7 @@ function addList(noun: Command): void {
   const command = noun
     .command("list")
     .alias("ls")
-    .description("show your personal tokens, or those that you may see of others, expired ones included")
+    .description("show your personal tokens, or the ones of other people that you may see; expired ones included")
     .addOption(completes(new Option("--identity <identity>", "those of this person"), "identity"))
     .addOption(
       completes(

@@ -281,7 +281,7 @@ export const TABLE = {
     flag,
     "MOORAGE_MCP",
     "1",
-    "1 serves MCP for assistants at `/mcp`, to which people may sign in programs of others. 0 leaves it out.",
+    "1 serves MCP for assistants at `/mcp`, where people may let third-party programs sign in. 0 leaves it out.",
   ),
   workPollMs: setting(
     duration({ min: "20ms", maxMs: HOUR_MS }),

@@ -283,7 +283,7 @@ export const DeletePersonalTokenRequestSchema: GenMessage<DeletePersonalTokenReq
  * PersonalTokensService manages the tokens that people make for their own programs. A personal token is accepted as the
  * password of docker, podman, helm, npm, pip and Maven with any user name, and as bearer token by the API. It does what
  * the person may do at that moment, narrowed to the token's capabilities and groups. People list and delete their own
- * tokens; those of others whoever may list the person among the identities of an organization.
+ * tokens. Whoever may list a person among the identities of an organization may list and delete that person's, too.
  *
  * @generated from service moorage.iam.v2.PersonalTokensService
  */
