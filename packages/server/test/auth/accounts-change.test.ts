@@ -146,6 +146,14 @@ test("where the organization asks for two factors, a password is made and used w
 test("an owner's recovery link ends all that proved the account, and makes a new proof once", async () => {
   const { browser, identity } = await newAccount(platform, "hank");
   const { passkey } = await browser.makePasskey({});
+  const { token: access } = (await browser.post("/session/token")).body;
+  const personal = await platform.call("POST", "/iam/v2/personalTokens", {
+    token: String(access),
+    body: { name: "laptop" },
+  });
+  const own = (): ReturnType<Platform["call"]> =>
+    platform.call("GET", "/iam/v2/personalTokens", { token: String(personal.body["token"]) });
+  assert.equal((await own()).status, 200);
   const { answer, secret } = await recoveryLink(identity);
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body["url"], `${platform.url}/sign-in/recover#${secret}`);
@@ -156,6 +164,7 @@ test("an owner's recovery link ends all that proved the account, and makes a new
   assert.equal(made.answer.status, 200, made.answer.text);
   assert.equal(made.answer.body["identity"], identity);
   assert.equal((await browser.get("/session")).status, 401);
+  assert.equal((await own()).status, 401);
   assert.equal((await openAccountBrowser(platform).signInWith(passkey)).status, 401);
   const old = await openAccountBrowser(platform).post("/session/password", { name: "hank", password: PASSWORD });
   assert.equal(old.status, 401);

@@ -142,6 +142,11 @@ test(
       await eventually(async () => (await feed())?.["requestTime"] === undefined);
       assert.equal(source.asked.length, asked);
     }
+    source.pages.set("/moved.json", { content });
+    await platform.ok("PATCH", `${feeds}/wanted?acceptLicence=true&updateMask=address`, {
+      address: `${source.url}/moved.json`,
+    });
+    await eventually(() => source.asked.length === 4);
     await platform.ok("DELETE", `${feeds}/wanted`);
     await eventually(async () => (await feed()) === undefined);
   },
