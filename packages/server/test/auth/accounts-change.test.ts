@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { appCode, inviteCode, newAccount, openAccountBrowser, PASSWORD, preconditionOf } from "../support/accounts.ts";
 import { createSoftwarePasskey } from "../support/authenticator.ts";
-import { type Platform, startPlatform } from "../support/platform.ts";
+import { type Platform, rows, startPlatform } from "../support/platform.ts";
 
 // What proves an account changes in the person's own session, by a recovery link, and with the first start's link.
 let platform: Platform;
@@ -24,6 +24,14 @@ async function recoveryLink(identity: string, token?: string) {
 }
 
 test("the owner of the first start makes a passkey and a password with the first link", async () => {
+  // The first start makes both organizations within a millisecond: the public one must not become the person's home.
+  await platform.transact((tx) =>
+    tx
+      .updateTable("role_bindings")
+      .set({ create_time: 1 })
+      .where("parent", "=", platform.bootstrap.publicOrganization.uid)
+      .execute(),
+  );
   const browser = openAccountBrowser(platform);
   const { body } = await platform.call("POST", "/session/links", { token: await platform.token() });
   await browser.post("/session", { link: new URL(String(body["url"])).hash.slice(1) });
@@ -37,6 +45,11 @@ test("the owner of the first start makes a passkey and a password with the first
   const { token } = (await again.post("/session/token")).body;
   const organization = await platform.call("GET", `/iam/v2/groups/${platform.organization}`, { token: String(token) });
   assert.equal(organization.status, 200);
+  const providers = await rows(platform.ok("GET", "/iam/v2/identityProviders"), "identityProviders");
+  assert.deepEqual(
+    providers.map(({ uid }) => String(uid).split("/")[0]),
+    [platform.organization],
+  );
 
   // Now that there is an account, a link of whoever has a token makes no further way in.
   const stolen = openAccountBrowser(platform);

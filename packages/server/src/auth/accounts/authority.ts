@@ -81,7 +81,7 @@ async function ownAuthority(deps: AccountDeps, request: Request, call: CallData)
 export async function mayHaveAccount({ reader, config }: AccountDeps, session: Session): Promise<boolean> {
   const { identity, provider, relationship } = session;
   if (parentOf(identity) !== "" || provider !== "" || relationship !== "") return false;
-  const organization = await homeOf(reader, identity);
+  const organization = await homeOf(reader, identity, config);
   return organization !== undefined && (await mayMakeAccounts(reader, config.localAccounts, organization));
 }
 

@@ -16,7 +16,7 @@ import type { Passwords } from "./passwords.ts";
 import { type Granting, knownBrowserHash } from "./write.ts";
 
 export interface AccountDeps extends SessionDeps {
-  config: Pick<Config, "baseUrl" | "localAccounts">;
+  config: Pick<Config, "baseUrl" | "localAccounts" | "publicOrganization">;
   secrets: Secrets;
   auditor: Pick<Auditor, "note">;
   passwords: Passwords;

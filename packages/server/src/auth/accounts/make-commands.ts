@@ -40,6 +40,13 @@ export interface NewAccount {
   setting: LocalAccounts;
 }
 
+/** Whose account it becomes, and the name of the organization that is not anybody's home. */
+export interface OwnAccount {
+  identity: string;
+  session: string;
+  publicOrganization: string;
+}
+
 /**
  * Makes an account with an invite, accepts the invite, and signs in. The app's secret is sealed for NEW_ACCOUNT.
  * Undefined for an invite that is not good. Throws ALREADY_EXISTS for a name that is taken, and FAILED_PRECONDITION
@@ -77,9 +84,9 @@ export const makeOwnAccount = command(
   "auth.makeOwnAccount",
   async (
     call: Call,
-    { identity, session, name, handle, proof, setting }: NewAccount & { identity: string; session: string },
+    { identity, session, name, handle, proof, setting, publicOrganization }: NewAccount & OwnAccount,
   ): Promise<void> => {
-    const organization = await homeOf(call.tx, identity);
+    const organization = await homeOf(call.tx, identity, { publicOrganization });
     if (organization === undefined || !(await mayMakeAccounts(call.tx, setting, organization))) throw noAccounts();
     if ((await findAccount(call.tx, { identity })) !== undefined) throw alreadyExists("moorage.iam.v2.Account", name);
     const provider = await ensureAccountsProvider(call, organization);

@@ -85,7 +85,7 @@ function placeOf(authority: Authority): string {
   return accountPlace(authority.kind === "own" ? authority.session.identity : authority.account.identity);
 }
 
-async function needsSetUp({ reader }: AccountDeps, authority: Authority): Promise<boolean> {
+async function needsSetUp({ reader, config }: AccountDeps, authority: Authority): Promise<boolean> {
   switch (authority.kind) {
     case "invite":
       return authority.secondFactor;
@@ -93,7 +93,7 @@ async function needsSetUp({ reader }: AccountDeps, authority: Authority): Promis
       return authority.account.secondFactor;
     case "own": {
       if (authority.account !== undefined) return authority.account.secondFactor && authority.account.totp === "";
-      const organization = await homeOf(reader, authority.session.identity);
+      const organization = await homeOf(reader, authority.session.identity, config);
       const provider = organization === undefined ? undefined : await accountsProvider(reader, { group: organization });
       return provider?.secondFactor ?? false;
     }
@@ -183,12 +183,20 @@ async function make(
   name: string,
   proof: NewProof,
 ): Promise<void> {
-  const setting = deps.config.localAccounts;
+  const { localAccounts: setting, publicOrganization } = deps.config;
   const handle = handleFor(authority, name);
   if (authority.kind === "own") {
     const { uid: session, identity } = authority.session;
     if (authority.account === undefined)
-      await deps.writer.write(makeOwnAccount, call, { identity, session, name, handle, proof, setting });
+      await deps.writer.write(makeOwnAccount, call, {
+        identity,
+        session,
+        name,
+        handle,
+        proof,
+        setting,
+        publicOrganization,
+      });
     else if (!(await deps.writer.write(changeProof, call, { identity, session, proof }))) throw noAccounts();
     return answerJson(request, response, 200, {});
   }

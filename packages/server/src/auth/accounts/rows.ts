@@ -94,18 +94,25 @@ export function accountPlace(identity: string): string {
 /** What the secrets of an account are sealed for that has no identity yet. */
 export const NEW_ACCOUNT = accountPlace("new");
 
-/** The organization of which the identity is the first owner or member by a role of its own; undefined for none. */
-export async function homeOf(db: Database, identity: string): Promise<string | undefined> {
+/**
+ * The organization of which the identity is the first owner or member by a role of its own; undefined for none. The
+ * public organization, made together with the first one and named here, only where there is no other.
+ */
+export async function homeOf(
+  db: Database,
+  identity: string,
+  { publicOrganization }: { publicOrganization: string },
+): Promise<string | undefined> {
   if (!isUid(identity)) return undefined;
   const rows = await db
     .selectFrom("role_bindings")
     .innerJoin("groups", "groups.uid", "role_bindings.parent")
-    .select("groups.uid")
+    .select(["groups.uid", "groups.name"])
     .where("identity_uid", "=", identity)
     .where("groups.parent", "=", "")
     .orderBy("role_bindings.create_time")
     .orderBy("role_bindings.uid")
-    .limit(1)
+    .limit(2)
     .execute();
-  return rows[0]?.uid;
+  return (rows.find(({ name }) => name !== publicOrganization) ?? rows[0])?.uid;
 }
