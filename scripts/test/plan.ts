@@ -73,7 +73,9 @@ export function planOf({ root, words, engines, extent, apart = false }: Wanted):
     return !isIn(TAKES_LONG, path) && (engine === "sqlite" || isIn(DEPENDS_ON_ENGINE, path));
   };
   const isBeforeLanding = (path: string, engine: Engine): boolean =>
-    !path.startsWith(HEAVY) && !isIn(FINDS_BY_TIME, path) && (engine === "sqlite" || isIn(SQL_BY_HAND, path));
+    !path.startsWith(HEAVY) &&
+    !isIn(FINDS_BY_TIME, path) &&
+    (engine === "sqlite" || isIn([...SQL_BY_HAND, ...DEPENDS_ON_ENGINE], path));
   const units = engines.flatMap((engine) => {
     const here = files.filter((path) => {
       if (engine === "postgres" && !USES_DATABASE.test(path)) return false;
