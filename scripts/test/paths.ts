@@ -20,10 +20,11 @@ export const DEPENDS_ON_ENGINE = ["src/store/", "test/engines/", "test/events/qu
 
 /**
  * Tests that take too long for `npm test`, which is to end within five minutes on a quiet machine of two processors:
- * processes that are killed again and again, lost databases, exports, backups and checks of whole installations, imports
- * of feeds, hostile archives, mirrors, packages that are built and installed, documents, programs and browsers that a
- * machine may have, the suite of v1 once more by other names, and most of what starts the command as a program. A file
- * belongs here when it takes more than five seconds of a processor, unless it is about what every method has in common.
+ * processes that are killed again and again, lost databases, exports, backups and checks of whole installations,
+ * imports of feeds, hostile archives, mirrors, packages that are built and installed, documents, programs and browsers
+ * that a machine may have, the suite of v1 once more by other names, and most of what starts the command as a program.
+ * A file belongs here when it takes more than five seconds of a processor, unless it is about what every method has in
+ * common.
  */
 export const TAKES_LONG = [
   "test/faults/",

@@ -10,6 +10,19 @@ type Isolation = "serializable" | "read committed";
 type Durability = "durable" | "deferred";
 
 /**
+ * By what a command of some input meets others, where it may share a transaction with them on PostgreSQL. They run
+ * concurrently there, statement by statement, so of two in one transaction neither may read what the other one writes.
+ */
+export interface Sharing {
+  /** Commands of one kind share transactions. Those of different kinds never do. */
+  kind: string;
+  /** What it writes and another command of the kind may read or write. */
+  writes: readonly string[];
+  /** What it reads and another command of the kind may write. Defaults to nothing. */
+  reads?: readonly string[];
+}
+
+/**
  * A write of the server in one transaction, committed whole or not at all. A feature declares its commands as values,
  * its index.ts lists them, and runtime/commands.ts collects all lists.
  */
@@ -19,7 +32,7 @@ export interface Command<Input, Output, Context = unknown> {
   readonly isolation: Isolation;
   readonly durability: Durability;
   /** See CommandOptions. */
-  keyOf(input: Input): string | undefined;
+  sharingOf(input: Input): Sharing | undefined;
   /** See CommandOptions. */
   isDryRun(input: Input): boolean;
   /** See CommandOptions. */
@@ -43,12 +56,8 @@ export interface CommandOptions<Input = never> {
   isolation?: Isolation;
   /** Defaults to durable. Deferred only for what the server would do again by itself. */
   durability?: Durability;
-  /**
-   * What a command of this input changes, where it may share a transaction on PostgreSQL: of two inputs with different
-   * keys, whatever their commands, neither may read what the other one writes. Both run concurrently there, statement
-   * by statement. Undefined, the default, for a transaction of its own.
-   */
-  keyOf?(input: Input): string | undefined;
+  /** By what it meets others that share its transaction. Undefined, the default, for a transaction of its own. */
+  sharingOf?(input: Input): Sharing | undefined;
   /** Whether all that a command of this input writes is rolled back, and only its output stays. Defaults to false. */
   isDryRun?(input: Input): boolean;
   /**
@@ -71,10 +80,10 @@ export function command<Input, Output, Context = unknown>(
   {
     isolation = "serializable",
     durability = "durable",
-    keyOf = () => undefined,
+    sharingOf = () => undefined,
     isDryRun = () => false,
     runsWhileFull = () => false,
   }: CommandOptions<Input> = {},
 ): Command<Input, Output, Context> {
-  return { name, isolation, durability, keyOf, isDryRun, runsWhileFull, run };
+  return { name, isolation, durability, sharingOf, isDryRun, runsWhileFull, run };
 }

@@ -1,5 +1,5 @@
 import type { Call } from "../core/call.ts";
-import { type Command, command } from "../core/command.ts";
+import { type Command, command, type Sharing } from "../core/command.ts";
 import { resolveRepository } from "../core/image-path.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { requireTerms } from "../iam/index.ts";
@@ -15,16 +15,29 @@ export interface PushContext {
 /**
  * Declares a command of a push, which documents that block pushing can prevent. They are checked after the command has
  * run, so that a caller without rights gets that error first; the transaction is rolled back when they block.
+ * `touches`: what a push of this input reads and writes, so that it shares a transaction with others on PostgreSQL; a
+ * transaction of its own without it. Names: `upload`, `blob` and `image` by digest in all repos, `manifest` and `tag`
+ * by the path of the repo. Two that create the same repo or group meet at the index of its name, and run alone then.
  */
 export function pushCommand<Input extends PushTarget, Output>(
   name: string,
   run: (call: Call, input: Input) => Promise<Output>,
+  { touches }: { touches?: (input: Input) => Omit<Sharing, "kind"> | undefined } = {},
 ): Command<Input, Output, PushContext> {
-  return command(name, async (call, input, { terms }) => {
-    const output = await run(call, input);
-    if (terms.length > 0) await requireTerms(call, terms, "push", await scopesOf(call, input));
-    return output;
-  });
+  return command(
+    name,
+    async (call, input, { terms }) => {
+      const output = await run(call, input);
+      if (terms.length > 0) await requireTerms(call, terms, "push", await scopesOf(call, input));
+      return output;
+    },
+    {
+      sharingOf(input) {
+        const touched = touches?.(input);
+        return touched && { kind: "pushes", ...touched };
+      },
+    },
+  );
 }
 
 async function scopesOf(call: Call, input: PushTarget): Promise<string[]> {

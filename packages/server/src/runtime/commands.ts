@@ -91,7 +91,7 @@ export const callMethod = command(
     return packed(toBinary(method.desc.output, answer));
   },
   {
-    keyOf: ({ key }: MethodCall) => key,
+    sharingOf: ({ key }: MethodCall) => (key === undefined ? undefined : { kind: "methods", writes: [key] }),
     isDryRun: ({ isDryRun }: MethodCall) => isDryRun,
     runsWhileFull: ({ method }: MethodCall) => DELETING.test(method),
   },

@@ -18,7 +18,12 @@ export function postgresTransactor(
   { onWake = () => {}, ...settings }: CommandSettings & Pick<WriterEvents, "onWake">,
 ): Writer {
   const context = commandContext(settings);
-  const share = sharedCommits(store);
+  const byKind = new Map<string, ReturnType<typeof sharedCommits>>();
+  const shareIn = (kind: string): ReturnType<typeof sharedCommits> => {
+    const share = byKind.get(kind) ?? sharedCommits(store);
+    byKind.set(kind, share);
+    return share;
+  };
   let waiting = 0;
   let closing = false;
   let idle: (() => void) | undefined;
@@ -35,12 +40,12 @@ export function postgresTransactor(
         const { isolation, durability } = command;
         const isDryRun = command.isDryRun(input as never);
         // Others must not wait for a transaction that is rolled back, nor be run again because of it.
-        const key = isDryRun ? undefined : command.keyOf(input as never);
+        const sharing = isDryRun ? undefined : command.sharingOf(input as never);
         const work = (tx: Database): Promise<Ran> => runCommand(command, { data, input, tx, context });
         // The signature of Transactor.write says that the output is this command's.
-        const { output, wakes } = (await (key === undefined
+        const { output, wakes } = (await (sharing === undefined
           ? store.transact(work, { isolation, durability, isDryRun })
-          : share(key, work))) as Ran;
+          : shareIn(sharing.kind)(sharing, work))) as Ran;
         if (wakes.length > 0) onWake(new Set(wakes));
         return output as never;
       } finally {

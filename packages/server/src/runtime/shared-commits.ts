@@ -1,4 +1,5 @@
 import { Code, MoorageError } from "../errors.ts";
+import type { Sharing } from "../core/command.ts";
 import { type Database, shareTransaction, type Store, TransientError } from "../store/index.ts";
 
 // A commit waits for the disk and costs a dozen round trips, and transactions that change neighboring rows collide
@@ -17,9 +18,12 @@ const ATTEMPTS = 3;
 // How long a command waits for its turn at most: collisions put it back, and those with its key go one by one.
 const LONGEST_WAIT_MS = 30_000;
 
+/** What a command reads and writes, by names that all who share agree on. */
+type Touches = Pick<Sharing, "writes" | "reads">;
+
 /** A command that waits for its transaction. */
 interface Waiting {
-  key: string;
+  touches: Touches;
   sinceMs: number;
   run(tx: Database): Promise<unknown>;
   resolve(value: unknown): void;
@@ -30,15 +34,16 @@ interface Waiting {
 type Outcome = { value: unknown } | { error: unknown; hasWritten: boolean };
 
 /**
- * Runs commands in shared transactions, each time those that wait. Of one key there is at most one in a transaction. A
- * command that fails before it has written does not affect the others; otherwise the transaction is done again without
- * it, and the command in one of its own. After a collision it is done again with half of the commands, those that have
- * waited longest. Throws what the command throws, and UNAVAILABLE for one whose turn does not come in time.
+ * Runs commands in shared transactions, each time those that wait. What one of them writes no other one in its
+ * transaction reads or writes. A command that fails before it has written does not affect the others; otherwise the
+ * transaction is done again without it, and the command in one of its own. After a collision it is done again with half
+ * of the commands, those that have waited longest. Throws what the command throws, and UNAVAILABLE for one whose turn
+ * does not come in time.
  */
 export function sharedCommits(
   store: Pick<Store, "transact">,
   { longestWaitMs = LONGEST_WAIT_MS }: { longestWaitMs?: number } = {},
-): (key: string, run: (tx: Database) => Promise<unknown>) => Promise<unknown> {
+): (touches: Touches, run: (tx: Database) => Promise<unknown>) => Promise<unknown> {
   let waiting: Waiting[] = [];
   let isBusy = false;
   let isScheduled = false;
@@ -65,10 +70,10 @@ export function sharedCommits(
       next();
     });
   };
-  /** Those that have waited longest, of each key one. */
+  /** Those that have waited longest and do not meet. None overtakes one that it meets. */
   const takeFirst = (): Waiting[] => {
     const untilMs = performance.now() - longestWaitMs;
-    const keys = new Set<string>();
+    const [read, written] = [new Set<string>(), new Set<string>()];
     const batch: Waiting[] = [];
     waiting = waiting.filter((one) => {
       if (one.sinceMs < untilMs) {
@@ -77,10 +82,14 @@ export function sharedCommits(
         );
         return false;
       }
-      if (batch.length === MOST || keys.has(one.key)) return true;
-      keys.add(one.key);
-      batch.push(one);
-      return false;
+      if (batch.length === MOST) return true;
+      const { writes, reads = [] } = one.touches;
+      const meets =
+        writes.some((name) => written.has(name) || read.has(name)) || reads.some((name) => written.has(name));
+      for (const name of writes) written.add(name);
+      for (const name of reads) read.add(name);
+      if (!meets) batch.push(one);
+      return meets;
     });
     return batch;
   };
@@ -92,7 +101,7 @@ export function sharedCommits(
     try {
       const outcomes = await store.transact(async (tx) => {
         // Every process takes the locks of rows in the same order.
-        members = batch.slice(0, batch.length >> attempts).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+        members = batch.slice(0, batch.length >> attempts).toSorted(inOrderOfLocks);
         attempts += 1;
         if (attempts > ATTEMPTS || members.length < 2) throw new Spoiled(() => true);
         return await runTogether(tx, members);
@@ -117,12 +126,17 @@ export function sharedCommits(
       reject(error);
     }
   };
-  return (key, run) =>
+  return (touches, run) =>
     new Promise((resolve, reject) => {
-      waiting.push({ key, sinceMs: performance.now(), run, resolve, reject });
+      waiting.push({ touches, sinceMs: performance.now(), run, resolve, reject });
       // All commands of one turn of the event loop.
       startSoon(setImmediate);
     });
+}
+
+function inOrderOfLocks({ touches: one }: Waiting, { touches: other }: Waiting): number {
+  const [a = "", b = ""] = [one.writes[0], other.writes[0]];
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The transaction cannot be committed because of some of its commands, which are to be done by themselves. */

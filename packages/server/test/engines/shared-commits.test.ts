@@ -52,18 +52,44 @@ const countUp =
 test("what arrives together is committed together", LIMIT, async (t) => {
   const { store, db } = await open(t);
   const share = sharedCommits(store);
-  const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => share(nameOf(at), countUp(nameOf(at)))));
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, at) => share({ writes: [nameOf(at)] }, countUp(nameOf(at)))),
+  );
   assert.deepEqual(new Set(answers), new Set([1]));
   const rows = await rowsOf(db);
   assert.equal(rows.length, 100);
   assert.equal(new Set(rows.map(({ xmin }) => xmin)).size, 2, "64 commands in a transaction at most");
 });
 
+test(
+  "what one writes, nobody in its transaction reads or writes; readers of the same go together",
+  LIMIT,
+  async (t) => {
+    const { store, db } = await open(t);
+    const share = sharedCommits(store);
+    const names = ["base", "a", "b", "c"].map((name) => `${name} written`);
+    const [base = "", ...others] = names;
+    await Promise.all([
+      share({ writes: [base] }, countUp(base)),
+      ...others.map((name) => share({ writes: [name], reads: [base] }, countUp(name))),
+      share({ writes: ["d", base] }, countUp("d")),
+      // It meets nobody, and still does not go before one that it meets.
+      share({ writes: ["e"], reads: ["d"] }, countUp("e")),
+    ]);
+    const order = new Map((await rowsOf(db)).map(({ name, xmin }) => [name, Number(xmin)]));
+    const of = (name: string): number => order.get(name) ?? assert.fail(name);
+    assert.equal(new Set(others.map(of)).size, 1, "those that only read it share a transaction");
+    assert.ok(of(base) < of(others[0] ?? ""), "after the one that writes it");
+    assert.ok(of("d") > of(others[0] ?? ""), "and before the next one that writes it");
+    assert.ok(of("e") > of("d"));
+  },
+);
+
 test("a command that fails leaves nothing, and the others are not affected", LIMIT, async (t) => {
   const { store, db } = await open(t);
   const share = sharedCommits(store);
   const refused = new MoorageError(Code.FailedPrecondition, "refused");
-  await share("taken", countUp("taken"));
+  await share({ writes: ["taken"] }, countUp("taken"));
   const failing: Record<number, (tx: Database) => Promise<unknown>> = {
     3: async (tx) => {
       await read(tx, nameOf(3));
@@ -79,7 +105,9 @@ test("a command that fails leaves nothing, and the others are not affected", LIM
   };
   const run = (more: typeof failing, from: number) =>
     Promise.allSettled(
-      Array.from({ length: 50 }, (_, at) => share(nameOf(from + at), more[at] ?? countUp(nameOf(from + at)))),
+      Array.from({ length: 50 }, (_, at) =>
+        share({ writes: [nameOf(from + at)] }, more[at] ?? countUp(nameOf(from + at))),
+      ),
     );
   const first = await run(failing, 0);
   // A statement that fails ends the transaction of all.
@@ -107,7 +135,7 @@ test(
     const answers = await Promise.all(
       stores.flatMap((store) => {
         const share = sharedCommits(store);
-        return Array.from({ length: 120 }, (_, at) => share(nameOf(at % 8), countUp(nameOf(at % 8))));
+        return Array.from({ length: 120 }, (_, at) => share({ writes: [nameOf(at % 8)] }, countUp(nameOf(at % 8))));
       }),
     );
     const each = Array.from({ length: 45 }, (_, at) => at + 1);
@@ -127,7 +155,7 @@ test("a command that waits for a lock does not hold up those that come later", L
   t.after(() => release());
   const { store } = await open(t);
   const share = sharedCommits(store);
-  await Promise.all(["held", "free"].map((name) => share(name, countUp(name))));
+  await Promise.all(["held", "free"].map((name) => share({ writes: [name] }, countUp(name))));
   const { promise: held, resolve: isHeld } = Promise.withResolvers<void>();
   const holder = store.transact(async (tx) => {
     await update(tx, 10, "held");
@@ -136,13 +164,13 @@ test("a command that waits for a lock does not hold up those that come later", L
   });
   await held;
   let isDone = false;
-  const blocked = share("held", countUp("held")).then((n) => {
+  const blocked = share({ writes: ["held"] }, countUp("held")).then((n) => {
     isDone = true;
     return n;
   });
   // It has begun by then.
   await wait(50);
-  assert.equal(await share("free", countUp("free")), 2);
+  assert.equal(await share({ writes: ["free"] }, countUp("free")), 2);
   assert.equal(isDone, false);
   release();
   await holder;
@@ -178,7 +206,7 @@ test("after a collision those that have waited longest are tried again, and each
   const tried: number[][] = [];
   // The first to come is the last by name.
   const answers = Array.from({ length: 64 }, (_, at) =>
-    share(nameOf(63 - at), async (tx) => {
+    share({ writes: [nameOf(63 - at)] }, async (tx) => {
       (tried[colliding.attempts()] ??= []).push(at);
       return await countUp(nameOf(63 - at))(tx);
     }),
@@ -205,7 +233,7 @@ test(
       }),
     );
     const answers = await Promise.allSettled(
-      Array.from({ length: 40 }, (_, at) => share(nameOf(at), countUp(nameOf(at)))),
+      Array.from({ length: 40 }, (_, at) => share({ writes: [nameOf(at)] }, countUp(nameOf(at)))),
     );
     assert.deepEqual(
       answers.map((answer) => (answer.status === "rejected" ? answer.reason === unknown : answer.value)),
@@ -220,7 +248,7 @@ test("a connection that ends in the middle loses nothing and does nothing twice"
   const share = sharedCommits(store);
   let isCut = false;
   const answers = Array.from({ length: 30 }, (_, at) =>
-    share(nameOf(at), async (tx) => {
+    share({ writes: [nameOf(at)] }, async (tx) => {
       const n = await countUp(nameOf(at))(tx);
       if (at === 5 && !isCut) {
         isCut = true;
@@ -240,10 +268,10 @@ test("a command reads what it has written itself, whatever others ask for", LIMI
   const { store } = await open(t);
   const share = sharedCommits(store);
   const names = Array.from({ length: 10 }, (_, at) => nameOf(at));
-  await Promise.all(names.map((name) => share(name, countUp(name))));
+  await Promise.all(names.map((name) => share({ writes: [name] }, countUp(name))));
   const answers = await Promise.all(
     names.map((name, at) =>
-      share(name, async (tx) => {
+      share({ writes: [name] }, async (tx) => {
         // The others ask for the same in the same turn, and before.
         if (at % 3 === 0) return (await read(tx, name))[0]?.n;
         void update(tx, at * 10, name);
@@ -265,12 +293,12 @@ test(
     const { store, db } = await open(t);
     await insert(db, "both", 1);
     const share = sharedCommits(store);
-    const change = share("one", async (tx) => {
+    const change = share({ writes: ["one"] }, async (tx) => {
       const rows = await read(tx, "both");
       for (const row of rows) row.n = 2;
       rows.length = 0;
     });
-    const look = share("other", async (tx) => {
+    const look = share({ writes: ["other"] }, async (tx) => {
       const rows = await read(tx, "both");
       await wait(1);
       return rows;
@@ -286,10 +314,10 @@ test("what a command goes on with after the end of its transaction changes nothi
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let late: Promise<unknown> = Promise.resolve();
   await Promise.all([
-    share("late", async (tx) => {
+    share({ writes: ["late"] }, async (tx) => {
       late = ended.then(() => insert(tx, "late", 1));
     }),
-    share("other", countUp("other")),
+    share({ writes: ["other"] }, countUp("other")),
   ]);
   end();
   await assert.rejects(late, /the transaction has ended/);
@@ -310,7 +338,7 @@ test("a command whose turn does not come in time is rejected with UNAVAILABLE", 
     },
     { longestWaitMs: 10 },
   );
-  const [first, ...rest] = Array.from({ length: 3 }, (_, at) => share("same", async () => at));
+  const [first, ...rest] = Array.from({ length: 3 }, (_, at) => share({ writes: ["same"] }, async () => at));
   const isUnavailable = (error: unknown): boolean => error instanceof MoorageError && error.code === Code.Unavailable;
   await Promise.all(rest.map((answer) => assert.rejects(answer, isUnavailable)));
   release();

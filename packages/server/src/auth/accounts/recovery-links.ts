@@ -8,7 +8,7 @@ import { requireAdminFor, requireHoldsAllOf } from "../../iam/index.ts";
 import { isUid } from "../../lib/uid.ts";
 import { answerJson, authorizationOf, jsonFieldsOf } from "../http/endpoints.ts";
 import type { Authenticator } from "../tokens/authenticate.ts";
-import { deleteExcess } from "../delete-ended.ts";
+import { deleteExcess } from "../expiry.ts";
 import { hashOf, newSecret } from "../sign-in/secrets.ts";
 import { type AccountDeps, requireOn } from "./deps.ts";
 import { CHANGE_ACCOUNT } from "./write.ts";

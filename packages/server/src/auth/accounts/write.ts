@@ -3,7 +3,7 @@ import type { Actor, Call } from "../../core/call.ts";
 import { ACCOUNTS_ISSUER, noteIdentitySeen, personOf, type SignIn, signInPerson } from "../../iam/index.ts";
 import { networkOf } from "../../lib/network.ts";
 import type { Row } from "../../store/index.ts";
-import { deleteExcess } from "../delete-ended.ts";
+import { deleteExcess } from "../expiry.ts";
 import { type Outcome, storeOutcome } from "../sign-in/flow-commands.ts";
 import type { Narrowed } from "../sign-in/flow.ts";
 import { hashOf } from "../sign-in/secrets.ts";

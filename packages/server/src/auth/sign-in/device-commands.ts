@@ -3,7 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { Code } from "../../errors.ts";
 import { grantTokens, type Granted, REDEEM, revokeFamily } from "./grant-commands.ts";
 import { command } from "../../core/command.ts";
-import { deleteEnded } from "../delete-ended.ts";
+import { deleteEnded } from "../expiry.ts";
 
 /** A device that waits for a person to sign in; a row of `device_codes`. */
 export interface OpenDevice {

@@ -1,6 +1,6 @@
 import type { Call, Caller } from "../../core/call.ts";
 import { type SignedIn, type SignIn, signInPerson } from "../../iam/index.ts";
-import { deleteEnded } from "../delete-ended.ts";
+import { deleteEnded } from "../expiry.ts";
 import { callerText } from "../tokens/refresh.ts";
 import { command } from "../../core/command.ts";
 import { insertSession } from "./session-commands.ts";

@@ -2,7 +2,7 @@ import { audit } from "../../audit/index.ts";
 import type { Call, Caller } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import { parentOf } from "../../lib/uid.ts";
-import { deleteExcess } from "../delete-ended.ts";
+import { deleteExcess } from "../expiry.ts";
 import { callerText, storedCaller } from "../tokens/refresh.ts";
 import { assumable, insertSession } from "./session-commands.ts";
 

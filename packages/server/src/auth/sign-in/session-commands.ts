@@ -5,7 +5,7 @@ import { command } from "../../core/command.ts";
 import { networkOf } from "../../lib/network.ts";
 import { newUid } from "../../lib/uid.ts";
 import { ASSUMABLE } from "../../iam/index.ts";
-import { deleteExcess } from "../delete-ended.ts";
+import { deleteExcess } from "../expiry.ts";
 
 /** A browser session to begin. `hash`: of its cookie; `caller`: as in refresh_tokens. */
 export interface NewSession {

@@ -75,6 +75,7 @@ export const startUpload = pushCommand(
   async (call: Call, input: { repo: string; upload: string }): Promise<void> => {
     await insertUpload(call.tx, input.upload, input.repo, call.caller.identity, call.nowMs, call.nowMs);
   },
+  { touches: ({ upload }) => ({ writes: [`upload ${upload}`] }) },
 );
 
 /**
@@ -96,6 +97,7 @@ export const commitBlob = pushCommand(
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return keepBlob(call, repo, input);
   },
+  { touches: ({ digest, upload }) => ({ writes: [`blob ${digest}`, `upload ${upload}`] }) },
 );
 
 /**
@@ -149,6 +151,7 @@ export const mountBlob = pushCommand(
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return { mounted: true };
   },
+  { touches: ({ digest }) => ({ writes: [`blob ${digest}`] }) },
 );
 
 /**

@@ -19,11 +19,13 @@ import { type TagsAbove, tagsAbove } from "./tags-above.ts";
 import type { ParsedManifest, StoredManifest } from "../formats/manifest.ts";
 import { denied, lackingOf, resolveForPush, repositoryFor } from "../names.ts";
 import { emitDelete, emitPush } from "../events.ts";
-import { command } from "../../core/command.ts";
+import { command, type Sharing } from "../../core/command.ts";
 import { pushCommand } from "../push-command.ts";
 
 // The number of rows in one statement: below every engine's limit of parameters.
 const CHUNK = 500;
+/** The references of a manifest that shares its transaction, at most. */
+const MOST_SHARED = 200;
 
 export interface PutManifestInput extends StoredManifest {
   /** `<organization>/<image…>` */
@@ -77,7 +79,19 @@ export const putManifest = pushCommand(
     }
     return { missing: [], wrongSizes };
   },
+  { touches: touchedBy },
 );
+
+/** What a push of the manifest meets others by; nothing for one with so many references that it is better alone. */
+function touchedBy({ name, digest, tags, manifest }: PutManifestInput): Omit<Sharing, "kind"> | undefined {
+  if (manifest.references.length > MOST_SHARED) return undefined;
+  return {
+    writes: [`manifest ${name}@${digest}`, `image ${digest}`, ...tags.map((tag) => `tag ${name}:${tag}`)],
+    reads: manifest.references.map(({ digest: target, kind }) =>
+      kind === "blob" ? `blob ${target}` : `manifest ${name}@${target}`,
+    ),
+  };
+}
 
 /**
  * Stores a manifest in the repo unchanged, with the references it contains, and without a check of rights. `missing`
