@@ -84,6 +84,8 @@ export type ByteSink = (chunk: Buffer) => Promise<void>;
  * do.
  */
 export interface BlobStore {
+  /** Rejects with RESOURCE_EXHAUSTED when nothing has a place any more. Absent where the store does not know. */
+  requireSpace?(): Promise<void>;
   /** Creates an empty upload. The id is 32 hex characters. */
   startUpload(id: string): Promise<void>;
   /** The number of bytes of an upload, without those that are being added. */

@@ -37,6 +37,10 @@ export class FilesystemUploads {
     this.#withErrors = withErrors;
   }
 
+  async requireSpace(): Promise<void> {
+    await this.#withErrors("Upload", "", () => this.#requireSpace());
+  }
+
   async start(id: string): Promise<void> {
     await this.#withErrors("Upload", id, async () => {
       this.#requireSpace();

@@ -25,6 +25,7 @@ export async function openFilesystemBlobs(
   const withErrors = filesystemErrors(layout);
   const uploads = new FilesystemUploads(layout, reserve, withErrors);
   return verified({
+    requireSpace: () => uploads.requireSpace(),
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),
     append: (id, offset, source, options) => uploads.append(id, offset, source, options),
