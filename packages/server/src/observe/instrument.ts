@@ -48,6 +48,8 @@ export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">
         blobs.written(content.length);
         return blob;
       }),
+    store: (source, digest, options) =>
+      watch("store", () => store.store(counted(source, blobs.written), digest, options)),
     readWhole: (digest, generation) =>
       watch("read_whole", async () => {
         const content = await store.readWhole(digest, generation);

@@ -13,7 +13,6 @@ import { announcedLength, bodyOf, hasBody } from "../body.ts";
 import { copyOf, isIntact, settleCopy } from "./copies.ts";
 import { commitBlob, ensureRepository, mountBlob } from "./commands.ts";
 import { beginSession, endSession, openSession, type Session, storeSession, uploadUnknown } from "./sessions.ts";
-import { newUpload } from "./upload-ids.ts";
 
 /**
  * POST of `/v2/<name>/blobs/uploads/`: starts a session, takes a whole blob (`digest`), or mounts one (`mount`,
@@ -109,20 +108,12 @@ async function mounted(exchange: Exchange, digest: string, from: string): Promis
  * resumed: what arrived before an error is removed.
  */
 async function takeWhole(exchange: Exchange, digest: string, session?: Session): Promise<void> {
-  const { blobs, clock } = exchange.deps;
   const { start = 0, length } = session === undefined ? { length: announcedLength(exchange.req) } : chunkOf(exchange);
   if (session !== undefined && start !== 0) throw outOfPlace(exchange, session, 0);
-  const upload = newUpload(clock.nowMs());
-  await complete(exchange, digest, session, async () => {
-    await blobs.startUpload(upload);
-    try {
-      const options = { algorithm: algorithmOf(digest), length, givesChunks: true, finishAs: digest };
-      return (await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength)).blob;
-    } catch (error) {
-      await blobs.removeUpload(upload);
-      throw error;
-    }
-  });
+  const options = { length, givesChunks: true };
+  await complete(exchange, digest, session, () =>
+    exchange.deps.blobs.store(bodyOf(exchange), digest, options).catch(wrongLength),
+  );
 }
 
 /**
