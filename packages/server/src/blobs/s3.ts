@@ -7,7 +7,7 @@ import { openBucket } from "./s3-bucket.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { NetworkOptions } from "./s3-client.ts";
 import { eachWithS3Errors, s3Error, SourceFailed, withS3Errors } from "./s3-errors.ts";
-import { newGeneration } from "./names.ts";
+import { newGeneration, requireBlobName } from "./names.ts";
 import { S3Keys } from "./s3-keys.ts";
 import { listBlobs, listUploads } from "./s3-lists.ts";
 import { S3Uploads } from "./s3-uploads.ts";
@@ -70,6 +70,7 @@ export async function openS3Blobs(
     finish: (id, expectedDigest) => stored(uploads.finish(id, expectedDigest)),
     storeWhole: put,
     async store(source, digest, options = {}) {
+      requireBlobName(digest);
       const { content, rest } = await startOf(source, options);
       if (rest === undefined) {
         requireDigest(content, digest);

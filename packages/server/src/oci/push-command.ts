@@ -1,5 +1,5 @@
 import type { Call } from "../core/call.ts";
-import { type Command, command } from "../core/command.ts";
+import { type Command, command, type CommandOptions } from "../core/command.ts";
 import { resolveRepository } from "../core/image-path.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { requireTerms } from "../iam/index.ts";
@@ -19,13 +19,25 @@ export interface PushContext {
 export function pushCommand<Input extends PushTarget, Output>(
   name: string,
   run: (call: Call, input: Input) => Promise<Output>,
+  options: Pick<CommandOptions, "durability"> = {},
 ): Command<Input, Output, PushContext> {
-  return command(name, async (call, input, { terms }) => {
-    const output = await run(call, input);
-    if (terms.length > 0) await requireTerms(call, terms, "push", await scopesOf(call, input));
-    return output;
-  });
+  return command(
+    name,
+    async (call, input, { terms }) => {
+      const output = await run(call, input);
+      if (terms.length > 0) await requireTerms(call, terms, "push", await scopesOf(call, input));
+      return output;
+    },
+    options,
+  );
 }
+
+/**
+ * For the steps of a push before its manifest: their commits do not wait for the disk. The manifest's commit makes them
+ * durable with itself; what a crash of the machine takes back before that is missing when the manifest comes, which is
+ * refused then, so that the client sends it again.
+ */
+export const BEFORE_MANIFEST = { durability: "deferred" } as const;
 
 async function scopesOf(call: Call, input: PushTarget): Promise<string[]> {
   if ("repo" in input) return [input.repo];

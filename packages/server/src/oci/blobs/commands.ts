@@ -13,7 +13,7 @@ import type { PublicSettings } from "../anonymous.ts";
 import { emitDelete, emitPush } from "../events.ts";
 import { command } from "../../core/command.ts";
 import { type Database, statement } from "../../store/index.ts";
-import { pushCommand } from "../push-command.ts";
+import { BEFORE_MANIFEST, pushCommand } from "../push-command.ts";
 
 const insertUpload = statement(
   "insert into uploads (uid, repo, identity, create_time, update_time) values (?, ?, ?, ?, ?) on conflict (uid) do nothing",
@@ -88,6 +88,7 @@ export const startUpload = pushCommand(
     await insertUpload(call.tx, upload, repo, call.caller.identity, beganMs, call.nowMs);
     return { isOpen: true };
   },
+  BEFORE_MANIFEST,
 );
 
 /** An upload that ends. `isSigned` as in Session. */
@@ -97,9 +98,13 @@ export interface EndingUpload {
 }
 
 /** Ends an upload. */
-export const endUpload = command("oci.endUpload", async ({ tx }: Call, ending: EndingUpload): Promise<void> => {
-  await end(tx, ending);
-});
+export const endUpload = command(
+  "oci.endUpload",
+  async ({ tx }: Call, ending: EndingUpload): Promise<void> => {
+    await end(tx, ending);
+  },
+  BEFORE_MANIFEST,
+);
 
 /** False when it had ended before. */
 async function end(tx: Database, { upload, isSigned }: EndingUpload): Promise<boolean> {
@@ -129,6 +134,7 @@ export const commitBlob = pushCommand(
     emitPush(call, { repository: name, repo, digest, type: "blob" });
     return keepBlob(call, repo, input);
   },
+  BEFORE_MANIFEST,
 );
 
 /**
@@ -182,6 +188,7 @@ export const mountBlob = pushCommand(
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return { mounted: true };
   },
+  BEFORE_MANIFEST,
 );
 
 /**
