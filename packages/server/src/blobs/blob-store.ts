@@ -39,6 +39,9 @@ export interface AppendOptions {
   finishAs?: string | undefined;
 }
 
+/** As in AppendOptions. */
+export type StoreOptions = Pick<AppendOptions, "length" | "givesChunks">;
+
 /**
  * The result of an append. Not accepted: the offset was not the end of the upload, and nothing was read. `size` is the
  * size of the upload. `blob`: what it became, with `finishAs`.
@@ -84,6 +87,8 @@ export type ByteSink = (chunk: Buffer) => Promise<void>;
  * do.
  */
 export interface BlobStore {
+  /** Rejects with RESOURCE_EXHAUSTED when nothing has a place any more. Absent where the store does not know. */
+  requireSpace?(): Promise<void>;
   /** Creates an empty upload. The id is 32 hex characters. */
   startUpload(id: string): Promise<void>;
   /** The number of bytes of an upload, without those that are being added. */
@@ -105,6 +110,12 @@ export interface BlobStore {
    * record.
    */
   storeWhole(content: Buffer, digest: string): Promise<StoredBlob>;
+  /**
+   * Stores all bytes of the source as a blob with the digest, durably, under a new generation. A digest that does not
+   * match them is INVALID_ARGUMENT on `digest`. Nothing stays when it fails, except after a crash a blob without a
+   * record, of which a part may be missing.
+   */
+  store(source: ByteSource, digest: string, options?: StoreOptions): Promise<StoredBlob>;
   /**
    * The size of the stored content; undefined when it is missing. Files are looked at each time; S3 is asked at most
    * once in half a minute, unless `fresh`.

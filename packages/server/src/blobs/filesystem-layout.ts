@@ -9,7 +9,7 @@ import { blobName, checkedUploadId } from "./names.ts";
 // ├── blobs
 // │   ├── sha256
 // │   │   └── 9f                          first two characters of the hex
-// │   │       └── 9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never changed once it exists
+// │   │       └── 9f86d0….1c2d3e4f5a6b7c8d   <hex>.<generation>, never changed once a record names it
 // │   └── sha512
 // │       └── …
 // └── uploads

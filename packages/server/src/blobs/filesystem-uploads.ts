@@ -1,19 +1,14 @@
-import { fstatSync, statfsSync, statSync } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { fstatSync, statSync } from "node:fs";
+import { open, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
 import { Code, invalidArgument, MoorageError } from "../errors.ts";
-import type { DiskReserve } from "../lib/disk-reserve.ts";
-import { errorCode } from "../lib/error-code.ts";
 import { createLru } from "../lib/lru.ts";
-import { storageFault } from "../lib/storage-fault.ts";
 import { algorithmOf, copyHash, hashFile, MAX_IDLE_HASHES } from "./hash-state.ts";
 import type { HashState } from "./hash-state.ts";
 import type { WithFilesystemErrors } from "./filesystem-errors.ts";
-import { syncFolder } from "./filesystem-layout.ts";
 import type { FilesystemLayout } from "./filesystem-layout.ts";
+import { inFolder, type RequireSpace, syncFile, type Target, targetOf } from "./filesystem-targets.ts";
 import type { Appended, AppendOptions, ByteSource, DigestAlgorithm, StoredBlob } from "./blob-store.ts";
-import { newGeneration } from "./names.ts";
 import { rejectionOf, writeFrom } from "./transfer.ts";
 import type { Written } from "./transfer.ts";
 import { lockHolder, removeLocks, takeLock } from "./upload-lock.ts";
@@ -24,16 +19,16 @@ const SYNC_EARLY_BYTES = 1024 * 1024;
 /** The uploads of a store in files, as in `BlobStore`. */
 export class FilesystemUploads {
   readonly #layout: FilesystemLayout;
-  readonly #reserve: Pick<DiskReserve, "isFull">;
+  readonly #requireSpace: RequireSpace;
   readonly #withErrors: WithFilesystemErrors;
   /** Uploads that a request of this process is working on: checked before the lock in the file system. */
   readonly #busy = new Set<string>();
   /** Hash states of uploads that no request is writing to. A dropped state is computed again from the file. */
   readonly #hashes = createLru<string, HashState>(MAX_IDLE_HASHES);
 
-  constructor(layout: FilesystemLayout, reserve: Pick<DiskReserve, "isFull">, withErrors: WithFilesystemErrors) {
+  constructor(layout: FilesystemLayout, requireSpace: RequireSpace, withErrors: WithFilesystemErrors) {
     this.#layout = layout;
-    this.#reserve = reserve;
+    this.#requireSpace = requireSpace;
     this.#withErrors = withErrors;
   }
 
@@ -43,21 +38,6 @@ export class FilesystemUploads {
       const file = await open(this.#layout.upload(id), "wx");
       await file.close();
     });
-  }
-
-  /**
-   * Throws where so many bytes have no place, before any of them is read. What is left of a disk that was full is kept
-   * for others than uploads.
-   */
-  #requireSpace(bytes = 0): void {
-    if (this.#reserve.isFull()) throw noSpace("the disk was full");
-    const { bavail, bsize } = statfsSync(this.#layout.uploads);
-    if (bavail === 0) throw noSpace("the disk is full");
-    if (bavail * bsize < bytes)
-      throw storageFault(
-        { part: "blobs", reason: "scarce" },
-        new Error(`${bytes} bytes were to be stored, ${bavail * bsize} are free`),
-      );
   }
 
   async size(id: string): Promise<number> {
@@ -76,7 +56,7 @@ export class FilesystemUploads {
     options: AppendOptions = {},
   ): Promise<Appended> {
     const { finishAs } = options;
-    const target = finishAs === undefined ? undefined : this.#target(finishAs);
+    const target = finishAs === undefined ? undefined : targetOf(this.#layout, finishAs);
     return this.#exclusively(id, async (path) => {
       this.#requireSpace(options.length);
       await using file = await open(path, "r+");
@@ -93,36 +73,11 @@ export class FilesystemUploads {
   }
 
   async finish(id: string, expectedDigest: string): Promise<StoredBlob> {
-    const target = this.#target(expectedDigest);
+    const target = targetOf(this.#layout, expectedDigest);
     return this.#exclusively(id, async (path) => {
       await using file = await open(path, "r+");
       return await this.#finish(id, { file, path, target });
     });
-  }
-
-  /** As in `BlobStore`. Nobody else knows the name of its file yet, so that it needs no lock and no rename. */
-  async storeWhole(content: Buffer, digest: string): Promise<StoredBlob> {
-    const { generation, folder, path } = this.#target(digest);
-    return this.#withErrors("Blob", digest, async () => {
-      this.#requireSpace(content.length);
-      const file = await inFolder(folder, () => open(path, "wx"));
-      try {
-        await file.writeFile(content);
-        await synced(file, folder);
-      } catch (error) {
-        await rm(path, { force: true });
-        throw error;
-      } finally {
-        await file.close();
-      }
-      return { digest, size: content.length, generation };
-    });
-  }
-
-  /** Where a blob will be, under a new generation. NOT_FOUND when the digest is none. */
-  #target(digest: string): Target {
-    const generation = newGeneration();
-    return { digest, generation, ...this.#layout.blob(digest, generation) };
   }
 
   async #finish(id: string, { file, path, target }: { file: FileHandle; path: string; target: Target }) {
@@ -148,7 +103,7 @@ export class FilesystemUploads {
   async #moveDurably(file: FileHandle, from: string, { folder, path }: Target): Promise<void> {
     await inFolder(folder, () => rename(from, path));
     try {
-      await synced(file, folder);
+      await syncFile(file.fd, folder);
     } catch (error) {
       // The upload is as before, so that the client can repeat its request.
       await rename(path, from);
@@ -194,43 +149,8 @@ export class FilesystemUploads {
   }
 }
 
-/**
- * Does something in the folder, which is created if needed. The folders above it are not: where they are missing, their
- * file system is.
- */
-async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  return await work().catch(async (error: unknown) => {
-    if (errorCode(error) !== "ENOENT") throw error;
-    await mkdir(folder).then(
-      () => syncFolder(join(folder, "..")),
-      (failed: unknown) => {
-        if (errorCode(failed) !== "EEXIST") throw failed;
-      },
-    );
-    return await work();
-  });
-}
-
-/** Syncs a file and its name, concurrently. */
-async function synced(file: FileHandle, folder: string): Promise<void> {
-  const results = await Promise.allSettled([file.datasync(), syncFolder(folder)]);
-  for (const result of results) if (result.status === "rejected") throw result.reason;
-}
-
-function noSpace(message: string): Error {
-  return Object.assign(new Error(message), { code: "ENOSPC" });
-}
-
 function inUse(): MoorageError {
   return new MoorageError(Code.Aborted, "Another request is working on this upload");
-}
-
-/** Where a blob will be. */
-interface Target {
-  digest: string;
-  generation: string;
-  folder: string;
-  path: string;
 }
 
 interface Append {

@@ -4,7 +4,9 @@ import { Code, MoorageError } from "../errors.ts";
 import { filesystemErrors } from "./filesystem-errors.ts";
 import { createFolders, filesystemLayout } from "./filesystem-layout.ts";
 import { listBlobs, listUploads } from "./filesystem-lists.ts";
+import { spaceIn } from "./filesystem-targets.ts";
 import { FilesystemUploads } from "./filesystem-uploads.ts";
+import { FilesystemWholes } from "./filesystem-wholes.ts";
 import type { DiskReserve } from "../lib/disk-reserve.ts";
 import { probeFolder } from "../lib/probe-folder.ts";
 import { storageFault } from "../lib/storage-fault.ts";
@@ -23,13 +25,17 @@ export async function openFilesystemBlobs(
   await createFolders(root);
   const layout = filesystemLayout(root);
   const withErrors = filesystemErrors(layout);
-  const uploads = new FilesystemUploads(layout, reserve, withErrors);
+  const requireSpace = spaceIn(layout, reserve);
+  const uploads = new FilesystemUploads(layout, requireSpace, withErrors);
+  const wholes = new FilesystemWholes(layout, requireSpace, withErrors);
   return verified({
+    requireSpace: () => withErrors("Upload", "", requireSpace),
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),
     append: (id, offset, source, options) => uploads.append(id, offset, source, options),
     finish: (id, expectedDigest) => uploads.finish(id, expectedDigest),
-    storeWhole: (content, digest) => uploads.storeWhole(content, digest),
+    storeWhole: (content, digest) => wholes.storeWhole(content, digest),
+    store: (source, digest, options) => wholes.store(source, digest, options),
     // Looking at a file takes some microseconds.
     contentSize: (digest, generation) =>
       withErrors("Blob", digest, () => statSync(layout.blob(digest, generation).path).size).catch((error: unknown) => {

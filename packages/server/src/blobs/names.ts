@@ -15,6 +15,11 @@ export function checkedUploadId(id: string): string {
   return id;
 }
 
+/** NOT_FOUND unless the digest is one that content can be stored under. */
+export function requireBlobName(digest: string): void {
+  blobName(digest, newGeneration());
+}
+
 /** A generation that no blob has yet: 16 hex characters. */
 export function newGeneration(): string {
   return randomBytes(8).toString("hex");

@@ -1,9 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { Code, invalidArgument, MoorageError, notFound } from "../errors.ts";
 import { storageFault } from "../lib/storage-fault.ts";
 import { newGeneration } from "./names.ts";
 import { algorithmOf } from "./hash-state.ts";
 import type { HashState } from "./hash-state.ts";
-import type { Appended, AppendOptions, ByteSource, StoredBlob } from "./blob-store.ts";
+import type { Appended, AppendOptions, ByteSource, StoredBlob, StoreOptions } from "./blob-store.ts";
 import { assemble } from "./s3-assemble.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import { aborted, isConflict, SourceFailed, withS3Errors } from "./s3-errors.ts";
@@ -70,6 +71,24 @@ export class S3Uploads {
       const appended = await this.#append(id, offset, source, { ...options, keepPartial: false });
       return appended.accepted ? { ...appended, blob: await this.#finish(id, finishAs) } : appended;
     });
+  }
+
+  /** Stores a blob that comes whole, by an upload of its own. */
+  async store(source: ByteSource, digest: string, options: StoreOptions): Promise<StoredBlob> {
+    const id = randomBytes(16).toString("hex");
+    await this.start(id);
+    try {
+      const { blob } = await this.append(id, 0, source, {
+        ...options,
+        algorithm: algorithmOf(digest),
+        finishAs: digest,
+      });
+      if (blob === undefined) throw new Error("the upload did not become a blob");
+      return blob;
+    } catch (error) {
+      await this.remove(id);
+      throw error;
+    }
   }
 
   finish(id: string, expectedDigest: string): Promise<StoredBlob> {

@@ -7,13 +7,14 @@ import { openBucket } from "./s3-bucket.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 import type { NetworkOptions } from "./s3-client.ts";
 import { eachWithS3Errors, s3Error, SourceFailed, withS3Errors } from "./s3-errors.ts";
-import { newGeneration } from "./names.ts";
+import { newGeneration, requireBlobName } from "./names.ts";
 import { S3Keys } from "./s3-keys.ts";
 import { listBlobs, listUploads } from "./s3-lists.ts";
 import { S3Uploads } from "./s3-uploads.ts";
 import { BlobsUrlError, parseS3Url } from "./s3-url.ts";
 import { sendChunks } from "./transfer.ts";
-import { verified } from "./verify.ts";
+import { requireDigest, verified } from "./verify.ts";
+import { startOf } from "./whole.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 // That an object is there is believed for so long.
@@ -53,6 +54,11 @@ export async function openS3Blobs(
     seen.set(keys.blob(digest, generation), size);
     return blob;
   };
+  const put = async (content: Buffer, digest: string): Promise<StoredBlob> => {
+    const generation = newGeneration();
+    await ofBlob(digest, generation, (key) => bucket.put(key, content));
+    return stored(Promise.resolve({ digest, size: content.length, generation }));
+  };
   return verified({
     startUpload: (id) => uploads.start(id),
     uploadSize: (id) => uploads.size(id),
@@ -62,10 +68,15 @@ export async function openS3Blobs(
       return appended;
     },
     finish: (id, expectedDigest) => stored(uploads.finish(id, expectedDigest)),
-    storeWhole: async (content, digest) => {
-      const generation = newGeneration();
-      await ofBlob(digest, generation, (key) => bucket.put(key, content));
-      return stored(Promise.resolve({ digest, size: content.length, generation }));
+    storeWhole: put,
+    async store(source, digest, options = {}) {
+      requireBlobName(digest);
+      const { content, rest } = await startOf(source, options);
+      if (rest === undefined) {
+        requireDigest(content, digest);
+        return await put(content, digest);
+      }
+      return await stored(uploads.store(rest, digest, options));
     },
     contentSize: (digest, generation, { fresh = false } = {}) =>
       ofBlob(digest, generation, async (key) => {

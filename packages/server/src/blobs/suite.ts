@@ -48,6 +48,42 @@ export function blobStoreSuite(name: string, engine: Engine): void {
     await assert.rejects(store.storeWhole(Buffer.alloc(1), "sha256:../../x"), isCode(Code.NotFound));
   });
 
+  test(`${name}: a blob that comes whole is stored, whether its length is announced or not`, async () => {
+    const { store, reopen } = await engine.open();
+    const blobs: [StoredBlob, Buffer][] = [];
+    for (const size of [0, 1, SMALL_BLOB_BYTES, SMALL_BLOB_BYTES + 1, 3 * MIB + 17])
+      for (const options of [undefined, { length: size }, { length: size, givesChunks: true }]) {
+        const content = randomBytes(size);
+        const algorithm = options === undefined ? "sha512" : "sha256";
+        blobs.push([await store.store(chunks(Buffer.from(content)), digestOf(content, algorithm), options), content]);
+      }
+    const again = await reopen();
+    for (const [blob, content] of blobs) {
+      assert.equal(blob.size, content.length);
+      assert.deepEqual(await again.readWhole(blob.digest, blob.generation), content);
+    }
+    assert.equal(new Set(blobs.map(([{ generation }]) => generation)).size, blobs.length);
+    assert.deepEqual(await listed(again.listUploads()), []);
+  });
+
+  test(`${name}: a blob that comes whole leaves nothing when it has another digest or length, or breaks off`, async () => {
+    const { store } = await engine.open();
+    for (const size of [0, 100, SMALL_BLOB_BYTES + 1, 3 * MIB]) {
+      const content = randomBytes(size);
+      const digest = digestOf(content);
+      const wrong = digestOf(Buffer.from("another"));
+      await assert.rejects(store.store(chunks(content), wrong), isCode(Code.InvalidArgument));
+      await assert.rejects(store.store(chunks(content), digest, { length: size + 1 }), isCode(Code.InvalidArgument));
+      if (size > 0)
+        await assert.rejects(store.store(chunks(content), digest, { length: size - 1 }), isCode(Code.InvalidArgument));
+      await assert.rejects(store.store(failing(content), digest), /the client went away/);
+      await assert.rejects(store.store(failing(content), digest, { length: size }), /the client went away/);
+    }
+    await assert.rejects(store.store(chunks(Buffer.alloc(1)), "sha256:../../x"), isCode(Code.NotFound));
+    assert.deepEqual(await listed(store.listBlobs()), []);
+    assert.deepEqual(await listed(store.listUploads()), []);
+  });
+
   test(`${name}: a blob may be empty`, async () => {
     const { store } = await engine.open();
     const blob = await store.finish(await filled(store, []), digestOf(Buffer.alloc(0)));

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { invalidArgument } from "../errors.ts";
+import { invalidArgument, type MoorageError } from "../errors.ts";
 import type { AppendOptions, ByteRange, ByteSink, ByteSource } from "./blob-store.ts";
 import type { HashState } from "./hash-state.ts";
 
@@ -92,13 +92,17 @@ export async function receive(
   }
 }
 
+/** The error for a source that gives more or fewer bytes than were announced. */
+export function wrongLength(): MoorageError {
+  return invalidArgument({ field: "length", description: "is not the number of bytes that came" });
+}
+
 /** Why the bytes of an append are not kept: there are too many or too few, or a part of them is not wanted. */
 export function rejectionOf(
   { bytes, overflow, sourceError }: Written,
   { length, keepPartial }: AppendOptions,
 ): { thrown: unknown } | undefined {
-  if (overflow || (!sourceError && length !== undefined && bytes < length))
-    return { thrown: invalidArgument({ field: "length", description: "is not the number of bytes that came" }) };
+  if (overflow || (!sourceError && length !== undefined && bytes < length)) return { thrown: wrongLength() };
   return keepPartial === false ? sourceError : undefined;
 }
 

@@ -1,5 +1,5 @@
-import { createHash, hash as hashOf } from "node:crypto";
-import { Code, MoorageError } from "../errors.ts";
+import { createHash, type Hash, hash as hashOf } from "node:crypto";
+import { Code, invalidArgument, MoorageError } from "../errors.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
 import { algorithmOf } from "./hash-state.ts";
 
@@ -9,6 +9,14 @@ export type UnverifiedStore = Omit<BlobStore, "readAll">;
 /** Content is not what its digest says. */
 export function damaged(digest: string, how: string, cause?: unknown): MoorageError {
   return new MoorageError(Code.DataLoss, `Data loss: the stored content of ${digest} ${how}`, { cause });
+}
+
+/** Throws INVALID_ARGUMENT on `digest` unless the digest is that of the content, which may be hashed already. */
+export function requireDigest(content: Buffer | Hash, digest: string): void {
+  const isOf = Buffer.isBuffer(content)
+    ? isRight(content, digest)
+    : `${algorithmOf(digest)}:${content.digest("hex")}` === digest;
+  if (!isOf) throw invalidArgument({ field: "digest", description: "is not the digest of the content" });
 }
 
 /** Verifies the digest of everything that is read whole. */

@@ -27,7 +27,7 @@ export interface RegistryOptions {
 export function openRegistry(
   config: Config,
   { observation, store: { reader }, secrets }: Base,
-  { blobs, transactor }: Storage,
+  { blobs, transactor, context: { terms = [], pageTokenKey } }: Storage,
   { auditor, access }: Api,
   { clock, log, pulled }: RegistryOptions,
   shutdown: Shutdown,
@@ -54,6 +54,8 @@ export function openRegistry(
     authenticate: access.authenticate,
     credentials: access,
     config,
+    terms,
+    pageTokenKey,
     addresses: createAddresses(config),
     clock,
     log,

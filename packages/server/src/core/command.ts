@@ -4,8 +4,8 @@ import type { Call } from "./call.ts";
 type Isolation = "serializable" | "read committed";
 
 /**
- * When a transaction of PostgreSQL is on disk: before its caller is answered, or a moment later. A crash of the
- * database takes back the latest of the deferred ones, never one that a durable one came after.
+ * When a transaction is on disk: before its caller is answered, or a moment later. A crash of the machine, or of
+ * PostgreSQL, takes back the latest of the deferred ones, never one that a durable one came after.
  */
 type Durability = "durable" | "deferred";
 
@@ -54,7 +54,10 @@ export type CommandFunction<Input, Output, Context = unknown> = (
 export interface CommandOptions<Input = never> {
   /** Defaults to serializable. */
   isolation?: Isolation;
-  /** Defaults to durable. Deferred only for what the server would do again by itself. */
+  /**
+   * Defaults to durable. Deferred only for what the server would do again by itself, or a client whose next step is
+   * refused without it (docs/adr/0030-an-image-is-one-durable-act.md).
+   */
   durability?: Durability;
   /** By what it meets others that share its transaction. Undefined, the default, for a transaction of its own. */
   sharingOf?(input: Input): Sharing | undefined;

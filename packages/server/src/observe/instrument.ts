@@ -31,8 +31,10 @@ export function observeTransactor(
  */
 export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">, watching: Watching = {}): BlobStore {
   const watch = watcher(blobs, "blobs", watching);
+  const { requireSpace } = store;
   return {
     ...store,
+    ...(requireSpace && { requireSpace: () => watch("require_space", requireSpace) }),
     startUpload: (id) => watch("start_upload", () => store.startUpload(id)),
     uploadSize: (id) => watch("upload_size", () => store.uploadSize(id)),
     append: (id, offset, source, options) =>
@@ -46,6 +48,8 @@ export function observeBlobs(store: BlobStore, { blobs }: Pick<Metrics, "blobs">
         blobs.written(content.length);
         return blob;
       }),
+    store: (source, digest, options) =>
+      watch("store", () => store.store(counted(source, blobs.written), digest, options)),
     readWhole: (digest, generation) =>
       watch("read_whole", async () => {
         const content = await store.readWhole(digest, generation);

@@ -1,5 +1,14 @@
 import { whileFull } from "../core/command.ts";
-import { commitBlob, deleteBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./blobs/commands.ts";
+import {
+  commitBlob,
+  deleteBlob,
+  dropUploads,
+  endUpload,
+  ensureRepository,
+  forgetEndedUploads,
+  mountBlob,
+  startUpload,
+} from "./blobs/commands.ts";
 import { replaceCopy, restoreCopy, suspectCopy } from "./blobs/copies.ts";
 import { findUnrecorded, removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
 import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
@@ -12,8 +21,10 @@ export const ociCommands = [
     deleteBlob,
     deleteManifest,
     dropUploads,
+    endUpload,
     extendGrace,
     findUnrecorded,
+    forgetEndedUploads,
     removeTag,
     removeUnlinkedBlobs,
     removeUnneededBlobs,

@@ -1,5 +1,5 @@
 import type { Call } from "../core/call.ts";
-import { type Command, command, type Sharing } from "../core/command.ts";
+import { type Command, command, type CommandOptions, type Sharing } from "../core/command.ts";
 import { resolveRepository } from "../core/image-path.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { requireTerms } from "../iam/index.ts";
@@ -12,17 +12,24 @@ export interface PushContext {
   terms: readonly TermsDocument[];
 }
 
+/** How a command of a push is committed. */
+interface PushOptions<Input> extends Pick<CommandOptions, "durability"> {
+  /**
+   * What a push of this input reads and writes, so that it shares a transaction with others on PostgreSQL; a transaction
+   * of its own without it. Names: `upload`, `blob` and `image` by digest in all repos, `manifest` and `tag` by the path
+   * of the repo. Two that create the same repo or group meet at the index of its name, and run alone then.
+   */
+  touches?(input: Input): Omit<Sharing, "kind"> | undefined;
+}
+
 /**
  * Declares a command of a push, which documents that block pushing can prevent. They are checked after the command has
  * run, so that a caller without rights gets that error first; the transaction is rolled back when they block.
- * `touches`: what a push of this input reads and writes, so that it shares a transaction with others on PostgreSQL; a
- * transaction of its own without it. Names: `upload`, `blob` and `image` by digest in all repos, `manifest` and `tag`
- * by the path of the repo. Two that create the same repo or group meet at the index of its name, and run alone then.
  */
 export function pushCommand<Input extends PushTarget, Output>(
   name: string,
   run: (call: Call, input: Input) => Promise<Output>,
-  { touches }: { touches?: (input: Input) => Omit<Sharing, "kind"> | undefined } = {},
+  { touches, ...options }: PushOptions<Input> = {},
 ): Command<Input, Output, PushContext> {
   return command(
     name,
@@ -32,6 +39,7 @@ export function pushCommand<Input extends PushTarget, Output>(
       return output;
     },
     {
+      ...options,
       sharingOf(input) {
         const touched = touches?.(input);
         return touched && { kind: "pushes", ...touched };
@@ -39,6 +47,13 @@ export function pushCommand<Input extends PushTarget, Output>(
     },
   );
 }
+
+/**
+ * For the steps of a push before its manifest: their commits do not wait for the disk. The manifest's commit makes them
+ * durable with itself; what a crash of the machine takes back before that is missing when the manifest comes, which is
+ * refused then, so that the client sends it again.
+ */
+export const BEFORE_MANIFEST = { durability: "deferred" } as const;
 
 async function scopesOf(call: Call, input: PushTarget): Promise<string[]> {
   if ("repo" in input) return [input.repo];

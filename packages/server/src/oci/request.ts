@@ -10,6 +10,7 @@ import type { Awaitable } from "../lib/awaitable.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { BlobStore, ByteSink } from "../blobs/index.ts";
 import { Code, type ErrorDetails, MoorageError } from "../errors.ts";
+import type { TermsDocument } from "../core/service.ts";
 import type { Transactor } from "../core/transactor.ts";
 import type { Database } from "../store/index.ts";
 import { isRepositoryName } from "./digests.ts";
@@ -91,6 +92,10 @@ export interface RegistryDeps {
   /** Checks user names and passwords. */
   credentials: CredentialDeps;
   config: RegistryConfig;
+  /** The documents that a push may require to be accepted. */
+  terms: readonly TermsDocument[];
+  /** Signs the ids of uploads; all processes of the installation have the same. */
+  pageTokenKey: Uint8Array;
   /** Under which URL a client reaches the registry. */
   addresses: Pick<Addresses, "registry">;
   clock: Clock;

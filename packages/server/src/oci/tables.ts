@@ -43,7 +43,10 @@ declare module "../store/tables.ts" {
     };
     /** The content that a manifest needs: kind is blob or manifest. Its subject is not included. */
     manifest_references: { repo: string; digest: string; target: string; kind: string };
+    /** Uploads of which something is stored. */
     uploads: { uid: string; repo: string; identity: string; create_time: number; update_time: number };
+    /** Uploads that became a blob or were canceled, until their ids expire: an id alone does not say so. */
+    ended_uploads: { uid: string };
   }
 }
 
@@ -53,4 +56,5 @@ export const OCI_TABLES = declareTables({
   manifests: { key: ["repo", "digest"], bytes: ["content"], weight: "size + length(annotations)" },
   manifest_references: { key: ["repo", "digest", "target"] },
   uploads: { key: ["uid"], isLive: true },
+  ended_uploads: { key: ["uid"], isLive: true },
 });

@@ -45,7 +45,7 @@ export function postgresTransactor(
         // The signature of Transactor.write says that the output is this command's.
         const { output, wakes } = (await (sharing === undefined
           ? store.transact(work, { isolation, durability, isDryRun })
-          : shareIn(sharing.kind)(sharing, work))) as Ran;
+          : shareIn(sharing.kind)({ ...sharing, durability }, work))) as Ran;
         if (wakes.length > 0) onWake(new Set(wakes));
         return output as never;
       } finally {

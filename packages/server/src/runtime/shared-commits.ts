@@ -1,6 +1,6 @@
 import { Code, MoorageError } from "../errors.ts";
 import type { Sharing } from "../core/command.ts";
-import { type Database, shareTransaction, type Store, TransientError } from "../store/index.ts";
+import { type Database, shareTransaction, type Store, type TransactOptions, TransientError } from "../store/index.ts";
 
 // A commit waits for the disk and costs a dozen round trips, and transactions that change neighboring rows collide
 // (ADR 5). So commands that are known not to meet each other share one: whatever arrives while it is under way goes
@@ -18,8 +18,10 @@ const ATTEMPTS = 3;
 // How long a command waits for its turn at most: collisions put it back, and those with its key go one by one.
 const LONGEST_WAIT_MS = 30_000;
 
-/** What a command reads and writes, by names that all who share agree on. */
-type Touches = Pick<Sharing, "writes" | "reads">;
+/** What a command reads and writes, by names that all who share agree on, and whether its commit waits for the disk. */
+interface Touches extends Pick<Sharing, "writes" | "reads"> {
+  durability?: TransactOptions["durability"];
+}
 
 /** A command that waits for its transaction. */
 interface Waiting {
@@ -98,6 +100,8 @@ export function sharedCommits(
     if (batch.length < 2) return first && (await commitAlone(first));
     let attempts = 0;
     let members = batch;
+    const isDeferred = batch.every(({ touches }) => touches.durability === "deferred");
+    const options: TransactOptions = isDeferred ? { durability: "deferred" } : {};
     try {
       const outcomes = await store.transact(async (tx) => {
         // Every process takes the locks of rows in the same order.
@@ -105,7 +109,7 @@ export function sharedCommits(
         attempts += 1;
         if (attempts > ATTEMPTS || members.length < 2) throw new Spoiled(() => true);
         return await runTogether(tx, members);
-      });
+      }, options);
       for (const [at, outcome] of outcomes.entries())
         if ("value" in outcome) members[at]?.resolve(outcome.value);
         else members[at]?.reject(outcome.error);
@@ -119,9 +123,9 @@ export function sharedCommits(
     const done = new Set(members);
     waiting.unshift(...batch.filter((one) => !done.has(one)));
   };
-  const commitAlone = async ({ run, resolve, reject }: Waiting): Promise<void> => {
+  const commitAlone = async ({ touches, run, resolve, reject }: Waiting): Promise<void> => {
     try {
-      resolve(await store.transact(run));
+      resolve(await store.transact(run, { durability: touches.durability }));
     } catch (error) {
       reject(error);
     }

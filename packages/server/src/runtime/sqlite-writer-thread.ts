@@ -116,6 +116,7 @@ function serve(
         return [
           {
             run: async (tx) => ("name" in request ? await runNamed(context, tx, request) : writeNothing(connection)),
+            isDeferred: "name" in request && commandNamed(request.name).durability === "deferred",
             isDryRun: "name" in request && commandNamed(request.name).isDryRun(request.input as never),
             settle: (result) =>
               "value" in result

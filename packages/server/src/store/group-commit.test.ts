@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openWriters } from "../../test/support/writers.ts";
-import type { Work } from "./group-commit.ts";
+import { commitTogether, type Work } from "./group-commit.ts";
 import { createSnapshotCache } from "./snapshot-cache.ts";
 import { statement } from "./statement.ts";
 import type { Database } from "./store.ts";
@@ -176,4 +176,28 @@ test("on a connection that writes, values are kept until one of their tables cha
     [await read(writer.db), await read(writer.db)].map(([, isLoaded]) => isLoaded),
     [true, true],
   );
+});
+
+test("a commit waits for the disk unless all of its writes are deferred, and the next one does again", async (t) => {
+  const {
+    writer: { raw, db },
+    keys,
+  } = open(t);
+  // What SQLite does at a commit: 1 writes the log, 2 waits for the disk as well.
+  const levels: unknown[] = [];
+  const looking = (key: string, isDeferred: boolean): Work => ({
+    async run(tx) {
+      levels.push(raw.prepare("pragma synchronous").get()?.["synchronous"]);
+      await addKey(tx, key);
+    },
+    isDeferred,
+    settle: (result) => assert.ok("value" in result),
+  });
+  await commitTogether(db, raw, [looking("a", false)]);
+  await commitTogether(db, raw, [looking("b", true), looking("c", true)]);
+  await commitTogether(db, raw, [looking("d", true)]);
+  await commitTogether(db, raw, [looking("e", true), looking("f", false)]);
+  await commitTogether(db, raw, [looking("g", false)]);
+  assert.deepEqual(levels, [2, 1, 1, 1, 2, 2, 2]);
+  assert.deepEqual(await keys(), ["a", "b", "c", "d", "e", "f", "g"]);
 });

@@ -9,6 +9,11 @@ export interface Work {
   run(tx: Database): Promise<unknown>;
   /** Whether what it writes is rolled back, and only its result stays. Defaults to false. */
   isDryRun?: boolean;
+  /**
+   * Whether its commit need not wait for the disk: a crash of the machine may take it back, with the deferred ones
+   * after it, but never one that a durable one came after. Defaults to false.
+   */
+  isDeferred?: boolean;
   /** Called after the commit, with the result of the write or the reason why it did not happen. */
   settle(result: Result): void;
 }
@@ -17,10 +22,10 @@ type Result = { value: unknown } | { error: unknown };
 
 /**
  * Runs several writes in one transaction: a write that fails changes nothing, and does not affect the others. Nothing
- * is settled before the commit. A commit costs one wait for the disk, however many writes share it. The writes must not
- * wait for anything but the database, which is synchronous here: so no two transactions can overlap. One that shares a
- * transaction may be run twice, so it must have no other effects. `fence` is called first in each transaction: when it
- * throws, no write is run, and all are settled with its error.
+ * is settled before the commit. A commit costs one wait for the disk, however many writes share it, and none when all
+ * of them are deferred. The writes must not wait for anything but the database, which is synchronous here: so no two
+ * transactions can overlap. One that shares a transaction may be run twice, so it must have no other effects. `fence`
+ * is called first in each transaction: when it throws, no write is run, and all are settled with its error.
  */
 export async function commitTogether(
   db: Database,
@@ -30,6 +35,7 @@ export async function commitTogether(
 ): Promise<void> {
   let results: Result[];
   try {
+    waitForDisk(raw, !works.every(({ isDeferred }) => isDeferred === true));
     await begin(raw);
     fence();
     const all = await runBare(db, raw, works);
@@ -46,6 +52,20 @@ export async function commitTogether(
     return;
   }
   works.forEach((work, at) => work.settle(results[at] ?? { error: new Error("the work was not run") }));
+}
+
+const waiting = new WeakMap<DatabaseSync, boolean>();
+
+/**
+ * Sets whether the next commits wait until the write-ahead log is on the disk. Every wait is for all of the log, so
+ * that a commit that waits makes those before it durable, whichever process made them.
+ */
+function waitForDisk(raw: DatabaseSync, waits: boolean): void {
+  // A connection is opened as one that waits (sqlite.ts).
+  if ((waiting.get(raw) ?? true) === waits) return;
+  // A prepared statement, since what `exec` runs counts as a change of tables.
+  raw.prepare(`pragma synchronous = ${waits ? "full" : "normal"}`).run();
+  waiting.set(raw, waits);
 }
 
 function rollBack(raw: DatabaseSync): void {

@@ -26,7 +26,7 @@ export { createSnapshotCache, type Snapshot, type SnapshotCache, snapshotCaches 
 export { connect, sqliteDatabase } from "./sqlite.ts";
 export { select, selectArrays, statement, type Statement } from "./statement.ts";
 export { type FileIdentity, identityOf, requireSameFile, sqliteMeaning } from "./sqlite-faults.ts";
-export { type Database, type Store, StoreError, type StoreSettings } from "./store.ts";
+export { type Database, type Store, StoreError, type StoreSettings, type TransactOptions } from "./store.ts";
 export { declareTables, STORE_TABLES, type TableDeclaration, type TableDeclarations } from "./table-declarations.ts";
 export type { ResourceTable, Row, Tables } from "./tables.ts";
 export { takeAdvisoryLock } from "./advisory-lock.ts";

@@ -723,6 +723,11 @@ export const MIGRATIONS: Migration[] = [
       `alter table identity_providers add column second_factor INT8 not null default 0`,
     ],
   },
+  {
+    version: 62,
+    name: "uploads that nothing is stored of until their first bytes",
+    statements: [`create table ended_uploads (uid KEY primary key) WITHOUT_ROWID`],
+  },
 ];
 
 /** The schema version of this program. */

@@ -29,7 +29,10 @@ export interface StoreSettings {
   onRetry?(kind: TransientError["kind"]): void;
 }
 
-/** How PostgreSQL does a transaction. On SQLite all are serializable and durable. */
+/**
+ * How PostgreSQL does a transaction. On SQLite all are serializable, and those done here durable; its writer thread
+ * defers commits as well.
+ */
 export interface TransactOptions {
   /**
    * Read committed: each statement sees what is committed when it begins, and waits for other transactions instead of

@@ -17,6 +17,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "subscription_leases",
   "deliveries",
   "uploads",
+  "ended_uploads",
   "image_catalogs",
   "image_packages",
   "packages",

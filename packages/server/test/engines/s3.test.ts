@@ -213,7 +213,8 @@ if (NO_S3 !== false) {
       await isUnavailable(
         await ask(method, path, { body: body(), headers: { "content-type": "application/octet-stream" } }),
       );
-      await isUnavailable(await ask("POST", `/v2/${REPO}/blobs/uploads/`));
+      const whole = randomBytes(100);
+      await isUnavailable(await ask("PUT", `${await begin(ask)}?digest=${digestOf(whole)}`, { body: whole }));
       assert.deepEqual(await blobsAt(url), []);
       await way.mend();
       if (method === "PATCH") assert.equal((await ask("GET", path)).status, 204);

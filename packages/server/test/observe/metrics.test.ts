@@ -189,18 +189,18 @@ test("the bytes of large blobs are counted in both directions, and so are the op
   assert.deepEqual(
     await growth(installation, "moorage_blobs_operations_total", () => pushBlob("acme/app", "another")),
     {
-      [`{operation="start_upload",outcome="OK"}`]: 1,
-      [`{operation="append_and_finish",outcome="OK"}`]: 1,
+      [`{operation="store",outcome="OK"}`]: 1,
     },
   );
-  const wrong = ask("POST", `/v2/acme/app/blobs/uploads/?digest=${digestOf("right")}`, {
-    token,
-    bytes: "wrong",
-    headers: { "content-type": "application/octet-stream" },
-  });
+  const pushWrong = () =>
+    ask("POST", `/v2/acme/app/blobs/uploads/?digest=${digestOf("right")}`, {
+      token,
+      bytes: "wrong",
+      headers: { "content-type": "application/octet-stream" },
+    });
   assert.equal(
-    (await growth(installation, "moorage_blobs_operations_total", () => wrong))[
-      `{operation="append_and_finish",outcome="INVALID_ARGUMENT"}`
+    (await growth(installation, "moorage_blobs_operations_total", pushWrong))[
+      `{operation="store",outcome="INVALID_ARGUMENT"}`
     ],
     1,
   );

@@ -18,10 +18,12 @@ import {
   filesIn,
   folder,
   owner,
+  ownerIdentity,
   push,
   rejection,
   REPO,
   sha,
+  uploadOf,
   waitFor,
 } from "../support/registry-endpoint-client.ts";
 
@@ -146,7 +148,10 @@ test("a client that disconnects can resume its upload", async () => {
   half.on("error", () => undefined);
   half.write(content.subarray(0, 1_000_000));
   // The bytes are on the disk, though not yet synced.
-  await waitFor(async () => (await stat(join(folder, "uploads", upload.slice(upload.lastIndexOf("/") + 1)))).size > 0);
+  await waitFor(async () => {
+    const found = await stat(join(folder, "uploads", uploadOf(upload))).catch(() => undefined);
+    return (found?.size ?? 0) > 0;
+  });
   half.destroy();
   let received = 0;
   await waitFor(async () => {
@@ -200,10 +205,11 @@ test("abandoned uploads and files without a record are removed; content in use s
     const cleaned = await cleanUploads(endpoint.deps);
     assert.ok(cleaned.uploads >= 1);
     assert.equal(cleaned.blobs, 1);
+    const as = await bearer({ identity: ownerIdentity });
+    await rejection(await ask("GET", upload, { as }), 404, "BLOB_UPLOAD_UNKNOWN");
   } finally {
     endpoint.advance(-endpoint.deps.config.uploadTtlMs - 60_000);
   }
-  await rejection(await ask("GET", upload), 404, "BLOB_UPLOAD_UNKNOWN");
   await assert.rejects(endpoint.deps.blobs.readWhole(lost.digest, lost.generation));
   assert.ok((await bytes(await ask("GET", `/v2/${REPO}/blobs/${digest}`))).equals(content));
   assert.deepEqual(await filesIn("uploads"), []);
@@ -229,7 +235,7 @@ test("after a server is killed, an upload resumes on the next one from what was 
   const half = request(first.url + upload, { method: "PATCH", headers });
   half.on("error", () => undefined);
   half.write(content.subarray(1_000_000, 2_000_000));
-  const id = upload.slice(upload.lastIndexOf("/") + 1);
+  const id = uploadOf(upload);
   await waitFor(async () => (await stat(join(folder, "uploads", id))).size > 1_000_000);
   assert.equal(await endpoint.deps.blobs.uploadSize(id), 1_000_000, "another process counts only what is synced");
   first.child.kill("SIGKILL");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { dropDatabase } from "./database.ts";
-import { openEndpoint } from "./registry-endpoint.ts";
+import { type Endpoint, openEndpoint } from "./registry-endpoint.ts";
 import { eventually } from "./eventually.ts";
 
 // A server of its own for each test file that imports this module, with an identity that may do all in acme, and a
@@ -20,8 +20,16 @@ export const ownerIdentity = await endpoint.addIdentity(acme);
 /** Its Authorization header. */
 export const owner = await bearer({ identity: ownerIdentity });
 
+const others: Endpoint[] = [];
+/** Another server of the same folder. */
+export async function openOther(): Promise<Endpoint> {
+  const opened = await openEndpoint(folder, { prepared: true });
+  others.push(opened);
+  return opened;
+}
+
 after(async () => {
-  await endpoint.close();
+  for (const each of [...others, endpoint]) await each.close();
   await dropDatabase(folder);
   await rm(folder, { recursive: true, force: true });
 });
@@ -51,6 +59,13 @@ export async function begin(options: Options = {}, repo = REPO): Promise<string>
   assert.equal(response.status, 202);
   assert.equal(response.headers.get("range"), "0-0");
   return response.headers.get("location") ?? "";
+}
+
+/** How the blob store names the upload at that path. */
+export function uploadOf(path: string): string {
+  const bytes = Buffer.from(path.slice(path.lastIndexOf("/") + 1), "base64url");
+  // The authentication code comes first.
+  return bytes.subarray(16).toString("hex");
 }
 
 export async function push(content: Uint8Array<ArrayBuffer>, repo = REPO, as = owner): Promise<string> {

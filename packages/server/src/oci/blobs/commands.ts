@@ -12,13 +12,20 @@ import type { Resolved } from "../../core/image-path.ts";
 import type { PublicSettings } from "../anonymous.ts";
 import { emitDelete, emitPush } from "../events.ts";
 import { command } from "../../core/command.ts";
-import { statement } from "../../store/index.ts";
-import { pushCommand } from "../push-command.ts";
+import { type Database, statement } from "../../store/index.ts";
+import { BEFORE_MANIFEST, pushCommand } from "../push-command.ts";
 
 const insertUpload = statement(
-  "insert into uploads (uid, repo, identity, create_time, update_time) values (?, ?, ?, ?, ?)",
+  "insert into uploads (uid, repo, identity, create_time, update_time) values (?, ?, ?, ?, ?) on conflict (uid) do nothing",
 );
 const deleteUpload = statement("delete from uploads where uid = ?");
+const selectEnded = statement<{ uid: string }>("select uid from ended_uploads where uid = ?");
+const insertEnded = statement<{ uid: string }>(
+  "insert into ended_uploads (uid) values (?) on conflict (uid) do nothing returning uid",
+);
+const deleteEnded = statement<{ uid: string }>(
+  "delete from ended_uploads where uid in (select uid from ended_uploads where uid < ? order by uid limit ?) returning uid",
+);
 const insertBlob = statement<{ digest: string }>(
   "insert into blobs (digest, generation, size, create_time) values (?, ?, ?, ?) on conflict (digest) do nothing returning digest",
 );
@@ -69,35 +76,70 @@ async function makeGroup(call: Call, parent: string, name: string): Promise<stri
   }
 }
 
-/** Records an upload session of the repo and the identity. */
+/**
+ * Records an upload of the repo and the identity, which began at `beganMs`, in milliseconds since 1970. `isOpen`: false
+ * when it has ended.
+ */
 export const startUpload = pushCommand(
   "oci.startUpload",
-  async (call: Call, input: { repo: string; upload: string }): Promise<void> => {
-    await insertUpload(call.tx, input.upload, input.repo, call.caller.identity, call.nowMs, call.nowMs);
+  async (call: Call, input: { repo: string; upload: string; beganMs: number }): Promise<{ isOpen: boolean }> => {
+    const { repo, upload, beganMs } = input;
+    if ((await selectEnded(call.tx, upload)).length > 0) return { isOpen: false };
+    await insertUpload(call.tx, upload, repo, call.caller.identity, beganMs, call.nowMs);
+    return { isOpen: true };
   },
-  { touches: ({ upload }) => ({ writes: [`upload ${upload}`] }) },
+  { ...BEFORE_MANIFEST, touches: ({ upload }) => ({ writes: [`upload ${upload}`] }) },
 );
 
+/** An upload that ends. `isSigned` as in Session. */
+export interface EndingUpload {
+  upload: string;
+  isSigned: boolean;
+}
+
+/** Ends an upload. */
+export const endUpload = command(
+  "oci.endUpload",
+  async ({ tx }: Call, ending: EndingUpload): Promise<void> => {
+    await end(tx, ending);
+  },
+  BEFORE_MANIFEST,
+);
+
+/** False when it had ended before. */
+async function end(tx: Database, { upload, isSigned }: EndingUpload): Promise<boolean> {
+  await deleteUpload(tx, upload);
+  return !isSigned || (await insertEnded(tx, upload)).length > 0;
+}
+
 /**
- * Links a stored blob to the repo and ends its upload session. A blob sent in one request (`whole`) has no session, and
- * its repo is created when it is missing. Answers the generation to retain: when the same content was stored before,
- * the generation of that copy. Throws DENIED or NAME_UNKNOWN when the right or the session's repo was removed
- * meanwhile.
+ * Links a stored blob to the repo and ends its upload. A blob that came without one (`ending` is undefined) creates its
+ * repo when it is missing. Answers the generation to retain: when the same content was stored before, the generation of
+ * that copy. Throws DENIED or NAME_UNKNOWN when the right or the upload's repo was removed meanwhile, and
+ * BLOB_UPLOAD_UNKNOWN when the upload has ended.
  */
 export const commitBlob = pushCommand(
   "oci.commitBlob",
   async (
     call: Call,
-    input: StoredBlob & { name: string; upload: string; whole: boolean },
+    input: StoredBlob & { name: string; ending: EndingUpload | undefined },
   ): Promise<{ generation: string }> => {
-    const repo = input.whole
-      ? await makeRepository(call, await resolveForPush(call, input.name))
-      : await repositoryFor(call, input.name, ...PUSH);
-    if (!input.whole) await deleteUpload(call.tx, input.upload);
-    emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
+    const { name, digest, ending } = input;
+    const repo =
+      ending === undefined
+        ? await makeRepository(call, await resolveForPush(call, name))
+        : await repositoryFor(call, name, ...PUSH);
+    if (ending !== undefined && !(await end(call.tx, ending)))
+      throw new RegistryError("BLOB_UPLOAD_UNKNOWN", "The upload has ended");
+    emitPush(call, { repository: name, repo, digest, type: "blob" });
     return keepBlob(call, repo, input);
   },
-  { touches: ({ digest, upload }) => ({ writes: [`blob ${digest}`, `upload ${upload}`] }) },
+  {
+    ...BEFORE_MANIFEST,
+    touches: ({ digest, ending }) => ({
+      writes: [`blob ${digest}`, ...(ending === undefined ? [] : [`upload ${ending.upload}`])],
+    }),
+  },
 );
 
 /**
@@ -151,7 +193,7 @@ export const mountBlob = pushCommand(
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return { mounted: true };
   },
-  { touches: ({ digest }) => ({ writes: [`blob ${digest}`] }) },
+  { ...BEFORE_MANIFEST, touches: ({ digest }) => ({ writes: [`blob ${digest}`] }) },
 );
 
 /**
@@ -189,12 +231,20 @@ export const deleteBlob = command(
   },
 );
 
-/** Removes upload sessions; unknown ones are ignored. */
+/** Forgets uploads whose ids have expired; unknown ones are ignored. */
 export const dropUploads = command(
   "oci.dropUploads",
   async (call: Call, input: { uploads: string[] }): Promise<void> => {
     if (input.uploads.length > 0) await call.tx.deleteFrom("uploads").where("uid", "in", input.uploads).execute();
   },
+);
+
+/** Forgets at most `limit` ended uploads with a smaller name than `before`. Answers how many there were. */
+export const forgetEndedUploads = command(
+  "oci.forgetEndedUploads",
+  async ({ tx }: Call, { before, limit }: { before: string; limit: number }): Promise<{ count: number }> => ({
+    count: (await deleteEnded(tx, before, limit)).length,
+  }),
 );
 
 async function link(call: Call, repo: string, digest: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { systemCall } from "../../core/system-call.ts";
-import { dropUploads } from "./commands.ts";
+import { dropUploads, forgetEndedUploads } from "./commands.ts";
+import { uploadsBefore } from "./upload-ids.ts";
 import { findUnrecorded, type StoredCopy } from "../gc/commands.ts";
 import type { BlobStore } from "../../blobs/index.ts";
 import type { Config } from "../../config/index.ts";
@@ -15,12 +16,14 @@ export interface CleanUploadsDeps {
 
 // The number of sessions read or removed in one statement: below every engine's limit of parameters.
 const BATCH = 500;
+// Few enough that other writes do not wait for them.
+const ENDED_BATCH = 2_000;
 
 /**
- * Removes uploads that received no bytes for `uploadTtlMs`, their sessions, and blob files without a record, which a
- * crash between writing and recording leaves behind. Blob files younger than that are left alone, since their record
- * may be about to be written. Rejects with the reason of `signal` when that is aborted; what was removed until then
- * stays removed.
+ * Removes uploads that received no bytes for `uploadTtlMs`, their sessions, what is noted of ended ones whose ids have
+ * expired since, and blob files without a record, which a crash between writing and recording leaves behind. Blob files
+ * younger than that are left alone, since their record may be about to be written. Rejects with the reason of `signal`
+ * when that is aborted; what was removed until then stays removed.
  */
 export async function cleanUploads(
   deps: CleanUploadsDeps,
@@ -54,6 +57,11 @@ export async function cleanUploads(
     const uploads = dropped.slice(at, at + BATCH);
     await deps.transactor.write(dropUploads, data, { uploads });
     for (const id of uploads) await deps.blobs.removeUpload(id);
+  }
+  for (let count = ENDED_BATCH; count === ENDED_BATCH;) {
+    signal?.throwIfAborted();
+    const input = { before: uploadsBefore(cutoffMs), limit: ENDED_BATCH };
+    ({ count } = await deps.transactor.write(forgetEndedUploads, data, input));
   }
   let blobs = 0;
   let copies: StoredCopy[] = [];

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Appended, StoredBlob } from "../../blobs/index.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { authorize, tokenCovers } from "../request.ts";
@@ -6,13 +5,14 @@ import type { Exchange } from "../request.ts";
 import { algorithmOf, isDigest, isRepositoryName } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
 import { PUSH, resolveForPush, repositoryFor } from "../names.ts";
+import { requireTerms } from "../../iam/index.ts";
 import { resolveRepository } from "../../core/image-path.ts";
 import { parseContentRange, uploadRange } from "./ranges.ts";
 import { sendEmpty } from "../send.ts";
 import { announcedLength, bodyOf, hasBody } from "../body.ts";
 import { copyOf, isIntact, settleCopy } from "./copies.ts";
-import { commitBlob, dropUploads, ensureRepository, mountBlob, startUpload } from "./commands.ts";
-import { renewUpload } from "../gc/grace-commands.ts";
+import { commitBlob, ensureRepository, mountBlob } from "./commands.ts";
+import { beginSession, endSession, openSession, type Session, storeSession, uploadUnknown } from "./sessions.ts";
 
 /**
  * POST of `/v2/<name>/blobs/uploads/`: starts a session, takes a whole blob (`digest`), or mounts one (`mount`,
@@ -35,10 +35,9 @@ export async function handleUploads(exchange: Exchange): Promise<void> {
   const repo = await pushTarget(exchange);
   if (mount !== null && from !== null && (await mounted(exchange, mount, from))) return created(exchange, mount);
   if (digest !== null) return takeWhole(exchange, digest);
-  const upload = newUploadId();
-  await exchange.deps.transactor.write(startUpload, exchange.callData, { repo, upload });
-  await exchange.deps.blobs.startUpload(upload);
-  answerProgress(exchange, upload, 202, 0);
+  // A client that hears of it only when it sends the content may not read why.
+  await exchange.deps.blobs.requireSpace?.();
+  answerProgress(exchange, beginSession(exchange, repo), 202, 0);
 }
 
 /**
@@ -47,29 +46,32 @@ export async function handleUploads(exchange: Exchange): Promise<void> {
  */
 export async function handleUpload(exchange: Exchange, params: { upload: string }): Promise<void> {
   const { req, deps } = exchange;
-  const { upload } = params;
   const digest = exchange.query.get("digest");
   await authorize(exchange, ["push"]);
-  await requireSession(exchange, upload);
+  const session = await openSession(exchange, params.upload);
+  const { upload, isStored } = session;
   switch (req.method) {
     case "PATCH":
-      answerProgress(exchange, upload, 202, (await takeChunk(exchange, upload)).size);
+      await storeSession(exchange, session);
+      answerProgress(exchange, session, 202, (await takeChunk(exchange, session)).size);
       return;
     case "PUT":
       requireDigest(digest);
-      await complete(exchange, upload, digest, async () => {
+      if (!isStored) return takeWhole(exchange, digest, session);
+      await complete(exchange, digest, session, async () => {
         // A request without a body may still carry a Content-Range that must be checked.
         if (!hasBody(req) && req.headers["content-range"] === undefined) return deps.blobs.finish(upload, digest);
-        return (await takeChunk(exchange, upload, digest)).blob;
+        return (await takeChunk(exchange, session, digest)).blob;
       });
       return;
     case "DELETE":
-      await deps.transactor.write(dropUploads, exchange.callData, { uploads: [upload] });
-      await deps.blobs.removeUpload(upload);
+      await endSession(exchange, session);
       sendEmpty(exchange, 204, {});
       return;
-    default:
-      answerProgress(exchange, upload, 204, await mapUnknownUpload(upload, deps.blobs.uploadSize(upload)));
+    default: {
+      const size = isStored ? await mapUnknownUpload(session, deps.blobs.uploadSize(upload)) : 0;
+      answerProgress(exchange, session, 204, size);
+    }
   }
 }
 
@@ -77,8 +79,10 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
 async function pushTarget(exchange: Exchange): Promise<string> {
   const { deps, callData, name } = exchange;
   const found = await deps.transactor.read(callData, async (call) => {
-    const { repo } = await resolveRepository(call, name);
-    return repo === undefined ? undefined : repositoryFor(call, name, ...PUSH);
+    if ((await resolveRepository(call, name)).repo === undefined) return undefined;
+    const repo = await repositoryFor(call, name, ...PUSH);
+    if (deps.terms.length > 0) await requireTerms(call, deps.terms, "push", [repo]);
+    return repo;
   });
   return found ?? (await deps.transactor.write(ensureRepository, callData, { name })).repo;
 }
@@ -99,33 +103,24 @@ async function mounted(exchange: Exchange, digest: string, from: string): Promis
   return result.mounted;
 }
 
-/** Takes a blob in one request. It needs no session, since such an upload cannot be resumed. */
-async function takeWhole(exchange: Exchange, digest: string): Promise<void> {
-  const { blobs } = exchange.deps;
-  const upload = newUploadId();
-  await blobs.startUpload(upload);
-  try {
-    const options = {
-      algorithm: algorithmOf(digest),
-      length: announcedLength(exchange.req),
-      givesChunks: true,
-      finishAs: digest,
-    };
-    const store = async (): Promise<StoredBlob | undefined> =>
-      (await blobs.append(upload, 0, bodyOf(exchange), options).catch(wrongLength)).blob;
-    await complete(exchange, upload, digest, store, true);
-  } catch (error) {
-    await blobs.removeUpload(upload);
-    throw error;
-  }
+/**
+ * Takes a blob in one request: of an upload of which nothing is stored, or without one. Such an upload cannot be
+ * resumed: what arrived before an error is removed.
+ */
+async function takeWhole(exchange: Exchange, digest: string, session?: Session): Promise<void> {
+  const { start = 0, length } = session === undefined ? { length: announcedLength(exchange.req) } : chunkOf(exchange);
+  if (session !== undefined && start !== 0) throw outOfPlace(exchange, session, 0);
+  const options = { length, givesChunks: true };
+  await complete(exchange, digest, session, () =>
+    exchange.deps.blobs.store(bodyOf(exchange), digest, options).catch(wrongLength),
+  );
 }
 
 /**
- * Appends the body to the upload, which becomes a blob with it when `digest` is given. Throws 416 with the valid range
- * when the chunk does not begin at the end of the upload.
+ * Where the chunk of the request begins, if it says so, and its length in bytes, if it is announced. Throws
+ * BLOB_UPLOAD_INVALID and SIZE_INVALID when the headers are malformed or contradict each other.
  */
-async function takeChunk(exchange: Exchange, upload: string, digest?: string): Promise<Appended> {
-  const { req, deps } = exchange;
+function chunkOf({ req }: Exchange): { start: number | undefined; length: number | undefined } {
   const header = req.headers["content-range"];
   const range = header === undefined ? undefined : parseContentRange(header);
   if (header !== undefined && !range)
@@ -134,6 +129,15 @@ async function takeChunk(exchange: Exchange, upload: string, digest?: string): P
   const length = range ? range.end - range.start + 1 : announced;
   if (announced !== undefined && announced !== length)
     throw new RegistryError("SIZE_INVALID", "Content-Length and Content-Range differ");
+  return { start: range?.start, length };
+}
+
+/**
+ * Appends the body to the upload, which becomes a blob with it when `digest` is given. Throws 416 with the valid range
+ * when the chunk does not begin at the end of the upload.
+ */
+async function takeChunk(exchange: Exchange, session: Session, digest?: string): Promise<Appended> {
+  const { start, length } = chunkOf(exchange);
   const options = {
     algorithm: digest === undefined ? undefined : algorithmOf(digest),
     length,
@@ -141,45 +145,47 @@ async function takeChunk(exchange: Exchange, upload: string, digest?: string): P
     finishAs: digest,
   };
   const appended = await mapUnknownUpload(
-    upload,
-    deps.blobs.append(upload, range?.start, bodyOf(exchange), options).catch(wrongLength),
+    session,
+    exchange.deps.blobs.append(session.upload, start, bodyOf(exchange), options).catch(wrongLength),
   );
   if (appended.accepted) return appended;
-  const { size } = appended;
-  const headers = {
-    location: uploadLocation(exchange, upload),
-    range: uploadRange(size),
-    "docker-upload-uuid": upload,
-  };
-  throw new RegistryError("BLOB_UPLOAD_INVALID", "The chunk does not begin where the upload ends", {
+  throw outOfPlace(exchange, session, appended.size);
+}
+
+/** The error for a chunk that does not begin at the end of an upload of so many bytes. */
+function outOfPlace(exchange: Exchange, session: Session, size: number): RegistryError {
+  return new RegistryError("BLOB_UPLOAD_INVALID", "The chunk does not begin where the upload ends", {
     status: 416,
-    headers,
+    headers: progressOf(exchange, session, size),
     detail: { size },
   });
 }
 
-/** Makes the upload a blob of the repo: first durably in the blob store, by `store`, then in one transaction. */
+/**
+ * Makes the content a blob of the repo, and ends its upload if it has one: first durably in the blob store, by `store`,
+ * then in one transaction.
+ */
 async function complete(
   exchange: Exchange,
-  upload: string,
   digest: string,
+  session: Session | undefined,
   store: () => Promise<StoredBlob | undefined>,
-  whole = false,
 ): Promise<void> {
   const { deps, callData, name } = exchange;
   const { blobs, transactor } = deps;
-  const stored = await mapUnknownUpload(upload, store()).catch(async (error: unknown) => {
+  const stored = await mapUnknownUpload(session, store()).catch(async (error: unknown) => {
     if (!(error instanceof MoorageError) || error instanceof RegistryError || error.code !== Code.InvalidArgument)
       throw error;
-    await transactor.write(dropUploads, callData, { uploads: [upload] });
+    if (session !== undefined) await endSession(exchange, session);
     throw new RegistryError("DIGEST_INVALID", "The digest is not that of the content", { detail: { digest } });
   });
   if (stored === undefined) throw new Error("the upload did not become a blob");
+  const ending = session && { upload: session.upload, isSigned: session.isSigned };
   let generation: string;
   try {
     // The blob of a slow client counts as new when it is complete, not when its first byte arrived.
     const now = { ...callData, nowMs: deps.clock.nowMs() };
-    ({ generation } = await transactor.write(commitBlob, now, { name, upload, whole, ...stored }));
+    ({ generation } = await transactor.write(commitBlob, now, { name, ending, ...stored }));
   } catch (error) {
     // Only these errors mean that nothing was written. After any other error the copy may be in use, so `cleanUploads`
     // removes it later if it is not.
@@ -198,25 +204,6 @@ const REJECTED: Code[] = [
   Code.AlreadyExists,
 ];
 
-/** Throws BLOB_UPLOAD_UNKNOWN unless the session belongs to this repo and this identity. */
-async function requireSession(exchange: Exchange, upload: string): Promise<void> {
-  const { deps, callData, name } = exchange;
-  const found = await deps.transactor.read(callData, async (call) => {
-    const repo = await repositoryFor(call, name, ...PUSH);
-    return call.tx
-      .selectFrom("uploads")
-      .select("update_time")
-      .where("uid", "=", upload)
-      .where("repo", "=", repo)
-      .where("identity", "=", call.caller.identity)
-      .executeTakeFirst();
-  });
-  if (!found) throw uploadUnknown(upload);
-  // A session renewed in time protects the content of its repo from garbage collection for as long as the push takes.
-  if (callData.nowMs - found.update_time > deps.config.uploadTtlMs / 2)
-    await deps.transactor.write(renewUpload, callData, { upload });
-}
-
 function requireDigest(digest: string | null): asserts digest is string {
   if (digest !== null && isDigest(digest)) return;
   throw new RegistryError("DIGEST_INVALID", "A digest is expected: sha256:<hex> or sha512:<hex>", {
@@ -224,12 +211,12 @@ function requireDigest(digest: string | null): asserts digest is string {
   });
 }
 
-function answerProgress(exchange: Exchange, upload: string, status: number, size: number): void {
-  sendEmpty(exchange, status, {
-    location: uploadLocation(exchange, upload),
-    range: uploadRange(size),
-    "docker-upload-uuid": upload,
-  });
+function answerProgress(exchange: Exchange, session: Session, status: number, size: number): void {
+  sendEmpty(exchange, status, progressOf(exchange, session, size));
+}
+
+function progressOf({ name }: Exchange, { id }: Session, size: number): Record<string, string> {
+  return { location: `/v2/${name}/blobs/uploads/${id}`, range: uploadRange(size), "docker-upload-uuid": id };
 }
 
 function created(exchange: Exchange, digest: string): void {
@@ -238,12 +225,12 @@ function created(exchange: Exchange, digest: string): void {
 }
 
 /** Turns NOT_FOUND of the blob store into BLOB_UPLOAD_UNKNOWN. */
-async function mapUnknownUpload<T>(upload: string, work: Promise<T>): Promise<T> {
+async function mapUnknownUpload<T>(session: Session | undefined, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     throw error instanceof MoorageError && error.code === Code.NotFound && !(error instanceof RegistryError)
-      ? uploadUnknown(upload)
+      ? uploadUnknown(session?.id ?? "")
       : error;
   }
 }
@@ -256,16 +243,4 @@ function wrongLength(error: unknown): never {
   )
     throw new RegistryError("SIZE_INVALID", "The body is not as long as announced");
   throw error;
-}
-
-function uploadUnknown(upload: string): RegistryError {
-  return new RegistryError("BLOB_UPLOAD_UNKNOWN", "Upload not found", { detail: { upload } });
-}
-
-function uploadLocation(exchange: Exchange, upload: string): string {
-  return `/v2/${exchange.name}/blobs/uploads/${upload}`;
-}
-
-function newUploadId(): string {
-  return randomBytes(16).toString("hex");
 }
