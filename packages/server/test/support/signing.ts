@@ -22,7 +22,7 @@ export function newKey(type: KeyType = "P-256"): SigningKey {
   return { privateKey, pem: publicKey.export({ type: "spki", format: "pem" }).toString() };
 }
 
-const SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json";
+export const SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json";
 export const DSSE = "application/vnd.dsse.envelope.v1+json";
 const BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 export const IN_TOTO = "application/vnd.in-toto+json";
@@ -43,7 +43,7 @@ export function cosignPayload(digest: string, reference = "registry.example.com/
 }
 
 /** The bytes signed with the hash that cosign takes for the key. */
-function signed({ privateKey }: SigningKey, message: string | Uint8Array, hash = "sha256"): string {
+export function signed({ privateKey }: SigningKey, message: string | Uint8Array, hash = "sha256"): string {
   const type = privateKey.asymmetricKeyType;
   return sign(type === "ed25519" ? null : hash, Buffer.from(message as string), privateKey).toString("base64");
 }
