@@ -18,6 +18,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["aip", "audit", "observe", "work"],
   ["ping", "iam", "processes"],
   ["registry", "events", "auth"],
+  ["trust"],
   ["oci", "security", "webhooks"],
   ["libraries"],
   ["mirroring", "jobs"],

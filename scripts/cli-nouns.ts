@@ -25,7 +25,14 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["repo"],
   ),
   noun("tags", "Registry", "tags of images, their history and promotion", "TagsService", ["Tag"], ["tag"]),
-  noun("images", "Registry", "images by tag or digest, and what they contain", "ImagesService", [], ["image"]),
+  noun(
+    "images",
+    "Registry",
+    "images by tag or digest, and what they contain",
+    ["ImagesService", "SignaturesService"],
+    [],
+    ["image"],
+  ),
   noun("sboms", "Registry", "the packages of an image", "SbomsService", ["Sbom"], ["sbom"]),
   noun("diffs", "Registry", "what differs between two images", "DiffsService", ["Diff"], ["diff"]),
   noun("search", "Registry", "find repos, tags, groups and more by words", "SearchService", []),
@@ -121,6 +128,7 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["Scanner"],
     ["scanner"],
   ),
+  noun("signers", "Security", "who signs the images of a group", "SignersService", ["Signer"], ["signer"]),
   noun("scans", "Security", "scans of images and their reports", "ScansService", ["Scan"], ["scan"]),
   noun("events", "Events", "what happened: pushes, pulls and changes", "EventsService", ["Event"]),
   noun(
@@ -147,6 +155,7 @@ export const NOUN_TABLE: readonly Noun[] = [
 export const VERBS: Readonly<Record<string, string>> = {
   "SubscriptionsService.RedeliverEvents": "redeliver",
   "ScansService.ScanImage": "start",
+  "SignaturesService.ListImageSignatures": "signatures",
   "SecurityAdvisoryService.ListDocuments": "list",
   "SecurityAdvisoryService.ListResolvedVulnsReports": "list-resolved",
 };
@@ -184,6 +193,7 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.registry.v2.Repo": "repo",
   "moorage.registry.v2.Tag": "tag",
   "moorage.vulnerabilities.v2.Advisory": "advisory",
+  "moorage.registry.v2.Signer": "signer",
   "moorage.vulnerabilities.v2.Scanner": "scanner",
   "moorage.events.v2.Subscription": "subscription",
   "moorage.libraries.v2.Upstream": "upstream",

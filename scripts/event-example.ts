@@ -15,6 +15,7 @@ import {
   ReviewState,
   ScanType,
   Severity_Type,
+  SignatureTime,
   TagChangeSchema,
 } from "@moorage/api";
 import type { EventType } from "../packages/server/src/events/types.ts";
@@ -132,6 +133,11 @@ const VALUES: Readonly<Record<string, unknown>> = {
   "ArtifactPolicy.ecosystem": Ecosystem.JAVASCRIPT,
   "ArtifactPolicy.block_malware": true,
   "ArtifactPolicy.blocked_purls": "pkg:npm/left-pad@1.3.0",
+  "Signer.name": "release",
+  "Signer.description": "the release workflow",
+  pem: "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAThmAp7z+PacSQAEMeBzHTkEouNCRUVBjt8L+jNTBBXU=\n-----END PUBLIC KEY-----\n",
+  fingerprint: `sha256:${hex("fingerprint", 64)}`,
+  "Signer.times": SignatureTime.REGISTRY,
   "ScanEnded.reason": "",
   "Scanner.name": "trivy",
   "Scanner.url": "https://scanner.example.com",
@@ -158,6 +164,11 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "tag_policy",
   "old_secret_expire_time",
   "delete_time",
+  "keyless",
+  "x509",
+  "not_before",
+  "not_after",
+  "revoke_time",
 ]);
 // Events that the server causes by itself.
 const BY_SYSTEM: ReadonlySet<string> = new Set([

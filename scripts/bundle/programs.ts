@@ -21,6 +21,7 @@ const WORKERS = [
   "lib/process-pool/watchdog",
   "libraries/reading-child",
   "security/reading/reader-tasks",
+  "trust/verifying/verify-tasks",
 ];
 
 /** All that is ever started. Each has the same place below the folder of the bundle as its source below `src`. */

@@ -27,6 +27,8 @@ export * from "./gen/moorage/registry/v2/repos_pb.ts";
 export * from "./gen/moorage/registry/v2/tags_pb.ts";
 export * from "./gen/moorage/registry/v2/images_pb.ts";
 export * from "./gen/moorage/registry/v2/search_pb.ts";
+export * from "./gen/moorage/registry/v2/signatures_pb.ts";
+export * from "./gen/moorage/registry/v2/signers_pb.ts";
 export * from "./gen/moorage/registry/v2/storage_pb.ts";
 export * from "./gen/moorage/registry/v2/diffs_pb.ts";
 export * from "./gen/moorage/registry/v2/end_of_life_pb.ts";

@@ -12,6 +12,7 @@ import { processesArea } from "./processes/index.ts";
 import { registryArea } from "./registry/index.ts";
 import { securityArea } from "./security/index.ts";
 import { STORE_TABLES } from "./store/index.ts";
+import { trustArea } from "./trust/index.ts";
 
 /**
  * The areas. The order is that in which answers name what keeps a group from being deleted, and in which rows are
@@ -25,6 +26,7 @@ export const AREAS: readonly Area[] = [
   eventsArea,
   authArea,
   ociArea,
+  trustArea,
   securityArea,
   librariesArea,
   mirroringArea,

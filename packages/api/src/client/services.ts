@@ -30,6 +30,8 @@ import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
 import { SearchService } from "../gen/moorage/registry/v2/search_pb.ts";
 import { SbomsService } from "../gen/moorage/registry/v2/images_pb.ts";
+import { SignaturesService } from "../gen/moorage/registry/v2/signatures_pb.ts";
+import { SignersService } from "../gen/moorage/registry/v2/signers_pb.ts";
 import { StorageService } from "../gen/moorage/registry/v2/storage_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
 import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
@@ -72,6 +74,8 @@ export const SERVICES = {
   scanners: ScannersService,
   scans: ScansService,
   search: SearchService,
+  signatures: SignaturesService,
+  signers: SignersService,
   storage: StorageService,
   securityAdvisories: SecurityAdvisoryService,
   subscriptions: SubscriptionsService,

@@ -11,6 +11,7 @@ export type Kind =
   | "binding"
   | "subscription"
   | "scanner"
+  | "signer"
   | "mapping"
   | "invite"
   | "association"
@@ -53,6 +54,7 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
     "acme:https://hooks.example",
   ),
   scanner: place("/vulnerabilities/v2/scanners", "scanners", "name", "scanner", "acme/trivy"),
+  signer: place("/registry/v2/signers", "signers", "name", "signer", "acme/release"),
   mapping: place(
     "/iam/v2/externalGroupRoleMappings",
     "externalGroupRoleMappings",

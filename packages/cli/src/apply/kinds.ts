@@ -11,6 +11,7 @@ import {
   RoleBindingSchema,
   RoleSchema,
   ScannerSchema,
+  SignerSchema,
   SubscriptionSchema,
   TagSchema,
   UpstreamSchema,
@@ -158,6 +159,15 @@ export const KIND_SPECS: readonly KindSpec[] = [
     field: "scanners",
     parent: "group",
     secrets: { authorization: ["url"] },
+  },
+  {
+    ...COMMON,
+    name: "Signer",
+    kind: "signer",
+    message: SignerSchema,
+    path: "/registry/v2/signers",
+    field: "signers",
+    parent: "group",
   },
   {
     ...COMMON,

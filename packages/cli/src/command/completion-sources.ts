@@ -24,6 +24,7 @@ const SOURCES = [
   "binding",
   "subscription",
   "scanner",
+  "signer",
   "mapping",
   "invite",
   "association",

@@ -291,6 +291,18 @@ export const EVENT_TYPES: readonly { readonly type: string; readonly help: strin
     "help": "Changes the fields named in the mask. CheckScanner asks the adapter for its metadata and stores it."
   },
   {
+    "type": "signer.created.v1",
+    "help": "Says who signs, by exactly one of keys, keyless and x509."
+  },
+  {
+    "type": "signer.deleted.v1",
+    "help": "Ends the signer: no signature is trusted because of it any longer."
+  },
+  {
+    "type": "signer.updated.v1",
+    "help": "Changes the fields named in the mask."
+  },
+  {
     "type": "upstream.created.v1",
     "help": "Gives a group an upstream for an ecosystem."
   },

@@ -210,6 +210,13 @@ export const NOUNS: readonly NounSpec[] = [
     load: () => import("./resources/scanners.ts"),
   },
   {
+    name: "signers",
+    section: "Security",
+    summary: "who signs the images of a group",
+    aliases: ["signer"],
+    load: () => import("./resources/signers.ts"),
+  },
+  {
     name: "scans",
     section: "Security",
     summary: "scans of images and their reports",

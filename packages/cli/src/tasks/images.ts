@@ -4,6 +4,7 @@ import { addServerOptions } from "../command/global-options.ts";
 import { completes } from "../command/completion-sources.ts";
 import { addOutputOptions } from "../output/output.ts";
 import type { FindingsFlags } from "./image-findings.ts";
+import type { SignaturesFlags } from "./image-signatures.ts";
 import type { SbomFlags } from "./image-sbom.ts";
 import type { Tasks } from "./tasks.ts";
 import type { ListFlags } from "./lists.ts";
@@ -11,9 +12,9 @@ import { addListOptions } from "./options.ts";
 import type { TaskFlags } from "./session.ts";
 import { SEVERITIES } from "./severities.ts";
 
-/** `list`, `inspect`, `size`, `referrers`, `sbom`, `findings` and `coverage`. */
+/** `list`, `inspect`, `size`, `referrers`, `sbom`, `findings`, `signatures` and `coverage`. */
 export const IMAGE_TASKS: Tasks = {
-  names: ["list", "ls", "inspect", "size", "get-size", "referrers", "sbom", "findings", "coverage"],
+  names: ["list", "ls", "inspect", "size", "get-size", "referrers", "sbom", "findings", "signatures", "coverage"],
   add(noun) {
     addList(noun);
     addInspect(noun);
@@ -21,6 +22,7 @@ export const IMAGE_TASKS: Tasks = {
     addReferrers(noun);
     addSbom(noun);
     addFindings(noun);
+    addSignatures(noun);
     addCoverage(noun);
   },
 };
@@ -109,6 +111,16 @@ function addFindings(noun: Command): void {
   addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: FindingsFlags) => {
     const { printFindings } = await import("./image-findings.ts");
     await printFindings(reference, flags);
+  });
+}
+
+function addSignatures(noun: Command): void {
+  const command = aboutImage(noun, "signatures", "list who has signed an image, what for, and whether that holds")
+    .option("--as-of <time>", "what was attached and known then, such as 2026-01-31 or 2026-01-31T10:00:00Z")
+    .option("--wait <duration>", "wait so long for signatures that were not verified yet, such as 60s");
+  addOutputOptions(addServerOptions(command)).action(async (reference: string, flags: SignaturesFlags) => {
+    const { printSignatures } = await import("./image-signatures.ts");
+    await printSignatures(reference, flags);
   });
 }
 

@@ -8,6 +8,7 @@ import type { Mirroring } from "../mirroring/index.ts";
 import { startPullPublisher } from "../oci/index.ts";
 import type { Presence } from "../processes/index.ts";
 import { feedStates, startCatalogs, startMatching, startScans } from "../security/index.ts";
+import { startSignatures } from "../trust/index.ts";
 import { startDispatcher } from "../webhooks/index.ts";
 import type { Wakes } from "../work/index.ts";
 import type { Api } from "./api.ts";
@@ -82,6 +83,8 @@ export async function startBackground(
     const catalogs = startCatalogs({ transactor, wakes, clock, log, config, metrics: observation.catalogs });
     shutdown.at("jobs", () => catalogs.stop());
   }
+  const signatures = startSignatures({ transactor, wakes, clock, log, config });
+  shutdown.at("jobs", () => signatures.stop());
   const matching = startMatching({ transactor, wakes, reader, clock, log, config, metrics: observation.matching });
   shutdown.at("jobs", () => matching.stop());
   if (config.scanConcurrency > 0) {

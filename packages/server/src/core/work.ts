@@ -6,6 +6,7 @@
  * - `images`: images and attached documents to be read
  * - `matching`: packages and records to be compared, images whose findings may have changed
  * - `mirrors`: repos to be copied
+ * - `signatures`: what was signed and is to be verified
  * - `scans`: images that adapters are to scan, tags that moved
  */
-export type Work = "deliveries" | "feeds" | "images" | "matching" | "mirrors" | "scans";
+export type Work = "deliveries" | "feeds" | "images" | "matching" | "mirrors" | "scans" | "signatures";

@@ -17,6 +17,7 @@ import {
   updateDueFeeds,
 } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
+import { removeUnusedSignatures } from "../trust/index.ts";
 import { describeProcess, processOfOtherSchema } from "../processes/index.ts";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
 import { systemCallNow } from "../core/system-call.ts";
@@ -115,7 +116,8 @@ function jobsOf(deps: JobsDeps): Job[] {
         const { attachments } = await removeUnusedAttachments({ transactor, data: systemCallNow(clock) }, signal);
         const { scans } = await removeUnusedScans({ transactor, data: systemCallNow(clock) }, signal);
         await removeUnusedNotices({ transactor, data: systemCallNow(clock) }, signal);
-        return { catalogs, attachments, scans };
+        const { signatures } = await removeUnusedSignatures({ transactor, data: systemCallNow(clock) }, signal);
+        return { catalogs, attachments, scans, signatures };
       },
     },
     {

@@ -6,6 +6,13 @@ import { statement } from "../store/index.ts";
 const addCheck = statement(
   "insert into attachment_checks (id, repo, digest, backlog, create_time) values (?, ?, ?, 0, ?)",
 );
+const addSignatureCheck = statement(
+  "insert into signature_checks (id, repo, digest, backlog, create_time) values (?, ?, ?, 0, ?)",
+);
+const addSignatureChecksOf = statement(
+  `insert into signature_checks (id, repo, digest, backlog, create_time)
+   select cast(? as text) || '/' || s.subject, s.repo, s.subject, 0, cast(? as bigint) from signature_sources as s where s.repo = ? and s.manifest = ? and s.until_time is null group by s.repo, s.subject`,
+);
 // Each subject once: it may be attached in more than one way.
 const addChecksOf = statement(
   `insert into attachment_checks (id, repo, digest, backlog, create_time)
@@ -30,19 +37,34 @@ export async function attacherOf({ caller, may }: Call, repo: string): Promise<A
 }
 
 /** The tags under which cosign stores what is about a digest. Source: cosign, SIGNATURE_SPEC.md and SBOM_SPEC.md. */
-const COSIGN_TAG = /^sha256-([0-9a-f]{64})\.(?:sbom|att)$/;
+const COSIGN_TAG = /^sha256-([0-9a-f]{64})\.(sbom|att|sig)$/;
+
+type Noting = Pick<Call, "tx" | "nowMs" | "wake">;
 
 /**
- * Notes that what is attached to the digest in the repo may have changed. What is attached is looked up after the
- * commit, by security/attached: this is one row, which no other transaction writes.
+ * Notes that what is attached to the digest in the repo may have changed, signatures included. What is attached is
+ * looked up after the commit, by security/attached and trust/attached: these are rows that no other transaction writes.
  */
-export async function checkAttachments(
-  { tx, nowMs, wake }: Pick<Call, "tx" | "nowMs" | "wake">,
-  repo: string,
-  digest: string,
-): Promise<void> {
+export async function checkAttachments(call: Noting, repo: string, digest: string): Promise<void> {
+  await checkDocuments(call, repo, digest);
+  await checkSignatures(call, repo, digest);
+}
+
+/** The same for attached documents alone. */
+export async function checkDocuments({ tx, nowMs, wake }: Noting, repo: string, digest: string): Promise<void> {
   await addCheck(tx, newUid(repo), repo, digest, nowMs);
   wake("images");
+}
+
+/** The same for signatures alone. */
+async function checkSignatures({ tx, nowMs, wake }: Noting, repo: string, digest: string): Promise<void> {
+  await addSignatureCheck(tx, newUid(repo), repo, digest, nowMs);
+  wake("signatures");
+}
+
+/** Forgets that the signatures of the digest in the repo were to be looked at: they are being looked at. */
+export async function endSignatureChecks({ tx }: Pick<Call, "tx">, repo: string, digest: string): Promise<void> {
+  await tx.deleteFrom("signature_checks").where("repo", "=", repo).where("digest", "=", digest).execute();
 }
 
 /** Forgets that what is attached to the digest in the repo was to be looked at: it is being looked at. */
@@ -50,16 +72,19 @@ export async function endAttachmentChecks({ tx }: Pick<Call, "tx">, repo: string
   await tx.deleteFrom("attachment_checks").where("repo", "=", repo).where("digest", "=", digest).execute();
 }
 
-/** The digest to which cosign attaches what the tag points to; undefined for other tags. */
-function attachedByTag(tag: string): string | undefined {
-  const hex = tag.startsWith("sha256-") ? COSIGN_TAG.exec(tag)?.[1] : undefined;
-  return hex === undefined ? undefined : `sha256:${hex}`;
+/** To what cosign attaches what the tag points to, and the tag's ending; undefined for other tags. */
+function attachedByTag(tag: string): { digest: string; ending: string } | undefined {
+  const found = tag.startsWith("sha256-") ? COSIGN_TAG.exec(tag) : null;
+  return found === null ? undefined : { digest: `sha256:${found[1] ?? ""}`, ending: found[2] ?? "" };
 }
 
 /** The same for the digest that the tag names, if it is one by which cosign attaches. */
 export async function checkAttachmentsOfTag(call: Call, repo: string, tag: string): Promise<void> {
-  const digest = attachedByTag(tag);
-  if (digest !== undefined) await checkAttachments(call, repo, digest);
+  const found = attachedByTag(tag);
+  if (found === undefined) return;
+  const { digest, ending } = found;
+  if (ending !== "sig") await checkDocuments(call, repo, digest);
+  if (ending !== "sbom") await checkSignatures(call, repo, digest);
 }
 
 const noteMover = statement("update tags set moved_by = ?, may_advise = ? where uid = ?", ["text", "bigint", "text"]);
@@ -87,4 +112,6 @@ export async function checkAttachmentsBy({ tx, nowMs, wake }: Call, repo: string
   const id = newUid(repo);
   await addChecksOf(tx, id, nowMs, repo, manifest, id, nowMs, repo, manifest);
   wake("images");
+  await addSignatureChecksOf(tx, id, nowMs, repo, manifest);
+  wake("signatures");
 }

@@ -6,7 +6,9 @@ export {
   attacherOf,
   checkAttachments,
   checkAttachmentsBy,
+  checkDocuments,
   endAttachmentChecks,
+  endSignatureChecks,
   NO_ATTACHER,
 } from "./attachment-checks.ts";
 export { imagePaths } from "./image-paths.ts";

@@ -172,7 +172,7 @@ async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"
 async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   for (const { end } of call.below.repo) await end(call, row.uid);
   const tagCount = await removeTags(call, row.uid);
-  for (const table of ["attachment_checks", "gate_events"] as const)
+  for (const table of ["attachment_checks", "signature_checks", "gate_events"] as const)
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   await forgetCounts(call.tx, row.uid);
   await repos.remove(call, row);

@@ -50,6 +50,8 @@ declare module "../store/tables.ts" {
      * attachments.
      */
     attachment_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
+    /** The same for signatures. */
+    signature_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
   }
 }
 
@@ -59,4 +61,5 @@ export const REGISTRY_TABLES = declareTables({
   tag_history: { key: ["repo", "tag", "time"] },
   gate_events: { key: ["repo", "digest", "action"] },
   attachment_checks: { key: ["id"] },
+  signature_checks: { key: ["id"] },
 });

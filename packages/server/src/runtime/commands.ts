@@ -21,6 +21,7 @@ import { processCommands } from "../processes/index.ts";
 import { registryCommands } from "../registry/index.ts";
 import { securityCommands } from "../security/index.ts";
 import type { Database } from "../store/index.ts";
+import { trustCommands } from "../trust/index.ts";
 import { packed, unpacked } from "./latin1.ts";
 import { type Method, ruleOf } from "./methods.ts";
 import { isOfInstallation } from "./of-installation.ts";
@@ -115,6 +116,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...processCommands,
   ...registryCommands,
   ...securityCommands,
+  ...trustCommands,
 ];
 
 /** The commands by name. Throws when two have the same name. */

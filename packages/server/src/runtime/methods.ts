@@ -42,6 +42,8 @@ import {
   SearchService,
   SecurityAdvisoryService,
   SessionsService,
+  SignaturesService,
+  SignersService,
   RoleBindingsService,
   RolesService,
   StorageService,
@@ -104,6 +106,7 @@ import {
   securityAdvisoryService,
   versionsService,
 } from "../security/index.ts";
+import { signaturesService, signersService } from "../trust/index.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
 import { accessService } from "./access/service.ts";
 
@@ -173,6 +176,8 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ImagesService, imagesService(context)),
     ...methods(SearchService, searchService(context)),
     ...methods(StorageService, storageService(context)),
+    ...methods(SignersService, signersService(context)),
+    ...methods(SignaturesService, signaturesService()),
     ...methods(DiffsService, diffsService(context)),
     ...methods(SbomsService, sbomsService(context)),
     ...methods(EolTagsService, eolTagsService(context)),

@@ -9,6 +9,7 @@ import {
   ScansService,
   SecurityAdvisoryService,
   SessionsService,
+  SignaturesService,
   Transaction,
   transaction,
 } from "@moorage/api/messages";
@@ -32,6 +33,7 @@ const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   FindingsService,
   ScansService,
   SessionsService,
+  SignaturesService,
 ]);
 const OTHER_METHODS: ReadonlySet<DescMethod> = new Set<DescMethod>([
   ArtifactsService.method.listArtifactImages,

@@ -8,7 +8,14 @@ const lock = statement("select pg_advisory_xact_lock(?)");
  * PostgreSQL's advisory lock for each kind of work that only one transaction at a time may do. Migrations use the
  * number 760213.
  */
-const LOCKS = { sequence: 760214, pulls: 760215, catalogs: 760216, feeds: 760217, scans: 760218 } as const;
+const LOCKS = {
+  sequence: 760214,
+  pulls: 760215,
+  catalogs: 760216,
+  feeds: 760217,
+  scans: 760218,
+  signatures: 760219,
+} as const;
 
 /**
  * Waits until no other transaction does that kind of work; the lock ends with the transaction. On SQLite, where only

@@ -728,6 +728,28 @@ export const MIGRATIONS: Migration[] = [
     name: "uploads that nothing is stored of until their first bytes",
     statements: [`create table ended_uploads (uid KEY primary key) WITHOUT_ROWID`],
   },
+  {
+    version: 63,
+    name: "signers, and what signatures are worth",
+    statements: [
+      `create table signers (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, keys text not null, keyless text, x509 text, require_log INT8 not null, times text not null, version KEY not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index signers_name on signers (parent, name)`,
+      `create table signer_checks (signer KEY primary key, parent KEY not null, repo KEY not null, subject KEY not null, manifest KEY not null, create_time INT8 not null) WITHOUT_ROWID`,
+      `create table signature_checks (id KEY primary key, repo KEY not null, digest KEY not null, backlog INT8 not null, create_time INT8 not null)`,
+      `create index signature_checks_due on signature_checks (backlog, create_time, id)`,
+      `create index signature_checks_digest on signature_checks (repo, digest)`,
+      `create table signature_sources (repo KEY not null, subject KEY not null, manifest KEY not null, via KEY not null, from_time INT8 not null, until_time INT8, attached_by KEY not null, primary key (repo, subject, manifest, from_time)) WITHOUT_ROWID`,
+      `create index signature_sources_manifest on signature_sources (repo, manifest)`,
+      `create index signature_sources_reading on signature_sources (subject, manifest)`,
+      `create table signature_readings (subject KEY not null, manifest KEY not null, state INT8 not null, attempts INT8 not null, reason text not null, holder KEY not null, hold_until INT8 not null, create_time INT8 not null, finish_time INT8, first_time INT8, signers text not null, readers INT8 not null, primary key (subject, manifest)) WITHOUT_ROWID`,
+      `create index signature_readings_waiting on signature_readings (create_time, subject, manifest) where state = 1`,
+      `create table signature_entries (subject KEY not null, manifest KEY not null, n INT8 not null, format INT8 not null, predicate_type text not null, identity text not null, signed_time INT8, time_source INT8 not null, code INT8 not null, reason text not null, primary key (subject, manifest, n)) WITHOUT_ROWID`,
+      `create table signature_verdicts (subject KEY not null, manifest KEY not null, n INT8 not null, signer KEY not null, from_time INT8 not null, until_time INT8, state INT8 not null, code INT8 not null, reason text not null, fingerprint KEY not null, primary key (subject, manifest, n, signer, from_time)) WITHOUT_ROWID`,
+      `create index signature_verdicts_signer on signature_verdicts (signer, state)`,
+      `insert into signature_checks (id, repo, digest, backlog, create_time) select repo || '/' || subject, repo, subject, 1, min(create_time) from manifests where subject <> '' group by repo, subject`,
+      `insert into signature_checks (id, repo, digest, backlog, create_time) select uid, parent, 'sha256:' || substr(name, 8, 64), 1, create_time from tags where name like 'sha256-%.sig' or name like 'sha256-%.att'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

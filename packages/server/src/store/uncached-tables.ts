@@ -3,10 +3,10 @@ import type { Tables } from "./tables.ts";
 /**
  * Tables that change constantly while events are delivered or images pushed, and that are read only by the event
  * services and by the handlers of uploads, whose responses are not cached; the processes that serve, which are not
- * answered; those of what images hold, of which only
- * finished catalogs are answered, which never change; findings and scans, whose answers are not cached; events of
- * gates, which are not answered; and what upstreams of libraries say, for clients whose answers are not cached. A
- * commit that changes only these invalidates no cached response: see `Embedded.version`.
+ * answered; those of what images hold, of which only finished catalogs are answered, which never change; findings,
+ * scans and signatures, whose answers are not cached; events of gates, which are not answered; and what upstreams of
+ * libraries say, for clients whose answers are not cached. A commit that changes only these invalidates no cached
+ * response: see `Embedded.version`.
  */
 export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "processes",
@@ -28,6 +28,12 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "finding_notices",
   "matching",
   "attachment_checks",
+  "signature_checks",
+  "signer_checks",
+  "signature_readings",
+  "signature_sources",
+  "signature_entries",
+  "signature_verdicts",
   "scans",
   "scan_reports",
   "gate_events",

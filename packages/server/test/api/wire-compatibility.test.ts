@@ -221,6 +221,11 @@ const CAPABILITIES: Record<string, number> = {
   CAP_LIBRARIES_BLOCKS_LIST: 9013,
   CAP_REPO_POLICY_UPDATE: 9014,
   CAP_OPERATIONS_FEEDS_UPDATE: 9015,
+  CAP_SIGNERS_CREATE: 9016,
+  CAP_SIGNERS_UPDATE: 9017,
+  CAP_SIGNERS_DELETE: 9018,
+  CAP_SIGNATURES_LIST: 9025,
+  CAP_SIGNERS_LIST: 9027,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

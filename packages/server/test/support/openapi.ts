@@ -28,6 +28,8 @@ import {
   ScannersService,
   ScansService,
   SecurityAdvisoryService,
+  SignaturesService,
+  SignersService,
   SubscriptionsService,
   TagsService,
   TermsService,
@@ -76,6 +78,8 @@ export const REST_SERVICES = [
   ScansService,
   AdvisoryExportsService,
   SecurityAdvisoryService,
+  SignaturesService,
+  SignersService,
   ...V1_SERVICES,
 ];
 

@@ -35,6 +35,8 @@ import {
   RoleBindingsService,
   RolesService,
   ScannersService,
+  SignaturesService,
+  SignersService,
   ScansService,
   SearchService,
   StorageService,
@@ -53,6 +55,7 @@ import type { Database } from "../../src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 import { addArtifact } from "./artifacts.ts";
+import { newKey } from "./signing.ts";
 import { addScan, addScanner, adapterUrl } from "./scan-rows.ts";
 
 /** Makes a request that the owner of the organization may make, on resources created for it. */
@@ -508,6 +511,20 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
     },
     updateMask: { paths: ["review_state"] },
   }));
+
+  const signers = SignersService.method;
+  const keys = (): object[] => [{ pem: newKey().pem }];
+  const signer = (): Promise<string> =>
+    uidOf(platform.ok("POST", `/registry/v2/signers/${group}`, { name: name(), keys: keys() }));
+  add(signers.getSigner, async () => ({ uid: await signer() }));
+  add(signers.listSigners, () => everywhere);
+  add(signers.createSigner, () => ({ parent: group, signer: { name: name(), keys: keys() } }));
+  add(signers.updateSigner, async () => ({
+    signer: { uid: await signer(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
+  add(signers.deleteSigner, async () => ({ uid: await signer() }));
+  add(SignaturesService.method.listImageSignatures, () => ({ repoUid: repo, digest }));
 
   const scanners = ScannersService.method;
   const scanner = (): Promise<string> => addScanner(platform, group);

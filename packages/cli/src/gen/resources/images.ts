@@ -1,7 +1,7 @@
 // Written by `npm run generate` out of proto/: change it there.
 import type { MethodSpec } from "../../resources/spec.ts";
 
-/** The methods of ImagesService. */
+/** The methods of ImagesService and SignaturesService. */
 export const METHODS: readonly MethodSpec[] = [
   {
     method: "moorage.registry.v2.ImagesService/GetArchitectures",
@@ -70,5 +70,131 @@ export const METHODS: readonly MethodSpec[] = [
     ],
     items: "getSizeResponses",
     aliases: ["size"],
+  },
+  {
+    method: "moorage.registry.v2.SignaturesService/ListImageSignatures",
+    verb: "signatures",
+    kind: "list",
+    http: "GET",
+    path: "/registry/v2/repos/{repoUid=**}/digests/{digest}/signatures",
+    reads: true,
+    summary:
+      "show the signatures that are attached to an image or index in this repo, and what each is worth by each signer of the repo's groups",
+    help: "Show the signatures that are attached to an image or index in this repo, and what each is worth by each signer of the repo's groups; the last attached first. What was not verified is answered with its reason, and counted.",
+    arguments: [
+      {
+        form: "image",
+        name: "image",
+        fields: ["repoUid", "digest"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "asOf",
+        type: "timestamp",
+        help: "What was attached and known then.",
+      },
+    ],
+    response: [
+      {
+        name: "manifest",
+        type: "string",
+        help: "The manifest that holds it.",
+      },
+      {
+        name: "source",
+        type: "string",
+        help: "How that is attached: empty for a referrer, or the name of a tag.",
+      },
+      {
+        name: "format",
+        type: "enum",
+        help: "In which form it is.",
+        values: ["SIMPLE_SIGNING", "BUNDLE", "DSSE", "NOTATION"],
+        prefix: "SIGNATURE_FORMAT_",
+      },
+      {
+        name: "predicateType",
+        type: "string",
+        help: "What an attestation states; empty for a signature of the image itself.",
+      },
+      {
+        name: "attachTime",
+        type: "timestamp",
+        help: "When it was attached.",
+      },
+      {
+        name: "detachTime",
+        type: "timestamp",
+        help: "When it was not attached any longer.",
+      },
+      {
+        name: "attachedBy",
+        type: "string",
+        help: "The identity that attached it; empty when that is not known.",
+      },
+      {
+        name: "identity",
+        type: "string",
+        help: "Who says to have made it: of a certificate its subject and issuer.",
+      },
+      {
+        name: "signedTime",
+        type: "timestamp",
+        help: "When it was made, by whoever time_source names.",
+      },
+      {
+        name: "timeSource",
+        type: "enum",
+        help: "Who says so.",
+        values: ["LOG", "TIMESTAMP", "REGISTRY"],
+        prefix: "SIGNATURE_TIME_",
+      },
+      {
+        name: "verdicts",
+        type: "message",
+        repeated: true,
+        help: "What it is worth by each signer of the repo's groups.",
+      },
+      {
+        name: "state",
+        type: "enum",
+        help: "The best of the verdicts; what is wrong with it whoever made it; or why there are none.",
+        values: ["TRUSTED", "UNTRUSTED", "INVALID", "EXPIRED", "REVOKED", "WAITING"],
+        prefix: "SIGNATURE_STATE_",
+      },
+      {
+        name: "code",
+        type: "enum",
+        help: "The same for programs.",
+        values: [
+          "NOT_READ",
+          "UNREADABLE",
+          "UNKNOWN_FORMAT",
+          "NO_SIGNER",
+          "OTHER_SIGNER",
+          "OTHER_IMAGE",
+          "OTHER_PAYLOAD",
+          "EXPIRED",
+          "REVOKED",
+          "NOT_LOGGED",
+          "NO_TRUST_ROOT",
+          "BAD_CERTIFICATE",
+        ],
+        prefix: "SIGNATURE_CODE_",
+      },
+      {
+        name: "reason",
+        type: "string",
+        help: "The same in words; empty for what is trusted.",
+      },
+      {
+        name: "number",
+        type: "int32",
+        help: "Which one it is in its manifest: the number of its layer, from 0.",
+      },
+    ],
+    items: "signatures",
   },
 ];

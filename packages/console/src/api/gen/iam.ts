@@ -153,7 +153,12 @@ export type Capability =
   | "CAP_LIBRARIES_POLICIES_DELETE"
   | "CAP_LIBRARIES_BLOCKS_LIST"
   | "CAP_REPO_POLICY_UPDATE"
-  | "CAP_OPERATIONS_FEEDS_UPDATE";
+  | "CAP_OPERATIONS_FEEDS_UPDATE"
+  | "CAP_SIGNERS_CREATE"
+  | "CAP_SIGNERS_UPDATE"
+  | "CAP_SIGNERS_DELETE"
+  | "CAP_SIGNATURES_LIST"
+  | "CAP_SIGNERS_LIST";
 export interface AccessRemedy {
   message: string;
   capabilities: Capability[];

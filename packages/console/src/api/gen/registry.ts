@@ -490,6 +490,183 @@ export interface SearchResult {
   labelValue: string;
   updateTime?: string;
 }
+export interface ListImageSignaturesRequest {
+  repoUid?: string;
+  digest?: string;
+  asOf?: string;
+}
+export interface ListImageSignaturesResponse {
+  signatures: Signature[];
+  counts: SignatureStateCount[];
+  leftOut: number;
+  pending: boolean;
+}
+export interface Signature {
+  manifest: string;
+  source: string;
+  format: SignatureFormat;
+  predicateType: string;
+  attachTime?: string;
+  detachTime?: string;
+  attachedBy: string;
+  identity: string;
+  signedTime?: string;
+  timeSource: SignatureTime;
+  verdicts: SignatureVerdict[];
+  state: SignatureState;
+  code: SignatureCode;
+  reason: string;
+  number: number;
+}
+export type SignatureFormat =
+  | "SIGNATURE_FORMAT_UNSPECIFIED"
+  | "SIGNATURE_FORMAT_SIMPLE_SIGNING"
+  | "SIGNATURE_FORMAT_BUNDLE"
+  | "SIGNATURE_FORMAT_DSSE"
+  | "SIGNATURE_FORMAT_NOTATION";
+export type SignatureTime =
+  "SIGNATURE_TIME_UNSPECIFIED" | "SIGNATURE_TIME_LOG" | "SIGNATURE_TIME_TIMESTAMP" | "SIGNATURE_TIME_REGISTRY";
+export interface SignatureVerdict {
+  signer: string;
+  state: SignatureState;
+  reason: string;
+  fromTime?: string;
+  untilTime?: string;
+  code: SignatureCode;
+  signerName: string;
+  fingerprint: string;
+}
+export type SignatureState =
+  | "SIGNATURE_STATE_UNSPECIFIED"
+  | "SIGNATURE_STATE_TRUSTED"
+  | "SIGNATURE_STATE_UNTRUSTED"
+  | "SIGNATURE_STATE_INVALID"
+  | "SIGNATURE_STATE_EXPIRED"
+  | "SIGNATURE_STATE_REVOKED"
+  | "SIGNATURE_STATE_WAITING";
+export type SignatureCode =
+  | "SIGNATURE_CODE_UNSPECIFIED"
+  | "SIGNATURE_CODE_NOT_READ"
+  | "SIGNATURE_CODE_UNREADABLE"
+  | "SIGNATURE_CODE_UNKNOWN_FORMAT"
+  | "SIGNATURE_CODE_NO_SIGNER"
+  | "SIGNATURE_CODE_OTHER_SIGNER"
+  | "SIGNATURE_CODE_OTHER_IMAGE"
+  | "SIGNATURE_CODE_OTHER_PAYLOAD"
+  | "SIGNATURE_CODE_EXPIRED"
+  | "SIGNATURE_CODE_REVOKED"
+  | "SIGNATURE_CODE_NOT_LOGGED"
+  | "SIGNATURE_CODE_NO_TRUST_ROOT"
+  | "SIGNATURE_CODE_BAD_CERTIFICATE";
+export interface SignatureStateCount {
+  state: SignatureState;
+  code: SignatureCode;
+  count: number;
+}
+export interface GetSignerRequest {
+  uid?: string;
+}
+export interface Signer {
+  uid: string;
+  name: string;
+  description: string;
+  keys: SignerKey[];
+  keyless?: SignerIdentity;
+  x509?: SignerCertificates;
+  requireLog: boolean;
+  times: SignatureTime[];
+  createTime?: string;
+  updateTime?: string;
+}
+export interface SignerKey {
+  pem: string;
+  notBefore?: string;
+  notAfter?: string;
+  revokeTime?: string;
+  fingerprint: string;
+}
+export interface SignerIdentity {
+  trustRoot: string;
+  issuer: string;
+  subject: string;
+  subjectPattern: string;
+  extensions: Record<string, string>;
+}
+export interface SignerCertificates {
+  roots: string[];
+  scheme: SignerScheme;
+  tsaRoots: string[];
+  identities: string[];
+  crls: string[];
+  revokedFingerprints: string[];
+  revocation: SignerRevocation;
+}
+export type SignerScheme = "SIGNER_SCHEME_UNSPECIFIED" | "SIGNER_SCHEME_X509" | "SIGNER_SCHEME_SIGNING_AUTHORITY";
+export type SignerRevocation =
+  "SIGNER_REVOCATION_UNSPECIFIED" | "SIGNER_REVOCATION_OFF" | "SIGNER_REVOCATION_CRL" | "SIGNER_REVOCATION_ONLINE";
+export interface ListSignersRequest {
+  uidp?: UIDPFilterInput;
+  name?: string;
+  pageSize?: number;
+  pageToken?: string;
+  orderBy?: string;
+  skip?: number;
+}
+export interface ListSignersResponse {
+  signers: Signer[];
+  nextPageToken: string;
+  totalCount?: string;
+  skipped: number;
+}
+export interface CreateSignerRequest {
+  parent?: string;
+  signer?: SignerInput;
+  validateOnly?: boolean;
+}
+export interface SignerInput {
+  uid?: string;
+  name?: string;
+  description?: string;
+  keys?: SignerKeyInput[];
+  keyless?: SignerIdentityInput;
+  x509?: SignerCertificatesInput;
+  requireLog?: boolean;
+  times?: SignatureTime[];
+  createTime?: string;
+  updateTime?: string;
+}
+export interface SignerKeyInput {
+  pem?: string;
+  notBefore?: string;
+  notAfter?: string;
+  revokeTime?: string;
+  fingerprint?: string;
+}
+export interface SignerIdentityInput {
+  trustRoot?: string;
+  issuer?: string;
+  subject?: string;
+  subjectPattern?: string;
+  extensions?: Record<string, string>;
+}
+export interface SignerCertificatesInput {
+  roots?: string[];
+  scheme?: SignerScheme;
+  tsaRoots?: string[];
+  identities?: string[];
+  crls?: string[];
+  revokedFingerprints?: string[];
+  revocation?: SignerRevocation;
+}
+export interface UpdateSignerRequest {
+  signer?: SignerInput;
+  updateMask?: string;
+  validateOnly?: boolean;
+}
+export interface DeleteSignerRequest {
+  uid?: string;
+  validateOnly?: boolean;
+}
 export interface ListStorageRequest {
   uidp?: UIDPFilterInput;
   pageSize?: number;
@@ -679,6 +856,24 @@ export const getAttachments = method<GetAttachmentsRequest, GetAttachmentsRespon
   "",
 );
 export const search = method<SearchRequest, SearchResponse>("GET", "/registry/v2/search", "");
+export const listImageSignatures = method<ListImageSignaturesRequest, ListImageSignaturesResponse>(
+  "GET",
+  "/registry/v2/repos/{repoUid=**}/digests/{digest}/signatures",
+  "",
+);
+export const getSigner = method<GetSignerRequest, Signer>("GET", "/registry/v2/signers/{uid=**}", "");
+export const listSigners = method<ListSignersRequest, ListSignersResponse>("GET", "/registry/v2/signers", "");
+export const createSigner = method<CreateSignerRequest, Signer>("POST", "/registry/v2/signers/{parent=**}", "signer");
+export const updateSigner = method<UpdateSignerRequest, Signer>(
+  "PATCH",
+  "/registry/v2/signers/{signer.uid=**}",
+  "signer",
+);
+export const deleteSigner = method<DeleteSignerRequest, Record<string, never>>(
+  "DELETE",
+  "/registry/v2/signers/{uid=**}",
+  "",
+);
 export const listStorage = method<ListStorageRequest, ListStorageResponse>("GET", "/registry/v2/storage", "");
 export const getTag = method<GetTagRequest, Tag>("GET", "/registry/v2/tags/{uid=**}", "");
 export const listTags = method<ListTagsRequest, ListTagsResponse>("GET", "/registry/v2/tags", "");

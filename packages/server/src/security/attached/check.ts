@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
-import { checkAttachments, endAttachmentChecks } from "../../registry/index.ts";
+import { checkDocuments, endAttachmentChecks } from "../../registry/index.ts";
 import { noteImageChange } from "../causes/image-cause.ts";
 import { takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
@@ -32,7 +32,7 @@ export const checkNextAttachments = command(
     // Before what it is about is read: the reason of a row that is not seen here is not seen either, and stays.
     await endAttachmentChecks(call, repo, digest);
     for (const each of await attestedBy(tx, repo, digest))
-      if (each !== digest) await checkAttachments(call, repo, each);
+      if (each !== digest) await checkDocuments(call, repo, each);
     await writeChanges(call, repo, digest);
     return { checked: true };
   },

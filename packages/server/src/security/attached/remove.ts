@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Call, CallData } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
 import type { Transactor } from "../../core/transactor.ts";
-import { checkAttachments } from "../../registry/index.ts";
+import { checkDocuments } from "../../registry/index.ts";
 import { select, takeAdvisoryLock } from "../../store/index.ts";
 import { CATALOGING } from "../catalog/command-options.ts";
 import { deletePackages } from "../catalog/remove.ts";
@@ -53,7 +53,7 @@ export const reviewAttachments = command(
           .execute();
         removed += 1;
       } else if (until_time === null && has.has_manifest === 0) {
-        await checkAttachments({ tx, nowMs, wake }, repo, subject);
+        await checkDocuments({ tx, nowMs, wake }, repo, subject);
       }
     }
     const last = rows.at(-1);

@@ -1,0 +1,22 @@
+import { checkNextSignatures } from "./attached/check.ts";
+import { checkNextSigner } from "./attached/signer-changes.ts";
+import {
+  claimSignatures,
+  failSignatures,
+  finishSignatures,
+  releaseSignatures,
+  renewSignatures,
+} from "./queue/queue.ts";
+import { removeUnusedReadings } from "./queue/remove.ts";
+
+/** The commands of trust beside the methods of the API. */
+export const trustCommands = [
+  checkNextSignatures,
+  checkNextSigner,
+  claimSignatures,
+  failSignatures,
+  finishSignatures,
+  releaseSignatures,
+  removeUnusedReadings,
+  renewSignatures,
+];

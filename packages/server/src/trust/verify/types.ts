@@ -1,0 +1,80 @@
+import type { SignatureCode, SignatureFormat, SignatureState, SignatureTime } from "@moorage/api/messages";
+
+/** A key of a signer. Times are milliseconds since 1970. */
+export interface SpecKey {
+  pem: string;
+  notBeforeMs?: number;
+  notAfterMs?: number;
+  revokeMs?: number;
+}
+
+/** Who signs, as signatures are verified. */
+export interface SignerSpec {
+  uid: string;
+  version: string;
+  keys: readonly SpecKey[];
+  /** By whose word it is known when a signature was made. */
+  times: readonly SignatureTime[];
+}
+
+/** A layer with its content, or why that is not there. */
+export interface SignedLayer {
+  n: number;
+  mediaType: string;
+  annotations: Readonly<Record<string, string>>;
+  content: Uint8Array | string;
+}
+
+/** What a manifest with signatures is verified as. */
+export interface Signed {
+  /** The digest that the signatures are to be about. */
+  subject: string;
+  /** The bytes of the manifest of that digest; undefined where it is not held. */
+  subjectContent: Uint8Array | undefined;
+  layers: readonly SignedLayer[];
+  signers: readonly SignerSpec[];
+  /** When the signatures were first held here. */
+  heldMs: number;
+  nowMs: number;
+}
+
+/** What a signature is worth from when until when; without an end for good. */
+export interface Segment {
+  fromMs: number;
+  untilMs?: number;
+  state: SignatureState;
+  code: SignatureCode;
+  reason: string;
+}
+
+/** A signer who has made the signature. */
+export interface Match {
+  signer: string;
+  fingerprint: string;
+  segments: readonly Segment[];
+}
+
+/** A signature, and who has made it. */
+export interface VerifiedEntry {
+  n: number;
+  format: SignatureFormat;
+  /** Of an attestation; empty for a signature of the image itself. */
+  predicateType: string;
+  identity: string;
+  signedMs?: number;
+  timeSource: SignatureTime;
+  /** What is wrong whoever made it: 0 for nothing. */
+  code: SignatureCode;
+  reason: string;
+  matches: readonly Match[];
+}
+
+/** What is wrong with a signature whoever made it; the message is stored and shown. */
+export class SignatureError extends Error {
+  readonly code: SignatureCode;
+
+  constructor(code: SignatureCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
