@@ -400,6 +400,10 @@ export interface GroupInvite {
   createTime?: string;
   role?: GroupInviteInvitedRole;
   url: string;
+  mailTo: string;
+  mailState: GroupInviteMailState;
+  mailReason: string;
+  mailTime?: string;
 }
 export interface GroupInviteInvitedRole {
   uid: string;
@@ -407,6 +411,8 @@ export interface GroupInviteInvitedRole {
   description: string;
   capabilities: Capability[];
 }
+export type GroupInviteMailState =
+  "MAIL_STATE_UNSPECIFIED" | "MAIL_STATE_WAITING" | "MAIL_STATE_SENT" | "MAIL_STATE_FAILED";
 export interface ListGroupInvitesRequest {
   uidp?: UIDPFilterInput;
   keyId?: string;
@@ -438,6 +444,10 @@ export interface GroupInviteInput {
   createTime?: string;
   role?: GroupInviteInvitedRoleInput;
   url?: string;
+  mailTo?: string;
+  mailState?: GroupInviteMailState;
+  mailReason?: string;
+  mailTime?: string;
 }
 export interface GroupInviteInvitedRoleInput {
   uid?: string;
