@@ -16,6 +16,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["config", "blobs", "store", "signing"],
   ["core"],
   ["aip", "audit", "observe", "work"],
+  ["mail"],
   ["ping", "iam", "processes"],
   ["registry", "events", "auth"],
   ["trust"],

@@ -19,10 +19,23 @@ export function addSignInLink(program: Command): void {
       .option(
         "--recover <person>",
         "in place of that: the address on which this person, by uid, makes a new passkey or password, once, within a day; it ends the old ones",
+      )
+      .option(
+        "--mail-to <address>",
+        "with --recover: have the server mail it to this address, the name of the person's account, and print nothing",
       ),
-  ).action(async ({ recover, ...flags }: ServerFlags & { recover?: string }) => {
+  ).action(async ({ recover, mailTo, ...flags }: ServerFlags & { recover?: string; mailTo?: string }) => {
+    if (mailTo !== undefined && recover === undefined)
+      throw new Failure("--mail-to goes with --recover", { exit: EXIT.usage });
     const { url, token } = await platformToken(await originOf(flags));
-    console.log(recover === undefined ? await signInLink(url, token) : await recoveryLink(url, token, recover));
+    if (recover === undefined) console.log(await signInLink(url, token));
+    else if (mailTo === undefined) console.log(await recoveryLink(url, token, recover));
+    else {
+      await mailRecoveryLink(url, token, recover, mailTo);
+      console.error(
+        `The address is on its way to ${plain(mailTo)}; moorage audit list --method mail.send says when it was sent.`,
+      );
+    }
   });
 }
 
@@ -36,7 +49,18 @@ function recoveryLink(url: string, token: string, identity: string): Promise<str
   return linkOf(url, token, "/session/recovery-links", JSON.stringify({ identity }));
 }
 
+/** Has the server mail such a link to the person. Throws an Error that says why not. */
+async function mailRecoveryLink(url: string, token: string, identity: string, mailTo: string): Promise<void> {
+  await answerOf(url, token, "/session/recovery-links", JSON.stringify({ identity, mailTo }));
+}
+
 async function linkOf(url: string, token: string, path: string, body?: string): Promise<string> {
+  const answer = await answerOf(url, token, path, body);
+  if (typeof answer.url === "string") return plain(answer.url);
+  throw new Failure(`${url}${path}: the answer has no address`, { exit: EXIT.error });
+}
+
+async function answerOf(url: string, token: string, path: string, body?: string): Promise<{ url?: unknown }> {
   let response: Response;
   try {
     response = await send(`${url}${path}`, {
@@ -52,7 +76,7 @@ async function linkOf(url: string, token: string, path: string, body?: string): 
     throw new Failure(`cannot reach ${url}`, { exit: EXIT.unavailable, cause });
   }
   const answer = (await response.json().catch(() => ({}))) as { url?: unknown; message?: unknown };
-  if (response.ok && typeof answer.url === "string") return plain(answer.url);
+  if (response.ok) return answer;
   const end = response.status === 401 ? endOf(token) : undefined;
   if (end !== undefined)
     throw new Failure(`the access token expired at ${end}`, {

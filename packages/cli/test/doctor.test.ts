@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import { join } from "node:path";
 import { test } from "node:test";
 import { selfSigned } from "../../server/test/support/certificate.ts";
+import { MAIL_PASSWORD, mailTls, startMailServer, USER } from "../../server/test/support/mail-server.ts";
 import { LAUNCHER, moorage, startServing, temporaryFolder, terminate } from "./commands.ts";
 
 type Check = { name: string; state: string; message: string; fix?: string };
@@ -112,4 +113,43 @@ test("a wrong database URL, settings that contradict, and a certificate that nob
   assert.equal(untrusted.states("TLS"), "failed");
   assert.match(untrusted.of("TLS")[0]?.message ?? "", /^localhost: .*(?:SELF_SIGNED|self-signed)/i);
   assert.equal(untrusted.states("base URL"), "failed");
+});
+
+test("the mail server is asked whether it takes this server's mail, and each fault says what to do", async (t) => {
+  const cwd = temporaryFolder(t);
+  const { options, ca } = mailTls(cwd);
+  const server = await startMailServer({ ...options, secure: true, authOptional: false });
+  t.after(() => server.close());
+  const password = encodeURIComponent(MAIL_PASSWORD);
+  const mail = async (env: Record<string, string>): Promise<Check | undefined> => {
+    const { of, stdout } = await doctor([], {
+      cwd,
+      env: { MOORAGE_SMTP_FROM: "registry@example.com", ...env },
+    });
+    for (const secret of [MAIL_PASSWORD, password, "wrong-word"]) assert.equal(stdout.includes(secret), false);
+    return of("mail")[0];
+  };
+  const good = { MOORAGE_SMTP_URL: `smtps://${USER}:${password}@127.0.0.1:${server.port}`, MOORAGE_SMTP_TLS_CA: ca };
+  assert.deepEqual(await mail(good), {
+    name: "mail",
+    state: "ok",
+    message: `127.0.0.1:${server.port} answers over TLS, with the sign-in; no mail was sent`,
+  });
+  const faults: [Record<string, string>, RegExp, RegExp][] = [
+    [{ ...good, MOORAGE_SMTP_TLS_CA: "" }, /can be trusted .*self-signed/, /MOORAGE_SMTP_TLS_CA/],
+    [
+      { ...good, MOORAGE_SMTP_URL: `smtps://${USER}:wrong-word@127.0.0.1:${server.port}` },
+      /does not accept this server's sign-in/,
+      /user and password/,
+    ],
+    [{ ...good, MOORAGE_SMTP_URL: "smtps://127.0.0.1:1" }, /could not be reached .*ECONNREFUSED/, /host and port/],
+    [{ ...good, MOORAGE_SMTP_FROM: "" }, /^MOORAGE_SMTP_FROM: must be set/, /correct the setting/],
+  ];
+  for (const [env, message, fix] of faults) {
+    const found = await mail(env);
+    assert.equal(found?.state, "failed");
+    assert.match(found.message, message);
+    assert.match(found.fix ?? "", fix);
+  }
+  assert.equal(server.asked.length, 0);
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import { type Browser } from "playwright-core";
 import { appCode, PASSWORD } from "../../server/test/support/accounts.ts";
 import { type Platform, startPlatform } from "../../server/test/support/platform.ts";
-import { needs, newPage, openBrowser } from "./support/console.ts";
+import { needs, openBrowser } from "./support/console.ts";
+import { at, pageWithPasskeys } from "./support/passkeys.ts";
 
 // People without an identity provider, in a real browser: passkeys are made by its virtual authenticator.
 let browser: Browser | undefined;
@@ -17,32 +17,6 @@ after(async () => {
   await browser?.close();
   await platform?.close();
 });
-
-/** A page at the server's name: passkeys need one. */
-async function pageWithPasskeys(opened: Browser, { url }: Platform): Promise<{ page: Page; complaints: string[] }> {
-  const page = await newPage(opened, url.replace("127.0.0.1", "localhost"));
-  const complaints: string[] = [];
-  page.on("pageerror", ({ message }) => complaints.push(message));
-  page.on("console", (message) => {
-    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
-      complaints.push(message.text());
-  });
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { page, complaints };
-}
-
-const at = (url: string): string => url.replace(/^https?:\/\/[^/]+/, "");
 
 test("the first owner makes a passkey by the first link, invites a person, and the person joins with a passkey", async (t) => {
   const opened = needs(t, browser);

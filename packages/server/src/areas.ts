@@ -6,6 +6,7 @@ import { allBelow } from "./core/below.ts";
 import { eventsArea } from "./events/index.ts";
 import { iamArea } from "./iam/index.ts";
 import { librariesArea } from "./libraries/index.ts";
+import { mailArea } from "./mail/index.ts";
 import { mirroringArea } from "./mirroring/index.ts";
 import { ociArea } from "./oci/index.ts";
 import { processesArea } from "./processes/index.ts";
@@ -22,6 +23,7 @@ export const AREAS: readonly Area[] = [
   auditArea,
   registryArea,
   iamArea,
+  mailArea,
   processesArea,
   eventsArea,
   authArea,

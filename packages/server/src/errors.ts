@@ -22,10 +22,10 @@ export interface FieldViolation {
 }
 /**
  * One precondition that is not met. `type`: RESOURCE_NOT_EMPTY, RESOURCE_IN_USE, BUILT_IN_RESOURCE, TERMS_NOT_ACCEPTED,
- * TOO_MANY_SUBSCRIPTIONS, LAST_OWNER, or why an invite cannot be accepted; for advisories EVENT_REVIEWED or
- * TOO_MANY_EVENTS; for tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY, MANIFEST_MISSING or
- * VULNERABILITY_GATE; for images IMAGE_NOT_READ or CONFIG_NOT_READ; for large answers ANSWER_TOO_LARGE; for the feed
- * CURSOR_EXPIRED.
+ * TOO_MANY_SUBSCRIPTIONS, LAST_OWNER, or why an invite cannot be accepted; for mails NO_MAIL or ANOTHER_ADDRESS; for
+ * advisories EVENT_REVIEWED or TOO_MANY_EVENTS; for tags TAG_IMMUTABLE, TAG_PROTECTED, TAG_MISSING, NOT_IN_HISTORY,
+ * MANIFEST_MISSING or VULNERABILITY_GATE; for images IMAGE_NOT_READ or CONFIG_NOT_READ; for large answers
+ * ANSWER_TOO_LARGE; for the feed CURSOR_EXPIRED.
  */
 export interface PreconditionViolation {
   type: string;

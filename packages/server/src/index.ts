@@ -10,6 +10,7 @@ export {
   collectInstallation,
   examineBucket,
   examineDatabase,
+  examineMail,
   exportInstallation,
   type FeedsAdmin,
   type ExportManifest,

@@ -112,6 +112,7 @@ async function examineInstallation(config: Config, flags: Flags): Promise<Check[
     examined("disk", async () => [await machine.examineDisk(config)]),
     examined("database", database),
     examined("bucket", () => server.examineBucket(config)),
+    examined("mail", () => server.examineMail(config)),
     examined("DNS", () => machine.examineNames(config)),
     examined("server", async () => [await reach.examineServer(local)]),
   ]);

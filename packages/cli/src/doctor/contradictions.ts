@@ -25,6 +25,23 @@ function rulesOf(config: Config, isSet: (name: string) => boolean): (Check | und
     unused("MOORAGE_DATABASE_POOL_SIZE", "MOORAGE_DATABASE_URL", databaseUrl !== ""),
     unused("MOORAGE_BLOBS_REDIRECT", "MOORAGE_BLOBS_URL", blobsUrl !== ""),
     unused("MOORAGE_TRACES_SAMPLE", "MOORAGE_TRACES_URL", config.tracesUrl !== ""),
+    ...["MOORAGE_SMTP_FROM", "MOORAGE_SMTP_TLS", "MOORAGE_SMTP_TLS_CA", "MOORAGE_SMTP_PASSWORD_FILE"].map((name) =>
+      unused(name, "MOORAGE_SMTP_URL", config.smtpUrl !== ""),
+    ),
+    config.smtpUrl !== "" && !hasBase
+      ? warning(
+          NAME,
+          `MOORAGE_SMTP_URL is set, but not MOORAGE_BASE_URL: links in mails lead to ${baseUrl}`,
+          "set MOORAGE_BASE_URL to what people reach the server by",
+        )
+      : undefined,
+    config.smtpTls === "disable" && !isLoopback(URL.parse(config.smtpUrl)?.hostname ?? "localhost")
+      ? warning(
+          NAME,
+          "MOORAGE_SMTP_TLS=disable: links that let people in go to the mail server in the clear",
+          "use smtps:// or STARTTLS",
+        )
+      : undefined,
     hasTls && url?.protocol === "http:"
       ? failed(NAME, "MOORAGE_TLS_CERT is set, but MOORAGE_BASE_URL is http", "write https in MOORAGE_BASE_URL")
       : undefined,

@@ -40,7 +40,7 @@ export async function examineDisk({ dataDir, diskReserveBytes }: Config): Promis
 
 /** The hosts that the settings name, as this machine knows them. */
 export async function examineNames(config: Config): Promise<Check[]> {
-  const urls = [config.baseUrl, config.registryUrl, config.databaseUrl, endpointOf(config.blobsUrl)];
+  const urls = [config.baseUrl, config.registryUrl, config.databaseUrl, endpointOf(config.blobsUrl), config.smtpUrl];
   const hosts = urls
     .map((url) => URL.parse(url)?.hostname ?? "")
     .filter((host) => host !== "" && !/^[\d.]+$|^\[/.test(host));

@@ -61,6 +61,11 @@ export async function accountsHere(): Promise<{ accounts: boolean; needsOrganiza
   return await ask("/session/password", "GET");
 }
 
+/** Whether the server sends mail. */
+export async function readMail(): Promise<{ sendsMail: boolean }> {
+  return await ask("/session/mail", "GET");
+}
+
 /** The own account, or whether one can be made. */
 export async function readAccount(): Promise<{ account: Account | null; mayMake: boolean }> {
   return await ask("/session/account", "GET");

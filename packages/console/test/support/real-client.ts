@@ -33,7 +33,7 @@ export async function pushByClient(
   platform: Platform,
   { name, tag, text }: { name: string; tag: string; text: string },
 ): Promise<void> {
-  if (!(await hasSkopeo())) {
+  if (!(await isThere("skopeo"))) {
     t.diagnostic("pushed without a client of others: apt-get install skopeo");
     return void (await pushImage(platform, name, tag, LABELS));
   }
@@ -44,8 +44,35 @@ export async function pushByClient(
   await run("skopeo", [...options, `oci:${folder}:image`, `docker://${host}/${name}:${tag}`], { timeout: TIMEOUT_MS });
 }
 
-async function hasSkopeo(): Promise<boolean> {
-  return await run("skopeo", ["--version"], { timeout: TIMEOUT_MS }).then(
+/**
+ * What somebody does with a personal token who has docker alone: logs docker in by the line that the console shows, and
+ * pushes. Docker pushes by its daemon: skopeo pushes with docker's log-in in place of that. Answers how far the machine's
+ * programs reach.
+ */
+export async function logInAndPush(
+  t: TestContext,
+  { line, host, name, tag }: { line: string; host: string; name: string; tag: string },
+): Promise<"docker" | "skopeo" | "nothing"> {
+  if (!(await isThere("skopeo"))) return "nothing";
+  const folder = temporaryFolder(t);
+  const env = { ...process.env, DOCKER_CONFIG: folder };
+  const hasDocker = await isThere("docker");
+  const authFile = join(folder, "config.json");
+  const logIn = hasDocker
+    ? line
+    : line.replace("docker login", `skopeo login --tls-verify=false --authfile ${authFile}`);
+  await run("sh", ["-c", logIn], { timeout: TIMEOUT_MS, env });
+  const layout = writeLayout(temporaryFolder(t), name);
+  const options = ["--insecure-policy", "copy", "--dest-tls-verify=false", "--dest-authfile", authFile];
+  await run("skopeo", [...options, `oci:${layout}:image`, `docker://${host}/${name}:${tag}`], {
+    timeout: TIMEOUT_MS,
+    env,
+  });
+  return hasDocker ? "docker" : "skopeo";
+}
+
+async function isThere(program: string): Promise<boolean> {
+  return await run(program, ["--version"], { timeout: TIMEOUT_MS }).then(
     () => true,
     () => false,
   );

@@ -17,7 +17,7 @@ import { revokeEndpoint } from "./sign-in/revoke-endpoint.ts";
 import { sessionEndpoint, sessionTokenEndpoint } from "./sign-in/session-endpoints.ts";
 
 export interface SignInEndpointDeps extends Pick<StsDeps, "clock" | "answerError"> {
-  config: Pick<Config, "baseUrl" | "oauthRedirectUris" | "localAccounts" | "publicOrganization">;
+  config: Pick<Config, "baseUrl" | "oauthRedirectUris" | "localAccounts" | "publicOrganization" | "smtpUrl">;
   addresses: Pick<Addresses, "platform">;
   signIn: SignIn;
 }

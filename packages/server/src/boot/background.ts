@@ -4,6 +4,7 @@ import type { Config } from "../config/index.ts";
 import { backlogs, bodyTypes, startHistoryWatch } from "../events/index.ts";
 import { startJobs } from "../jobs/jobs.ts";
 import type { Clock } from "../lib/clock.ts";
+import { type SmtpSettings, startMails } from "../mail/index.ts";
 import type { Mirroring } from "../mirroring/index.ts";
 import { startPullPublisher } from "../oci/index.ts";
 import type { Presence } from "../processes/index.ts";
@@ -27,9 +28,17 @@ export interface Wakers {
 /** The number of subscriptions whose backlogs `/metrics` has. */
 const MAX_BACKLOGS = 100;
 
+interface BackgroundOptions {
+  clock: Clock;
+  log: Logger;
+  presence: Pick<Presence, "mayWrite">;
+  /** The mail server; undefined where no mail is sent. */
+  smtp: SmtpSettings | undefined;
+}
+
 /**
  * Starts the background work of this process: the jobs, the reading of images and the matching of what they hold, scans
- * by adapters, the copying of mirrors, and the delivery of events.
+ * by adapters, mails, the copying of mirrors, and the delivery of events.
  */
 export async function startBackground(
   config: Config,
@@ -38,7 +47,7 @@ export async function startBackground(
   { access, large, allMethods }: Api,
   mirroring: Mirroring,
   wakers: Wakers,
-  { clock, log, presence }: { clock: Clock; log: Logger; presence: Pick<Presence, "mayWrite"> },
+  { clock, log, presence, smtp }: BackgroundOptions,
   shutdown: Shutdown,
 ): Promise<void> {
   const { reader } = store;
@@ -101,6 +110,8 @@ export async function startBackground(
     });
     shutdown.at("jobs", () => scans.stop());
   }
+  const mails = startMails({ transactor, wakes, secrets, clock, log, smtp, config });
+  shutdown.at("jobs", () => mails.stop());
   mirroring.start(wakes);
   const dispatcher = startDispatcher({
     transactor,

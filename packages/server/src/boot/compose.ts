@@ -161,7 +161,17 @@ export async function compose(
       registry,
       wakes: wakers.wakes,
       snapshot: () => observation.snapshot(),
-      start: () => startBackground(config, base, storage, api, mirroring, wakers, { clock, log, presence }, shutdown),
+      start: () =>
+        startBackground(
+          config,
+          base,
+          storage,
+          api,
+          mirroring,
+          wakers,
+          { clock, log, presence, smtp: checked.smtp },
+          shutdown,
+        ),
       leave: () => health.closing(),
       cut: () => shutdown.cut(),
       [Symbol.asyncDispose]: () => shutdown[Symbol.asyncDispose](),

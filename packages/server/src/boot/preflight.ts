@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { type Config, ConfigError, variableOf, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
 import { networks } from "../lib/network.ts";
+import { type SmtpSettings, smtpOf } from "../mail/index.ts";
 import { readTerms } from "../installation/terms-file.ts";
 import { type ClientAddress, clientAddress } from "../transport/http/client-address.ts";
 import type { KeyPair } from "../transport/http/listen.ts";
@@ -12,6 +13,8 @@ export interface Preflight {
   /** Undefined without TLS. */
   tls: KeyPair | undefined;
   terms: readonly TermsDocument[];
+  /** Undefined where no mail is sent. */
+  smtp: SmtpSettings | undefined;
   /** The address of a request's client. */
   addressOf: ClientAddress;
   /** Whether the address is that of a trusted proxy, which speaks for many clients. */
@@ -25,6 +28,7 @@ export function preflight(settings: Config): Preflight {
   return {
     tls: settings.tlsCert === "" ? undefined : readTls(settings),
     terms: readTerms(settings.termsFile),
+    smtp: smtpOf(settings),
     addressOf: addressRule(() => clientAddress(settings.trustedProxies)),
     isProxy: addressRule(() => networks(variableOf("trustedProxies"), settings.trustedProxies)),
     mayReadMetrics: addressRule(() => networks(variableOf("metricsNetworks"), settings.metricsNetworks)),

@@ -85,6 +85,7 @@ export async function openStorage(
     ownerRole,
     eventsPrefix,
     baseUrl,
+    sendsMail: config.smtpUrl !== "",
     registryUrl,
     allowPrivateNetwork,
     emailIssuers,

@@ -1,4 +1,5 @@
 import { type Host, parseHost } from "../lib/host.ts";
+import { isMailAddress } from "../lib/mail-address.ts";
 import type { RateLimit } from "../lib/rate-limit.ts";
 import { ConfigError } from "./error.ts";
 
@@ -171,6 +172,36 @@ export const databaseUrl: Kind<string> = (value, name) => {
   if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2)
     throw new ConfigError(`${name}: must be of the form postgres://user:password@host:port/database`);
   return value;
+};
+
+// The value may hold a password, so messages never repeat it.
+export const smtpUrl: Kind<string> = (value, name) => {
+  if (value === "") return "";
+  const parsed = URL.parse(value);
+  const isWhole = parsed !== null && /^smtps?:$/.test(parsed.protocol) && parsed.hostname !== "";
+  if (!isWhole || !/^\/?$/.test(parsed.pathname) || parsed.search !== "" || parsed.hash !== "" || !isEncoded(parsed))
+    throw new ConfigError(
+      `${name}: must be of the form smtps://user:password@host:port or smtp://…; % and other signs of URLs in user and password are percent-encoded`,
+    );
+  return value;
+};
+
+function isEncoded({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(username + password) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** `Registry <registry@example.com>`, or the address alone. Undefined for an empty text. */
+export const mailbox: Kind<{ name: string; address: string } | undefined> = (value, name) => {
+  if (value === "") return undefined;
+  const cut = value.endsWith(">") ? value.indexOf("<") : -1;
+  const address = cut < 0 ? value.trim() : value.slice(cut + 1, -1);
+  const words = cut < 0 ? "" : value.slice(0, cut).trim();
+  if (isMailAddress(address) && !/[\p{Cc}<>"]/u.test(words) && words.length <= 100) return { name: words, address };
+  throw new ConfigError(`${name}: must be an e-mail address, or a name and one: Registry <registry@example.com>`);
 };
 
 // Messages never repeat the value, because the URL of a collector may hold a password.

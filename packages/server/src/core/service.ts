@@ -38,6 +38,8 @@ export interface ServiceContext {
   installation?: ServedInstallation;
   /** The URL of the installation: the source of its events, and where people sign in. */
   baseUrl?: string;
+  /** Whether the installation sends mail. Defaults to false. */
+  sendsMail?: boolean;
   /** The URL of the registry, of whose host image paths are. Defaults to `baseUrl`. */
   registryUrl?: string;
   /** Whether sources of mirrors may be plain http and at addresses that are not public. Defaults to true. */

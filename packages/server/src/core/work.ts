@@ -4,9 +4,10 @@
  * - `deliveries`: events to be numbered and sent
  * - `feeds`: a feed that is to be fetched now
  * - `images`: images and attached documents to be read
+ * - `mails`: mails to be sent
  * - `matching`: packages and records to be compared, images whose findings may have changed
  * - `mirrors`: repos to be copied
  * - `signatures`: what was signed and is to be verified
  * - `scans`: images that adapters are to scan, tags that moved
  */
-export type Work = "deliveries" | "feeds" | "images" | "matching" | "mirrors" | "scans" | "signatures";
+export type Work = "deliveries" | "feeds" | "images" | "mails" | "matching" | "mirrors" | "scans" | "signatures";

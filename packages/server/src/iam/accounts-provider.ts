@@ -27,6 +27,9 @@ export async function accountsProvider(
     .select(["uid", "parent", "second_factor"])
     .where("issuer", "=", ACCOUNTS_ISSUER)
     .where("uid" in by ? "uid" : "parent", "=", "uid" in by ? by.uid : by.group)
+    // Of several, which an import may bring, always the same.
+    .orderBy("create_time")
+    .orderBy("uid")
     .limit(1)
     .executeTakeFirst();
   return row && { uid: row.uid, group: row.parent, secondFactor: row.second_factor === 1 };

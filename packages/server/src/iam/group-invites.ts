@@ -1,7 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
-import { type GroupInvite, GroupInviteSchema, GroupInvitesService } from "@moorage/api/messages";
+import { type Duration, durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type GroupInvite,
+  type GroupInvite_MailState,
+  GroupInviteSchema,
+  GroupInvitesService,
+} from "@moorage/api/messages";
 import { columnIsIfSet, listOf, listPage } from "../aip/list.ts";
 import { sortable } from "../aip/order.ts";
 import { resource } from "../aip/resource.ts";
@@ -10,13 +15,18 @@ import { violationsOf } from "../aip/validate.ts";
 import type { Call } from "../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import type { Service, ServiceContext } from "../core/service.ts";
+import { organizationOf } from "../lib/uid.ts";
+import { cancelMails, enqueueMail, mailsAbout, requireMailable, type ShownMail } from "../mail/index.ts";
 import type { Row } from "../store/index.ts";
 import { acceptInvite, hashOf, keyIdOf } from "./accept-invite.ts";
 import { requireGivable } from "./give-role.ts";
+import { inviteMail } from "./invite-mail.ts";
 import { groups } from "./groups.ts";
 import { capabilitiesOf } from "./roles.ts";
 
-const LAYOUT = layoutOf(GroupInviteSchema, { without: ["role", "ttl", "code", "url"] });
+/** Fields that come from the mail of the invite. */
+const MAIL_FIELDS = ["mail_to", "mail_state", "mail_reason", "mail_time"];
+const LAYOUT = layoutOf(GroupInviteSchema, { without: ["role", "ttl", "code", "url", ...MAIL_FIELDS] });
 
 const toRow = columnsOf(LAYOUT, "group_invites", ["role_uid", "email", "single_use"]);
 
@@ -38,6 +48,8 @@ const LIST = listOf({
 
 // A code is sent by mail or chat, where it remains readable, so an invite ends after at most a month.
 const MAX_TTL_MS = 30 * 86_400_000;
+// A mailbox keeps what was sent to it for years, and who reads it is not known.
+const MAX_MAILED_TTL_MS = 7 * 86_400_000;
 const CODE_BYTES = 32;
 /** The console's page on which an invite is accepted. */
 const INVITE_PAGE = "/invite";
@@ -46,6 +58,8 @@ export function groupInvitesService({
   pageTokenKey,
   emailIssuers = [],
   baseUrl = "",
+  sendsMail = false,
+  secrets,
 }: ServiceContext): Service<typeof GroupInvitesService> {
   return {
     getGroupInvite: async (call, { uid }) => await hydrateOne(call, await invites.get(call.tx, uid)),
@@ -57,19 +71,32 @@ export function groupInvitesService({
     },
     async createGroupInvite(call, { parent, groupInvite = create(GroupInviteSchema) }) {
       const ttlMs = check(groupInvite);
+      const { mailTo } = groupInvite;
+      if (mailTo !== "") requireMailable(sendsMail, "mailTo", mailTo);
       await groups.get(call.tx, parent);
       await requireGivable(call, parent, groupInvite.roleUid);
       const code = randomBytes(CODE_BYTES).toString("base64url");
       const hash = hashOf(code);
       const row = await invites.insert(call, parent, {
         ...toRow(groupInvite),
+        ...(mailTo !== "" && { single_use: 1 }),
         code_hash: hash,
         key_id: keyIdOf(hash),
         creator: call.caller.identity,
         expiration_time: call.nowMs + ttlMs,
         create_time: call.nowMs,
       });
-      return { ...(await hydrateOne(call, row)), code, url: `${baseUrl}${INVITE_PAGE}#${code}` };
+      const url = `${baseUrl}${INVITE_PAGE}#${code}`;
+      if (mailTo === "") return { ...(await hydrateOne(call, row)), code, url };
+      await enqueueMail(call, secrets, {
+        purpose: "invite",
+        subject: row.uid,
+        organization: organizationOf(parent),
+        address: mailTo,
+        expireTimeMs: row.expiration_time,
+        text: await inviteMail(call, row, { url, baseUrl }),
+      });
+      return await hydrateOne(call, row);
     },
     acceptGroupInvite: (call, request) => acceptInvite(call, request, emailIssuers),
     async updateGroupInvite(call, { groupInvite = create(GroupInviteSchema), updateMask }) {
@@ -77,6 +104,7 @@ export function groupInvitesService({
       await invites.patch(call, groupInvite.uid, groupInvite, updateMask, (before) =>
         requireGivable(call, before.parent, before.role_uid),
       );
+      await requireSingleUseOfMailed(call, groupInvite.uid);
       return await hydrateOne(call, await invites.get(call.tx, groupInvite.uid));
     },
     async deleteGroupInvite(call, { uid }) {
@@ -87,6 +115,7 @@ export function groupInvitesService({
       const { code_hash, expiration_time } = row;
       if (expiration_time > call.nowMs)
         await call.tx.insertInto("revoked_invites").values({ code_hash, expiration_time }).execute();
+      await cancelMails(call, uid);
       await invites.remove(call, row);
       return {};
     },
@@ -97,15 +126,28 @@ export function groupInvitesService({
 function check(invite: GroupInvite): number {
   const violations: FieldViolation[] = violationsOf(GroupInviteSchema, invite);
   const ttlMs = invite.ttl === undefined ? 0 : durationMs(invite.ttl);
-  const isFine = invite.ttl === undefined || (ttlMs > 0 && ttlMs <= MAX_TTL_MS);
+  const isMailed = invite.mailTo !== "";
+  const isFine = invite.ttl === undefined || (ttlMs > 0 && ttlMs <= (isMailed ? MAX_MAILED_TTL_MS : MAX_TTL_MS));
   if (!isFine)
-    violations.push({ field: "ttl", description: "must be more than 0s and at most 2592000s, which are 30 days" });
+    violations.push({
+      field: "ttl",
+      description: isMailed
+        ? "must be more than 0s and at most 604800s, which are 7 days, for an invite that is mailed"
+        : "must be more than 0s and at most 2592000s, which are 30 days",
+    });
   if (violations.length > 0) throw invalidArgument(...violations);
   return ttlMs;
 }
 
 function durationMs({ seconds, nanos }: Duration): number {
   return Number(seconds) * 1000 + Math.ceil(nanos / 1_000_000);
+}
+
+/** Throws INVALID_ARGUMENT where an invite that was mailed would be good for more than one. */
+async function requireSingleUseOfMailed(call: Call, uid: string): Promise<void> {
+  const { single_use: singleUse } = await invites.get(call.tx, uid);
+  if (singleUse === 1 || (await mailsAbout(call.tx, [uid])).size === 0) return;
+  throw invalidArgument({ field: "singleUse", description: "must be true for an invite that was mailed" });
 }
 
 type Hydrated = MessageInitShape<typeof GroupInviteSchema>;
@@ -125,8 +167,22 @@ async function hydrate(call: Call, rows: Row<"group_invites">[]): Promise<Hydrat
     .where("uid", "in", uids)
     .execute();
   const roleOf = new Map(found.map((row) => [row.uid, { ...row, capabilities: capabilitiesOf(row) }]));
+  const mails = await mailsAbout(
+    call.tx,
+    rows.map(({ uid }) => uid),
+  );
   return rows.map((row) => {
     const role = roleOf.get(row.role_uid);
-    return { ...LAYOUT.fieldsOf(row), ...(role && { role }) };
+    const mail = mails.get(row.uid);
+    return { ...LAYOUT.fieldsOf(row), ...(role && { role }), ...(mail && mailFields(mail)) };
   });
+}
+
+function mailFields({ address, state, reason, endTimeMs }: ShownMail) {
+  return {
+    mailTo: address,
+    mailState: state as GroupInvite_MailState,
+    mailReason: reason,
+    ...(endTimeMs !== null && { mailTime: timestampFromMs(endTimeMs) }),
+  };
 }

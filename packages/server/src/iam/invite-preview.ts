@@ -24,26 +24,30 @@ export interface InvitePreview {
 export async function invitePreview(tx: Database, code: string, nowMs: number): Promise<InvitePreview | undefined> {
   const invite = await inviteOf(tx, code);
   if (invite === undefined || !(await isValid(tx, invite, nowMs))) return undefined;
-  const uids: string[] = [];
-  for (let uid = invite.parent; uid !== ""; uid = parentOf(uid)) uids.push(uid);
-  const rows = await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute();
+  const path = await groupPath(tx, invite.parent);
   const role = await tx
     .selectFrom("roles")
     .select(["name", "description"])
     .where("uid", "=", invite.role_uid)
     .executeTakeFirst();
-  if (rows.length < uids.length || role === undefined) return undefined;
+  if (path === undefined || role === undefined) return undefined;
   return {
     organization: organizationOf(invite.parent),
-    path: uids
-      .toReversed()
-      .map((uid) => rows.find((row) => row.uid === uid)?.name)
-      .join("/"),
+    path,
     role: role.name,
     roleDescription: role.description,
     expireTimeMs: invite.expiration_time,
     isForAddress: invite.email !== "",
   };
+}
+
+/** The path of a group, such as `acme/team`; undefined when it is gone. */
+export async function groupPath(tx: Database, group: string): Promise<string | undefined> {
+  const uids: string[] = [];
+  for (let uid = group; uid !== ""; uid = parentOf(uid)) uids.push(uid);
+  const rows = await tx.selectFrom("groups").select(["uid", "name"]).where("uid", "in", uids).execute();
+  const names = uids.toReversed().map((uid) => rows.find((row) => row.uid === uid)?.name);
+  return names.includes(undefined) ? undefined : names.join("/");
 }
 
 type Invite = NonNullable<Awaited<ReturnType<typeof inviteOf>>>;

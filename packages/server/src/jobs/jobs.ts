@@ -5,6 +5,7 @@ import type { BlobStore } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
 import { eventRetention } from "../events/index.ts";
 import { blockRetention, removeUnusedUpstreamDocuments } from "../libraries/index.ts";
+import { removeOldMails } from "../mail/index.ts";
 import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
 import {
   dueFeeds,
@@ -88,6 +89,7 @@ function jobsOf(deps: JobsDeps): Job[] {
       done: "abandoned uploads cleaned",
       async run(signal) {
         await rotateOldKeys(deps);
+        await transactor.write(removeOldMails, systemCallNow(clock), {});
         return await cleanUploads(deps, signal);
       },
     },

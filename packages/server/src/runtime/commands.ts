@@ -15,6 +15,7 @@ import { jobCommands } from "../jobs/leases.ts";
 import { putVexReferrer } from "../jobs/put-vex-referrer.ts";
 import { libraryCommands } from "../libraries/index.ts";
 import type { Secrets } from "../lib/secrets.ts";
+import { mailCommands } from "../mail/index.ts";
 import { mirrorCommands } from "../mirroring/index.ts";
 import { ociCommands } from "../oci/index.ts";
 import { processCommands } from "../processes/index.ts";
@@ -111,6 +112,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...jobCommands,
   putVexReferrer,
   ...libraryCommands,
+  ...mailCommands,
   ...mirrorCommands,
   ...ociCommands,
   ...processCommands,

@@ -750,6 +750,18 @@ export const MIGRATIONS: Migration[] = [
       `insert into signature_checks (id, repo, digest, backlog, create_time) select uid, parent, 'sha256:' || substr(name, 8, 64), 1, create_time from tags where name like 'sha256-%.sig' or name like 'sha256-%.att'`,
     ],
   },
+  {
+    version: 64,
+    name: "mails that the server sends",
+    statements: [
+      `create table mails (uid KEY primary key, purpose KEY not null, subject KEY not null, organization KEY not null, sender KEY not null, address text not null, address_key KEY not null, content text not null, state INT8 not null, reason text not null, attempts INT8 not null, holder text not null, hold_until INT8 not null, create_time INT8 not null, expire_time INT8 not null, end_time INT8)`,
+      `create index mails_due on mails (hold_until, uid) where state = 1`,
+      `create index mails_subject on mails (subject, create_time)`,
+      `create index mails_sender on mails (sender, create_time)`,
+      `create index mails_organization on mails (organization, create_time)`,
+      `create index mails_time on mails (create_time)`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

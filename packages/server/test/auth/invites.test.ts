@@ -348,3 +348,18 @@ test("the group and the role of an invite in use cannot be deleted", async () =>
   await platform.ok("DELETE", `/iam/v2/groupInvites/${made.uid}`);
   for (const path of [`/iam/v2/groups/${group}`, `/iam/v2/roles/${role}`]) await platform.ok("DELETE", path);
 });
+
+test("a server without a mail server mails no invite, and says so before it makes one", async () => {
+  const group = await newGroup();
+  const answer = await platform.call("POST", `/iam/v2/groupInvites/${group}`, {
+    token: await platform.token(),
+    body: { roleUid: viewer, ttl: HOUR, mailTo: "ada@example.com" },
+  });
+  assert.equal(answer.status, 400, answer.text);
+  assert.equal(
+    answer.body.details.find(({ violations }) => violations !== undefined)?.violations?.[0]?.type,
+    "NO_MAIL",
+  );
+  const left = await rows(platform.ok("GET", `/iam/v2/groupInvites?uidp.children_of=${group}`), "groupInvites");
+  assert.deepEqual(left, []);
+});

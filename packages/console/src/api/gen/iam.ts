@@ -405,6 +405,10 @@ export interface GroupInvite {
   createTime?: string;
   role?: GroupInviteInvitedRole;
   url: string;
+  mailTo: string;
+  mailState: GroupInviteMailState;
+  mailReason: string;
+  mailTime?: string;
 }
 export interface GroupInviteInvitedRole {
   uid: string;
@@ -412,6 +416,8 @@ export interface GroupInviteInvitedRole {
   description: string;
   capabilities: Capability[];
 }
+export type GroupInviteMailState =
+  "MAIL_STATE_UNSPECIFIED" | "MAIL_STATE_WAITING" | "MAIL_STATE_SENT" | "MAIL_STATE_FAILED";
 export interface ListGroupInvitesRequest {
   uidp?: UIDPFilterInput;
   keyId?: string;
@@ -443,6 +449,10 @@ export interface GroupInviteInput {
   createTime?: string;
   role?: GroupInviteInvitedRoleInput;
   url?: string;
+  mailTo?: string;
+  mailState?: GroupInviteMailState;
+  mailReason?: string;
+  mailTime?: string;
 }
 export interface GroupInviteInvitedRoleInput {
   uid?: string;

@@ -17,6 +17,7 @@ import { RowActions } from "./parts/row-actions.tsx";
 import { useRows } from "./parts/rows.ts";
 import { parentOf } from "./parts/tree.ts";
 import { bindingsList } from "./queries.ts";
+import { Recovery } from "./recovery.tsx";
 
 const route = getRouteApi("/shell/access/identity");
 
@@ -46,6 +47,7 @@ export function IdentityPage() {
       actions={<RowActions spec={{ ...IDENTITIES, remove }} row={identity} />}
     >
       <IdentityFacts identity={identity} />
+      <Recovery identity={identity} />
       <Row>
         <Link to="/access/explain" search={{ identity: uid }}>
           May it pull that image?

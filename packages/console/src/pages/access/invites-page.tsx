@@ -1,3 +1,4 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { GroupInvite } from "../../api/gen/iam.ts";
@@ -9,7 +10,7 @@ import { FormDialog } from "./parts/form-dialog.tsx";
 import { ResourcePage } from "./parts/resource-page.tsx";
 import { useRows } from "./parts/rows.ts";
 import { ShownOnce } from "./parts/shown-once.tsx";
-import { invitesList } from "./queries.ts";
+import { invitesList, mailQuery } from "./queries.ts";
 
 const route = getRouteApi("/shell/access/invites");
 
@@ -19,16 +20,20 @@ export function InvitesPage() {
   const changed = useChanged();
   const [made, setMade] = useState<GroupInvite>();
   const [isAccepting, setIsAccepting] = useState(false);
+  const { sendsMail } = useSuspenseQuery(mailQuery).data;
   const list = useRows(invitesList(search), ({ groupInvites }) => groupInvites);
   return (
     <ResourcePage
-      spec={invitesWith(setMade)}
+      spec={invitesWith((invite) => {
+        setMade(invite);
+        if (invite.mailTo !== "") say(`The invite is on its way to ${invite.mailTo}`);
+      }, sendsMail)}
       list={list}
       group={search.group ?? ""}
       order={search.order}
       actions={<Button onClick={() => setIsAccepting(true)}>Accept an invite</Button>}
     >
-      {made !== undefined && (
+      {made !== undefined && made.mailTo === "" && (
         <ShownOnce
           title="The invite's link"
           texts={[

@@ -1,4 +1,5 @@
 import { call } from "../../api/call.ts";
+import { ApiError } from "../../api/errors.ts";
 import { acceptGroupInvite, createGroupInvite, deleteGroupInvite, type GroupInvite } from "../../api/gen/iam.ts";
 import { Time } from "../../ui/time.tsx";
 import { Place } from "./parts/place.tsx";
@@ -6,6 +7,22 @@ import type { FormSpec, ResourceSpec } from "./parts/resource.ts";
 import { parentOf } from "./parts/tree.ts";
 
 const DAY_S = 86_400;
+const MAX_MAILED_DAYS = 7;
+const SHORT = [
+  ["1", "1 day"],
+  ["7", "7 days"],
+] as const;
+
+/** Throws as the server does for a field that is empty: without an address the link would be shown. */
+function requireAddress(mailTo: string): { mailTo: string; singleUse: boolean } {
+  const address = mailTo.trim();
+  if (address !== "") return { mailTo: address, singleUse: true };
+  throw new ApiError(400, {
+    code: "INVALID_ARGUMENT",
+    message: "An e-mail address is required.",
+    violations: [{ field: "mailTo", description: "is required" }],
+  });
+}
 
 /** Takes up an invite by its code. */
 export const ACCEPT: FormSpec = {
@@ -16,24 +33,44 @@ export const ACCEPT: FormSpec = {
   send: ({ code = "" }) => call(acceptGroupInvite, { code: code.trim() }),
 };
 
-/** Invites; `onMade` is given the new one, with its code. */
-export function invitesWith(onMade: (invite: GroupInvite) => void): ResourceSpec<GroupInvite> {
+/** What became of an invite's mail, in words; undefined where none was asked for. */
+function mailWords({ mailTo, mailState, mailReason }: GroupInvite): string | undefined {
+  if (mailTo === "") return undefined;
+  const why = mailReason === "" ? "" : `: ${mailReason}`;
+  if (mailState === "MAIL_STATE_SENT") return "mail sent";
+  return mailState === "MAIL_STATE_FAILED" ? `mail not sent${why}` : `mail waits to be sent${why}`;
+}
+
+/** What the form says about an invite's way: by mail only where the server sends any. */
+const MAILED = "mail";
+
+/** Invites; `onMade` is given the new one, with its code. `sendsMail`: whether the server can mail them. */
+export function invitesWith(onMade: (invite: GroupInvite) => void, sendsMail: boolean): ResourceSpec<GroupInvite> {
   return {
     title: "Invites",
     noun: "invite",
-    intro: "A link that gives whoever has it a role on a group. It is shown once.",
+    intro: "A link that gives a role on a group. It is shown once, or sent by mail.",
     columns: [
       { id: "role", header: "Role", cell: ({ role }) => role?.name },
       { id: "group", header: "On group", cell: ({ uid }) => <Place uid={parentOf(uid)} />, isMinor: true },
-      { id: "email", header: "For", cell: ({ email }) => email || "whoever has the code" },
+      {
+        id: "email",
+        header: "For",
+        cell: (invite) => (
+          <>
+            {invite.mailTo || invite.email || "anyone with the link"}
+            {invite.mailTo !== "" && <div>{mailWords(invite)}</div>}
+          </>
+        ),
+      },
       {
         id: "uses",
-        header: "Good for",
+        header: "Uses",
         cell: ({ singleUse }) => (singleUse ? "one person" : "several"),
         isMinor: true,
       },
       { id: "key", header: "Key id", cell: ({ keyId }) => <code>{keyId}</code>, isMinor: true },
-      { id: "ends", header: "Ends", cell: ({ expirationTime }) => <Time value={expirationTime} /> },
+      { id: "ends", header: "Expires", cell: ({ expirationTime }) => <Time value={expirationTime} /> },
     ],
     uidOf: ({ uid }) => uid,
     nameOf: ({ keyId }) => keyId,
@@ -47,35 +84,64 @@ export function invitesWith(onMade: (invite: GroupInvite) => void): ResourceSpec
         fields: [
           { name: "roleUid", label: "Role", kind: "role" },
           {
-            name: "email",
+            name: "way",
+            label: "How they get the link",
+            kind: "options",
+            initial: sendsMail ? MAILED : "",
+            options: [
+              [MAILED, "This server mails it"],
+              ["", "I pass it on myself"],
+            ],
+            when: () => sendsMail,
+          },
+          {
+            name: "mailTo",
             label: "E-mail address",
-            help: "Only who signs in with this address through an identity provider; empty: whoever has the link",
+            help: "The link is in the mail alone, for one person.",
+            when: ({ way }) => way === MAILED,
+          },
+          {
+            name: "email",
+            label: "Who can use the link",
+            help: "An e-mail address: only who signs in with it through an identity provider. Empty: anyone with the link",
+            when: ({ way }) => way !== MAILED,
           },
           {
             name: "ttl",
-            label: "Good for",
+            label: "Expires in",
             kind: "options",
             initial: "7",
-            options: [
-              ["1", "a day"],
-              ["7", "a week"],
-              ["30", "30 days"],
-            ],
+            options: SHORT,
+            when: ({ way }) => way === MAILED,
           },
-          { name: "singleUse", label: "For one person", kind: "check", initial: "true" },
+          {
+            name: "ttl",
+            label: "Expires in",
+            kind: "options",
+            initial: "7",
+            options: [...SHORT, ["30", "30 days"]],
+            when: ({ way }) => way !== MAILED,
+          },
+          {
+            name: "singleUse",
+            label: "For one person",
+            kind: "check",
+            initial: "true",
+            when: ({ way }) => way !== MAILED,
+          },
         ],
-        send: ({ roleUid = "", email = "", ttl, singleUse }) =>
-          call(createGroupInvite, {
-            parent,
-            groupInvite: { roleUid, email, ttl: `${Number(ttl) * DAY_S}s`, singleUse: singleUse === "true" },
-          }),
+        send: ({ roleUid = "", email = "", mailTo = "", way, ttl, singleUse }) => {
+          const days = way === MAILED ? Math.min(Number(ttl), MAX_MAILED_DAYS) : Number(ttl);
+          const how = way === MAILED ? requireAddress(mailTo) : { email, singleUse: singleUse === "true" };
+          return call(createGroupInvite, { parent, groupInvite: { roleUid, ttl: `${days * DAY_S}s`, ...how } });
+        },
       }),
     },
     remove: {
       capability: "CAP_IAM_GROUP_INVITES_DELETE",
       verb: "Revoke",
       send: (uid) => call(deleteGroupInvite, { uid }),
-      effect: "The code is of no use any more. Whoever accepted it keeps the role.",
+      effect: "The link no longer works. Whoever accepted it keeps the role.",
     },
     empty: {
       title: "No invites here",

@@ -8,6 +8,7 @@ import {
   listRoles,
   listTermsAcceptances,
 } from "../../api/gen/iam.ts";
+import { readMail } from "../../api/account.ts";
 import { listQuery } from "../../api/queries.ts";
 
 /** The state of a list in its address. */
@@ -54,6 +55,8 @@ export const mappingsList = (search: ListSearch) =>
     ...paged(search),
     ...(search.provider !== undefined && { identityProviderUid: search.provider }),
   });
+/** Whether links can be mailed. */
+export const mailQuery = { queryKey: ["mail"], queryFn: readMail };
 /** Invites. */
 export const invitesList = (search: ListSearch) => listQuery(listGroupInvites, paged(search));
 /** Accounts elsewhere. */

@@ -3,8 +3,8 @@ import { getGroup, getIdentity, getRole } from "../../api/gen/iam.ts";
 import { query } from "../../api/queries.ts";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
-import { groupsQuery } from "./parts/data.ts";
-import { bindingsList, identitiesList, rolesList } from "./queries.ts";
+import { groupsQuery, providersQuery } from "./parts/data.ts";
+import { bindingsList, identitiesList, mailQuery, rolesList } from "./queries.ts";
 import { explainRoute } from "./explain-route.ts";
 import { machineRoutes } from "./machine-routes.ts";
 import { sourceRoutes } from "./source-routes.ts";
@@ -58,6 +58,8 @@ const identityRoute = createRoute({
     await Promise.all([
       queryClient.ensureQueryData(groupsQuery),
       queryClient.ensureQueryData(query(getIdentity, { uid })),
+      queryClient.ensureQueryData(providersQuery),
+      queryClient.ensureQueryData(mailQuery),
       queryClient.ensureInfiniteQueryData(bindingsList({ identity: uid, ...(order !== undefined && { order }) })),
     ]);
   },

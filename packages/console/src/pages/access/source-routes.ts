@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 import { groupsQuery } from "./parts/data.ts";
-import { associationsList, invitesList, mappingsList, providersList } from "./queries.ts";
+import { associationsList, invitesList, mailQuery, mappingsList, providersList } from "./queries.ts";
 
 const getParentRoute = () => shellRoute;
 const listSearch = pick("group", "order");
@@ -43,6 +43,7 @@ const invitesRoute = createRoute({
     await Promise.all([
       queryClient.ensureQueryData(groupsQuery),
       queryClient.ensureInfiniteQueryData(invitesList(deps)),
+      queryClient.ensureQueryData(mailQuery),
     ]);
   },
   component: lazyRouteComponent(() => import("./invites-page.tsx"), "InvitesPage"),

@@ -16,7 +16,7 @@ import type { Passwords } from "./passwords.ts";
 import { type Granting, knownBrowserHash } from "./write.ts";
 
 export interface AccountDeps extends SessionDeps {
-  config: Pick<Config, "baseUrl" | "localAccounts" | "publicOrganization">;
+  config: Pick<Config, "baseUrl" | "localAccounts" | "publicOrganization" | "smtpUrl">;
   secrets: Secrets;
   auditor: Pick<Auditor, "note">;
   passwords: Passwords;

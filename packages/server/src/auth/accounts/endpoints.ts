@@ -4,7 +4,7 @@ import type { AccountDeps } from "./deps.ts";
 import { newPasskeyEndpoint, newPasskeyOptionsEndpoint, newPasswordEndpoint, offerEndpoint } from "./make-endpoints.ts";
 import type { Authenticator } from "../tokens/authenticate.ts";
 import { accountEndpoint, changeEndpoints } from "./profile-endpoints.ts";
-import { recoveryLinksEndpoint } from "./recovery-links.ts";
+import { recoveryLinksEndpoint, sendsMailEndpoint } from "./recovery-links.ts";
 import {
   accountsHereEndpoint,
   passkeyEndpoint,
@@ -33,6 +33,7 @@ export function createAccountEndpoints(
     "/session/password": guarded(deps, ["GET", "POST"], (request, response, data) =>
       (request.method === "GET" ? here : signIn)(request, response, data),
     ),
+    "/session/mail": guarded(deps, ["GET"], sendsMailEndpoint(deps)),
     "/session/account": guarded(deps, ["GET"], accountEndpoint(deps)),
     ...Object.fromEntries(Object.entries(posts).map(([path, handler]) => [path, guarded(deps, ["POST"], handler)])),
   };

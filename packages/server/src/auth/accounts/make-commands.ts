@@ -1,3 +1,4 @@
+import { Capability } from "@moorage/api/messages";
 import { audit } from "../../audit/index.ts";
 import type { Call } from "../../core/call.ts";
 import { command } from "../../core/command.ts";
@@ -111,13 +112,14 @@ export const makeOwnAccount = command(
 /**
  * Uses up a recovery link: what proved the account before ends, with all its sessions and personal tokens, and the new
  * proof signs in.
- * Undefined when the link is not good, its account is gone, or its maker does not hold all that the person holds.
+ * Undefined when the link is not good, its account is gone, or its maker could not make it any more.
  */
 export const recoverAccount = command(
   "auth.recoverAccount",
   async (
     call: Call,
     { hash, proof, granting }: { hash: string; proof: NewProof; granting: Granting },
+    { admins }: { admins: readonly string[] },
   ): Promise<Who | undefined> => {
     // One statement, so that of two that race one gets the row.
     const link = await call.tx
@@ -127,8 +129,7 @@ export const recoverAccount = command(
       .executeTakeFirst();
     if (link === undefined || link.expire_time <= call.nowMs) return undefined;
     const account = await findAccount(call.tx, link);
-    // The person may hold more by now than whoever made the link.
-    if (account === undefined || !(await holdsAllOf(call, link.creator, link.identity))) return undefined;
+    if (account === undefined || !(await mayStillRecover(call, link, account.provider, admins))) return undefined;
     requireSecond(account.secondFactor, proof);
     const { identity } = account;
     await removeProofs(call, identity);
@@ -145,6 +146,21 @@ export const recoverAccount = command(
     return granted(call, identity, granting);
   },
 );
+
+/**
+ * Whether who made a recovery link could make it now: a right of theirs may have ended, they may be gone, and the
+ * person may hold more by now.
+ */
+async function mayStillRecover(
+  call: Call,
+  { creator, identity }: { creator: string; identity: string },
+  provider: string,
+  admins: readonly string[],
+): Promise<boolean> {
+  if (admins.includes(identity) && !admins.includes(creator)) return false;
+  if (!(await call.heldBy(creator, Capability.CAP_IAM_IDENTITY_UPDATE, provider))) return false;
+  return await holdsAllOf(call, creator, identity);
+}
 
 /** Adds a passkey to an account, or changes its password, in a session in which it was proved. */
 export const changeProof = command(

@@ -11,7 +11,7 @@ export const rolesQuery = allOf(listRoles, {}, ({ roles }) => roles);
 /** All identities that the person sees. */
 export const identitiesQuery = allOf(listIdentities, {}, ({ identities }) => identities);
 /** All identity providers that the person sees. */
-const providersQuery = allOf(listIdentityProviders, {}, ({ identityProviders }) => identityProviders);
+export const providersQuery = allOf(listIdentityProviders, {}, ({ identityProviders }) => identityProviders);
 
 /** The paths of groups by uid; a page's loader has fetched them. */
 export function usePaths(): ReadonlyMap<string, string> {

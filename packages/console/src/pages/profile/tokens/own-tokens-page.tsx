@@ -47,7 +47,8 @@ export function OwnTokensPage() {
     >
       <p>
         Passwords for docker, npm, pip and the command line on your own machines. They can do at most what you can, by
-        the roles that you hold yourself: what groups of your identity provider give you ends with your sign-in.
+        the roles that you hold yourself: what groups of your identity provider give you ends with your sign-in.{" "}
+        <a href="/cli">Get the moorage command</a>
       </p>
       {made !== undefined && (
         <Ready

@@ -2,8 +2,8 @@
 // @generated from file moorage/iam/v2/group_invites.proto (package moorage.iam.v2, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../../google/api/field_behavior_pb.ts";
 import type { Duration, EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
@@ -15,13 +15,13 @@ import type { UIDPFilter } from "../../common/uidp_pb.ts";
 import { file_moorage_common_uidp } from "../../common/uidp_pb.ts";
 import type { RoleBindingSchema } from "./role_bindings_pb.ts";
 import { file_moorage_iam_v2_role_bindings } from "./role_bindings_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file moorage/iam/v2/group_invites.proto.
  */
 export const file_moorage_iam_v2_group_invites: GenFile = /*@__PURE__*/
-  fileDesc("CiJtb29yYWdlL2lhbS92Mi9ncm91cF9pbnZpdGVzLnByb3RvEg5tb29yYWdlLmlhbS52MiKiBAoLR3JvdXBJbnZpdGUSEAoDdWlkGAEgASgJQgPgQQMSGAoIcm9sZV91aWQYAiABKAlCBuBBAuBBBRJCCgVlbWFpbBgDIAEoCUIz8rsYLwoPW15cc0BdK0BbXlxzQF0rEP4BGhltdXN0IGJlIGFuIGUtbWFpbCBhZGRyZXNzEjEKA3R0bBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIJ4EEC4EEE4EEFEjgKD2V4cGlyYXRpb25fdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxISCgpzaW5nbGVfdXNlGAYgASgIEhQKBGNvZGUYByABKAlCBoABAeBBAxITCgZrZXlfaWQYCCABKAlCA+BBAxI0CgtjcmVhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI6CgRyb2xlGAogASgLMicubW9vcmFnZS5pYW0udjIuR3JvdXBJbnZpdGUuSW52aXRlZFJvbGVCA+BBAxIUCgN1cmwY6AcgASgJQgaAAQHgQQMabwoLSW52aXRlZFJvbGUSCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSMAoMY2FwYWJpbGl0aWVzGAQgAygOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eSIpChVHZXRHcm91cEludml0ZVJlcXVlc3QSEAoDdWlkGAEgASgJQgPgQQIimgEKF0xpc3RHcm91cEludml0ZXNSZXF1ZXN0EigKBHVpZHAYASABKAsyGi5tb29yYWdlLmNvbW1vbi5VSURQRmlsdGVyEg4KBmtleV9pZBgCIAEoCRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIMCgRza2lwGAYgASgFIqIBChhMaXN0R3JvdXBJbnZpdGVzUmVzcG9uc2USMgoNZ3JvdXBfaW52aXRlcxgBIAMoCzIbLm1vb3JhZ2UuaWFtLnYyLkdyb3VwSW52aXRlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt0b3RhbF9jb3VudBgDIAEoA0gAiAEBEg8KB3NraXBwZWQYBCABKAVCDgoMX3RvdGFsX2NvdW50In8KGENyZWF0ZUdyb3VwSW52aXRlUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhI2Cgxncm91cF9pbnZpdGUYAiABKAsyGy5tb29yYWdlLmlhbS52Mi5Hcm91cEludml0ZUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIkwKGEFjY2VwdEdyb3VwSW52aXRlUmVxdWVzdBIYCgRjb2RlGAEgASgJQgrgQQLyuxgDEIACEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIpsBChhVcGRhdGVHcm91cEludml0ZVJlcXVlc3QSNgoMZ3JvdXBfaW52aXRlGAEgASgLMhsubW9vcmFnZS5pYW0udjIuR3JvdXBJbnZpdGVCA+BBAhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFgoNdmFsaWRhdGVfb25seRjoByABKAgiRAoYRGVsZXRlR3JvdXBJbnZpdGVSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIMuAJChNHcm91cEludml0ZXNTZXJ2aWNlEqsBCg5HZXRHcm91cEludml0ZRIlLm1vb3JhZ2UuaWFtLnYyLkdldEdyb3VwSW52aXRlUmVxdWVzdBobLm1vb3JhZ2UuaWFtLnYyLkdyb3VwSW52aXRlIlWiuxgoGgLLASIDdWlkKhptb29yYWdlLmlhbS52Mi5Hcm91cEludml0ZTDLAai7GAGC0+STAh8SHS9pYW0vdjIvZ3JvdXBJbnZpdGVzL3t1aWQ9Kip9Eo8BChBMaXN0R3JvdXBJbnZpdGVzEicubW9vcmFnZS5pYW0udjIuTGlzdEdyb3VwSW52aXRlc1JlcXVlc3QaKC5tb29yYWdlLmlhbS52Mi5MaXN0R3JvdXBJbnZpdGVzUmVzcG9uc2UiKKK7GAQaAssBqLsYAYLT5JMCFhIUL2lhbS92Mi9ncm91cEludml0ZXMS6gEKEUNyZWF0ZUdyb3VwSW52aXRlEigubW9vcmFnZS5pYW0udjIuQ3JlYXRlR3JvdXBJbnZpdGVSZXF1ZXN0GhsubW9vcmFnZS5pYW0udjIuR3JvdXBJbnZpdGUijQGiuxgmGgTJAZEDIgZwYXJlbnQqFG1vb3JhZ2UuaWFtLnYyLkdyb3VwMGeouxgCsrsYH2FwaS5pYW0uZ3JvdXBfaW52aXRlLmNyZWF0ZWQudjG6uxgCCAKC0+STAjA6DGdyb3VwX2ludml0ZSIgL2lhbS92Mi9ncm91cEludml0ZXMve3BhcmVudD0qKn0StgEKEUFjY2VwdEdyb3VwSW52aXRlEigubW9vcmFnZS5pYW0udjIuQWNjZXB0R3JvdXBJbnZpdGVSZXF1ZXN0GhsubW9vcmFnZS5pYW0udjIuUm9sZUJpbmRpbmciWqK7GAIQAai7GAKyuxggYXBpLmlhbS5ncm91cF9pbnZpdGUuYWNjZXB0ZWQudjG6uxgCCAKC0+STAiA6ASoiGy9pYW0vdjIvZ3JvdXBJbnZpdGVzOmFjY2VwdBKHAgoRVXBkYXRlR3JvdXBJbnZpdGUSKC5tb29yYWdlLmlhbS52Mi5VcGRhdGVHcm91cEludml0ZVJlcXVlc3QaGy5tb29yYWdlLmlhbS52Mi5Hcm91cEludml0ZSKqAaK7GDcaBMoBkQMiEGdyb3VwX2ludml0ZS51aWQqGm1vb3JhZ2UuaWFtLnYyLkdyb3VwSW52aXRlMMsBqLsYArK7GB9hcGkuaWFtLmdyb3VwX2ludml0ZS51cGRhdGVkLnYxursYBAgDEAGC0+STAjo6DGdyb3VwX2ludml0ZTIqL2lhbS92Mi9ncm91cEludml0ZXMve2dyb3VwX2ludml0ZS51aWQ9Kip9EtgBChFEZWxldGVHcm91cEludml0ZRIoLm1vb3JhZ2UuaWFtLnYyLkRlbGV0ZUdyb3VwSW52aXRlUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSKAAaK7GCgaAswBIgN1aWQqGm1vb3JhZ2UuaWFtLnYyLkdyb3VwSW52aXRlMMsBqLsYArK7GB9hcGkuaWFtLmdyb3VwX2ludml0ZS5kZWxldGVkLnYxursYBAgDEAGC0+STAh8qHS9pYW0vdjIvZ3JvdXBJbnZpdGVzL3t1aWQ9Kip9YgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_capabilities, file_moorage_common_options, file_moorage_common_uidp, file_moorage_iam_v2_role_bindings]);
+  fileDesc("CiJtb29yYWdlL2lhbS92Mi9ncm91cF9pbnZpdGVzLnByb3RvEg5tb29yYWdlLmlhbS52MiLqBgoLR3JvdXBJbnZpdGUSEAoDdWlkGAEgASgJQgPgQQMSGAoIcm9sZV91aWQYAiABKAlCBuBBAuBBBRJCCgVlbWFpbBgDIAEoCUIz8rsYLwoPW15cc0BdK0BbXlxzQF0rEP4BGhltdXN0IGJlIGFuIGUtbWFpbCBhZGRyZXNzEjEKA3R0bBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIJ4EEC4EEE4EEFEjgKD2V4cGlyYXRpb25fdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxISCgpzaW5nbGVfdXNlGAYgASgIEhQKBGNvZGUYByABKAlCBoABAeBBAxITCgZrZXlfaWQYCCABKAlCA+BBAxI0CgtjcmVhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI6CgRyb2xlGAogASgLMicubW9vcmFnZS5pYW0udjIuR3JvdXBJbnZpdGUuSW52aXRlZFJvbGVCA+BBAxIUCgN1cmwY6AcgASgJQgaAAQHgQQMSSAoHbWFpbF90bxjpByABKAlCNuBBBfK7GC8KD1teXHNAXStAW15cc0BdKxD+ARoZbXVzdCBiZSBhbiBlLW1haWwgYWRkcmVzcxI/CgptYWlsX3N0YXRlGOoHIAEoDjIlLm1vb3JhZ2UuaWFtLnYyLkdyb3VwSW52aXRlLk1haWxTdGF0ZUID4EEDEhkKC21haWxfcmVhc29uGOsHIAEoCUID4EEDEjMKCW1haWxfdGltZRjsByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMabwoLSW52aXRlZFJvbGUSCwoDdWlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSMAoMY2FwYWJpbGl0aWVzGAQgAygOMhoubW9vcmFnZS5jb21tb24uQ2FwYWJpbGl0eSJrCglNYWlsU3RhdGUSGgoWTUFJTF9TVEFURV9VTlNQRUNJRklFRBAAEhYKEk1BSUxfU1RBVEVfV0FJVElORxABEhMKD01BSUxfU1RBVEVfU0VOVBACEhUKEU1BSUxfU1RBVEVfRkFJTEVEEAMiKQoVR2V0R3JvdXBJbnZpdGVSZXF1ZXN0EhAKA3VpZBgBIAEoCUID4EECIpoBChdMaXN0R3JvdXBJbnZpdGVzUmVxdWVzdBIoCgR1aWRwGAEgASgLMhoubW9vcmFnZS5jb21tb24uVUlEUEZpbHRlchIOCgZrZXlfaWQYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSEAoIb3JkZXJfYnkYBSABKAkSDAoEc2tpcBgGIAEoBSKiAQoYTGlzdEdyb3VwSW52aXRlc1Jlc3BvbnNlEjIKDWdyb3VwX2ludml0ZXMYASADKAsyGy5tb29yYWdlLmlhbS52Mi5Hcm91cEludml0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSGAoLdG90YWxfY291bnQYAyABKANIAIgBARIPCgdza2lwcGVkGAQgASgFQg4KDF90b3RhbF9jb3VudCJ/ChhDcmVhdGVHcm91cEludml0ZVJlcXVlc3QSEwoGcGFyZW50GAEgASgJQgPgQQISNgoMZ3JvdXBfaW52aXRlGAIgASgLMhsubW9vcmFnZS5pYW0udjIuR3JvdXBJbnZpdGVCA+BBAhIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCCJMChhBY2NlcHRHcm91cEludml0ZVJlcXVlc3QSGAoEY29kZRgBIAEoCUIK4EEC8rsYAxCAAhIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCCKbAQoYVXBkYXRlR3JvdXBJbnZpdGVSZXF1ZXN0EjYKDGdyb3VwX2ludml0ZRgBIAEoCzIbLm1vb3JhZ2UuaWFtLnYyLkdyb3VwSW52aXRlQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhYKDXZhbGlkYXRlX29ubHkY6AcgASgIIkQKGERlbGV0ZUdyb3VwSW52aXRlUmVxdWVzdBIQCgN1aWQYASABKAlCA+BBAhIWCg12YWxpZGF0ZV9vbmx5GOgHIAEoCDLgCQoTR3JvdXBJbnZpdGVzU2VydmljZRKrAQoOR2V0R3JvdXBJbnZpdGUSJS5tb29yYWdlLmlhbS52Mi5HZXRHcm91cEludml0ZVJlcXVlc3QaGy5tb29yYWdlLmlhbS52Mi5Hcm91cEludml0ZSJVorsYKBoCywEiA3VpZCoabW9vcmFnZS5pYW0udjIuR3JvdXBJbnZpdGUwywGouxgBgtPkkwIfEh0vaWFtL3YyL2dyb3VwSW52aXRlcy97dWlkPSoqfRKPAQoQTGlzdEdyb3VwSW52aXRlcxInLm1vb3JhZ2UuaWFtLnYyLkxpc3RHcm91cEludml0ZXNSZXF1ZXN0GigubW9vcmFnZS5pYW0udjIuTGlzdEdyb3VwSW52aXRlc1Jlc3BvbnNlIiiiuxgEGgLLAai7GAGC0+STAhYSFC9pYW0vdjIvZ3JvdXBJbnZpdGVzEuoBChFDcmVhdGVHcm91cEludml0ZRIoLm1vb3JhZ2UuaWFtLnYyLkNyZWF0ZUdyb3VwSW52aXRlUmVxdWVzdBobLm1vb3JhZ2UuaWFtLnYyLkdyb3VwSW52aXRlIo0BorsYJhoEyQGRAyIGcGFyZW50KhRtb29yYWdlLmlhbS52Mi5Hcm91cDBnqLsYArK7GB9hcGkuaWFtLmdyb3VwX2ludml0ZS5jcmVhdGVkLnYxursYAggCgtPkkwIwOgxncm91cF9pbnZpdGUiIC9pYW0vdjIvZ3JvdXBJbnZpdGVzL3twYXJlbnQ9Kip9ErYBChFBY2NlcHRHcm91cEludml0ZRIoLm1vb3JhZ2UuaWFtLnYyLkFjY2VwdEdyb3VwSW52aXRlUmVxdWVzdBobLm1vb3JhZ2UuaWFtLnYyLlJvbGVCaW5kaW5nIlqiuxgCEAGouxgCsrsYIGFwaS5pYW0uZ3JvdXBfaW52aXRlLmFjY2VwdGVkLnYxursYAggCgtPkkwIgOgEqIhsvaWFtL3YyL2dyb3VwSW52aXRlczphY2NlcHQShwIKEVVwZGF0ZUdyb3VwSW52aXRlEigubW9vcmFnZS5pYW0udjIuVXBkYXRlR3JvdXBJbnZpdGVSZXF1ZXN0GhsubW9vcmFnZS5pYW0udjIuR3JvdXBJbnZpdGUiqgGiuxg3GgTKAZEDIhBncm91cF9pbnZpdGUudWlkKhptb29yYWdlLmlhbS52Mi5Hcm91cEludml0ZTDLAai7GAKyuxgfYXBpLmlhbS5ncm91cF9pbnZpdGUudXBkYXRlZC52Mbq7GAQIAxABgtPkkwI6Ogxncm91cF9pbnZpdGUyKi9pYW0vdjIvZ3JvdXBJbnZpdGVzL3tncm91cF9pbnZpdGUudWlkPSoqfRLYAQoRRGVsZXRlR3JvdXBJbnZpdGUSKC5tb29yYWdlLmlhbS52Mi5EZWxldGVHcm91cEludml0ZVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkigAGiuxgoGgLMASIDdWlkKhptb29yYWdlLmlhbS52Mi5Hcm91cEludml0ZTDLAai7GAKyuxgfYXBpLmlhbS5ncm91cF9pbnZpdGUuZGVsZXRlZC52Mbq7GAQIAxABgtPkkwIfKh0vaWFtL3YyL2dyb3VwSW52aXRlcy97dWlkPSoqfWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_moorage_common_capabilities, file_moorage_common_options, file_moorage_common_uidp, file_moorage_iam_v2_role_bindings]);
 
 /**
  * GroupInvite is a code that gives whoever has it a role on a group.
@@ -108,6 +108,35 @@ export type GroupInvite = Message<"moorage.iam.v2.GroupInvite"> & {
    * @generated from field: string url = 1000;
    */
   url: string;
+
+  /**
+   * The address that the server sends the link to, where it sends mail. Such an invite is single-use, is good for 7
+   * days at most, and its code is in no answer: whoever has the mail is the only one who can accept it.
+   *
+   * @generated from field: string mail_to = 1001;
+   */
+  mailTo: string;
+
+  /**
+   * What became of that mail.
+   *
+   * @generated from field: moorage.iam.v2.GroupInvite.MailState mail_state = 1002;
+   */
+  mailState: GroupInvite_MailState;
+
+  /**
+   * Why it was not sent, or not yet.
+   *
+   * @generated from field: string mail_reason = 1003;
+   */
+  mailReason: string;
+
+  /**
+   * When it was sent, or was given up.
+   *
+   * @generated from field: google.protobuf.Timestamp mail_time = 1004;
+   */
+  mailTime?: Timestamp | undefined;
 };
 
 /**
@@ -158,6 +187,54 @@ export type GroupInvite_InvitedRole = Message<"moorage.iam.v2.GroupInvite.Invite
  */
 export const GroupInvite_InvitedRoleSchema: GenMessage<GroupInvite_InvitedRole> = /*@__PURE__*/
   messageDesc(file_moorage_iam_v2_group_invites, 0, 0);
+
+/**
+ * What became of the mail of an invite.
+ *
+ * @generated from enum moorage.iam.v2.GroupInvite.MailState
+ */
+export const GroupInvite_MailState = {
+  /**
+   * No mail was asked for.
+   *
+   * @generated from enum value: MAIL_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It waits to be sent, perhaps for another attempt.
+   *
+   * @generated from enum value: MAIL_STATE_WAITING = 1;
+   */
+  WAITING: 1,
+
+  /**
+   * The mail server has taken it.
+   *
+   * @generated from enum value: MAIL_STATE_SENT = 2;
+   */
+  SENT: 2,
+
+  /**
+   * It was not sent, and will not be.
+   *
+   * @generated from enum value: MAIL_STATE_FAILED = 3;
+   */
+  FAILED: 3,
+} as const;
+
+/**
+ * What became of the mail of an invite.
+ *
+ * @generated from enum moorage.iam.v2.GroupInvite.MailState
+ */
+export type GroupInvite_MailState = (typeof GroupInvite_MailState)[keyof typeof GroupInvite_MailState] | UnknownEnum;
+
+/**
+ * Describes the enum moorage.iam.v2.GroupInvite.MailState.
+ */
+export const GroupInvite_MailStateSchema: GenEnum<GroupInvite_MailState> = /*@__PURE__*/
+  enumDesc(file_moorage_iam_v2_group_invites, 0, 0);
 
 /**
  * GetGroupInviteRequest names an invite.
@@ -433,7 +510,7 @@ export const GroupInvitesService: GenService<{
   },
   /**
    * CreateGroupInvite makes a code that gives a role on the group. The caller must hold every capability of the role
-   * there. Only this answer has the code.
+   * there. Only this answer has the code; with mail_to only the mail has it.
    *
    * @generated from rpc moorage.iam.v2.GroupInvitesService.CreateGroupInvite
    */
