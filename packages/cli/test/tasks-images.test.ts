@@ -193,6 +193,19 @@ test(
     });
     const names = await json<{ unknownImages: { tags: string[] }[] }>("findings", "list-unknown-images", "acme/app");
     assert.deepEqual(names.unknownImages.flatMap(({ tags }) => tags).sort(), ["1.0", "1.0", "3.0", "3.0"]);
+
+    // A gate lets pass what is not known: whoever promotes is told before anything is moved.
+    const gate = { severity: "HIGH", on: ["PROMOTE"], mode: "ENFORCE", onUnknown: "PASS" };
+    await ok("repos", "update", "acme/app", "--tag-policy-vulnerabilities", JSON.stringify(gate));
+    const promoted = await run(["tags", "promote", "acme/app:3.0", "prod", "--yes"]);
+    assert.equal(promoted.code, 0, promoted.stderr);
+    assert.match(
+      promoted.stderr,
+      /^moorage: not known: sha256:[0-9a-f]{64}: NO_DATA: no feed covers 1 package of npm.*\n(.*\n)*promoted tag prod of acme\/app\n$/,
+    );
+    const planned = await run(["tags", "promote", "acme/app:3.0", "next", "--dry-run", "-o", "json"]);
+    assert.match(planned.stderr, /^moorage: not known: /);
+
     mkdirSync(join(folder, "acme-osv"));
     writeFileSync(join(folder, "acme-osv", "ACME-2026-1.json"), JSON.stringify(RECORD));
     await ok("feeds", "import", "acme-osv", "--licence", "CC0-1.0");

@@ -101,6 +101,30 @@ test("of an image that no feed covers the page and the list of tags say that not
   await page.getByRole("note").filter({ hasText: counted }).waitFor();
 });
 
+test("versions that cannot be compared are counted beside the findings and in the list of tags, and listed", async (t) => {
+  const { signedIn, platform } = needs(t, opened) ?? {};
+  if (signedIn === undefined || platform === undefined) return;
+  const token = await platform.token(platform.owner, { audience: new URL(platform.url).host });
+  const layer = tarOf([npmFile("app", "left-pad", "2.0.0"), npmFile("app", "other", "nightly")]);
+  const digest = await pushLayers({ url: platform.url, token, name: "acme/nightly" }, "1.0", [layer]);
+  const [{ uid }] = (await platform.ok<{ repos: [{ uid: string }] }>("GET", "/registry/v2/repos?name=nightly")).repos;
+  for (let left = 1_200; ; left--) {
+    const query = `repo=${uid}&digest=${digest}`;
+    const answer: { state: string } = await platform.ok("GET", `/vulnerabilities/v2/findings?${query}`);
+    if (answer.state === "KNOWLEDGE_STATE_READ") break;
+    assert.ok(left > 0, `the image is ${answer.state}`);
+    await wait(50);
+  }
+  const page = await signedIn();
+  await page.goto("/image?name=acme/nightly:1.0");
+  await page.getByRole("navigation", { name: "Parts of the image" }).getByRole("link", { name: "Findings" }).click();
+  await page.getByRole("heading", { name: "No findings in the packages that can be compared" }).waitFor();
+  await page.getByText("1 package has a version that cannot be compared with those of records").click();
+  await page.getByText("pkg:npm/other@nightly").waitFor();
+  await page.goto("/repo?name=acme/nightly");
+  await page.getByRole("link", { name: "1 not compared" }).waitFor();
+});
+
 test("a person looks at an image: platforms, layers, configuration, packages, findings, referrers, manifest", async (t) => {
   const { signedIn, complaints } = needs(t, opened) ?? {};
   if (signedIn === undefined) return;

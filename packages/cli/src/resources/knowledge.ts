@@ -12,9 +12,28 @@ const FIELDS = [
   "staleFeeds",
 ];
 
-/** Those fields of a list's first page that say what is known. */
-export function knowledgeIn(page: JsonObject): JsonObject {
-  return Object.fromEntries(FIELDS.flatMap((name) => (page[name] === undefined ? [] : [[name, page[name]]])));
+/** What the pages of lists say of what is not known, by the lists' fields. */
+export const KNOWLEDGE: Readonly<Record<string, (pages: readonly JsonObject[]) => JsonObject>> = {
+  findings: ([first = {}]) => first,
+  libraryFindings: libraryKnowledge,
+  documents: ([first = {}]) => first,
+  vulnerabilityMetadata: ([first = {}]) => first,
+  resolvedVulnsReports: (pages) => ({ staleFeeds: staleIn(pages) }),
+};
+
+/** Those fields of an answer that say what is known. `items`: the field of a list whose items say it, too. */
+export function knowledgeIn(page: JsonObject, items = ""): JsonObject {
+  const stale = staleIn([page, ...objectsIn(page, items)]);
+  return {
+    ...Object.fromEntries(FIELDS.flatMap((name) => (page[name] === undefined ? [] : [[name, page[name]]]))),
+    ...(stale.length > 0 && { staleFeeds: stale }),
+  };
+}
+
+/** The feeds that some of the objects name as older than their own interval, each once. */
+function staleIn(objects: readonly JsonObject[]): JsonObject[] {
+  const all = objects.flatMap((each) => objectsIn(each, "staleFeeds"));
+  return [...new Map(all.map((each) => [textIn(each, "feed"), each])).values()];
 }
 
 /** What the pages of lists of findings of libraries say together. */
@@ -22,14 +41,11 @@ export function libraryKnowledge(pages: readonly JsonObject[]): JsonObject {
   const coverage = new Map(
     pages.flatMap((page) => objectsIn(page, "coverage")).map((each) => [textIn(each, "ecosystem"), each]),
   );
-  const stale = new Map(
-    pages.flatMap((page) => objectsIn(page, "staleFeeds")).map((each) => [textIn(each, "feed"), each]),
-  );
   return {
     coverage: [...coverage.values()],
     notCompared: pages.flatMap((page) => objectsIn(page, "notCompared")),
     notComparedTotal: pages.reduce((total, page) => total + numberIn(page, "notComparedTotal"), 0),
-    staleFeeds: [...stale.values()],
+    staleFeeds: staleIn(pages),
   };
 }
 

@@ -10,7 +10,7 @@ import { formatOf } from "../output/format.ts";
 import { type OutputFlags, printItem, printList, printMessage } from "../output/output.ts";
 import type { WatchFlags } from "../terminal/watch-options.ts";
 import type { Extension, Extra } from "./extension.ts";
-import { knowledgeIn, libraryKnowledge, unknownTexts } from "./knowledge.ts";
+import { KNOWLEDGE, knowledgeIn, unknownTexts } from "./knowledge.ts";
 import { listingOf } from "./columns.ts";
 import { resourceIn } from "./files.ts";
 import type { FieldFlag } from "./flags.ts";
@@ -18,12 +18,6 @@ import { type Place, placeQuery } from "./place.ts";
 import { type Given, prepare, type Prepared } from "./request.ts";
 import { namedBy } from "../sign-ins.ts";
 import type { MethodSpec } from "./spec.ts";
-
-/** What the pages of lists say of what is not known, by the lists' fields. */
-const KNOWLEDGE: Readonly<Record<string, (pages: readonly JsonObject[]) => JsonObject>> = {
-  findings: ([first = {}]) => first,
-  libraryFindings: libraryKnowledge,
-};
 
 /** The flags of generated commands, besides those of fields. */
 export type VerbFlags = ServerFlags &
@@ -134,7 +128,7 @@ async function runList(run: Run, rest: RestClient, names: Names): Promise<void> 
       total = count;
     },
     onPage: (page) => {
-      if (knowledgeOf !== undefined) pages.push(knowledgeIn(page));
+      if (knowledgeOf !== undefined) pages.push(knowledgeIn(page, listing.field));
     },
   };
   const load = (): AsyncGenerator<JsonObject> => itemsOf({ rest, method, path, body: options.body }, wanted);

@@ -7,6 +7,7 @@ import type { JsonObject } from "../api/rest.ts";
 import { UsageFailure } from "../command/failure.ts";
 import type { Listing } from "../output/listing.ts";
 import { printItem, printList, printMessage } from "../output/output.ts";
+import { unknownTexts } from "../resources/knowledge.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { printsTables } from "./report.ts";
 import { openSession, type Session, type TaskFlags } from "./session.ts";
@@ -69,6 +70,9 @@ async function move({ rest, names }: Session, plan: Plan, flags: MoveFlags): Pro
   const send = (validateOnly: boolean): Promise<JsonObject> =>
     rest.call("POST", path, { body: { [field]: moves, validateOnly }, reads: validateOnly });
   const preview = await send(true);
+  // What the repo's gate would let pass without knowing it: before anybody consents.
+  const { unknownImages = [], staleFeeds = [] } = preview;
+  for (const text of unknownTexts({ unknownImages, staleFeeds })) printMessage(`moorage: ${text}`);
   const listing = planListing(image.name, before);
   const shows = printsTables(flags);
   const changed = objectsIn(preview, "tags").filter((tag) => textIn(tag, "digest") !== before.get(textIn(tag, "name")));

@@ -5,7 +5,7 @@ import type { TermsDocument } from "../core/service.ts";
 import { Code, MoorageError } from "../errors.ts";
 import { requireTerms } from "../iam/index.ts";
 import {
-  describeUnknown,
+  describePassed,
   findTag,
   type JudgePull,
   requireMovable,
@@ -93,7 +93,7 @@ const ATTEMPTS: Record<Action, Attempting> = {
     const verdict = await judge(call.tx, { repo, digest, mediaType, content }, gate, call.nowMs);
     if (verdict === undefined) return undefined;
     if (verdict.holds && gate.enforces) throw gateDenied(name, digest, verdict);
-    return describeUnknown(digest, verdict) || undefined;
+    return describePassed({ digest }, verdict) || undefined;
   },
   async push(call, { terms }, { name, reference }, enter) {
     const { repo, group = "" } = await resolveForPush(call, name);

@@ -5,6 +5,7 @@ import { policyOf } from "./policies.ts";
 import type { TagPlace } from "./tag-moves.ts";
 import {
   gatedTag,
+  isRecorded,
   type GateRules,
   type GateVerdict,
   type JudgePromotion,
@@ -21,6 +22,12 @@ export interface PromotedTag {
 /** An image that passed although it is not known what it holds, and the tag that comes to point to it. */
 export interface PassedUnknown extends UnknownImage {
   tag: string;
+}
+
+/** What is not known of what passed: the images, and the feeds that are older than their own interval, each once. */
+export interface Passed {
+  unknown: PassedUnknown[];
+  stale: GateVerdict["stale"];
 }
 
 /** An image that a gate is to judge. */
@@ -41,17 +48,18 @@ export function imagesToJudge(moves: readonly PromotedTag[]): ToJudge[] {
 
 /**
  * Has the repo's gate judge the images that tags come to point to. Throws FAILED_PRECONDITION (VULNERABILITY_GATE) with
- * each tag whose image it does not let pass; a gate in preview emits events instead. Answers what passes although it is
- * not known what it holds, of which an event is emitted as well.
+ * each tag whose image it does not let pass; a gate in preview emits events instead. Answers what is not known of what
+ * passes; of an image an event is emitted as well.
  */
 export async function requirePromotable(
   call: Call,
   repo: string,
   moves: readonly PromotedTag[],
   judge: JudgePromotion,
-): Promise<PassedUnknown[]> {
+): Promise<Passed> {
   const violations: PreconditionViolation[] = [];
-  const passed: PassedUnknown[] = [];
+  const unknown: PassedUnknown[] = [];
+  const stale = new Map<string, GateVerdict["stale"][number]>();
   const judged = new Map<string, GateVerdict | undefined>();
   for (const { name: tag, digest, place } of moves) {
     const { gate } = policyOf(place.policy);
@@ -63,9 +71,11 @@ export async function requirePromotable(
       violations.push(gatedTag(tag, { digest }, verdict));
       continue;
     }
-    await emitGateDecision(call, { repo, digest, tag, action: "promote", isRejected: false, verdict });
-    passed.push(...verdict.unknown.map((each) => ({ ...each, tag })));
+    if (isRecorded(verdict))
+      await emitGateDecision(call, { repo, digest, tag, action: "promote", isRejected: false, verdict });
+    unknown.push(...verdict.unknown.map((each) => ({ ...each, tag })));
+    for (const each of verdict.stale) stale.set(each.feed, each);
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
-  return passed;
+  return { unknown, stale: [...stale.values()] };
 }

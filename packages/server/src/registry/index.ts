@@ -32,7 +32,7 @@ export { isReservedTag, parseTimedTag, RESERVED_TAG, type TimedTag } from "./tim
 export { historyPages, tagPages } from "./tag-readings.ts";
 export { keyOfCreateTag, tags, tagsService } from "./tags.ts";
 export {
-  describeUnknown,
+  describePassed,
   describeVerdict,
   type Gate,
   type GatedImage,
@@ -40,6 +40,7 @@ export {
   type GateRules,
   type GateVerdict,
   isForNow,
+  isRecorded,
   isSevere,
   type JudgePromotion,
   type JudgePull,

@@ -6,6 +6,7 @@ import {
   PromoteTagsRequestSchema,
   type RollbackTagsRequest,
   RollbackTagsRequestSchema,
+  type StaleFeedSchema,
   type TagPromotion,
   type TagRollback,
   type TagSchema,
@@ -37,10 +38,11 @@ interface Move {
   place: TagPlace;
 }
 type Tags = MessageInitShape<typeof TagSchema>[];
-/** What is answered: the tags, and what the gate let pass although it is not known what it holds. */
+/** What is answered: the tags, and what is not known of what the gate let pass. */
 interface Promoted {
   tags: Tags;
   unknownImages: { tag: string; digest: string; reason: string; state: string }[];
+  staleFeeds: MessageInitShape<typeof StaleFeedSchema>[];
 }
 type Requested = Pick<TagPromotion | TagRollback, "name" | "expectedDigest">;
 /** The digest a tag moves to, or why there is none. */
@@ -249,7 +251,7 @@ async function moveTogether(
     if (fixedAt !== undefined && fixedAt !== digest) violations.push(immutableTag(name, fixedAt));
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
-  const passed = await requirePromotable(call, repo, moves, judge);
+  const { unknown, stale } = await requirePromotable(call, repo, moves, judge);
   const tags: Tags = [];
   for (const { name, digest, place } of moves) {
     const { uid, updateTimeMs, deprecated, bundles } = await moveTag(call, { repo, name, digest, reason }, place);
@@ -262,5 +264,9 @@ async function moveTogether(
       bundles: JSON.parse(bundles) as string[],
     });
   }
-  return { tags, unknownImages: passed.map(({ tag, digest, reason, state }) => ({ tag, digest, reason, state })) };
+  return {
+    tags,
+    unknownImages: unknown.map(({ tag, digest, reason, state }) => ({ tag, digest, reason, state })),
+    staleFeeds: stale.map(({ message }) => message),
+  };
 }

@@ -85,7 +85,7 @@ export { FEED_FORMATS, type FeedFormat } from "./records/formats.ts";
 export { type FeedDeps, type Imported, importFeed, type ImportOptions, removeFeed } from "./feeds/import.ts";
 export { SourceError } from "./records/record.ts";
 export { fileSource } from "./feeds/source.ts";
-export { type StaleFeed, staleFeeds, staleText } from "./coverage/stale-feeds.ts";
+export { type StaleFeed, staleAt, staleFeeds, staleText } from "./coverage/stale-feeds.ts";
 export { feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./vulnerabilities/join.ts";
 export { knownVulnerabilities, type KnownVulnerability, unreadOf } from "./vulnerabilities/known-vulnerabilities.ts";
 export { requireFeedReader, securityAdvisoryService } from "./reports/service.ts";

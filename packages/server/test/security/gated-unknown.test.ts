@@ -219,7 +219,13 @@ test("with PASS an unknown image passes, and each answer says that it is not kno
   const repo = await openGatedRepo(platform, PASS);
   const digest = await push(repo, "v1");
   await setWaiting(digest, true);
-  assert.equal((await repo.pull("v1")).status, 200);
+  const { status, headers } = await repo.pull("v1");
+  assert.equal(status, 200);
+  // The form that the OCI distribution specification gives to what clients show to people.
+  assert.match(
+    String(headers["warning"]),
+    /^299 - "It is not known what sha256:\w+ holds: it waits to be read\. [^"]*"$/,
+  );
   const [event] = await repo.eventsUntil(1);
   assert.deepEqual([event?.type, event?.body.unknown?.[0]?.digest], ["registry.gate.passed.v1", digest]);
   const explained = await explain(repo, "v1");

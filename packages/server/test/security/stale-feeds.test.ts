@@ -77,6 +77,85 @@ test("a gate that rejects says so in its message, its detail and its event, and 
   assert.match(JSON.stringify(explained["steps"]), STALE);
 });
 
+test("a pull that a gate lets pass carries the OCI warning, whatever the client asks for it by", async () => {
+  const [fresh, old] = await bothTimes(() => repo.pulledAs("clean", 200));
+  assert.equal(fresh.headers["warning"], undefined);
+  const warning = new RegExp(`^299 - "Feeds that this rests on are older than their own interval: ${STALE.source}"$`);
+  assert.match(String(old.headers["warning"]), warning);
+  const head = await repo.pull(clean, "HEAD");
+  assert.match(String(head.headers["warning"]), warning);
+  const explained = await platform.ok("POST", "/iam/v2/access:explain", {
+    identity: platform.owner,
+    action: "REGISTRY_ACTION_PULL",
+    resource: `${repo.name}:clean`,
+  });
+  assert.match(JSON.stringify(explained["steps"]), STALE);
+  assert.deepEqual(
+    (await repo.events()).map(({ body }) => body.tag).filter((tag) => tag === "clean"),
+    [],
+    "an old feed alone is no decision of the gate",
+  );
+});
+
+test("a promotion that a gate lets pass names them", async () => {
+  const [fresh, old] = await bothTimes(() =>
+    platform.ok<Named>("POST", `/registry/v2/tags/${repo.repo}:promote`, {
+      promotions: [{ name: "stage", digest: clean }],
+      validateOnly: true,
+    }),
+  );
+  assert.deepEqual([namesIn(fresh), namesIn(old)], [[], ["osv"]]);
+});
+
+test("counts by day and what was resolved name them on the days on which they were old", async () => {
+  platform.clock.offsetMs = 0;
+  const asked = `repo=${encodeURIComponent(repo.name)}&tag=bad`;
+  interface Days {
+    items: { staleFeeds?: string[] }[];
+  }
+  const [fresh, old] = await bothTimes(() => platform.ok<Days>("GET", `/registry/v1/vuln_reports/counts?${asked}`));
+  assert.deepEqual(
+    fresh.items.map(({ staleFeeds }) => staleFeeds ?? []),
+    [[]],
+  );
+  const [first, ...later] = old.items.map(({ staleFeeds }) => staleFeeds ?? []);
+  assert.deepEqual(first, [], "on the day on which they were read they were not old");
+  assert.match(later.at(-1)?.join() ?? "", new RegExp(`^${STALE.source}$`));
+  const cumulative = await platform.ok<Days>("GET", `/registry/v1/vuln_reports/counts_cumulative?${asked}`);
+  assert.match(cumulative.items.at(-1)?.staleFeeds?.join() ?? "", STALE);
+
+  const images = `imageRefs=${encodeURIComponent(JSON.stringify([{ repo: repo.name, tags: ["bad"] }]))}`;
+  const v1 = await platform.ok<Days>(
+    "GET",
+    `/advisory/v1/images/resolved_vulns?${images.replace("imageRefs", "image_refs")}`,
+  );
+  assert.match(v1.items.at(-1)?.staleFeeds?.join() ?? "", STALE);
+  const { resolvedVulnsReports } = await platform.ok<{ resolvedVulnsReports: Named[] }>(
+    "GET",
+    `/advisory/v2/images/resolvedVulns?${images}`,
+  );
+  assert.deepEqual([namesIn(resolvedVulnsReports[0] ?? {}), namesIn(resolvedVulnsReports.at(-1) ?? {})], [[], ["osv"]]);
+});
+
+test("what is known of vulnerabilities and packages names them", async () => {
+  for (const [path, named] of [
+    ["/advisory/v2/metadata?ids=CVE-2026-1", ["debian", "osv"]],
+    ["/advisory/v2/metadata?ids=CVE-1999-1", ["debian", "osv"]],
+    ["/advisory/v2/documents?id=bad", ["debian", "osv"]],
+    ["/advisory/v2/documents?id=nothing", ["debian", "osv"]],
+    [`/advisory/v2/documents?id=bad&uidp.descendantsOf=${platform.organization}`, []],
+  ] as const) {
+    const [fresh, old] = await bothTimes(() => platform.ok<Named>("GET", path));
+    assert.deepEqual([namesIn(fresh), namesIn(old)], [[], named], path);
+  }
+  const metadata = await platform.ok<{ staleFeeds: string[] }>("GET", "/advisory/v1/metadata?ids=CVE-2026-1");
+  assert.match(metadata.staleFeeds.join(), STALE);
+  const { items } = await platform.ok<{ items: { staleFeeds: string[] }[] }>("GET", "/advisory/v1/documents?id=bad");
+  assert.match(items[0]?.staleFeeds.join() ?? "", new RegExp(`^${STALE.source}$`));
+  const product = await platform.ok<{ staleFeeds: string[] }>("GET", "/registry/v1/versions/engine");
+  assert.match(product.staleFeeds.join(), /^products \(last read /);
+});
+
 test("a difference of two images names them, in its Markdown too", async () => {
   const path = `/registry/v2/repos/${repo.repo}/diff?from=${bad}&to=${clean}`;
   const [fresh, old] = await bothTimes(() => platform.ok<Named>("GET", path));
@@ -105,11 +184,12 @@ test("lists of ends of life and what is said of a product name the feeds of ends
 
 test("tools for assistants name them, at the end of long answers too", async () => {
   platform.clock.offsetMs = 2 * DAY_MS;
-  const client = await connectMcp("2025-11-25", `${platform.url}/mcp`, await platform.token());
+  const client = await connectMcp("2025-11-25", `${platform.url}/mcp?write=true`, await platform.token());
   try {
     for (const [tool, args, feed] of [
       ["image_findings", { image: `${repo.name}:bad` }, "osv"],
       ["diff_images", { from: `${repo.name}:bad`, to: `${repo.name}:clean` }, "osv"],
+      ["promote", { image: repo.name, promotions: [{ tag: "stage", from: "clean" }] }, "osv"],
       ["list_eol_tags", {}, "products"],
     ] as const) {
       const { answer, text } = await client.call(tool, args);

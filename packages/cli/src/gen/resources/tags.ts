@@ -377,6 +377,12 @@ export const METHODS: readonly MethodSpec[] = [
         repeated: true,
         help: "Images that the repo's vulnerability gate let pass although it is not known what they hold.",
       },
+      {
+        name: "staleFeeds",
+        type: "message",
+        repeated: true,
+        help: "The feeds that the gate's judgment rests on and that are older than their own interval.",
+      },
     ],
     items: "promoteTagsResponses",
   },

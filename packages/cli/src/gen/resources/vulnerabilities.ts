@@ -114,6 +114,12 @@ export const METHODS: readonly MethodSpec[] = [
         type: "string",
         help: "Why the vulnerabilities of images are not known.",
       },
+      {
+        name: "staleFeeds",
+        type: "message",
+        repeated: true,
+        help: "The feeds that it rests on and that were older than their own interval when the day ended, by when they were last read.",
+      },
     ],
     items: "resolvedVulnsReports",
     aliases: ["resolved"],

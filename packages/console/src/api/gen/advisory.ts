@@ -22,6 +22,7 @@ export interface ListDocumentsResponse {
   nextPageToken: string;
   totalCount?: string;
   skipped: number;
+  staleFeeds: StaleFeed[];
 }
 export interface Document {
   id: string;
@@ -105,6 +106,11 @@ export interface AdvisoryEventPatched {
   patchedVersions: string[];
   note: string;
 }
+export interface StaleFeed {
+  feed: string;
+  successTime?: string;
+  interval?: string;
+}
 export interface ListResolvedVulnsReportsRequest {
   imageRefs?: ListResolvedVulnsReportsRequestImageRefInput[];
   startTime?: string;
@@ -130,6 +136,7 @@ export interface ResolvedVulnsReport {
   resolvedVulns: ResolvedVuln[];
   state: string;
   stateReason: string;
+  staleFeeds: StaleFeed[];
 }
 export interface ResolvedVuln {
   id: string;
@@ -155,6 +162,7 @@ export interface ListVulnerabilityMetadataResponse {
   nextPageToken: string;
   totalCount?: string;
   skipped: number;
+  staleFeeds: StaleFeed[];
 }
 export interface VulnerabilityMetadata {
   id: string;

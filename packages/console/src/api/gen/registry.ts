@@ -779,6 +779,7 @@ export interface TagPromotionInput {
 export interface PromoteTagsResponse {
   tags: Tag[];
   unknownImages: UnknownImage[];
+  staleFeeds: StaleFeed[];
 }
 export interface UnknownImage {
   tag: string;

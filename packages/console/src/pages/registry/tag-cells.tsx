@@ -36,7 +36,8 @@ export function Findings({ repo, digest }: { repo: string; digest: string }) {
   const unknown = data.unknownImages.map(({ platform, reason }) =>
     platform === "" ? reason : `${platform}: ${reason}`,
   );
-  if (data.findings.length === 0 && unknown.length === 0)
+  const { notCompared } = data;
+  if (data.findings.length === 0 && unknown.length === 0 && notCompared === 0)
     return <span>{data.state === "KNOWLEDGE_STATE_READ" ? "none" : "not an image"}</span>;
   const more = data.nextPageToken === "" ? "" : "+";
   return (
@@ -48,6 +49,7 @@ export function Findings({ repo, digest }: { repo: string; digest: string }) {
         </Badge>
       ))}
       {unknown.length > 0 && <Badge look="warning">{knowledgeWords(data.state)}</Badge>}
+      {notCompared > 0 && <Badge look="warning">{notCompared} not compared</Badge>}
     </a>
   );
 }

@@ -29,17 +29,6 @@ export function NotKnown({ images }: { images: readonly UnknownFindings[] }) {
 
 const nameOf = (platform: string): string => (platform === "" ? "this image" : platform);
 
-/** How many packages of an image have versions that cannot be compared with those of records. */
-export function NotCompared({ count }: { count: number }) {
-  if (count === 0) return null;
-  return (
-    <p role="note">
-      {count === 1 ? "1 package has a version" : `${count} packages have versions`} that cannot be compared with those
-      of records; <code>moorage images coverage</code> lists them.
-    </p>
-  );
-}
-
 /** Of how many images that a list goes through the findings are not known; nothing where all are. */
 export function UnknownImages({ summary }: { summary: UnknownSummary | undefined }) {
   if (summary === undefined || !isAnyUnknown(summary)) return null;

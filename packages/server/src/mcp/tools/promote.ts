@@ -6,6 +6,7 @@ import { findRepo } from "../find-resources.ts";
 import { parseImageName } from "../image-names.ts";
 import type { CallMethod } from "../method-calls.ts";
 import { IMAGE, linesOf } from "../shared-schemas.ts";
+import { STALE_FEEDS, staleLines, staleOf } from "../stale-feeds.ts";
 import { defineTool } from "../tool.ts";
 
 const TAG = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
@@ -51,6 +52,7 @@ export const promote = defineTool({
     dry_run: z.boolean(),
     moves: MOVES,
     unknown: UNKNOWN,
+    stale_feeds: STALE_FEEDS,
     preview: z.string().describe("Confirms exactly these moves. Empty when they were made."),
   }),
   async run({ call, registryHost }, { image, promotions, dry_run: isDryRun, preview: given }) {
@@ -68,12 +70,12 @@ export const promote = defineTool({
           "is required with dry_run = false: call the tool without it first, and show the person what it answers",
       });
     const repoUid = await findRepo(call, path);
-    const { moves, unknown } = await movesOf(call, repoUid, promotions);
+    const { moves, unknown, stale } = await movesOf(call, repoUid, promotions);
     const preview = previewOf(repoUid, moves);
     if (isDryRun)
       return {
-        answer: { image: path, dry_run: true, moves, unknown, preview },
-        text: asked(path, moves, unknown, preview),
+        answer: { image: path, dry_run: true, moves, unknown, stale_feeds: stale, preview },
+        text: asked(path, [...linesOfMoves(moves), ...linesOfUnknown(unknown), ...staleLines(stale)], preview),
         resource: repoUid,
       };
     if (given !== preview)
@@ -86,10 +88,10 @@ export const promote = defineTool({
       repoUid,
       promotions: moves.map(({ tag: name, before, after }) => ({ name, digest: after, expectedDigest: before })),
     });
-    const passed = unknownOf(done);
+    const [passed, old] = [unknownOf(done), staleOf(done.staleFeeds)];
     return {
-      answer: { image: path, dry_run: false, moves, unknown: passed, preview: "" },
-      text: linesOf([`Done in ${path}:`, ...linesOfMoves(moves), ...linesOfUnknown(passed)]),
+      answer: { image: path, dry_run: false, moves, unknown: passed, stale_feeds: old, preview: "" },
+      text: linesOf([`Done in ${path}:`, ...linesOfMoves(moves), ...linesOfUnknown(passed), ...staleLines(old)]),
       resource: repoUid,
     };
   },
@@ -100,7 +102,7 @@ async function movesOf(
   call: CallMethod,
   repoUid: string,
   promotions: readonly { tag: string; from: string }[],
-): Promise<{ moves: Moves; unknown: Unknown }> {
+): Promise<{ moves: Moves; unknown: Unknown; stale: z.infer<typeof STALE_FEEDS> }> {
   const planned = await call(TagsService.method.promoteTags, {
     repoUid,
     promotions: promotions.map(({ tag, from }) => ({
@@ -114,7 +116,7 @@ async function movesOf(
     const { tags: found } = await call(TagsService.method.listTags, { uidp: { childrenOf: repoUid }, name });
     moves.push({ tag: name, before: found[0]?.digest ?? "", after: digest });
   }
-  return { moves, unknown: unknownOf(planned) };
+  return { moves, unknown: unknownOf(planned), stale: staleOf(planned.staleFeeds) };
 }
 
 function unknownOf({ unknownImages }: PromoteTagsResponse): Unknown {
@@ -140,11 +142,10 @@ function linesOfMoves(moves: Moves): string[] {
   );
 }
 
-function asked(path: string, moves: Moves, unknown: Unknown, preview: string): string {
+function asked(path: string, lines: readonly string[], preview: string): string {
   return linesOf([
     `Nothing was written. In ${path} this would be done:`,
-    ...linesOfMoves(moves),
-    ...linesOfUnknown(unknown),
+    ...lines,
     `With the person's consent call again with dry_run = false and preview = ${preview}`,
   ]);
 }

@@ -4,6 +4,7 @@ import { resolveRepository } from "../../core/image-path.ts";
 import { invalidArgument } from "../../errors.ts";
 import { authorize, type Exchange, onlyDigest } from "../request.ts";
 import { algorithmOf, isDigest, isTag } from "../digests.ts";
+import { warningHeader } from "../answers.ts";
 import { RegistryError } from "../errors.ts";
 import { needsGrace, renewGrace } from "../gc/grace.ts";
 import { lookAt } from "./look.ts";
@@ -57,13 +58,14 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   const pulled: Answerable | undefined = local ?? (await manifestFromSource(exchange, repo, reference));
   if (pulled === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
-  const isGated = await judgePull(exchange, { repo, reference }, pulled);
+  const judged = await judgePull(exchange, { repo, reference }, pulled);
   const headers = {
     "docker-content-digest": pulled.digest,
     etag: `"${pulled.digest}"`,
     "cache-control": "private, no-cache",
     "x-content-type-options": "nosniff",
     "content-type": pulled.media_type,
+    ...warningHeader(judged?.warning ?? ""),
   };
   const pull = {
     repository: name,
@@ -74,7 +76,7 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   } as const;
   // An answer of the source registry is not cached, since the source may change at any time; nor is one that depends on
   // findings or scans, which change without the tables that the cache watches.
-  const isCacheable = local !== undefined && !isGated && onlyDigest(exchange) === undefined;
+  const isCacheable = local !== undefined && judged === undefined && onlyDigest(exchange) === undefined;
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });
 }
 

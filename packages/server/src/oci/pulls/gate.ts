@@ -1,6 +1,15 @@
 import { Capability } from "@moorage/api/messages";
 import type { Call, Caller } from "../../core/call.ts";
-import { describeVerdict, type Gate, type GateVerdict, isForNow, policyOf, verdictBody } from "../../registry/index.ts";
+import {
+  describePassed,
+  describeVerdict,
+  type Gate,
+  type GateVerdict,
+  isForNow,
+  isRecorded,
+  policyOf,
+  verdictBody,
+} from "../../registry/index.ts";
 import { statement } from "../../store/index.ts";
 import { isDigest } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
@@ -14,9 +23,14 @@ export interface Answerable extends Omit<Pulled, "policy"> {
 
 const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?");
 
+/** What a gate for pulls says of a pull that it lets pass: `warning` is what it does not know, or empty. */
+export interface Judged {
+  warning: string;
+}
+
 /**
- * Has the repo's vulnerability gate judge a pull. Answers whether it has one for pulls: then the answer depends on more
- * than the tables of the registry. Throws DENIED when the gate rejects the pull, or TOOMANYREQUESTS with a Retry-After
+ * Has the repo's vulnerability gate judge a pull. Undefined when it has none for pulls; otherwise the answer depends on
+ * more than the tables of the registry. Throws DENIED when the gate rejects the pull, or TOOMANYREQUESTS with a Retry-After
  * when it does so only until the image has been read; in preview the pull is only noted. Not judged are scanners, which
  * must read what they scan, and a HEAD of a client whose token is for pushing: it asks what is there before it pushes
  * something better.
@@ -25,22 +39,23 @@ export async function judgePull(
   exchange: Exchange,
   { repo, reference }: { repo: string; reference: string },
   pulled: Answerable,
-): Promise<boolean> {
+): Promise<Judged | undefined> {
   const { deps, callData } = exchange;
   // Most repos have no policy, which is known without another read.
-  if (pulled.policy === null) return false;
+  if (pulled.policy === null) return undefined;
   const read = <T>(work: (call: Call) => Promise<T>): Promise<T> => deps.transactor.read(callData, work);
   const policy = pulled.policy ?? (await read(async ({ tx }) => (await selectPolicy(tx, repo))[0]?.policy ?? null));
   const gate = pullGateOf(policy);
-  if (gate === undefined) return false;
-  if (scanOf(exchange.caller) !== undefined) return true;
+  if (gate === undefined) return undefined;
+  if (scanOf(exchange.caller) !== undefined) return { warning: "" };
   const verdict = await read(async (call) => {
     if (await isBeforePush(exchange, call, repo)) return undefined;
     const { digest, media_type: mediaType, content } = pulled;
     return deps.judgePull(call.tx, { repo, digest, mediaType, content }, gate, call.nowMs);
   });
-  if (verdict !== undefined) keepBack(exchange, gate, { repo, reference, digest: pulled.digest }, verdict);
-  return true;
+  if (verdict === undefined) return { warning: "" };
+  if (isRecorded(verdict)) keepBack(exchange, gate, { repo, reference, digest: pulled.digest }, verdict);
+  return { warning: describePassed(pulled, verdict) };
 }
 
 /** The gate that judges pulls from a repo with this policy; undefined when it has none. */

@@ -46,6 +46,11 @@ export async function staleFeeds(tx: Database, nowMs: number, about: AnswerAbout
   return found;
 }
 
+/** Those that were older than their own interval at a time before now, by when they were last read. */
+export function staleAt(stale: readonly StaleFeed[], atMs: number): StaleFeed[] {
+  return stale.filter(({ successMs, intervalMs }) => successMs === null || successMs + intervalMs < atMs);
+}
+
 async function isAbout(
   tx: Database,
   { name, coverage }: { name: string; coverage: string | null },

@@ -12,6 +12,7 @@ import {
 import type { Database } from "../../store/index.ts";
 import type { ReadingLimits } from "../attached/statements.ts";
 import { knowledgeOf, type ManifestContent, unknownIn } from "../coverage/image-knowledge.ts";
+import { staleMessage } from "../coverage/messages.ts";
 import { staleFeeds, staleText } from "../coverage/stale-feeds.ts";
 import { findingsOfImage, type ImageFinding } from "../findings/read.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
@@ -114,17 +115,20 @@ export function passes({ count, unknown }: Counted, { holdsUnknown }: GateRules)
   return count === 0 && !(holdsUnknown && unknown.length > 0);
 }
 
-/** The verdict on what was counted; undefined when it passes, and it is known what it holds. */
-export async function verdictOn(
-  tx: Database,
-  counted: Counted,
-  rules: GateRules,
-  nowMs: number,
-): Promise<GateVerdict | undefined> {
-  const { count, worst, unknown, spaces } = counted;
-  if (count === 0 && unknown.length === 0) return undefined;
-  const stale = (await staleFeeds(tx, nowMs, { spaces })).map((each) => ({ feed: each.feed, text: staleText(each) }));
+/**
+ * The verdict on what was counted and on the stale feeds that this rests on; undefined when it passes, it is known what
+ * it holds, and no feed is stale.
+ */
+export function verdictOn(counted: Counted, rules: GateRules, stale: GateVerdict["stale"]): GateVerdict | undefined {
+  const { count, worst, unknown } = counted;
+  if (count === 0 && unknown.length === 0 && stale.length === 0) return undefined;
   return { holds: !passes(counted, rules), count, worst, unknown, stale };
+}
+
+/** The stale feeds that the findings of packages in these key spaces rest on. */
+export async function staleOf(tx: Database, spaces: readonly string[], nowMs: number): Promise<GateVerdict["stale"]> {
+  const stale = await staleFeeds(tx, nowMs, { spaces });
+  return stale.map((each) => ({ feed: each.feed, message: staleMessage(each), text: staleText(each) }));
 }
 
 function isMeant({ vulnerability: { severity, isExploited }, fixed }: ImageFinding, rules: GateRules): boolean {

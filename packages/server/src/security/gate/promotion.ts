@@ -2,7 +2,7 @@ import type { Call } from "../../core/call.ts";
 import { createTurns } from "../../lib/turns.ts";
 import type { GatedImage, GateRules, JudgePromotion, ToJudge } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
-import { type Counted, countFindings, together, verdictOn } from "./count.ts";
+import { type Counted, countFindings, staleOf, together, verdictOn } from "./count.ts";
 import { manifestsBehind, MAX_IMAGES, platformsIn } from "../coverage/images.ts";
 import { keyOf } from "./pull.ts";
 import { findingsState } from "./state.ts";
@@ -31,7 +31,7 @@ export const judgePromotion: JudgePromotion = async ({ tx, ahead = {} }, { repo,
     const reason = `it names more than ${MAX_IMAGES} manifests, or they are nested too deep: not all were looked at`;
     found.unknown = [{ digest, reason, waits: false, state: "NOT_READ" }, ...found.unknown];
   }
-  return await verdictOn(tx, found, rules, nowMs);
+  return verdictOn(found, rules, await staleOf(tx, found.spaces, nowMs));
 };
 
 /**

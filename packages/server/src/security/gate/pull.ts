@@ -1,8 +1,8 @@
 import { createTurns } from "../../lib/turns.ts";
 import { createLru } from "../../lib/lru.ts";
-import type { GatedImage, GateRules, JudgePull } from "../../registry/index.ts";
+import type { GatedImage, GateRules, GateVerdict, JudgePull } from "../../registry/index.ts";
 import type { Database } from "../../store/index.ts";
-import { type Counted, countFindings, passes, together, verdictOn } from "./count.ts";
+import { type Counted, countFindings, passes, staleOf, together, verdictOn } from "./count.ts";
 import { manifestOf, namedImages, platformsIn } from "../coverage/images.ts";
 import { findingsState } from "./state.ts";
 import type { ManifestContent } from "../coverage/image-knowledge.ts";
@@ -17,6 +17,8 @@ interface Known {
 }
 
 const MAX_KNOWN = 10_000;
+/** Of so many sets of ecosystems it is known which feeds are stale. */
+const MAX_STALE = 1_000;
 /** For so long an answer is given again without looking at the database. */
 const FRESH_MS = 1_000;
 // What findingsState does not see, such as another name of the image, counts after this time.
@@ -55,6 +57,15 @@ export function createPullGate(): JudgePull {
     memory.set(key, found);
     return found.counted;
   };
+  const staleness = createLru<string, { stale: GateVerdict["stale"]; readMs: number }>(MAX_STALE);
+  const verdict = async (tx: Database, found: Counted, rules: GateRules, nowMs: number) => {
+    const key = found.spaces.toSorted().join("\n");
+    const known = staleness.get(key);
+    const isFresh = known !== undefined && Math.abs(nowMs - known.readMs) < FRESH_MS;
+    const stale = isFresh ? known.stale : await staleOf(tx, found.spaces, nowMs);
+    if (!isFresh) staleness.set(key, { stale, readMs: nowMs });
+    return verdictOn(found, rules, stale);
+  };
   return async (tx, { repo, digest, mediaType, content }, rules, nowMs) => {
     const turn = createTurns();
     const whole = await counted(tx, { repo, digest, manifest: { mediaType, content } }, rules, nowMs);
@@ -67,10 +78,10 @@ export function createPullGate(): JudgePull {
       // A client that asks for another platform is answered for that one. What is not here is judged when it is asked
       // for: only then is it fetched, if it is.
       if (!found.isHeld) return undefined;
-      if (passes(found, rules)) return await verdictOn(tx, found, rules, nowMs);
+      if (passes(found, rules)) return await verdict(tx, found, rules, nowMs);
     }
     const platforms = platformsIn([{ mediaType, content }]);
-    return await verdictOn(tx, together(counts, platforms), rules, nowMs);
+    return await verdict(tx, together(counts, platforms), rules, nowMs);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Call } from "../../core/call.ts";
 import { Code, MoorageError } from "../../errors.ts";
 import { createTurns } from "../../lib/turns.ts";
+import { type StaleFeed, staleAt, staleFeeds } from "../coverage/stale-feeds.ts";
 import { stateOfImages } from "../coverage/index-knowledge.ts";
 import type { Severity } from "../records/severities.ts";
 import type { KnownVulnerabilities } from "../findings/vulnerabilities.ts";
@@ -19,6 +20,8 @@ export interface DayCount {
   /** What is known of the image now, and why not all is; see stateOfImages. */
   state: string;
   reason: string;
+  /** The feeds that it rests on and that were older than their own interval when the day ended. */
+  stale: readonly StaleFeed[];
 }
 
 type Caller = Pick<Call, "tx" | "nowMs" | "requireCaller" | "weigh">;
@@ -65,7 +68,7 @@ export async function countsOfTag(
     if (severities === undefined) continue;
     before = isCumulative ? new Map([...before, ...severities]) : severities;
     const { bytes, state, reason } = image;
-    counts.push({ dayMs, severities: before, bytes, state, reason });
+    counts.push({ dayMs, severities: before, bytes, state, reason, stale: staleAt(image.stale, atMs) });
   }
   return counts;
 }
@@ -75,15 +78,23 @@ interface Image {
   bytes: number;
   state: string;
   reason: string;
+  stale: readonly StaleFeed[];
   /** When they may have changed, in milliseconds since 1970. */
   changes: readonly number[];
   /** As they were read last; without `severities` when it was not known what the image holds. */
   last?: { atMs: number; severities?: ReadonlyMap<string, Severity> };
 }
 
-async function imageOf({ tx }: Caller, repo: string, digest: string): Promise<Image> {
-  const known = await stateOfImages(tx, { repo, digest });
-  return { ...known, bytes: await imageBytes(tx, repo, digest), changes: await changesOf(tx, repo, digest) };
+async function imageOf({ tx, nowMs }: Caller, repo: string, digest: string): Promise<Image> {
+  const { state, reason, spaces } = await stateOfImages(tx, { repo, digest });
+  const stale = await staleFeeds(tx, nowMs, { spaces });
+  return {
+    state,
+    reason,
+    stale,
+    bytes: await imageBytes(tx, repo, digest),
+    changes: await changesOf(tx, repo, digest),
+  };
 }
 
 /** Of a tag that never was there are none. */

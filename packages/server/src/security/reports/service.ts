@@ -10,6 +10,8 @@ import { validate } from "../../aip/validate.ts";
 import type { Call } from "../../core/call.ts";
 import type { Service, ServiceContext } from "../../core/service.ts";
 import { unauthenticated } from "../../errors.ts";
+import { staleMessage } from "../coverage/messages.ts";
+import { staleFeeds } from "../coverage/stale-feeds.ts";
 import { listResolved } from "../resolved/list.ts";
 import { type DocumentRow, documentsOf, queryDocuments } from "../vulnerabilities/documents.ts";
 import { feedsOf } from "../vulnerabilities/join.ts";
@@ -55,7 +57,11 @@ export function securityAdvisoryService({
           queryDocuments(call.tx, { request: inForce.request(), hasFeeds: hasFeeds(inForce.request()) }, query),
         ({ uid }: DocumentRow) => uid,
       );
-      return { ...counted(page), documents: await documentsOf(call, page.rows) };
+      return {
+        ...counted(page),
+        documents: await documentsOf(call, page.rows),
+        ...(hasFeeds(inForce.request()) && { staleFeeds: await staleOf(call) }),
+      };
     },
     async listVulnerabilityMetadata(call, request) {
       requireReader(call);
@@ -73,10 +79,15 @@ export function securityAdvisoryService({
         ({ uid }: MetadataRow) => uid,
       );
       const answers = await metadataOf(call, page.rows, inScope(inForce.scope()));
-      return { ...counted(page), vulnerabilityMetadata: answers };
+      return { ...counted(page), vulnerabilityMetadata: answers, staleFeeds: await staleOf(call) };
     },
     listResolvedVulnsReports: (call, request) => listResolved(call, pageTokenKey, request),
   };
+}
+
+/** The feeds of vulnerabilities that are older than their own interval. */
+async function staleOf({ tx, nowMs }: Call): Promise<ReturnType<typeof staleMessage>[]> {
+  return (await staleFeeds(tx, nowMs, "all findings")).map(staleMessage);
 }
 
 /** Remembers which request a list goes by, its own or that of its page token, and where. */

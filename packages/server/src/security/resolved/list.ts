@@ -6,6 +6,7 @@ import {
   type ListResolvedVulnsReportsResponseSchema,
   RepoSchema,
   SecurityAdvisoryService,
+  type StaleFeedSchema,
 } from "@moorage/api/messages";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { sql, type SqlBool } from "kysely";
@@ -18,6 +19,8 @@ import type { Call } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument, notFound, permissionDenied } from "../../errors.ts";
 import { isoTime, milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { createTurns } from "../../lib/turns.ts";
+import { staleMessage } from "../coverage/messages.ts";
+import { type StaleFeed, staleAt, staleFeeds } from "../coverage/stale-feeds.ts";
 import { stateOfImages } from "../coverage/index-knowledge.ts";
 import { type ImageName, nameOf } from "../images/images.ts";
 import { repoOfReport } from "../../registry/index.ts";
@@ -79,8 +82,8 @@ export async function listResolved(
     page.rows.map(({ resolved }) => resolved),
   );
   const stateOf = statesOfDays(call);
-  const states: { state: string; stateReason: string }[] = [];
-  for (const { images } of page.rows) states.push(await stateOf(images));
+  const states: DayState[] = [];
+  for (const { dayMs, images } of page.rows) states.push(await stateOf(images, Math.min(dayMs + DAY_MS, call.nowMs)));
   return {
     ...page,
     resolvedVulnsReports: page.rows.map(({ dayMs }, at) => ({
@@ -97,23 +100,35 @@ export async function listResolved(
 
 const STATES = ["NOT_READ", "NO_DATA", "READ"];
 
-/** What is known now of the images of a day, the least of them. Each image is judged once. */
+interface DayState {
+  state: string;
+  stateReason: string;
+  staleFeeds: MessageInitShape<typeof StaleFeedSchema>[];
+}
+
+/** What is known now of the images of a day that ends then, the least of them. Each image is judged once. */
 function statesOfDays(call: Call) {
-  const known = new Map<string, { state: string; reason: string }>();
+  const known = new Map<string, { state: string; reason: string; stale: StaleFeed[] }>();
   const turn = createTurns();
-  return async (images: readonly ImageName[]): Promise<{ state: string; stateReason: string }> => {
-    const all: { state: string; reason: string }[] = [];
+  const judged = async (image: ImageName): Promise<{ state: string; reason: string; stale: StaleFeed[] }> => {
+    const { spaces, ...rest } = await stateOfImages(call.tx, image);
+    return { ...rest, stale: await staleFeeds(call.tx, call.nowMs, { spaces }) };
+  };
+  return async (images: readonly ImageName[], endMs: number): Promise<DayState> => {
+    const all: { state: string; reason: string; stale: StaleFeed[] }[] = [];
     for (const image of images) {
-      const one = known.get(nameOf(image)) ?? (await stateOfImages(call.tx, image));
+      const one = known.get(nameOf(image)) ?? (await judged(image));
       known.set(nameOf(image), one);
       all.push(one);
       await turn();
       call.requireCaller();
     }
+    const stale = new Map(all.flatMap((one) => one.stale).map((each) => [each.feed, each]));
     const reasons = new Set(all.map(({ reason }) => reason).filter((reason) => reason !== ""));
     return {
       state: STATES.find((state) => all.some((one) => one.state === state)) ?? "",
       stateReason: [...reasons].slice(0, MAX_REASONS).join("; "),
+      staleFeeds: staleAt([...stale.values()], endMs).map(staleMessage),
     };
   };
 }

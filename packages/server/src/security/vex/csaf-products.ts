@@ -1,4 +1,5 @@
 import { isObject } from "../../lib/json.ts";
+import { UnreadableRecord } from "../records/record.ts";
 import { platformRelease, type PlatformRelease } from "./platforms.ts";
 import { IMAGE_TYPES, namedPurl, parsedPurl, type Purl, writePurl } from "../../lib/purls/index.ts";
 
@@ -112,7 +113,8 @@ function productsIn(tree: unknown): Map<string, Known> {
     if (!isObject(node)) continue;
     add(node["product"]);
     for (const each of objectsOf(node["full_product_names"])) add(each);
-    open.push(...objectsOf(node["branches"]));
+    // One by one: as arguments of one call they would be too many.
+    for (const branch of objectsOf(node["branches"])) open.push(branch);
   }
   return found;
 }
@@ -132,6 +134,30 @@ function relationshipsIn(tree: unknown): Map<string, Relationship> {
 export function csafGroups(tree: unknown): ReadonlyMap<string, readonly string[]> {
   const groups = objectsOf(isObject(tree) ? tree["product_groups"] : undefined);
   return new Map(groups.map(({ group_id: id, product_ids: ids }) => [String(id), textsOf(ids)]));
+}
+
+/** The parts of a vulnerability that say something of products by their ids or by groups. */
+const NOTES = ["flags", "threats", "remediations"] as const;
+/** Ten times what the largest documents of vendors come to. A few hundred bytes can name millions by groups. */
+const MAX_NAMED = 1_000_000;
+
+/**
+ * Throws an UnreadableRecord for a document whose notes name too many products in all, each product of a group counted
+ * where the group is named. Looks at each note once, and at no product.
+ */
+export function requireFewNamed(root: Record<string, unknown>): void {
+  const groups = csafGroups(root["product_tree"]);
+  let named = 0;
+  for (const vulnerability of objectsOf(root["vulnerabilities"]))
+    for (const part of NOTES)
+      for (const { product_ids: ids, group_ids: ofGroups } of objectsOf(vulnerability[part])) {
+        named += Array.isArray(ids) ? ids.length : 0;
+        for (const group of textsOf(ofGroups)) named += groups.get(group)?.length ?? 0;
+        if (named > MAX_NAMED)
+          throw new UnreadableRecord(
+            `vulnerabilities: their notes name more than ${MAX_NAMED} products in all, with those of groups`,
+          );
+      }
 }
 
 export function objectsOf(value: unknown): Record<string, unknown>[] {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { UnreadableRecord } from "../records/record.ts";
 import { csafDocument } from "./csaf.ts";
 
 // Documents as the largest publishers write them, in short.
@@ -194,4 +195,32 @@ test("relationships that go in a circle, and chains of thousands, end", () => {
     { cve: "CVE-2026-1", product_status: { known_affected: ["a", "b", "p1"] } },
   );
   assert.deepEqual(found, ["affected a", "affected b", "affected x p0"]);
+});
+
+test("groups that come to too many products in all are refused before they are written out", () => {
+  const ids = Array.from({ length: 10_000 }, (_, n) => `p${n}`);
+  const tree = { product_groups: [{ group_id: "all", product_ids: ids }] };
+  const documentOf = (references: number): (() => unknown) => {
+    const remediations = Array.from({ length: references }, (_, n) => ({
+      category: "vendor_fix",
+      details: `update ${n}`,
+      group_ids: ["all"],
+    }));
+    return () => statementsOf(tree, { cve: "CVE-2026-1", product_status: { known_affected: ["p1"] }, remediations });
+  };
+  assert.deepEqual((documentOf(99)() as { remedies: object[] }[])[0]?.remedies.length, 4);
+  assert.throws(documentOf(101), (error: Error) => {
+    assert.ok(error instanceof UnreadableRecord);
+    assert.equal(
+      error.message,
+      "vulnerabilities: their notes name more than 1000000 products in all, with those of groups",
+    );
+    return true;
+  });
+});
+
+test("branches may be as many as a document has", () => {
+  const branches = [...Array.from({ length: 300_000 }, () => ({})), branch("p", { purl: "pkg:npm/a@1" })];
+  const [found] = statementsOf({ branches }, { cve: "CVE-2026-1", product_status: { known_affected: ["p"] } });
+  assert.equal(found?.product, "pkg:npm/a@1");
 });

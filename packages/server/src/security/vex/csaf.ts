@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { csafGroups, type CsafProduct, csafProducts, objectsOf, textsOf } from "./csaf-products.ts";
 import { idsOf } from "./openvex.ts";
 import { parsedPurl } from "../../lib/purls/index.ts";
-import { remediesOf, remedyOf, type VexRemedy } from "./remedies.ts";
+import { MAX_REMEDIES, remedyOf, type VexRemedy } from "./remedies.ts";
 import { justificationOf, type VexDocument, type VexStatement, type VexStatus } from "./types.ts";
 
 /** The versions that fix it are `recommended` where SUSE writes it. */
@@ -75,7 +75,7 @@ function statementsOf(
         timeMs,
         impact: threats.get(id) ?? "",
         justification: state === "not_affected" ? justificationOf(flags.get(id)) : "",
-        remedies: remediesOf(remedies.get(id) ?? []),
+        remedies: [...(remedies.get(id)?.values() ?? [])],
         ...namedBy(product ?? { name: id, of: "" }, needsVersion(key, product)),
       };
     }),
@@ -108,16 +108,19 @@ function notes(value: unknown, key: string, groups: Groups): Map<string, string>
   return found;
 }
 
-/** What can be done about it in the products, by their ids. */
-function remediesByProduct(value: unknown, groups: Groups): Map<string, VexRemedy[]> {
-  const found = new Map<string, VexRemedy[]>();
+/**
+ * What can be done about it in the products, by their ids: the first of them, each once. A product is stated as often
+ * as a document likes, so this is found out once.
+ */
+function remediesByProduct(value: unknown, groups: Groups): Map<string, Map<string, VexRemedy>> {
+  const found = new Map<string, Map<string, VexRemedy>>();
   for (const each of objectsOf(value)) {
     const remedy = remedyOf(each["category"], each["details"], each["url"]);
     if (remedy === undefined) continue;
+    const key = JSON.stringify(remedy);
     for (const id of idsIn(each, groups)) {
-      const known = found.get(id);
-      if (known === undefined) found.set(id, [remedy]);
-      else known.push(remedy);
+      const known = found.get(id) ?? new Map<string, VexRemedy>();
+      if (known.size < MAX_REMEDIES) found.set(id, known.set(key, remedy));
     }
   }
   return found;

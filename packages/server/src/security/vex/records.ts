@@ -1,6 +1,7 @@
 import { objectAt, textAt, listAt, productKey, timeAt, textIfAny } from "../records/fields.ts";
 import { type Read, UnreadableRecord, recordOf } from "../records/record.ts";
 import { purlOfRefs, refsIn } from "./bom-links.ts";
+import { requireFewNamed } from "./csaf-products.ts";
 
 /** The record of an OpenVEX document. Throws an UnreadableRecord that names the field. */
 export function openVex(value: unknown): Read {
@@ -63,6 +64,7 @@ export function csaf(value: unknown): Read {
     const cve = textIfAny(vulnerability["cve"], `${field}.cve`);
     for (const id of cve === undefined ? ids : [cve, ...ids]) about.add(id);
   }
+  requireFewNamed(root);
   const products = new Set<string>();
   collectPurls(root["product_tree"], products);
   return recordOf(

@@ -14,7 +14,7 @@ export interface VexRemedy {
 }
 
 /** The most of one statement, and the longest text of one. */
-const MAX_REMEDIES = 4;
+export const MAX_REMEDIES = 4;
 const MAX_DETAILS = 500;
 const MAX_URL = 500;
 

@@ -28,7 +28,7 @@ import {
   PendingUpstreamFixSchema,
   TruePositiveDeterminationSchema,
 } from "@moorage/api/v1/advisory";
-import { type Mapping, mapping, nested, sameNumbers } from "../mapping.ts";
+import { type Mapping, mapping, nested, sameNumbers, V1_ONLY } from "../mapping.ts";
 
 const detection = mapping(DetectionSchema, DocumentEvent_DetectionSchema, {
   nvdapi: nested(
@@ -97,4 +97,6 @@ const advisory: Mapping<typeof AdvisorySchema, typeof DocumentAdvisorySchema> = 
 export const document = mapping(DocumentSchema, V2Document, {
   id: "id",
   advisories: nested("advisories", advisory),
+  // By the list that it is in.
+  staleFeeds: V1_ONLY,
 });

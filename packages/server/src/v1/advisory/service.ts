@@ -1,4 +1,6 @@
+import type { MessageShape } from "@bufbuild/protobuf";
 import {
+  type ListDocumentsResponse,
   ListResolvedVulnsReportsRequest_ImageRefSchema as V2ImageRef,
   ReferenceSchema as V2Reference,
   ReposService,
@@ -6,10 +8,12 @@ import {
   ResolvedVulnsReportSchema as V2Report,
   SecurityAdvisoryService,
   SeveritySchema as V2Severity,
+  type StaleFeed,
   VulnerabilityMetadataSchema as V2Metadata,
 } from "@moorage/api/messages";
 import {
   DocumentListSchema,
+  type DocumentSchema,
   ReferenceSchema,
   ResolvedVulnSchema,
   ResolvedVulnsReportFilter_ImageRefSchema,
@@ -23,6 +27,7 @@ import { Code, MoorageError } from "../../errors.ts";
 import type { Method } from "../../runtime/methods.ts";
 import { mapping, nested, sameNumbers } from "../mapping.ts";
 import { translated } from "../service.ts";
+import { staleTextOf, staleTexts } from "../stale-texts.ts";
 import { itemsOf, listed, type V2 } from "../v2.ts";
 import { document } from "./documents.ts";
 
@@ -45,6 +50,7 @@ const report = mapping(ResolvedVulnsReportSchema, V2Report, {
   resolvedVulns: nested("resolvedVulns", resolved),
   state: "state",
   stateReason: "stateReason",
+  staleFeeds: { field: "staleFeeds", toV1: (feed) => staleTextOf(feed as StaleFeed), toV2: () => undefined },
 });
 const imageRef = mapping(ResolvedVulnsReportFilter_ImageRefSchema, V2ImageRef, { repo: "repo", tags: "tags" });
 
@@ -55,12 +61,12 @@ const { listDocuments, listResolvedVulnsReports, listVulnerabilityMetadata } = S
 
 /** moorage.advisory.SecurityAdvisory: documents and reports without pages, metadata in pages. */
 export const securityAdvisory: [string, Method][] = translated(SecurityAdvisory, [TIMES], {
-  listDocuments: (v2, { id, cves }) =>
-    listed(DocumentListSchema, v2.pages(listDocuments, { id, cves }), itemsOf(document, "documents")),
+  listDocuments: (v2, { id, cves }) => listed(DocumentListSchema, v2.pages(listDocuments, { id, cves }), documentsOf),
   async listVulnerabilityMetadata(v2, { id, ids, pageSize, pageToken, orderBy, skip }) {
     const page = await v2.answer(listVulnerabilityMetadata, { id, ids, pageSize, pageToken, orderBy, skip });
-    const { vulnerabilityMetadata, nextPageToken, totalCount = 0n, skipped } = page;
-    return { items: vulnerabilityMetadata.map(metadata.toV1), nextPageToken, totalCount, skipped };
+    const { vulnerabilityMetadata, nextPageToken, totalCount = 0n, skipped, staleFeeds } = page;
+    const items = vulnerabilityMetadata.map(metadata.toV1);
+    return { items, nextPageToken, totalCount, skipped, staleFeeds: staleTexts(staleFeeds) };
   },
   async listResolvedVulnsReports(v2, { imageRefs, from, to }) {
     const asked = {
@@ -77,6 +83,15 @@ export const securityAdvisory: [string, Method][] = translated(SecurityAdvisory,
     }
   },
 });
+
+/** The documents of a page. The list itself has no place for the feeds that are stale: each has its own. */
+function documentsOf({ documents, staleFeeds }: ListDocumentsResponse): MessageShape<typeof DocumentSchema>[] {
+  const texts = new Map(staleFeeds.map((each) => [each.feed, staleTextOf(each)]));
+  return documents.map((each) => {
+    const feeds = new Set(each.advisories.map(({ feed }) => feed));
+    return { ...document.toV1(each), staleFeeds: [...feeds].flatMap((feed) => texts.get(feed) ?? []) };
+  });
+}
 
 /** Whether the caller may list any repo. To one who may not, lists of v1 are empty. */
 async function listsRepos(v2: V2): Promise<boolean> {

@@ -9,7 +9,7 @@ import {
 import type { Translation } from "../service.ts";
 import { pageSizeOf } from "../v2.ts";
 import { excludes } from "./tag-names.ts";
-import { staleTexts } from "./stale-texts.ts";
+import { staleTexts } from "../stale-texts.ts";
 import { versionMessage } from "./versions.ts";
 
 const STATUSES: Readonly<Record<V2Status, EolTagStatus>> = {

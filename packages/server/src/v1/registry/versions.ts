@@ -3,6 +3,7 @@ import { type ProductVersion, VersionsService } from "@moorage/api/messages";
 import type { PackageVersionSchema, Registry } from "@moorage/api/v1/registry";
 import { isoTime, milliseconds } from "../../lib/timestamps.ts";
 import type { Translation } from "../service.ts";
+import { staleTexts } from "../stale-texts.ts";
 
 const { getPackageVersionMetadata } = VersionsService.method;
 
@@ -16,6 +17,7 @@ export const versions: Pick<Translation<typeof Registry>, "getPackageVersionMeta
       latestVersion: found.latestVersion,
       versions: found.versions.map((each) => versionMessage(each)),
       gracePeriodMonths: found.gracePeriodMonths,
+      staleFeeds: staleTexts(found.staleFeeds),
     };
   },
 };

@@ -14,7 +14,7 @@ import type { Call } from "../../core/call.ts";
 import { type FieldViolation, invalidArgument } from "../../errors.ts";
 import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
 import { repoOfReport } from "../../registry/index.ts";
-import { countsOfTag, DAY_MS, type DayCount, dayOf, type Days, feedChanges } from "../../security/index.ts";
+import { countsOfTag, DAY_MS, type DayCount, dayOf, type Days, feedChanges, staleText } from "../../security/index.ts";
 import { reading, type Translation } from "../service.ts";
 import { listed, orElsewhere } from "../v2.ts";
 import { SEVERITIES } from "./severities.ts";
@@ -126,7 +126,8 @@ const ORDER = [
   Severity.UNKNOWN,
 ] as const;
 
-function countReport({ repo, tag }: Reference, { dayMs, severities, bytes, state, reason }: DayCount): CountReport {
+function countReport({ repo, tag }: Reference, count: DayCount): CountReport {
+  const { dayMs, severities, bytes, state, reason, stale } = count;
   const ids = [...severities.keys()].sort();
   const of = (wanted: Severity): string[] => ids.filter((id) => SEVERITIES[severities.get(id) ?? "UNKNOWN"] === wanted);
   return create(VulnCountReportSchema, {
@@ -144,5 +145,6 @@ function countReport({ repo, tag }: Reference, { dayMs, severities, bytes, state
     unknownCveIds: of(Severity.UNKNOWN),
     state,
     stateReason: reason,
+    staleFeeds: stale.map(staleText),
   });
 }

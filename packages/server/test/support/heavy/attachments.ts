@@ -7,6 +7,8 @@ import { pushHolding } from "./images.ts";
 import type { HeavyAnswer, HeavyInput, HeavyWorld } from "./input.ts";
 
 const CYCLONEDX = "application/vnd.cyclonedx+json";
+const CSAF = "application/csaf+json";
+const IN_TOTO = "application/vnd.in-toto+jsonl";
 const MIB = 1024 * 1024;
 /** The largest document that is answered whole, and the largest that is read. */
 const RAW_BYTES = 16 * MIB;
@@ -15,6 +17,10 @@ const PACKAGES = 20_000;
 /** Statements of one document, and how many documents are attached to one image. */
 const STATEMENTS = 20_000;
 const DOCUMENTS = 4;
+/** What the notes of a CSAF document may name of products, in so many vulnerabilities. */
+const CSAF_NAMED = 1_000_000;
+const CSAF_VULNERABILITIES = 10;
+const ATTESTATIONS = 50;
 const FINDINGS = 10_000;
 /** One for each request: what is known of an image is not read again. */
 const IMAGES = 9;
@@ -32,9 +38,9 @@ const READING = { state: DONE, attempts: 1, reason: "", holder: "", hold_until: 
 let documents = 0;
 
 /** A CycloneDX document of so many bytes. */
-function sbomOf(bytes: number): string {
+function sbomOf(bytes: number, packages = PACKAGES): string {
   const rest = (filler: string): string => {
-    const components = Array.from({ length: PACKAGES }, (_, n) => ({
+    const components = Array.from({ length: packages }, (_, n) => ({
       type: "library",
       name: `component-${n}`,
       version: "1.0.0",
@@ -44,8 +50,49 @@ function sbomOf(bytes: number): string {
     return JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: `n${documents}`, components });
   };
   documents += 1;
-  const text = rest("d".repeat(Math.floor((bytes - rest("").length) / PACKAGES)));
+  const text = rest("d".repeat(Math.floor((bytes - rest("").length) / packages)));
   return text + " ".repeat(bytes - text.length);
+}
+
+/** A CSAF document with as many statements as are read, and groups that come to as many products as notes may name. */
+function csafOf(): string {
+  documents += 1;
+  const ids = Array.from({ length: STATEMENTS }, (_, n) => `p${n}`);
+  const branches = ids.map((id, n) => ({
+    category: "product_version",
+    name: id,
+    product: { product_id: id, name: id, product_identification_helper: { purl: `pkg:npm/package-${n}@1.0.0` } },
+  }));
+  const each = STATEMENTS / CSAF_VULNERABILITIES;
+  const notes = CSAF_NAMED / CSAF_VULNERABILITIES / STATEMENTS;
+  const vulnerabilities = Array.from({ length: CSAF_VULNERABILITIES }, (_, n) => ({
+    cve: `CVE-2026-${1_000 + n}`,
+    product_status: { known_affected: ids.slice(n * each, (n + 1) * each) },
+    remediations: Array.from({ length: notes }, (_, at) => ({
+      category: "vendor_fix",
+      details: `update ${at}`,
+      group_ids: ["all"],
+    })),
+  }));
+  const tracking = { id: `csaf-${documents}`, current_release_date: "2026-11-01T08:00:00Z" };
+  const document = { category: "csaf_vex", csaf_version: "2.0", publisher: { name: "Heavy" }, tracking };
+  const product_tree = { branches, product_groups: [{ group_id: "all", product_ids: ids }] };
+  return JSON.stringify({ document, product_tree, vulnerabilities });
+}
+
+/** As many attestations as one layer may have, one a line, and nearly as large as it may be. */
+function attestationsOf(digest: string): string {
+  const [algorithm = "", hash = ""] = digest.split(":");
+  return Array.from({ length: ATTESTATIONS }, () =>
+    JSON.stringify({
+      _type: "https://in-toto.io/Statement/v1",
+      subject: [{ name: "image", digest: { [algorithm]: hash } }],
+      predicateType: "https://cyclonedx.org/bom",
+      predicate: JSON.parse(
+        sbomOf(Math.floor(READ_BYTES / ATTESTATIONS) - MIB / 8, PACKAGES / ATTESTATIONS),
+      ) as unknown,
+    }),
+  ).join("\n");
 }
 
 async function stateOf(world: HeavyWorld, manifest: string): Promise<{ state: number; reason: string } | undefined> {
@@ -60,19 +107,23 @@ async function stateOf(world: HeavyWorld, manifest: string): Promise<{ state: nu
   return found;
 }
 
+interface Attached {
+  repo: string;
+  digest: string;
+  content: string;
+  mediaType?: string;
+}
+
 /** Attaches the document to the image of the repo, and waits until it was read. */
-async function attach(
-  world: HeavyWorld,
-  { repo, digest, content }: { repo: string; digest: string; content: string },
-): Promise<void> {
+async function attach(world: HeavyWorld, { repo, digest, content, mediaType = CYCLONEDX }: Attached): Promise<void> {
   let name = "";
   await world.write(async (db) => {
     const row = await db.selectFrom("repos").select("name").where("uid", "=", repo).executeTakeFirstOrThrow();
     name = `${world.organization.name}/${row.name}`;
   });
-  const layers = [{ mediaType: CYCLONEDX, content }];
+  const layers = [{ mediaType, content }];
   const target = { url: world.url, token: world.registry, name };
-  const manifest = await pushArtifact(target, { artifactType: CYCLONEDX, subject: digest, layers });
+  const manifest = await pushArtifact(target, { artifactType: mediaType, subject: digest, layers });
   await world.until("the reading of a document", async () => {
     const { state, reason } = (await stateOf(world, manifest)) ?? {};
     if (state === FAILED) throw new Error(reason);
@@ -112,6 +163,25 @@ async function state(world: HeavyWorld, repo: string, digest: string): Promise<v
   });
 }
 
+/** Documents that are attached and read: `contentOf` makes another each time. */
+function reading(title: string, mediaType: string, contentOf: (digest: string) => string): HeavyInput {
+  return {
+    title,
+    statuses: [200],
+    times: 2,
+    env: READS,
+    async prepare(world) {
+      const { repo, digests } = await pushHolding(world, [{ packages: 1 }]);
+      const digest = digests[0] ?? "";
+      return async (began): Promise<HeavyAnswer> => {
+        await attach(world, { repo, digest, content: contentOf(digest), mediaType });
+        began?.(200);
+        return { status: 200, headers: {}, bytes: 0, text: "" };
+      };
+    },
+  };
+}
+
 function stated(
   title: string,
   findings: number,
@@ -144,22 +214,9 @@ export const ATTACHED: readonly HeavyInput[] = [
       return (began) => world.send("GET", path, { token: world.platform, ...(began && { began }) });
     },
   },
-  {
-    title: "the reading of an attached SBOM of 64 MiB",
-    statuses: [200],
-    times: 2,
-    env: READS,
-    async prepare(world) {
-      const { repo, digests } = await pushHolding(world, [{ packages: 1 }]);
-      const digest = digests[0] ?? "";
-      return async (began): Promise<HeavyAnswer> => {
-        const content = sbomOf(READ_BYTES);
-        await attach(world, { repo, digest, content });
-        began?.(200);
-        return { status: 200, headers: {}, bytes: 0, text: "" };
-      };
-    },
-  },
+  reading("the reading of an attached SBOM of 64 MiB", CYCLONEDX, () => sbomOf(READ_BYTES)),
+  reading("the reading of an attached CSAF document whose groups name a million products", CSAF, csafOf),
+  reading("the reading of 50 attestations in a layer of nearly 64 MiB", IN_TOTO, attestationsOf),
   stated(
     "findings of an image with 80,000 statements attached",
     100,

@@ -7,9 +7,10 @@ import { ErrorNote } from "../../../ui/error-note.tsx";
 import { SelectField } from "../../../ui/field.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { FindingTable } from "../finding-table.tsx";
-import { NotCompared, NotKnown, StaleFeeds } from "../knowledge.tsx";
+import { NotKnown, StaleFeeds } from "../knowledge.tsx";
 import { SEVERITIES, severityOf } from "../severity.tsx";
 import styles from "./image.module.css";
+import { NotCompared } from "./not-compared.tsx";
 import type { Chosen } from "./platforms.ts";
 
 const route = getRouteApi("/shell/image");
@@ -33,6 +34,7 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
     listQuery(listFindings, input),
   );
   const rows = data?.pages.flatMap(({ findings }) => findings) ?? [];
+  const notCompared = data?.pages[0]?.notCompared ?? 0;
   const unknown = data?.pages.flatMap(({ unknownImages }) => unknownImages) ?? [];
   return (
     <Section title="Findings">
@@ -40,12 +42,15 @@ export function Findings({ chosen: { place, digest } }: { chosen: Chosen }) {
       <ErrorNote error={error} />
       {isPending && <p role="status">Reading the findings…</p>}
       <NotKnown images={unknown} />
-      <NotCompared count={data?.pages[0]?.notCompared ?? 0} />
+      <NotCompared repo={place.repoUid} digest={digest} count={notCompared} />
       <StaleFeeds feeds={data?.pages.flatMap(({ staleFeeds }) => staleFeeds) ?? []} />
       {data !== undefined && unknown.length === 0 && rows.length === 0 && !hasNextPage ? (
-        <Empty title="No findings" command="moorage feeds list">
-          No package of this image has a vulnerability that the feeds of this server know and these filters let through.
-          Whoever runs the server sees how old the feeds are:
+        <Empty
+          title={notCompared > 0 ? "No findings in the packages that can be compared" : "No findings"}
+          command="moorage feeds list"
+        >
+          {notCompared > 0 ? "None of these packages has" : "No package of this image has"} a vulnerability that the
+          feeds of this server know and these filters let through. Whoever runs the server sees how old the feeds are:
         </Empty>
       ) : (
         data !== undefined && (
