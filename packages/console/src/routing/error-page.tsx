@@ -27,7 +27,7 @@ export function Failed({ error, reset }: ErrorComponentProps) {
 
 function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return "This page failed";
-  if (error.status === 404) return "Not there, or not for you to see";
+  if (error.status === 404) return "Not found";
   if (error.status === 403) return "You may not see this";
   if (error.status === 0) return "The server does not answer";
   return "The server could not answer";

@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { getSubscription } from "../../api/gen/events.ts";
 import { query } from "../../api/queries.ts";
 import { groupPath, groupsQuery } from "../../lib/groups.ts";
@@ -26,11 +26,7 @@ export function SubscriptionPage() {
   useQuery({ ...options, refetchInterval: POLL_MS });
   const { sink, state, stateReason, typePrefixes, subjectPrefixes, taggedOnly, allowedRate } = subscription;
   return (
-    <Page
-      title={sink}
-      path={<Link to="/events/subscriptions">Event subscriptions</Link>}
-      actions={<SubscriptionActions subscription={subscription} />}
-    >
+    <Page title={sink} actions={<SubscriptionActions subscription={subscription} />}>
       {stateReason !== "" && <Note look="warning">It is disabled: {stateReason}</Note>}
       <Card>
         <Facts

@@ -80,6 +80,7 @@ export function SubscriptionsPage() {
       ) : (
         <DataTable
           label="Subscriptions"
+          rowWord="webhook"
           rows={rows}
           columns={columns}
           idOf={({ uid }) => uid}

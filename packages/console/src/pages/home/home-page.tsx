@@ -22,7 +22,7 @@ export function HomePage() {
     data: { groups },
   } = useSuspenseQuery(organizationsQuery);
   return (
-    <Page title="Start">
+    <Page title="Home">
       <SearchBox
         label="Find images"
         placeholder="Name, tag, digest or label"
@@ -67,7 +67,7 @@ function Counts({ uid }: { uid: string }) {
 function Recent() {
   const { data } = useQuery(query(listTags, { orderBy: "update_time desc", pageSize: MAX_RECENT }));
   return (
-    <Section title="Tags that moved last">
+    <Section title="Recent pushes">
       {data === undefined ? (
         <p>…</p>
       ) : data.tags.length === 0 ? (
@@ -76,12 +76,12 @@ function Recent() {
         </Empty>
       ) : (
         <DataTable
-          label="Tags that moved last"
+          label="Recent pushes"
           rows={data.tags}
           idOf={({ uid }: Tag) => uid}
           columns={[
             { id: "tag", header: "Tag", cell: ({ uid, name }: Tag) => <TagLink uid={uid} name={name} /> },
-            { id: "time", header: "Moved", cell: ({ updateTime }: Tag) => <Time value={updateTime} /> },
+            { id: "time", header: "Updated", cell: ({ updateTime }: Tag) => <Time value={updateTime} /> },
           ]}
         />
       )}

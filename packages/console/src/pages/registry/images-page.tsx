@@ -4,7 +4,7 @@ import { SelectField } from "../../ui/field.tsx";
 import { Page, Row } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { FoundList } from "./found-list.tsx";
-import { allGroupsQuery } from "./queries.ts";
+import { allGroupsQuery, MIN_LETTERS } from "./queries.ts";
 import { RepoList } from "./repo-list.tsx";
 
 const route = getRouteApi("/shell/images");
@@ -31,7 +31,10 @@ export function ImagesPage() {
           label="Find images"
           placeholder="Name, tag, digest or label"
           value={q}
-          onSearch={(text) => void navigate({ search: (before) => ({ ...before, q: text || undefined }) })}
+          minLetters={MIN_LETTERS}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, q: text || undefined }), replace: true })
+          }
         />
       </Row>
       <Row>

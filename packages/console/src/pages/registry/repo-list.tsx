@@ -42,6 +42,7 @@ export function RepoList({
   return (
     <DataTable
       label="Images"
+      rowWord="image"
       rows={repos}
       columns={COLUMNS}
       idOf={({ uid }) => uid}

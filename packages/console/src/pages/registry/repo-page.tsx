@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { getRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
@@ -7,7 +7,7 @@ import { repoByPathQuery } from "../../api/repo-by-path.ts";
 import { BulkProgress } from "../../ui/bulk-progress.tsx";
 import { Page, Row } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
-import type { TagRow } from "./queries.ts";
+import { MIN_LETTERS, type TagRow } from "./queries.ts";
 import { TagActions } from "./tag-actions.tsx";
 import { TagList } from "./tag-list.tsx";
 
@@ -21,19 +21,18 @@ export function RepoPage() {
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
   const [selected, setSelected] = useState<readonly TagRow[]>([]);
   return (
-    <Page
-      title={name}
-      path={<Link to="/images">Images</Link>}
-      actions={<a href={`/repo/settings?name=${encodeURIComponent(name)}`}>Settings</a>}
-    >
+    <Page title={name} actions={<a href={`/repo/settings?name=${encodeURIComponent(name)}`}>Settings</a>}>
       {repo.description !== "" && <p>{repo.description}</p>}
       <BulkProgress />
       <Row>
         <SearchBox
           label="Filter tags by name"
-          placeholder="Two letters of a tag's name, or more"
+          placeholder="Find a tag"
           value={q}
-          onSearch={(text) => void navigate({ search: (before) => ({ ...before, q: text || undefined }) })}
+          minLetters={MIN_LETTERS}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, q: text || undefined }), replace: true })
+          }
         />
       </Row>
       <TagActions repo={name} repoUid={uid} selected={selected} onDone={() => setSelected([])} />

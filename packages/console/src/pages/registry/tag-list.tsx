@@ -38,6 +38,7 @@ export function TagList({ repo, repoUid, q = "", order = NEWEST, selected, onSel
   return (
     <DataTable
       label="Tags"
+      rowWord="tag"
       rows={tags}
       columns={columns}
       idOf={({ uid }) => uid}

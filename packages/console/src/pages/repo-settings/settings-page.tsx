@@ -21,11 +21,7 @@ export function SettingsPage() {
   const mayNot = rights("CAP_REPO_UPDATE");
   const mayNotGovern = mayNot ?? rights("CAP_REPO_POLICY_UPDATE");
   return (
-    <Page
-      title="Settings"
-      tabTitle={`Settings of ${name}`}
-      path={<a href={`/repo?name=${encodeURIComponent(name)}`}>{name}</a>}
-    >
+    <Page title="Settings" tabTitle={`Settings of ${name}`}>
       <AboutForm key={`about ${uid}`} repo={repo} disabledReason={mayNot} />
       <PolicyForm key={`policy ${uid}`} repo={repo} disabledReason={mayNotGovern} />
       <GateForm key={`gate ${uid}`} repo={repo} disabledReason={mayNotGovern} />

@@ -51,6 +51,7 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
   return (
     <DataTable
       label="Moves"
+      rowWord="move"
       rows={moves}
       columns={columns}
       idOf={({ timeMs }) => String(timeMs)}

@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { repoByPathQuery } from "../../../api/repo-by-path.ts";
 import { exactTime } from "../../../lib/time.ts";
@@ -37,21 +37,16 @@ export function TagPage() {
   const earlier = useQuery({ ...moveAtQuery(repoUid, tag, atMs), enabled: here < 0 && history.hasNextPage });
   const move = moves[here] ?? earlier.data ?? undefined;
   const newest = moves[0];
-  const path = (
-    <Link to="/repo" search={{ name: repo }}>
-      {repo}
-    </Link>
-  );
   if (newest === undefined)
     return (
-      <Page title={name} path={path}>
-        <Empty title="This tag never was" command={`docker push ${window.location.host}/${name}`}>
-          A push makes it.
+      <Page title={name}>
+        <Empty title="No such tag" command={`docker push ${window.location.host}/${name}`}>
+          A push creates it.
         </Empty>
       </Page>
     );
   return (
-    <Page title={name} path={path}>
+    <Page title={name}>
       <Section title="Timeline" actions={<Earlier history={history} />}>
         <Timeline moves={moves} atMs={atMs} nowMs={untilMs} onMoment={setMoment} />
       </Section>
