@@ -49,6 +49,6 @@ test("while the server is down the page says so; when it is back the person is s
     signal: AbortSignal.timeout(30_000),
   });
   assert.equal(made.status, 200);
-  await page.goto("/images");
+  await page.goto("/images?view=flat");
   await page.getByRole("link", { name: "after-the-restart" }).first().waitFor();
 });

@@ -22,7 +22,7 @@ after(() => opened?.close());
 
 async function open(page: Page, name: string): Promise<void> {
   await page.goto(`/repo/settings?name=${name}`);
-  await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Description and readme" }).waitFor();
 }
 
 test("a readme is written, rendered, and does nothing that it should not", async (t) => {

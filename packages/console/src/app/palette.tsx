@@ -15,6 +15,7 @@ import {
 } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useFound } from "./palette-found.ts";
+import { isMachine } from "../lib/identity-name.tsx";
 import { ecosystemWord } from "../pages/packages/words.ts";
 import { findActions, findPages, vulnerabilityOf } from "./palette-pages.ts";
 import styles from "./palette.module.css";
@@ -173,9 +174,15 @@ function useChoices(text: string): { choices: Choice[]; isBusy: boolean } {
         ...choice("Packages", Package, name, ecosystemWord(ecosystem), `/packages?q=${encodeURIComponent(name)}`),
         id: uid,
       })),
-      ...found.people.map(({ uid, name, email }) => ({
-        ...choice("People and machines", email === "" ? Bot : User, name || email, email, identityPage(uid)),
-        id: uid,
+      ...found.people.map((each) => ({
+        ...choice(
+          "People and machines",
+          isMachine(each) ? Bot : User,
+          each.name || each.email,
+          each.email,
+          identityPage(each.uid),
+        ),
+        id: each.uid,
       })),
       ...actions,
     ],

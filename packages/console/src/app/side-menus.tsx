@@ -29,15 +29,16 @@ function LateMenu({ trigger, ...rest }: MenuProps & { trigger: ReactElement<Reco
 export function OrganizationMenu() {
   const { all, current } = useOrganizations();
   const navigate = useNavigate();
+  const name = current?.name ?? "All organizations";
   const show = (group: string | undefined): void => void navigate({ to: "/", search: { group } });
   return (
     <LateMenu
-      label={`Organization: ${current?.name ?? "all"}`}
+      label={`${name}, choose an organization`}
       align="start"
       trigger={
         <button type="button" className={styles.org}>
           <img src="/console/icon.svg" width={24} height={24} alt="" />
-          <span>{all === undefined ? "" : (current?.name ?? "All organizations")}</span>
+          <span>{all === undefined ? "" : name}</span>
           <ChevronsUpDown size={14} aria-hidden />
         </button>
       }
@@ -67,10 +68,10 @@ export function AccountMenu() {
   const name = session.name || session.email || session.identity;
   return (
     <LateMenu
-      label="Account"
+      label={`${name}, account`}
       align="start"
       trigger={
-        <button type="button" className={styles.me} aria-label="Account">
+        <button type="button" className={styles.me}>
           <Avatar name={name} />
           <span>
             <b className={styles.cut}>{name}</b>

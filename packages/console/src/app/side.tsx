@@ -6,7 +6,7 @@ import { DataAge } from "./data-age.tsx";
 import { FIRST_PLACES, type NavPlace, PLACES, whereIs } from "./nav.ts";
 import styles from "./side.module.css";
 import { AccountMenu, OrganizationMenu } from "./side-menus.tsx";
-import { readStored, store } from "./stored.ts";
+import { readStored, store } from "../lib/stored.ts";
 
 const OPEN = "nav";
 
@@ -36,8 +36,9 @@ export function Side({ pathname, isNarrow, onNarrow, isOpen, onClose, onSearch }
   };
   const fold = isNarrow ? "Expand the navigation" : "Collapse the navigation";
   return (
-    <div
+    <nav
       className={`${styles.side} ${isNarrow ? styles.narrow : ""}`}
+      aria-label="Pages"
       data-open={isOpen || undefined}
       onKeyDown={(event) => event.key === "Escape" && onClose()}
     >
@@ -59,12 +60,12 @@ export function Side({ pathname, isNarrow, onNarrow, isOpen, onClose, onSearch }
           icon={<X size={20} aria-hidden />}
         />
       </div>
-      <button type="button" className={styles.find} aria-label="Search or jump to" onClick={onSearch}>
+      <button type="button" className={styles.find} title="Search or jump to" onClick={onSearch}>
         <Search size={16} aria-hidden />
         <span>Search or jump to</span>
         <kbd>Ctrl K</kbd>
       </button>
-      <nav className={styles.nav} aria-label="Pages">
+      <div className={styles.nav}>
         <ul>
           {PLACES.map((place, at) => (
             <li key={place.label} className={at === FIRST_PLACES ? styles.gap : undefined}>
@@ -82,12 +83,12 @@ export function Side({ pathname, isNarrow, onNarrow, isOpen, onClose, onSearch }
             </li>
           ))}
         </ul>
-      </nav>
+      </div>
       <div className={styles.foot}>
         <DataAge />
         <AccountMenu />
       </div>
-    </div>
+    </nav>
   );
 }
 

@@ -1,4 +1,4 @@
-import { readStored, store } from "./stored.ts";
+import { readStored, store } from "../lib/stored.ts";
 
 /** The colors of the console: those of the system, or a choice that this browser remembers. */
 export type Theme = "system" | "light" | "dark";

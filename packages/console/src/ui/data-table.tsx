@@ -28,10 +28,13 @@ export interface DataTableProps<Row> {
   isLoadingMore?: boolean;
   /** What a row is, for the line below the table, such as "image". */
   rowWord?: string;
+  /** Whether rows have two lines. */
+  isTall?: boolean;
 }
 
 // Those of the tokens: fingers need more height.
-const ROW_PX = window.matchMedia("(pointer: coarse)").matches ? 52 : 40;
+const TALL_PX = 52;
+const ROW_PX = window.matchMedia("(pointer: coarse)").matches ? TALL_PX : 40;
 const OVERSCAN = 12;
 
 /** A table of any length: only the rows that are seen are in the page. */
@@ -47,6 +50,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     selected,
     onSelect,
     rowWord = "row",
+    isTall = false,
   } = props;
   const body = useRef<HTMLTableElement>(null);
   const [top, setTop] = useState(0);
@@ -55,7 +59,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   }, [rows.length === 0]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => (isTall ? TALL_PX : ROW_PX),
     overscan: OVERSCAN,
     scrollMargin: top,
   });
@@ -100,7 +104,12 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   }, []);
   return (
     <div className={styles.frame}>
-      <table ref={body} className={styles.table} aria-label={label} aria-rowcount={(total ?? rows.length) + 1}>
+      <table
+        ref={body}
+        className={`${styles.table} ${isTall ? styles.tall : ""}`}
+        aria-label={label}
+        aria-rowcount={(total ?? rows.length) + 1}
+      >
         <thead>
           <tr aria-rowindex={1}>
             {isSelecting && (

@@ -15,19 +15,23 @@ export interface PageProps {
   lede?: ReactNode;
   /** What can be done with what the page shows; one of them is primary. */
   actions?: ReactNode;
+  /** In place of the title, the actions and the tabs, with an h1 of its own. */
+  head?: ReactNode;
   /** Links to the parts of what the page shows; see Tabs. */
   tabs?: ReactNode;
   children: ReactNode;
 }
 
 /** A page within the frame: its title, its actions and its content. */
-export function Page({ title, tabTitle, isTitleHidden = false, lede, actions, tabs, children }: PageProps) {
+export function Page({ title, tabTitle, isTitleHidden = false, lede, actions, tabs, head, children }: PageProps) {
   const name = tabTitle ?? (typeof title === "string" ? title : "");
   const placeTabs = useContext(PlaceTabs);
   useEffect(() => showTitle(name), [name]);
   return (
     <div className={styles.page}>
-      {isTitleHidden ? (
+      {head !== undefined ? (
+        head
+      ) : isTitleHidden ? (
         <h1 className="visually-hidden">{title}</h1>
       ) : (
         <header className={styles.head}>
@@ -38,7 +42,7 @@ export function Page({ title, tabTitle, isTitleHidden = false, lede, actions, ta
           {actions !== undefined && <div className={styles.actions}>{actions}</div>}
         </header>
       )}
-      {tabs ?? placeTabs}
+      {head === undefined && (tabs ?? placeTabs)}
       {children}
     </div>
   );
