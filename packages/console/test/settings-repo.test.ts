@@ -75,12 +75,12 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
   await page.getByRole("row", { name: /build-1/ }).waitFor();
   assert.equal(Object.keys(await repo.tags()).length, 2);
 
-  const immutable = page.getByRole("textbox", { name: "Tags that never move" });
+  const immutable = page.getByRole("textbox", { name: "Immutable tags" });
   await immutable.fill("v[0-9");
   await page.getByRole("button", { name: "Save tag policy" }).click();
   await eventually(async () => (await immutable.getAttribute("aria-invalid")) === "true");
   await immutable.fill("v[0-9].*\nstable");
-  await page.getByLabel("Days that history is kept").fill("30");
+  await page.getByLabel("History retention, days").fill("30");
   await page.getByRole("button", { name: "Save tag policy" }).click();
   await page.getByText("Saved").waitFor();
 
@@ -91,7 +91,7 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
   await page.getByRole("button", { name: "Save vulnerability gate" }).click();
   await page.getByRole("alert").getByText("Choose one").waitFor();
   await page.getByLabel("being pulled").check();
-  await page.getByLabel("Days of grace").fill("14");
+  await page.getByLabel("Grace period, days").fill("14");
   await page.getByLabel("What it does").selectOption("GATE_MODE_ENFORCE");
   await page.getByRole("button", { name: "Save vulnerability gate" }).click();
   const policy = await eventually(async () => {

@@ -4,6 +4,7 @@ import { type Identity, listIdentities } from "../api/gen/iam.ts";
 import { type Artifact, listArtifacts } from "../api/gen/libraries.ts";
 import { search } from "../api/gen/registry.ts";
 import { query } from "../api/queries.ts";
+import { ALL_ECOSYSTEMS } from "../pages/packages/words.ts";
 import { type Hit, hitOf } from "../pages/registry/hit.ts";
 import { MIN_LETTERS } from "../pages/registry/queries.ts";
 
@@ -35,7 +36,10 @@ export function useFound(text: string, isOn: boolean): FoundThings {
   const enabled = isOn && asked.length >= MIN_LETTERS && text.trim() !== "";
   const options = { enabled, placeholderData: keepPreviousData, retry: false };
   const images = useQuery({ ...query(search, { query: asked, pageSize: MAX_HITS }), ...options });
-  const packages = useQuery({ ...query(listArtifacts, { query: asked, pageSize: MAX_OTHERS }), ...options });
+  const packages = useQuery({
+    ...query(listArtifacts, { query: asked, ecosystems: ALL_ECOSYSTEMS, pageSize: MAX_OTHERS }),
+    ...options,
+  });
   const people = useQuery({
     ...query(listIdentities, { pageSize: MAX_PEOPLE }),
     enabled,

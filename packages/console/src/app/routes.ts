@@ -1,4 +1,4 @@
-import { lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { accessRoutes } from "../pages/access/routes.ts";
 import { compareRoute } from "../pages/compare/route.ts";
 import { eventsRoutes } from "../pages/events/routes.ts";
@@ -11,9 +11,13 @@ import { registryRoutes } from "../pages/registry/routes.ts";
 import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
 import { securityRoutes } from "../pages/security/routes.ts";
 import { inviteRoute, linkRoute, loginRoute, programRoute, recoverRoute } from "../pages/sign-in/routes.ts";
+import { Missing } from "../routing/no-page.tsx";
 import { rootRoute, shellRoute } from "../routing/root.ts";
 
 shellRoute.update({ component: lazyRouteComponent(() => import("./shell.tsx"), "Shell") });
+
+/** Any other address: within the frame, too. */
+const noPageRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: Missing });
 
 /** All pages. The routes of an area stand in its folder. */
 export const routeTree = rootRoute.addChildren([
@@ -34,5 +38,6 @@ export const routeTree = rootRoute.addChildren([
     ...operationsRoutes,
     ...personalTokensRoutes,
     profileRoute,
+    noPageRoute,
   ]),
 ]);

@@ -33,12 +33,13 @@ export function OrganizationMenu() {
   const show = (group: string | undefined): void => void navigate({ to: "/", search: { group } });
   return (
     <LateMenu
-      label={`${name}, choose an organization`}
+      label="Organization"
       align="start"
       trigger={
         <button type="button" className={styles.org}>
           <img src="/console/icon.svg" width={24} height={24} alt="" />
           <span>{all === undefined ? "" : name}</span>
+          <span className={`visually-hidden ${styles.named}`}>, choose an organization</span>
           <ChevronsUpDown size={14} aria-hidden />
         </button>
       }
@@ -68,11 +69,12 @@ export function AccountMenu() {
   const name = session.name || session.email || session.identity;
   return (
     <LateMenu
-      label={`${name}, account`}
+      label="Account"
       align="start"
       trigger={
         <button type="button" className={styles.me}>
           <Avatar name={name} />
+          <span className={`visually-hidden ${styles.named}`}>Account of </span>
           <span>
             <b className={styles.cut}>{name}</b>
             {session.email !== "" && session.email !== name && <small className={styles.cut}>{session.email}</small>}

@@ -16,10 +16,10 @@ export interface MenuItem {
 }
 
 export interface MenuProps {
-  /** What the menu is for, such as "Actions for latest". */
+  /** What three dots are for, such as "Actions for latest". */
   label: string;
   items: readonly MenuItem[];
-  /** In place of three dots. */
+  /** In place of three dots; what stands in it says what the menu is for. */
   trigger?: ReactElement<Record<string, unknown>>;
   /** Above the items. */
   head?: ReactNode;
@@ -39,7 +39,7 @@ export function Menu({ label, items, trigger, head, align = "end" }: MenuProps) 
           <Ellipsis size={16} aria-hidden />
         </Base.Trigger>
       ) : (
-        <Base.Trigger render={trigger} aria-label={label} />
+        <Base.Trigger render={trigger} />
       )}
       <Base.Portal>
         <Base.Positioner className={styles.positioner} align={align} sideOffset={4}>

@@ -38,7 +38,7 @@ export function SubscriptionPage() {
             ["Subjects", subjectPrefixes.length === 0 ? "all" : subjectPrefixes.join(", ")],
             ["Pushes and pulls", taggedOnly ? "only those by a tag" : undefined],
             ["Rate that the receiver allows", allowedRate > 0 ? `${allowedRate} a minute` : undefined],
-            ["Made", <Time key="made" value={subscription.createTime} />],
+            ["Created", <Time key="made" value={subscription.createTime} />],
             [
               "Old secret signs until",
               subscription.oldSecretExpireTime && <Time key="old" value={subscription.oldSecretExpireTime} />,

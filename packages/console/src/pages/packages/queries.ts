@@ -1,6 +1,6 @@
-import { type Ecosystem, listArtifacts } from "../../api/gen/libraries.ts";
+import { listArtifacts } from "../../api/gen/libraries.ts";
 import { listQuery } from "../../api/queries.ts";
-import { ECOSYSTEMS } from "./words.ts";
+import { ALL_ECOSYSTEMS, ECOSYSTEMS } from "./words.ts";
 
 const PAGE_SIZE = 100;
 
@@ -13,11 +13,11 @@ export interface PackagesSearch {
 
 /** The packages that the person may see, by name. */
 export function packagesQuery({ q, ecosystem, group }: PackagesSearch) {
-  const ecosystems = ECOSYSTEMS.filter(([, word]) => word === ecosystem).map(([id]): Ecosystem => id);
+  const one = ECOSYSTEMS.filter(([, word]) => word === ecosystem).map(([id]) => id);
   return listQuery(listArtifacts, {
     pageSize: PAGE_SIZE,
+    ecosystems: one.length > 0 ? one : ALL_ECOSYSTEMS,
     ...(q !== undefined && { query: q }),
-    ...(ecosystems.length > 0 && { ecosystems }),
     ...(group !== undefined && { uidp: { descendantsOf: group } }),
   });
 }
