@@ -1,5 +1,6 @@
 import "@fontsource-variable/inter/wght.css";
 import "./ui/tokens.css";
+import "./ui/base.css";
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

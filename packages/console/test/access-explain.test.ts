@@ -18,7 +18,7 @@ test("whether an identity may pull a tag, why not, and after a role is bound tha
   await page.goto(`/access/identity?uid=${identity}`);
   await page.getByRole("link", { name: "May it pull that image?" }).click();
   await page.getByLabel("Image").fill("acme/app:1.0");
-  await page.getByRole("button", { name: "Ask" }).click();
+  await page.getByRole("button", { name: "Check", exact: true }).click();
   await page.getByText(/^No: /).waitFor();
   const steps = page.getByRole("list", { name: "Steps of the decision" });
   await steps.getByText("Failed").first().waitFor();
@@ -34,7 +34,7 @@ test("whether an identity may pull a tag, why not, and after a role is bound tha
   await page.getByText(/^Yes: /).waitFor();
   assert.equal(await steps.getByText("Failed").count(), 0);
   await page.getByLabel("What", { exact: true }).selectOption("push");
-  await page.getByRole("button", { name: "Ask" }).click();
+  await page.getByRole("button", { name: "Check", exact: true }).click();
   await page.waitForURL(/action=push/);
   await page.getByText(/^No: /).waitFor();
   assert.deepEqual(complaints, []);

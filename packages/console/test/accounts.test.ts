@@ -35,7 +35,7 @@ test("the first owner makes a passkey by the first link, invites a person, and t
   await page.getByRole("button", { name: "Account" }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-  await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  await page.getByRole("heading", { name: "First steps" }).waitFor();
 
   const invite = await platform.ok("POST", `/iam/v2/groupInvites/${platform.organization}`, {
     roleUid: await platform.role("editor"),

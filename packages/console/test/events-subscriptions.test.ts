@@ -17,18 +17,18 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
   const receiver = await startReceiver(t);
   const page = await signedIn();
   await page.goto("/events/subscriptions");
-  await page.getByText("No subscriptions yet").waitFor();
+  await page.getByText("No webhooks yet").waitFor();
 
-  await page.getByRole("button", { name: "New subscription" }).click();
+  await page.getByRole("button", { name: "New webhook" }).click();
   await page.getByLabel("Send to").fill("https://user:secret@hooks.example.com/");
   await page.getByLabel("Types").fill("elsewhere.");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   const sink = page.getByRole("textbox", { name: "Send to" });
   await eventually(async () => (await sink.getAttribute("aria-invalid")) === "true");
   assert.equal(await page.getByRole("textbox", { name: "Types" }).getAttribute("aria-invalid"), "true");
   await sink.fill(`${receiver.url}/hook`);
   await page.getByLabel("Types").fill("dev.moorage.api.iam.group.");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   const secret = page.getByRole("group", { name: "secret" });
   assert.match(await secret.innerText(), /^whsec_/);
   const first = await secret.innerText();
@@ -56,7 +56,7 @@ test("a subscription is made, tried, paused, gets a new secret, and is deleted",
 
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText("No subscriptions yet").waitFor();
+  await page.getByText("No webhooks yet").waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -18,7 +18,7 @@ test("a session that is ended elsewhere leads to the sign-in, and back to the pa
   await page.getByRole("heading", { level: 1 }).waitFor();
   const { sessions } = await platform.ok<{ sessions: { uid: string; kind: string }[] }>("GET", "/iam/v2/sessions");
   for (const { uid } of sessions) await platform.ok("DELETE", `/iam/v2/sessions/${uid}`);
-  await page.getByRole("link", { name: "Start", exact: true }).first().click();
+  await page.getByRole("link", { name: "Home", exact: true }).first().click();
   await page.getByText("Your session has ended").waitFor();
   await page.getByText("Sign in with an access token").click();
   await page.getByLabel("Access token").fill(await platform.token());
@@ -39,7 +39,7 @@ test("a right that is taken away while the page is open is gone with the next lo
   await page.getByRole("heading", { level: 1 }).waitFor();
   await platform.ok("DELETE", `/iam/v2/roleBindings/${binding}`);
   await page.reload();
-  await page.getByRole("heading", { name: "Not there, or not for you to see" }).waitFor();
+  await page.getByRole("heading", { name: "Not found" }).waitFor();
 });
 
 test("two tabs are signed in together, and out together", async (t) => {
@@ -60,6 +60,7 @@ test("while the server does not answer the page says so, and goes on by itself",
   const console_ = needs(t, opened);
   if (console_ === undefined) return;
   const page = await console_.signedIn();
+  await page.getByRole("button", { name: "Activity" }).click();
   await page.getByRole("link", { name: "Audit log" }).first().waitFor();
   await codeOf(page, "audit-page");
   await page.context().setOffline(true);

@@ -19,7 +19,7 @@ test("the owner sees jobs, and what garbage collection would remove", async (t) 
   const page = await signedIn();
   await page.getByRole("link", { name: "Installation" }).click();
   await page.getByText(/^(SQLite|PostgreSQL)$/).waitFor();
-  await page.getByRole("button", { name: "Count what it would remove" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   const removed = page.getByRole("status", { name: "What would be removed" });
   assert.match(await removed.innerText(), /Would be freed\s+\d+ B/);
   assert.match(await removed.innerText(), /Tags\s+1/);

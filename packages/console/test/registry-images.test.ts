@@ -19,26 +19,27 @@ test("an image is found by a few letters, and its tags are protected and deleted
   await pushByClient(t, platform, { name: "acme/web-shop", tag: "1.1", text: "1.1" });
   await pushByClient(t, platform, { name: "acme/web-shop", tag: "edge", text: "edge" });
   const page = await signedIn();
-  await page.getByRole("link", { name: "acme/web-shop:edge" }).waitFor();
+  const pushes = page.getByRole("table", { name: "Recent pushes" });
+  await pushes.getByRole("row", { name: /acme\/web-shop.*edge/ }).waitFor();
+  await page.getByRole("link", { name: "Images", exact: true }).first().click();
   await page.getByRole("searchbox", { name: "Find images" }).fill("red pandas");
-  await page.getByRole("button", { name: "Search", exact: true }).click();
   await page
     .getByRole("table", { name: "Search results" })
     .getByRole("link", { name: /^acme\/web-shop@sha256:/ })
     .first()
     .waitFor();
   await page.getByRole("searchbox", { name: "Find images" }).fill("web-sh");
-  await page.getByRole("button", { name: "Search", exact: true }).click();
   await page
     .getByRole("table", { name: "Search results" })
-    .getByRole("link", { name: "acme/web-shop" })
+    .getByRole("link", { name: "acme/web-shop", exact: true })
     .first()
     .click();
   await page.getByRole("heading", { name: "acme/web-shop" }).waitFor();
   const tags = page.getByRole("table", { name: "Tags" });
   await tags.getByRole("link", { name: "edge" }).waitFor();
+  await tags.getByText("amd64", { exact: true }).first().waitFor();
   await tags
-    .getByText(/^amd64 .*B$/)
+    .getByText(/^[0-9.]+ [KM]?i?B$/)
     .first()
     .waitFor();
   await page.getByRole("button", { name: "Tag", exact: true }).click();
@@ -69,12 +70,11 @@ test("tags are filtered by name and deprecated", async (t) => {
   const page = await signedIn();
   await page.goto("/repo?name=acme/till");
   await page.getByRole("link", { name: "nightly" }).waitFor();
-  await page.getByRole("searchbox", { name: "Filter tags by name" }).fill("v1");
-  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await page.getByRole("searchbox", { name: "Find a tag" }).fill("v1");
   await page.getByRole("link", { name: "nightly" }).waitFor({ state: "detached" });
   await page.getByRole("row").filter({ hasText: "v1.0" }).getByRole("checkbox").check();
   await page.getByRole("button", { name: "Deprecate" }).click();
-  await page.getByRole("row").filter({ hasText: "v1.0" }).getByText("deprecated").waitFor();
+  await page.getByRole("row").filter({ hasText: "v1.0" }).getByText("Deprecated").waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -120,7 +120,7 @@ test("the palette finds images and tags as well as pages", async (t) => {
   const page = await signedIn();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   await page.keyboard.press("Control+k");
-  const input = page.getByRole("combobox", { name: "Search or go to" });
+  const input = page.getByRole("combobox", { name: "Search or jump to" });
   await input.fill("baker");
   await page.getByRole("option", { name: /acme\/bakery\s*Image/ }).waitFor();
   await input.fill("v9");
@@ -129,6 +129,6 @@ test("the palette finds images and tags as well as pages", async (t) => {
   await page.waitForURL(/\/tag\?name=acme\/bakery:v9\.0/);
   await page.keyboard.press("Control+k");
   await input.fill("no such thing at all");
-  await page.getByText("Nothing of that name.").waitFor();
+  await page.getByText("Nothing found.").waitFor();
   assert.deepEqual(complaints, []);
 });

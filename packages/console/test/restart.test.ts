@@ -32,6 +32,7 @@ test("while the server is down the page says so; when it is back the person is s
   await page.goto("/sessions");
   await page.getByRole("heading", { level: 1 }).waitFor();
   await codeOf(page, "audit-page");
+  await page.getByRole("button", { name: "Activity" }).click();
 
   await server.stop("SIGKILL");
   await page.getByRole("link", { name: "Audit log" }).first().click();
@@ -48,6 +49,6 @@ test("while the server is down the page says so; when it is back the person is s
     signal: AbortSignal.timeout(30_000),
   });
   assert.equal(made.status, 200);
-  await page.goto("/images");
+  await page.goto("/images?view=flat");
   await page.getByRole("link", { name: "after-the-restart" }).first().waitFor();
 });

@@ -96,7 +96,7 @@ test("10,000 tags and 1,000,000 moves are scrolled without long tasks", OPTIONS,
   const readOn = async (): Promise<void> => {
     const before = await page.getByRole("slider", { name: "Moment" }).getAttribute("aria-valuemin");
     await more.click();
-    await page.locator(`[role=slider]:not([aria-valuemin="${before}"])`).waitFor();
+    await page.locator(`[aria-label=Moment]:not([aria-valuemin="${before}"])`).waitFor();
   };
   for (let left = PAGES_READ; left > 0; left--) await readOn();
   longest["next page"] = await leastOf(readOn);

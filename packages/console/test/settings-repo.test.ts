@@ -22,7 +22,7 @@ after(() => opened?.close());
 
 async function open(page: Page, name: string): Promise<void> {
   await page.goto(`/repo/settings?name=${name}`);
-  await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Description and readme" }).waitFor();
 }
 
 test("a readme is written, rendered, and does nothing that it should not", async (t) => {
@@ -75,12 +75,12 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
   await page.getByRole("row", { name: /build-1/ }).waitFor();
   assert.equal(Object.keys(await repo.tags()).length, 2);
 
-  const immutable = page.getByRole("textbox", { name: "Tags that never move" });
+  const immutable = page.getByRole("textbox", { name: "Immutable tags" });
   await immutable.fill("v[0-9");
   await page.getByRole("button", { name: "Save tag policy" }).click();
   await eventually(async () => (await immutable.getAttribute("aria-invalid")) === "true");
   await immutable.fill("v[0-9].*\nstable");
-  await page.getByLabel("Days that history is kept").fill("30");
+  await page.getByLabel("History retention, days").fill("30");
   await page.getByRole("button", { name: "Save tag policy" }).click();
   await page.getByText("Saved").waitFor();
 
@@ -91,7 +91,7 @@ test("a tag policy is tried before it is saved, and shows what is wrong beside i
   await page.getByRole("button", { name: "Save vulnerability gate" }).click();
   await page.getByRole("alert").getByText("Choose one").waitFor();
   await page.getByLabel("being pulled").check();
-  await page.getByLabel("Days of grace").fill("14");
+  await page.getByLabel("Grace period, days").fill("14");
   await page.getByLabel("What it does").selectOption("GATE_MODE_ENFORCE");
   await page.getByRole("button", { name: "Save vulnerability gate" }).click();
   const policy = await eventually(async () => {
@@ -177,7 +177,7 @@ test("a repo is deleted once its name is written; a viewer reads why not", async
   const { status } = await platform.call("GET", `/registry/v2/repos/${uid}`, { token: await platform.token() });
   assert.equal(status, 404);
   await page.goto("/repo/settings?name=acme/old");
-  await page.getByRole("heading", { name: "Not there, or not for you to see" }).waitFor();
+  await page.getByRole("heading", { name: "Not found" }).waitFor();
   // The router notes the error of a page that could not be loaded.
   assert.deepEqual(
     complaints.filter((text) => !text.includes("There is no repo acme/old")),

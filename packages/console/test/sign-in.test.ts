@@ -12,7 +12,7 @@ test("a person signs in with a token, sees the organizations, and signs out", as
   const { signedIn, complaints } = needs(t, opened) ?? {};
   if (signedIn === undefined) return;
   const page = await signedIn();
-  await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  await page.getByRole("heading", { name: "First steps" }).waitFor();
   await page.getByText("acme", { exact: true }).first().waitFor();
   await page.getByRole("button", { name: "Account" }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();

@@ -48,12 +48,13 @@ test("over a slow network the page that was asked for last is shown", async (t) 
   const page = await signedIn();
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.waitForLoadState("networkidle");
+  await page.getByRole("button", { name: "Activity" }).click();
   await slowDown(page);
   await page.getByRole("link", { name: "Audit log" }).first().click();
-  await page.getByRole("link", { name: "Groups" }).first().click();
-  await page.getByRole("heading", { level: 1, name: "Groups" }).waitFor();
+  await page.getByRole("link", { name: "Packages" }).first().click();
+  await page.getByRole("heading", { level: 1, name: "Packages" }).waitFor();
   await page.waitForLoadState("networkidle");
-  assert.equal(new URL(page.url()).pathname, "/access/groups");
-  assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "Groups");
+  assert.equal(new URL(page.url()).pathname, "/packages");
+  assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "Packages");
   assert.deepEqual(complaints, []);
 });

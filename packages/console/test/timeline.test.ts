@@ -44,7 +44,7 @@ const timeOf = (at: number): number => FIRST_MS + at * HOUR_MS;
 
 /** Waits until the slider stands at that moment. */
 async function standsAt({ page }: Timeline, timeMs: number): Promise<void> {
-  await page.locator(`[role=slider][aria-valuenow="${timeMs}"]`).waitFor();
+  await page.locator(`[aria-label=Moment][aria-valuenow="${timeMs}"]`).waitFor();
 }
 
 test("keys lead from move to move, ten moves, to the first one and to now", async (t) => {
@@ -110,24 +110,46 @@ test("zooming in shows fewer moves around the moment, zooming out all of them ag
   const timeline = await openTag(
     console_,
     "zoom",
-    Array.from({ length: 40 }, (_, at) => digestOf(at)),
+    Array.from({ length: 90 }, (_, at) => digestOf(at)),
   );
   const { page, slider } = timeline;
-  const moment = timeOf(20);
+  const moment = timeOf(40);
   await page.goto(`/tag?name=acme/zoom:1.0&at=${new Date(moment).toISOString()}`);
   await standsAt(timeline, moment);
-  const bars = slider.locator("rect");
-  const zoomIn = page.getByRole("button", { name: "Zoom in" });
-  for (let left = 6; left > 0; left--) await zoomIn.click();
-  const some = await bars.count();
-  assert.ok(some > 5 && some < 40, `${some} bars`);
-  for (let left = 4; left > 0; left--) await zoomIn.click();
-  await slider.getByText(shortOf(20)).waitFor();
-  assert.ok((await bars.count()) < some);
+  const slots = slider.locator("[data-move]");
+  await slots.first().waitFor();
+  const some = await slots.count();
+  assert.ok(some > 5 && some < 90, `${some} moves`);
+  for (let left = 6; left > 0; left--) await page.getByRole("button", { name: "Zoom in" }).click();
+  await slider.getByText(shortOf(40)).waitFor();
+  assert.ok((await slots.count()) < some);
   await standsAt(timeline, moment);
   for (let left = 12; left > 0; left--) await page.getByRole("button", { name: "Zoom out" }).click();
-  await slider.getByText("40 moves").waitFor();
+  await page.getByText("90 moves of 90 shown").waitFor();
+  assert.equal(await slots.count(), 90);
   await standsAt(timeline, moment);
+});
+
+test("the overview shows another part of the history, by pointer and by keys", async (t) => {
+  const console_ = needs(t, opened);
+  if (console_ === undefined) return;
+  const { page, slider } = await openTag(
+    console_,
+    "overview",
+    Array.from({ length: 300 }, (_, at) => digestOf(at)),
+  );
+  const map = page.getByRole("slider", { name: "Part of the history that is shown" });
+  const newest = (): Promise<number> => slider.locator("[data-move]").last().getAttribute("data-move").then(Number);
+  await slider.locator("[data-move]").first().waitFor();
+  assert.equal(await newest(), 0);
+  const box = (await map.boundingBox()) ?? assert.fail("the overview has no place");
+  await page.mouse.click(box.x + 0.2, box.y + box.height / 2);
+  await slider.locator('[data-move="299"]').waitFor();
+  assert.ok((await newest()) > 200);
+  await map.focus();
+  await page.keyboard.press("ArrowRight");
+  await slider.locator('[data-move="299"]').waitFor({ state: "detached" });
+  assert.deepEqual(console_.complaints, []);
 });
 
 test("a tag that was deleted, and one with a single move", async (t) => {
@@ -140,10 +162,10 @@ test("a tag that was deleted, and one with a single move", async (t) => {
   await deleted.page.keyboard.press("Home");
   await deleted.page.getByText(digestOf(1), { exact: true }).first().waitFor();
   const single = await openTag(console_, "single", [digestOf(7)]);
-  assert.equal(await single.slider.locator("rect").count(), 1);
+  assert.equal(await single.slider.locator("[data-move]").count(), 1);
   await single.page.getByRole("button", { name: "Earlier move" }).click();
   await standsAt(single, FIRST_MS);
   await single.page.goto("/tag?name=acme/single:never");
-  await single.page.getByText("This tag never was").waitFor();
+  await single.page.getByText("No such tag").waitFor();
   assert.deepEqual(console_.complaints, []);
 });

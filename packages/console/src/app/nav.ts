@@ -1,11 +1,172 @@
-import { accessNav } from "../pages/access/nav.ts";
-import { eventsNav } from "../pages/events/nav.ts";
-import { operationsNav } from "../pages/operations/nav.ts";
-import { registryNav } from "../pages/registry/nav.ts";
-import { securityNav } from "../pages/security/nav.ts";
-import type { NavGroup } from "../routing/nav-group.ts";
+import type { LucideIcon } from "lucide-react";
+import { Activity, Container, House, Package, Server, Shield, Users } from "lucide-react";
 
-/** The navigation at the side, and what the palette offers. */
-export const NAV: readonly NavGroup[] = [registryNav, securityNav, accessNav, eventsNav, operationsNav].filter(
-  ({ items }) => items.length > 0,
-);
+/** A page of the navigation, or a tab of one. */
+export interface NavPage {
+  to: string;
+  label: string;
+  /** Other words that people look for it by, in small letters. */
+  words?: string;
+}
+
+/** A page of the navigation with the pages that are its tabs; the first tab is the page itself. */
+interface NavItem extends NavPage {
+  tabs?: readonly NavPage[];
+  /** Pages about one thing out of its lists. */
+  details?: readonly string[];
+}
+
+/** A place of the navigation. One without items is a page itself. */
+export interface NavPlace extends NavItem {
+  icon: LucideIcon;
+  items?: readonly NavItem[];
+}
+
+const home: NavPlace = { to: "/", label: "Home", icon: House, words: "start dashboard overview" };
+
+const images: NavPlace = {
+  to: "/images",
+  label: "Images",
+  icon: Container,
+  words: "repos repository repositories registry containers tags artifacts mirrors",
+  details: ["/repo", "/repo/settings", "/tag", "/image", "/compare"],
+};
+
+const packages: NavPlace = {
+  to: "/packages",
+  label: "Packages",
+  icon: Package,
+  words: "library libraries artifacts npm pypi python maven java javascript",
+};
+
+const security: NavPlace = {
+  to: "/vulnerabilities",
+  label: "Security",
+  icon: Shield,
+  items: [
+    {
+      to: "/vulnerabilities",
+      label: "Findings",
+      words: "vulnerabilities cves scanner issues",
+      details: ["/vulnerability"],
+    },
+    { to: "/advisories", label: "Advisories", words: "vex openvex csaf", details: ["/advisory"] },
+  ],
+};
+
+const access: NavPlace = {
+  to: "/access/bindings",
+  label: "Access",
+  icon: Users,
+  items: [
+    {
+      to: "/access/bindings",
+      label: "People",
+      words: "users members permissions rights",
+      tabs: [
+        { to: "/access/bindings", label: "Members", words: "role bindings access permissions users team" },
+        { to: "/access/identities", label: "Directory", words: "identities users people accounts" },
+        { to: "/access/invites", label: "Invites", words: "invitations onboarding" },
+        { to: "/access/mappings", label: "Groups from providers", words: "external groups mappings teams" },
+        { to: "/access/groups", label: "Groups", words: "folders organizations teams projects namespaces" },
+        { to: "/access/personal-tokens", label: "Personal tokens", words: "passwords pat people" },
+      ],
+      details: ["/access/identity", "/access/group"],
+    },
+    {
+      to: "/access/machines",
+      label: "Machines",
+      words: "robots service accounts ci identities workloads bots",
+      tabs: [
+        { to: "/access/machines", label: "CI and push tokens", words: "robots service accounts machines oidc bots" },
+        { to: "/access/pull-tokens", label: "Pull tokens", words: "robots deploy kubernetes imagepullsecret password" },
+        { to: "/access/associations", label: "Cloud accounts", words: "aws gcp azure accounts elsewhere" },
+      ],
+    },
+    { to: "/access/roles", label: "Roles", words: "permissions capabilities rights", details: ["/access/role"] },
+    {
+      to: "/access/providers",
+      label: "Sign-in",
+      words: "sso login oidc okta authentication",
+      tabs: [
+        { to: "/access/providers", label: "Identity providers", words: "sso oidc okta login authentication" },
+        { to: "/access/terms", label: "Terms", words: "terms of use agreement license" },
+      ],
+    },
+    { to: "/access/explain", label: "Check access", words: "who may do what explain permissions denied why" },
+  ],
+};
+
+const activity: NavPlace = {
+  to: "/events",
+  label: "Activity",
+  icon: Activity,
+  items: [
+    { to: "/events", label: "Events", words: "live feed stream" },
+    {
+      to: "/events/subscriptions",
+      label: "Webhooks",
+      words: "subscriptions notifications hooks deliveries dead letters",
+      details: ["/events/subscription"],
+    },
+    { to: "/audit", label: "Audit log", words: "history who did what trail csv" },
+  ],
+};
+
+const system: NavPlace = {
+  to: "/operations",
+  label: "System",
+  icon: Server,
+  items: [
+    {
+      to: "/operations",
+      label: "Overview",
+      words: "installation operations jobs garbage collection health version",
+      tabs: [
+        { to: "/operations", label: "Overview", words: "installation jobs garbage collection health version" },
+        { to: "/sessions", label: "Sessions", words: "signed in browsers devices log out" },
+      ],
+    },
+    { to: "/operations/storage", label: "Storage", words: "disk space usage size quota" },
+    { to: "/operations/feeds", label: "Feeds", words: "vulnerability data scanners osv kev epss presets" },
+  ],
+};
+
+/** The places of the console, as the navigation shows them. */
+export const PLACES: readonly NavPlace[] = [home, images, packages, security, access, activity, system];
+
+/** The places before the gap in the navigation, which a phone has at its foot. */
+export const FIRST_PLACES = 4;
+
+/** Where a page stands: its place, the page of the navigation, and the tab of that, as far as there are such. */
+export interface Where {
+  place: NavPlace;
+  item: NavItem;
+  tab: NavPage | undefined;
+  /** Whether it is a page about one thing out of the lists. */
+  isDetail: boolean;
+}
+
+/** Where the page with this path stands; undefined for one that is in no place. */
+export function whereIs(pathname: string): Where | undefined {
+  for (const place of PLACES)
+    for (const item of place.items ?? [place]) {
+      const tab = item.tabs?.find(({ to }) => to === pathname);
+      const isDetail = item.details?.includes(pathname) ?? false;
+      if (item.to === pathname || tab !== undefined || isDetail) return { place, item, tab, isDetail };
+    }
+  return undefined;
+}
+
+/** All pages that can be gone to, each once, with the words that they are found by. */
+export function allPages(): (NavPage & { place: string })[] {
+  return PLACES.flatMap((place) =>
+    (place.items ?? [place]).flatMap((item) =>
+      (item.tabs ?? [item]).map((page) => ({
+        ...page,
+        words: [page.to === item.to ? item.words : "", page.words, place.label].join(" ").toLowerCase(),
+        place: item.label === page.label ? place.label : `${place.label}, ${item.label}`,
+      })),
+    ),
+  );
+}

@@ -1,106 +1,196 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useEffect, useState } from "react";
-import { search } from "../api/gen/registry.ts";
-import { query } from "../api/queries.ts";
-import { hitOf } from "../pages/registry/hit.ts";
-import { MIN_LETTERS } from "../pages/registry/queries.ts";
-import { NAV } from "./nav.ts";
+import {
+  ArrowRight,
+  Bot,
+  Container,
+  Hash,
+  type LucideIcon,
+  Package,
+  Search,
+  ShieldAlert,
+  Tag,
+  User,
+  Zap,
+} from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { useFound } from "./palette-found.ts";
+import { isMachine } from "../lib/identity-name.tsx";
+import { ecosystemWord } from "../pages/packages/words.ts";
+import { findActions, findPages, vulnerabilityOf } from "./palette-pages.ts";
 import styles from "./palette.module.css";
 
-// More do not fit into the list.
-const MAX_FOUND = 10;
-// A search begins when the typing pauses.
-const PAUSE_MS = 200;
+const MAX_PAGES = 6;
+const ICONS: Readonly<Record<string, LucideIcon>> = { Image: Container, Tag, Digest: Hash, Label: Tag };
 
 interface Choice {
   id: string;
+  group: string;
+  icon: LucideIcon;
   label: string;
   detail: string;
-  open: () => void;
+  to: string;
 }
 
-/** A list that is narrowed by typing: pages of the console, and images by a few letters. */
+/** A list that is narrowed by typing: pages, actions, and what the server has of that name. `>`: actions alone. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const go = (to: string) => (): void => {
+  const list = useRef<HTMLDivElement>(null);
+  const { choices, isBusy } = useChoices(text);
+  const open = (choice: Choice | undefined, isTab: boolean): void => {
+    if (choice === undefined) return;
+    if (isTab) window.open(choice.to, "_blank", "noopener");
+    else void navigate({ href: choice.to });
     onClose();
-    void navigate({ href: to });
   };
-  const wanted = text.trim().toLowerCase();
-  const [asked, setAsked] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(text.trim()), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const isSearch = asked.length >= MIN_LETTERS;
-  const found = useQuery({
-    ...query(search, { query: asked, pageSize: MAX_FOUND }),
-    enabled: isSearch,
-    placeholderData: keepPreviousData,
-  });
-  const hits = isSearch && wanted !== "" ? (found.data?.results ?? []).map(hitOf) : [];
-  const pages: Choice[] = NAV.flatMap(({ label: group, items }) =>
-    items.map(({ to, label }) => ({ id: to, label, detail: group, open: go(to) })),
-  ).filter(({ label, detail }) => `${detail} ${label}`.toLowerCase().includes(wanted));
-  const choices = [
-    ...pages,
-    ...hits.map(({ id, kind, text: label, href }) => ({ id, label, detail: kind, open: go(href) })),
-  ];
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
       setAt((at + step + choices.length) % Math.max(choices.length, 1));
-    } else if (event.key === "Enter") choices[at]?.open();
+    } else if (event.key === "Enter") open(choices[at], event.ctrlKey || event.metaKey);
   };
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+  const groups = [...new Set(choices.map(({ group }) => group))];
   return (
-    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+    <Base.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
         <Base.Popup className={styles.popup}>
-          <Base.Title className="visually-hidden">Search or go to</Base.Title>
-          <input
-            className={styles.input}
-            placeholder="Search or go to…"
-            aria-label="Search or go to"
-            role="combobox"
-            aria-expanded
-            aria-controls="palette"
-            aria-activedescendant={choices[at] && `palette-${at}`}
-            value={text}
-            onChange={(event) => {
-              setText(event.target.value);
-              setAt(0);
-            }}
-            onKeyDown={onKey}
-          />
-          <ul id="palette" role="listbox" aria-label="What was found" className={styles.list}>
-            {choices.map(({ id, label, detail, open }, index) => (
-              <li
-                key={id}
-                id={`palette-${index}`}
-                role="option"
-                aria-selected={index === at}
-                className={styles.choice}
-                onPointerMove={() => setAt(index)}
-                onClick={open}
-              >
-                <span>{label}</span>
-                <small>{detail}</small>
-              </li>
+          <Base.Title className="visually-hidden">Search or jump to</Base.Title>
+          <div className={styles.head}>
+            <Search size={18} aria-hidden />
+            <input
+              className={styles.input}
+              placeholder="Images, tags, digests, packages, CVEs, people, pages"
+              aria-label="Search or jump to"
+              role="combobox"
+              aria-expanded
+              aria-controls="palette"
+              aria-activedescendant={choices[at] && `palette-${at}`}
+              maxLength={200}
+              value={text}
+              onChange={(event) => {
+                setText(event.target.value);
+                setAt(0);
+              }}
+              onKeyDown={onKey}
+            />
+          </div>
+          <div ref={list} id="palette" role="listbox" aria-label="Results" className={styles.list}>
+            {groups.map((group) => (
+              <div key={group} role="group" aria-label={group}>
+                <div className={styles.group} aria-hidden>
+                  {group}
+                </div>
+                {choices.map((choice, index) =>
+                  choice.group === group ? (
+                    <Row
+                      key={choice.id}
+                      choice={choice}
+                      index={index}
+                      isAt={index === at}
+                      onPoint={() => setAt(index)}
+                      onOpen={(isTab) => open(choice, isTab)}
+                    />
+                  ) : null,
+                )}
+              </div>
             ))}
-          </ul>
-          {choices.length === 0 && (
-            <p className={styles.none}>
-              {found.isFetching || text.trim() !== asked ? "Searching…" : "Nothing of that name."}
-            </p>
-          )}
+          </div>
+          {choices.length === 0 && <p className={styles.none}>{isBusy ? "Searching…" : "Nothing found."}</p>}
+          <div className={styles.foot} aria-hidden>
+            <kbd>↑↓</kbd> move <kbd>Enter</kbd> open <kbd>Ctrl Enter</kbd> new tab
+            <span>
+              <kbd>&gt;</kbd> actions only
+            </span>
+          </div>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
   );
+}
+
+interface RowProps {
+  choice: Choice;
+  index: number;
+  isAt: boolean;
+  onPoint: () => void;
+  onOpen: (isTab: boolean) => void;
+}
+
+function Row({ choice: { icon: Icon, label, detail }, index, isAt, onPoint, onOpen }: RowProps) {
+  return (
+    <div
+      id={`palette-${index}`}
+      role="option"
+      aria-selected={isAt}
+      className={styles.choice}
+      onPointerMove={onPoint}
+      onClick={(event) => onOpen(event.ctrlKey || event.metaKey)}
+    >
+      <Icon size={16} strokeWidth={1.75} aria-hidden />
+      <b>{label}</b>
+      <span>{detail}</span>
+      {isAt && <kbd aria-hidden>Enter</kbd>}
+    </div>
+  );
+}
+
+function useChoices(text: string): { choices: Choice[]; isBusy: boolean } {
+  const isActions = text.startsWith(">");
+  const wanted = (isActions ? text.slice(1) : text).trim();
+  const found = useFound(wanted, !isActions);
+  const actions = findActions(wanted).map(({ label, detail, to }) => choice("Actions", Zap, label, detail, to));
+  if (isActions) return { choices: actions, isBusy: false };
+  const pages = findPages(wanted).map(({ label, detail, to }) => choice("Pages", ArrowRight, label, detail, to));
+  // Without letters: where to go, and nothing that would have to be read.
+  if (wanted === "") return { choices: pages, isBusy: false };
+  const id = vulnerabilityOf(wanted);
+  return {
+    isBusy: found.isBusy,
+    choices: [
+      ...(id === undefined
+        ? []
+        : [
+            choice(
+              "Vulnerabilities",
+              ShieldAlert,
+              id,
+              "affected images",
+              `/vulnerability?id=${encodeURIComponent(id)}`,
+            ),
+          ]),
+      ...pages.slice(0, MAX_PAGES),
+      ...found.images.map(({ id: key, kind, text: label, href }) => ({
+        ...choice("Images, tags and digests", ICONS[kind] ?? Container, label, kind, href),
+        id: key,
+      })),
+      ...found.packages.map(({ uid, name, ecosystem }) => ({
+        ...choice("Packages", Package, name, ecosystemWord(ecosystem), `/packages?q=${encodeURIComponent(name)}`),
+        id: uid,
+      })),
+      ...found.people.map((each) => ({
+        ...choice(
+          "People and machines",
+          isMachine(each) ? Bot : User,
+          each.name || each.email,
+          each.email,
+          identityPage(each.uid),
+        ),
+        id: each.uid,
+      })),
+      ...actions,
+    ],
+  };
+}
+
+const identityPage = (uid: string): string => `/access/identity?uid=${encodeURIComponent(uid)}`;
+
+function choice(group: string, icon: LucideIcon, label: string, detail: string, to: string): Choice {
+  return { id: `${group} ${to}`, group, icon, label, detail, to };
 }

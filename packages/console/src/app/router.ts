@@ -1,6 +1,8 @@
 import { createRouter } from "@tanstack/react-router";
 import { forgetToken } from "../api/session.ts";
 import { createQueryClient } from "./query-client.ts";
+import { Failed } from "../routing/error-page.tsx";
+import { Missing } from "../routing/no-page.tsx";
 import { sessionQuery } from "../routing/root.ts";
 import { routeTree } from "./routes.ts";
 import { parseSearch, stringifySearch } from "../routing/search-params.ts";
@@ -14,6 +16,9 @@ export const router = createRouter({
   context: { queryClient },
   parseSearch,
   stringifySearch,
+  // Within the frame: the page alone is replaced.
+  defaultErrorComponent: Failed,
+  defaultNotFoundComponent: Missing,
   defaultPreload: "intent",
   // The query client knows what is fresh.
   defaultPreloadStaleTime: 0,

@@ -1,18 +1,23 @@
-import { lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { accessRoutes } from "../pages/access/routes.ts";
 import { compareRoute } from "../pages/compare/route.ts";
 import { eventsRoutes } from "../pages/events/routes.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { operationsRoutes } from "../pages/operations/routes.ts";
+import { packagesRoute } from "../pages/packages/routes.ts";
 import { profileRoute } from "../pages/profile/account/routes.ts";
 import { personalTokensRoutes } from "../pages/profile/tokens/routes.ts";
 import { registryRoutes } from "../pages/registry/routes.ts";
 import { repoSettingsRoutes } from "../pages/repo-settings/routes.ts";
 import { securityRoutes } from "../pages/security/routes.ts";
 import { inviteRoute, linkRoute, loginRoute, programRoute, recoverRoute } from "../pages/sign-in/routes.ts";
+import { Missing } from "../routing/no-page.tsx";
 import { rootRoute, shellRoute } from "../routing/root.ts";
 
 shellRoute.update({ component: lazyRouteComponent(() => import("./shell.tsx"), "Shell") });
+
+/** Any other address: within the frame, too. */
+const noPageRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: Missing });
 
 /** All pages. The routes of an area stand in its folder. */
 export const routeTree = rootRoute.addChildren([
@@ -24,6 +29,7 @@ export const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     homeRoute,
     compareRoute,
+    packagesRoute,
     ...registryRoutes,
     ...repoSettingsRoutes,
     ...securityRoutes,
@@ -32,5 +38,6 @@ export const routeTree = rootRoute.addChildren([
     ...operationsRoutes,
     ...personalTokensRoutes,
     profileRoute,
+    noPageRoute,
   ]),
 ]);

@@ -1,49 +1,84 @@
-import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Link, Outlet, useRouter, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { PageSkeleton } from "../ui/skeleton.tsx";
+import { PlaceTabs } from "../ui/page.tsx";
+import { Tabs } from "../ui/tabs.tsx";
+import { Bar } from "./bar.tsx";
+import { Dock } from "./dock.tsx";
 import { followLinks } from "./follow-links.ts";
-import { Header } from "./header.tsx";
+import { useKeys } from "./keys.ts";
 import { loadPages } from "./load-pages.ts";
+import { whereIs } from "./nav.ts";
 import { Offline } from "./offline.tsx";
-import { Side } from "./side.tsx";
+import { ofGroup, Side } from "./side.tsx";
+import { readStored, store } from "../lib/stored.ts";
 import styles from "./shell.module.css";
 
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component })));
 
-/** The frame around all pages: header, navigation, palette. */
+const NARROW = "narrow";
+const SKELETON_MS = 150;
+
+/** The frame around all pages: navigation, breadcrumbs, palette. */
 export function Shell() {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [isNavOpen, setNavOpen] = useState(false);
-  const { isLoading, pathname } = useRouterState({
-    select: ({ isLoading: loading, location }) => ({ isLoading: loading, pathname: location.pathname }),
+  const [isNarrow, setNarrow] = useState(() => readStored(NARROW) === "1");
+  const { isLoading, isLeaving, pathname } = useRouterState({
+    select: ({ isLoading: loading, location, resolvedLocation }) => ({
+      isLoading: loading,
+      // A page with other filters is the same page: what it shows stays while it loads.
+      isLeaving: loading && resolvedLocation !== undefined && resolvedLocation.pathname !== location.pathname,
+      pathname: location.pathname,
+    }),
     structuralSharing: true,
   });
   useEffect(() => setNavOpen(false), [pathname]);
   const router = useRouter();
   useEffect(() => loadPages(router), [router]);
   useEffect(() => followLinks(router), [router]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      setPaletteOpen(true);
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
+  const fold = (): void => {
+    store(NARROW, isNarrow ? undefined : "1");
+    setNarrow(!isNarrow);
+  };
+  useKeys({ onSearch: () => setPaletteOpen(true), onFold: fold });
+  const tabs = useMemo(() => tabsOf(pathname), [pathname]);
+  const isSkeleton = useDelayed(isLeaving, SKELETON_MS);
   return (
-    <div className={styles.shell}>
+    <div className={`${styles.shell} ${isNarrow ? styles.narrow : ""}`}>
       <a className={styles.skip} href="#main">
         Skip to the content
       </a>
-      <Header onSearch={() => setPaletteOpen(true)} isNavOpen={isNavOpen} onNav={() => setNavOpen(!isNavOpen)} />
-      <div className={styles.progress} data-active={isLoading || undefined} role="status">
-        <span className="visually-hidden">{isLoading ? "Loading" : ""}</span>
+      <Side
+        pathname={pathname}
+        isNarrow={isNarrow && !isNavOpen}
+        onNarrow={fold}
+        isOpen={isNavOpen}
+        onClose={() => setNavOpen(false)}
+        onSearch={() => {
+          setNavOpen(false);
+          setPaletteOpen(true);
+        }}
+      />
+      <div className={styles.panel}>
+        <Bar
+          pathname={pathname}
+          isLoading={isLoading}
+          isNavOpen={isNavOpen}
+          onNav={() => setNavOpen(!isNavOpen)}
+          onSearch={() => setPaletteOpen(true)}
+        />
+        <main id="main" className={styles.main} tabIndex={-1}>
+          <Offline />
+          {isSkeleton && <PageSkeleton />}
+          <div hidden={isSkeleton}>
+            <PlaceTabs value={tabs}>
+              <Outlet />
+            </PlaceTabs>
+          </div>
+        </main>
       </div>
-      <Side isOpen={isNavOpen} />
-      <main id="main" className={styles.main} tabIndex={-1}>
-        <Offline />
-        <Outlet />
-      </main>
+      <Dock pathname={pathname} isOpen={isNavOpen} onMore={() => setNavOpen(!isNavOpen)} />
       {isPaletteOpen && (
         <Suspense>
           <Palette onClose={() => setPaletteOpen(false)} />
@@ -51,4 +86,36 @@ export function Shell() {
       )}
     </div>
   );
+}
+
+/** The tabs of the place that the page is a tab of. */
+function tabsOf(pathname: string) {
+  const { item, tab } = whereIs(pathname) ?? {};
+  if (item?.tabs === undefined || tab === undefined) return undefined;
+  return (
+    <Tabs label={item.label}>
+      {item.tabs.map(({ to, label }) => (
+        <Link
+          key={to}
+          to={to}
+          search={ofGroup}
+          activeOptions={{ exact: true, includeSearch: false }}
+          aria-current={to === pathname ? "page" : undefined}
+        >
+          {label}
+        </Link>
+      ))}
+    </Tabs>
+  );
+}
+
+/** True once `value` was true for so many milliseconds. */
+function useDelayed(value: boolean, ms: number): boolean {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    if (!value) return setLate(false);
+    const timer = setTimeout(() => setLate(true), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return value && isLate;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getIdentity } from "../api/gen/iam.ts";
+import { getIdentity, type Identity } from "../api/gen/iam.ts";
 import { query } from "../api/queries.ts";
 import { shortUid } from "./uid.ts";
 
@@ -14,4 +14,9 @@ export function IdentityName({ uid, none = "nobody" }: { uid: string; none?: str
       {data?.name || data?.email || shortUid(uid)}
     </a>
   );
+}
+
+/** Whether it is a program: people sign in through a provider or with an account, and have none of these. */
+export function isMachine({ claimMatch, staticKeys, awsIdentity, servicePrincipal }: Identity): boolean {
+  return [claimMatch, staticKeys, awsIdentity, servicePrincipal].some((each) => each !== undefined);
 }

@@ -1,25 +1,38 @@
-const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
-  ["year", 31_557_600_000],
-  ["month", 2_629_800_000],
-  ["week", 604_800_000],
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-];
-const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MAX_RELATIVE_DAYS = 7;
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "long" });
+const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
+const dayOfYear = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", year: "numeric" });
 
-/** The distance of an RFC 3339 time from now in words: `3 hours ago`, `in 2 days`, `just now`. */
+/**
+ * The distance of an RFC 3339 time from now in words: `just now`, `12 min ago`, `3 h ago`, `yesterday`, `in 2 days`. From
+ * a week on it is the date, `Nov 9`, with the year when that is another one.
+ */
 export function relativeTime(value: string, nowMs: number): string {
-  const distanceMs = Date.parse(value) - nowMs;
-  if (Number.isNaN(distanceMs)) return value;
-  for (const [unit, ms] of UNITS)
-    if (Math.abs(distanceMs) >= ms) return words.format(Math.trunc(distanceMs / ms), unit);
-  return distanceMs > 0 ? "in a moment" : "just now";
+  const timeMs = Date.parse(value);
+  if (Number.isNaN(timeMs)) return value;
+  const distanceMs = Math.abs(timeMs - nowMs);
+  const isPast = timeMs <= nowMs;
+  const words = (text: string): string => (isPast ? `${text} ago` : `in ${text}`);
+  if (distanceMs < MINUTE_MS) return isPast ? "just now" : "in a moment";
+  if (distanceMs < HOUR_MS) return words(`${Math.trunc(distanceMs / MINUTE_MS)} min`);
+  if (distanceMs < DAY_MS) return words(`${Math.trunc(distanceMs / HOUR_MS)} h`);
+  const days = Math.trunc(distanceMs / DAY_MS);
+  if (days === 1) return isPast ? "yesterday" : "tomorrow";
+  if (days <= MAX_RELATIVE_DAYS) return words(`${days} days`);
+  const isThisYear = new Date(timeMs).getFullYear() === new Date(nowMs).getFullYear();
+  return (isThisYear ? day : dayOfYear).format(timeMs);
 }
 
 /** The time to the second with its zone, in the reader's time zone. */
 export function exactTime(value: string): string {
   const ms = Date.parse(value);
   return Number.isNaN(ms) ? value : exact.format(ms);
+}
+
+/** Whether a time says something: images that are built to be the same twice carry the first second of 1970. */
+export function isRecorded(value: string): boolean {
+  return Number.isNaN(Date.parse(value)) || Date.parse(value) >= DAY_MS;
 }

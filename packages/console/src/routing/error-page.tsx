@@ -1,9 +1,15 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { useRouter } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { ApiError } from "../api/errors.ts";
 import { Button } from "../ui/button.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Page, Row } from "../ui/page.tsx";
+import { NoSuch } from "./no-page.tsx";
+
+const NearestImage = lazy(() =>
+  import("./nearest-image.tsx").then(({ NearestImage: component }) => ({ default: component })),
+);
 
 /** In place of a page whose data could not be read. */
 export function Failed({ error, reset }: ErrorComponentProps) {
@@ -12,6 +18,10 @@ export function Failed({ error, reset }: ErrorComponentProps) {
     reset();
     void router.invalidate();
   };
+  if (error instanceof ApiError && error.status === 404) {
+    const { name = "" } = router.state.location.search as { name?: string };
+    return <NoSuch>{name === "" ? "It does not exist, or you have no access to it." : <Image name={name} />}</NoSuch>;
+  }
   return (
     <Page title={titleOf(error)}>
       <ErrorNote error={error} />
@@ -25,9 +35,19 @@ export function Failed({ error, reset }: ErrorComponentProps) {
   );
 }
 
+function Image({ name }: { name: string }) {
+  return (
+    <>
+      There is no <strong>{name}</strong>, or you have no access to it.
+      <Suspense>
+        <NearestImage name={name} />
+      </Suspense>
+    </>
+  );
+}
+
 function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return "This page failed";
-  if (error.status === 404) return "Not there, or not for you to see";
   if (error.status === 403) return "You may not see this";
   if (error.status === 0) return "The server does not answer";
   return "The server could not answer";

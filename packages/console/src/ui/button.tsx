@@ -6,8 +6,12 @@ import type { Hint } from "./hint.tsx";
 let loaded: typeof Hint | undefined;
 
 export interface ButtonProps extends Omit<ComponentProps<"button">, "disabled"> {
-  /** `primary`: what the page is for; `danger`: what cannot be taken back. */
-  look?: "primary" | "plain" | "danger" | "quiet";
+  /**
+   * `primary`: what the page is for, once a page; `danger`: leads to what cannot be taken back; `solidDanger`: does it.
+   */
+  look?: "primary" | "plain" | "danger" | "solidDanger" | "quiet";
+  /** Lower, for rows and heads of cards. */
+  isSmall?: boolean;
   /**
    * Why the button does nothing now. It stays where it is and can be reached by keyboard, so that the reason can be
    * read.
@@ -23,6 +27,7 @@ export function Button({
   look = "plain",
   disabledReason,
   isBusy = false,
+  isSmall = false,
   icon,
   children,
   className = "",
@@ -35,7 +40,15 @@ export function Button({
     <button
       {...rest}
       type={type}
-      className={`${styles.button} ${styles[look]} ${className}`}
+      className={[
+        styles.button,
+        styles[look],
+        isSmall && styles.small,
+        children === undefined && styles.icon,
+        className,
+      ]
+        .filter(Boolean)
+        .join(" ")}
       aria-disabled={isDisabled || undefined}
       aria-busy={isBusy || undefined}
       onClick={(event) => {

@@ -4,6 +4,10 @@ import type { ReactNode } from "react";
 export interface Column<Row> {
   id: string;
   header: string;
+  /** In place of the header's text, which names the column all the same. */
+  head?: ReactNode;
+  /** What can be done with a row: seen when the pointer or the focus is in it. */
+  isActions?: boolean;
   cell: (row: Row) => ReactNode;
   orderBy?: string;
   /** Numbers stand at the end. */

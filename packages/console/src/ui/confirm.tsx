@@ -42,7 +42,12 @@ export function Confirm(props: ConfirmProps) {
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look={look} disabledReason={disabledReason} isBusy={state.isBusy} onClick={() => void confirm()}>
+          <Button
+            look={look === "danger" ? "solidDanger" : look}
+            disabledReason={disabledReason}
+            isBusy={state.isBusy}
+            onClick={() => void confirm()}
+          >
             {action}
           </Button>
         </>

@@ -21,7 +21,12 @@ interface HeadProps<Row> {
 /** A heading; a press on one that can be sorted by asks the server for that order, or its reverse. */
 export function Head<Row>({ column, order = "", onOrder }: HeadProps<Row>) {
   const { orderBy, header } = column;
-  if (orderBy === undefined || onOrder === undefined) return <th className={classOf(column)}>{header}</th>;
+  if (orderBy === undefined || onOrder === undefined)
+    return (
+      <th className={classOf(column)}>
+        {column.isActions ? <span className="visually-hidden">{header}</span> : (column.head ?? header)}
+      </th>
+    );
   const [field, direction] = order.split(" ");
   const isOrdered = field === orderBy;
   const isDescending = isOrdered && direction === "desc";

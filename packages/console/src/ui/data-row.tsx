@@ -40,6 +40,8 @@ function PlainRow<Row>({ id, row, index, columns, isPassing, isSelected, onToggl
 /** A row of a table. It is made again only when something about it changes, not at each step of scrolling. */
 export const DataRow = memo(PlainRow) as typeof PlainRow;
 
-export function classOf({ align, isMinor }: { align?: "start" | "end"; isMinor?: boolean }): string {
-  return [align === "end" ? styles.end : "", isMinor ? styles.minor : ""].join(" ").trim();
+export function classOf({ align, isMinor, isActions }: Pick<Column<never>, "align" | "isMinor" | "isActions">): string {
+  return [align === "end" && styles.end, isMinor && styles.minor, isActions && styles.actions]
+    .filter(Boolean)
+    .join(" ");
 }

@@ -1,7 +1,7 @@
 import { type ColumnDef, type RowData, rowSelectionFeature, tableFeatures, useTable } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { count } from "../lib/bytes.ts";
+import { count, counted } from "../lib/bytes.ts";
 import { Gap, Head } from "./data-head.tsx";
 import { DataRow } from "./data-row.tsx";
 import styles from "./data-table.module.css";
@@ -26,14 +26,32 @@ export interface DataTableProps<Row> {
   /** Fetches the next page; called before its rows are seen. */
   onMore?: (() => void) | undefined;
   isLoadingMore?: boolean;
+  /** What a row is, for the line below the table, such as "image". */
+  rowWord?: string;
+  /** Whether rows have two lines. */
+  isTall?: boolean;
 }
 
-const ROW_PX = 45;
+// Those of the tokens: fingers need more height.
+const TALL_PX = 52;
+const ROW_PX = window.matchMedia("(pointer: coarse)").matches ? TALL_PX : 40;
 const OVERSCAN = 12;
 
 /** A table of any length: only the rows that are seen are in the page. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { label, rows, columns, idOf, total, onMore, isLoadingMore = false, selected, onSelect } = props;
+  const {
+    label,
+    rows,
+    columns,
+    idOf,
+    total,
+    onMore,
+    isLoadingMore = false,
+    selected,
+    onSelect,
+    rowWord = "row",
+    isTall = false,
+  } = props;
   const body = useRef<HTMLTableElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -41,7 +59,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   }, [rows.length === 0]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => (isTall ? TALL_PX : ROW_PX),
     overscan: OVERSCAN,
     scrollMargin: top,
   });
@@ -86,7 +104,12 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   }, []);
   return (
     <div className={styles.frame}>
-      <table ref={body} className={styles.table} aria-label={label} aria-rowcount={(total ?? rows.length) + 1}>
+      <table
+        ref={body}
+        className={`${styles.table} ${isTall ? styles.tall : ""}`}
+        aria-label={label}
+        aria-rowcount={(total ?? rows.length) + 1}
+      >
         <thead>
           <tr aria-rowindex={1}>
             {isSelecting && (
@@ -122,8 +145,14 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         </tbody>
       </table>
       <p className={styles.foot} role="status">
-        {isLoadingMore ? "Loading more…" : total === undefined ? "" : `${count(rows.length)} of ${count(total)} loaded`}
+        {isLoadingMore ? "Loading more…" : total === undefined ? "" : footWords(rows.length, total, rowWord)}
       </p>
     </div>
   );
+}
+
+/** `5 images`, or `100 of 2,140 images` while not all are here. */
+function footWords(rows: number, total: number, word: string): string {
+  const many = word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
+  return rows >= total ? counted(total, word, many) : `${count(rows)} of ${counted(total, word, many)}`;
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Inbox } from "lucide-react";
 import { Command } from "./command.tsx";
 import styles from "./notes.module.css";
 
@@ -15,6 +16,7 @@ export interface EmptyProps {
 export function Empty({ title, children, command }: EmptyProps) {
   return (
     <div className={styles.empty}>
+      <Inbox size={24} strokeWidth={1.5} aria-hidden />
       <h2>{title}</h2>
       {children !== undefined && <div>{children}</div>}
       {command !== undefined && <Command text={command} />}

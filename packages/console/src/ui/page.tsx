@@ -1,44 +1,52 @@
-import { type ReactNode, useEffect } from "react";
+import { createContext, type ReactNode, useContext, useEffect } from "react";
+import { showTitle } from "./page-title.ts";
 import styles from "./page.module.css";
+
+/** The tabs that the frame gives to the pages of a place. A page with tabs of its own shows those. */
+export const PlaceTabs = createContext<ReactNode>(undefined);
 
 export interface PageProps {
   title: ReactNode;
   /** The title of the browser's tab; the title itself when that is text. */
   tabTitle?: string;
-  /** Where the page is, as links, above the title. */
-  path?: ReactNode;
-  /** What can be done with what the page shows. */
+  /** Whether the title is there for assistive technology alone: the content says what the page is. */
+  isTitleHidden?: boolean;
+  /** What the page is for, in a sentence. */
+  lede?: ReactNode;
+  /** What can be done with what the page shows; one of them is primary. */
   actions?: ReactNode;
+  /** In place of the title, the actions and the tabs, with an h1 of its own. */
+  head?: ReactNode;
   /** Links to the parts of what the page shows; see Tabs. */
   tabs?: ReactNode;
   children: ReactNode;
 }
 
-/** The frame of a page: its title, its actions and its content. */
-export function Page({ title, tabTitle, path, actions, tabs, children }: PageProps) {
+/** A page within the frame: its title, its actions and its content. */
+export function Page({ title, tabTitle, isTitleHidden = false, lede, actions, tabs, head, children }: PageProps) {
   const name = tabTitle ?? (typeof title === "string" ? title : "");
-  useEffect(() => {
-    document.title = name === "" ? "Moorage" : `${name} · Moorage`;
-  }, [name]);
+  const placeTabs = useContext(PlaceTabs);
+  useEffect(() => showTitle(name), [name]);
   return (
     <div className={styles.page}>
-      <header className={styles.head}>
-        <div className={styles.titles}>
-          {path !== undefined && (
-            <nav className={styles.path} aria-label="Where this is">
-              {path}
-            </nav>
-          )}
-          <h1>{title}</h1>
-        </div>
-        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
-      </header>
-      {tabs}
+      {head !== undefined ? (
+        head
+      ) : isTitleHidden ? (
+        <h1 className="visually-hidden">{title}</h1>
+      ) : (
+        <header className={styles.head}>
+          <div className={styles.titles}>
+            <h1>{title}</h1>
+            {lede !== undefined && <div className={styles.lede}>{lede}</div>}
+          </div>
+          {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+        </header>
+      )}
+      {head === undefined && (tabs ?? placeTabs)}
       {children}
     </div>
   );
 }
-
 /** A part of a page with a heading of its own. */
 export function Section({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   return (

@@ -33,7 +33,6 @@ export function GroupPage() {
   return (
     <Page
       title={path}
-      path={<Link to="/access/groups">Groups</Link>}
       actions={<GroupActions group={group} path={path} onDeleted={() => void navigate({ to: "/access/groups" })} />}
     >
       <Card>

@@ -41,11 +41,7 @@ export function IdentityPage() {
     },
   };
   return (
-    <Page
-      title={identity.name}
-      path={<Link to="/access/identities">Identities</Link>}
-      actions={<RowActions spec={{ ...IDENTITIES, remove }} row={identity} />}
-    >
+    <Page title={identity.name} actions={<RowActions spec={{ ...IDENTITIES, remove }} row={identity} />}>
       <IdentityFacts identity={identity} />
       <Recovery identity={identity} />
       <Row>

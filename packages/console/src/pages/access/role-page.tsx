@@ -24,11 +24,7 @@ export function RolePage() {
     },
   };
   return (
-    <Page
-      title={role.name}
-      path={<Link to="/access/roles">Roles</Link>}
-      actions={<RowActions spec={{ ...ROLES, remove }} row={role} />}
-    >
+    <Page title={role.name} actions={<RowActions spec={{ ...ROLES, remove }} row={role} />}>
       {role.description !== "" && <p>{role.description}</p>}
       <Row>
         <span>{isBuiltIn(uid) ? "Built in" : <Place uid={parentOf(uid)} />}</span>

@@ -23,14 +23,7 @@ export function ComparePage() {
   if (first === undefined) return null;
   const { addedVulnerabilities, removedVulnerabilities, addedPackages, removedPackages, changedPackages } = first;
   return (
-    <Page
-      title="What differs"
-      path={
-        <Link to="/repo" search={{ name: repo }}>
-          {repo}
-        </Link>
-      }
-    >
+    <Page title="What differs">
       <Card>
         <Facts
           facts={[

@@ -25,6 +25,7 @@ export function PackageChanges({ changes, total, onMore, isLoadingMore }: Packag
   return (
     <DataTable
       label="Packages that differ"
+      rowWord="package"
       rows={changes}
       columns={COLUMNS}
       idOf={({ purl, platforms, kind }) => `${kind} ${purl} ${platforms.join()}`}

@@ -80,6 +80,7 @@ export function AuditPage() {
       ) : (
         <DataTable
           label="Audit entries"
+          rowWord="entry"
           rows={rows}
           columns={auditColumns(setOpen)}
           idOf={({ uid }) => uid}

@@ -63,6 +63,7 @@ export function Deliveries({ subscription: { uid } }: { subscription: Subscripti
       ) : (
         <DataTable
           label="Deliveries"
+          rowWord="delivery"
           rows={rows}
           columns={columnsOf(setOpen)}
           idOf={(row) => row.uid}

@@ -28,6 +28,7 @@ export function DeliveryDialog({ delivery, onClose }: { delivery: Delivery | und
   return (
     <Dialog
       isOpen
+      isDrawer
       onClose={onClose}
       title={eventType}
       actions={

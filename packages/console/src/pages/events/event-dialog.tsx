@@ -10,7 +10,7 @@ import { Time } from "../../ui/time.tsx";
 export function EventDialog({ event, onClose }: { event: Event | undefined; onClose: () => void }) {
   if (event === undefined) return null;
   return (
-    <Dialog isOpen onClose={onClose} title={event.type} actions={<Button onClick={onClose}>Close</Button>}>
+    <Dialog isOpen isDrawer onClose={onClose} title={event.type} actions={<Button onClick={onClose}>Close</Button>}>
       <Stack>
         <Facts
           facts={[

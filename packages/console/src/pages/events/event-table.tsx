@@ -36,6 +36,7 @@ export function EventTable({ events, onMore, isLoadingMore }: EventTableProps) {
     <>
       <DataTable
         label="Events"
+        rowWord="event"
         rows={events}
         columns={columns}
         idOf={({ id }) => id}

@@ -31,7 +31,7 @@ export function FeedPage() {
   const isLive = from !== "oldest";
   return (
     <Page
-      title="Live events"
+      title="Events"
       actions={
         isLive && (
           <Button

@@ -57,7 +57,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
     <Dialog
       isOpen
       onClose={onClose}
-      title="New subscription"
+      title="New webhook"
       description="Sends the events of a group, and of all groups below it, to an address until it takes them."
       actions={
         <>
@@ -69,7 +69,7 @@ export function NewSubscription({ groups, group: first, onClose, onMade }: NewSu
             isBusy={make.isPending}
             disabledReason={rights("CAP_EVENTS_SUBSCRIPTION_CREATE")}
           >
-            Make it
+            Create
           </Button>
         </>
       }

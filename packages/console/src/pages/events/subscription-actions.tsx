@@ -95,7 +95,7 @@ export function SubscriptionActions({ subscription }: { subscription: Subscripti
       <Confirm
         isOpen={open === "delete"}
         onClose={() => setOpen(undefined)}
-        title="Delete the subscription"
+        title="Delete the webhook"
         description={`Nothing more is sent to ${sink}, what waits neither, and its deliveries are gone.`}
         action="Delete"
         onConfirm={async () => {

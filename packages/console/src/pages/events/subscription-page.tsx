@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { getSubscription } from "../../api/gen/events.ts";
 import { query } from "../../api/queries.ts";
 import { groupPath, groupsQuery } from "../../lib/groups.ts";
@@ -26,11 +26,7 @@ export function SubscriptionPage() {
   useQuery({ ...options, refetchInterval: POLL_MS });
   const { sink, state, stateReason, typePrefixes, subjectPrefixes, taggedOnly, allowedRate } = subscription;
   return (
-    <Page
-      title={sink}
-      path={<Link to="/events/subscriptions">Event subscriptions</Link>}
-      actions={<SubscriptionActions subscription={subscription} />}
-    >
+    <Page title={sink} actions={<SubscriptionActions subscription={subscription} />}>
       {stateReason !== "" && <Note look="warning">It is disabled: {stateReason}</Note>}
       <Card>
         <Facts
@@ -42,7 +38,7 @@ export function SubscriptionPage() {
             ["Subjects", subjectPrefixes.length === 0 ? "all" : subjectPrefixes.join(", ")],
             ["Pushes and pulls", taggedOnly ? "only those by a tag" : undefined],
             ["Rate that the receiver allows", allowedRate > 0 ? `${allowedRate} a minute` : undefined],
-            ["Made", <Time key="made" value={subscription.createTime} />],
+            ["Created", <Time key="made" value={subscription.createTime} />],
             [
               "Old secret signs until",
               subscription.oldSecretExpireTime && <Time key="old" value={subscription.oldSecretExpireTime} />,

@@ -49,7 +49,7 @@ export function SubscriptionsPage() {
     { id: "group", header: "Group", isMinor: true, cell: ({ uid }) => groupPath(parentUid(uid), groups) },
     {
       id: "made",
-      header: "Made",
+      header: "Created",
       orderBy: "createTime",
       isMinor: true,
       cell: ({ createTime }) => <Time value={createTime} />,
@@ -59,27 +59,28 @@ export function SubscriptionsPage() {
     target === "" ? "You see no group" : group === "" ? undefined : rights("CAP_EVENTS_SUBSCRIPTION_CREATE");
   return (
     <Page
-      title="Event subscriptions"
+      title="Webhooks"
       actions={
         <Button look="primary" disabledReason={reason} onClick={() => setNew(true)}>
-          New subscription
+          New webhook
         </Button>
       }
     >
       <GroupField
         value={group}
-        none="all that you see"
+        none="All groups"
         groups={groups}
         onValue={(uid) => void navigate({ to: "/events/subscriptions", search: { group: uid, order } })}
       />
       {rows.length === 0 ? (
-        <Empty title="No subscriptions yet">
-          A subscription sends the events of a group, such as pushes, to an address of yours. Make one with “New
-          subscription”, or read the events under Live events.
+        <Empty title="No webhooks yet">
+          A webhook sends the events of a group, such as pushes, to an address of yours. Create one with “New
+          subscription”, or read the events under Events.
         </Empty>
       ) : (
         <DataTable
-          label="Subscriptions"
+          label="Webhooks"
+          rowWord="webhook"
           rows={rows}
           columns={columns}
           idOf={({ uid }) => uid}

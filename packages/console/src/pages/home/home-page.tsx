@@ -1,90 +1,110 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { listStorage, listTags, type Tag } from "../../api/gen/registry.ts";
-import { query } from "../../api/queries.ts";
-import { counted } from "../../lib/bytes.ts";
-import { DataTable } from "../../ui/data-table.tsx";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { GroupStorage } from "../../api/gen/registry.ts";
+import { bytes, count } from "../../lib/bytes.ts";
+import { BarList } from "../../ui/bar-list.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Card, Page, Section } from "../../ui/page.tsx";
-import { SearchBox } from "../../ui/search-box.tsx";
-import { Time } from "../../ui/time.tsx";
-import { TagLink } from "../registry/image-path.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Panel, PanelBody } from "../../ui/panel.tsx";
+import { StatTile, StatTiles } from "../../ui/stat-tile.tsx";
+import { ecosystemWord } from "../packages/words.ts";
+import { FirstSteps } from "./first-steps.tsx";
 import styles from "./home-page.module.css";
-import { organizationsQuery } from "./queries.ts";
+import { organizationsQuery, packageCountsQuery, recentTagsQuery, storageQuery } from "./queries.ts";
+import { RecentPushes } from "./recent-pushes.tsx";
 
-const MAX_RECENT = 10;
-const MAX_COUNTED = 50;
+const route = getRouteApi("/shell/");
+const MAX_BARS = 5;
 
-/** The start page: a search, the organizations, and what moved last. */
+/** The start: how much there is, what was pushed last, and what takes up space. */
 export function HomePage() {
-  const navigate = useNavigate();
+  const { group } = route.useSearch();
   const {
     data: { groups },
   } = useSuspenseQuery(organizationsQuery);
+  const storage = useQuery(storageQuery(group));
+  const tags = useQuery(recentTagsQuery(group));
+  const rows = storage.data?.storage;
+  if (groups.length === 0)
+    return (
+      <Page title="Home" isTitleHidden>
+        <Empty title="You are in no organization yet">
+          Ask somebody who owns one to invite you, or to give you a role in it.
+        </Empty>
+      </Page>
+    );
+  const isFresh = tags.data?.tags.length === 0;
   return (
-    <Page title="Start">
-      <SearchBox
-        label="Find images"
-        placeholder="Name, tag, digest or label"
-        onSearch={(q) => void navigate({ to: "/images", search: q === "" ? {} : { q } })}
-      />
-      <Section title="Organizations">
-        {groups.length === 0 ? (
-          <Empty title="You are in no organization yet">
-            Ask somebody who owns one to invite you, or to bind a role to you.
-          </Empty>
-        ) : (
-          <ul className={styles.organizations}>
-            {groups.map(({ uid, name }) => (
-              <li key={uid}>
-                <Card>
-                  <Link to="/images" search={{ group: uid }}>
-                    {name}
-                  </Link>
-                  <Counts uid={uid} />
-                </Card>
-              </li>
-            ))}
-          </ul>
+    <Page title="Home" isTitleHidden>
+      <Tiles rows={rows} isWhole={storage.data?.nextPageToken === ""} hasGroup={group !== undefined} />
+      {isFresh && <FirstSteps organization={groups.find(({ uid }) => uid === group)?.name ?? groups[0]?.name ?? ""} />}
+      <div className={styles.columns}>
+        {!isFresh && <RecentPushes tags={tags.data?.tags} />}
+        {rows !== undefined && rows.length > 0 && (
+          <Panel
+            title={group === undefined ? "Storage by organization" : "Storage by group"}
+            actions={
+              <Link to="/operations/storage" search={group === undefined ? {} : { group }}>
+                Details
+              </Link>
+            }
+          >
+            <PanelBody>
+              <BarList bars={barsOf(rows)} />
+            </PanelBody>
+          </Panel>
         )}
-      </Section>
-      <Recent />
+      </div>
     </Page>
   );
 }
 
-function Counts({ uid }: { uid: string }) {
-  const { data, isError } = useQuery(query(listStorage, { pageSize: MAX_COUNTED }));
-  const found = data?.storage.find(({ groupUid }) => groupUid === uid);
-  if (found === undefined) return <span>{data === undefined && !isError ? "…" : ""}</span>;
+interface TilesProps {
+  rows: readonly GroupStorage[] | undefined;
+  /** Whether these are all groups. */
+  isWhole: boolean;
+  hasGroup: boolean;
+}
+
+function Tiles({ rows, isWhole, hasGroup }: TilesProps) {
+  const packages = useQuery(packageCountsQuery);
+  const atLeast = rows === undefined || (isWhole && !rows.some(({ truncated }) => truncated)) ? "" : "at least ";
+  const sum = (field: "repos" | "tags" | "blobBytes"): number | undefined =>
+    rows?.reduce((all, row) => all + Number(row[field]), 0);
+  const number = (value: number | undefined): string | undefined => (value === undefined ? undefined : count(value));
+  const stored = sum("blobBytes");
+  const counts = packages.data?.counts.filter(({ totalCount }) => Number(totalCount) > 0);
+  const inGroups = rows?.filter(({ own }) => !own).length ?? 0;
   return (
-    <span>
-      {counted(found.repos, "image")}, {counted(found.tags, "tag")}
-    </span>
+    <StatTiles>
+      <StatTile
+        label="Images"
+        value={number(sum("repos"))}
+        note={rows && `${atLeast}in ${count(inGroups)} ${hasGroup ? "groups" : "organizations"}`}
+      />
+      <StatTile label="Tags" value={number(sum("tags"))} note={atLeast} />
+      <StatTile
+        label="Packages"
+        value={counts && count(counts.reduce((all, { totalCount }) => all + Number(totalCount), 0))}
+        note={counts?.map(({ ecosystem, totalCount }) => `${count(totalCount)} ${ecosystemWord(ecosystem)}`).join(", ")}
+      />
+      <StatTile label="Storage" value={stored === undefined ? undefined : bytes(stored)} note={`${atLeast}layers`} />
+    </StatTiles>
   );
 }
 
-function Recent() {
-  const { data } = useQuery(query(listTags, { orderBy: "update_time desc", pageSize: MAX_RECENT }));
-  return (
-    <Section title="Tags that moved last">
-      {data === undefined ? (
-        <p>…</p>
-      ) : data.tags.length === 0 ? (
-        <Empty title="No images yet" command={`docker push ${window.location.host}/<organization>/<image>:<tag>`}>
-          The first push makes the repo.
-        </Empty>
-      ) : (
-        <DataTable
-          label="Tags that moved last"
-          rows={data.tags}
-          idOf={({ uid }: Tag) => uid}
-          columns={[
-            { id: "tag", header: "Tag", cell: ({ uid, name }: Tag) => <TagLink uid={uid} name={name} /> },
-            { id: "time", header: "Moved", cell: ({ updateTime }: Tag) => <Time value={updateTime} /> },
-          ]}
-        />
-      )}
-    </Section>
-  );
+function barsOf(rows: readonly GroupStorage[]) {
+  return rows
+    .toSorted((one, other) => Number(other.blobBytes) - Number(one.blobBytes))
+    .slice(0, MAX_BARS)
+    .map(({ groupUid, name, own, blobBytes }) => ({
+      id: groupUid,
+      label: (
+        <Link to="/images" search={{ group: groupUid }}>
+          {own ? `${name}, its own images` : name}
+        </Link>
+      ),
+      value: Number(blobBytes),
+      text: bytes(blobBytes),
+    }));
 }

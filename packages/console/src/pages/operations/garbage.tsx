@@ -18,7 +18,7 @@ export function Garbage() {
       title="Garbage collection"
       actions={
         <Button isBusy={isPending} onClick={() => preview.mutate()}>
-          {isPending ? "Counting…" : "Count what it would remove"}
+          {isPending ? "Counting…" : "Preview"}
         </Button>
       }
     >

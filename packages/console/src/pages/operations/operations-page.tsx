@@ -27,7 +27,7 @@ export function OperationsPage() {
                 ["Version", data.version],
                 ["Started", <Time key="start" value={data.startTime} />],
                 ["Database", STORES[data.engine] ?? data.engine],
-                ["Layers are kept in", STORES[data.blobStore] ?? data.blobStore],
+                ["Blob storage", STORES[data.blobStore] ?? data.blobStore],
                 ["Organizations", count(data.organizations)],
                 ["Repos", count(data.repos)],
                 ["Tags", count(data.tags)],

@@ -108,6 +108,7 @@ export function SessionsPage() {
       ) : (
         <DataTable
           label="Sessions"
+          rowWord="session"
           rows={rows}
           columns={columns}
           idOf={({ uid }) => uid}

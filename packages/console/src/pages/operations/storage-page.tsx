@@ -29,7 +29,7 @@ export function StoragePage() {
   return (
     <Page
       title={group === "" ? "Storage" : `Storage of ${path || "a group"}`}
-      path={group !== "" && <Up group={group} isKnown={(uid) => groups.some((each) => each.uid === uid)} />}
+      lede={group === "" ? undefined : <Up group={group} isKnown={(uid) => groups.some((each) => each.uid === uid)} />}
     >
       {rows.some(({ truncated }) => truncated) && (
         <Note look="warning">
@@ -43,6 +43,7 @@ export function StoragePage() {
       ) : (
         <DataTable
           label="Storage by group"
+          rowWord="group"
           rows={rows}
           columns={COLUMNS}
           idOf={({ groupUid, own }) => `${groupUid} ${own}`}

@@ -38,6 +38,7 @@ export function FoundList({ text, group }: { text: string; group: string | undef
   return (
     <DataTable
       label="Search results"
+      rowWord="result"
       rows={results}
       columns={COLUMNS}
       idOf={(result) => hitOf(result).id}

@@ -1,68 +1,95 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { SelectField } from "../../ui/field.tsx";
-import { Page, Row } from "../../ui/page.tsx";
+import { getRouteApi } from "@tanstack/react-router";
+import { Folder, List, Plus } from "lucide-react";
+import { useState } from "react";
+import { groupPath } from "../../lib/groups.ts";
+import { useRights } from "../../lib/rights.ts";
+import { Button } from "../../ui/button.tsx";
+import { FilterChip } from "../../ui/filter-chip.tsx";
+import { Page } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
+import { Segmented } from "../../ui/segmented.tsx";
+import { Toolbar } from "../../ui/toolbar.tsx";
 import { FoundList } from "./found-list.tsx";
-import { allGroupsQuery } from "./queries.ts";
+import { NewImage } from "./new-image.tsx";
+import { allGroupsQuery, FLAT, MIN_LETTERS } from "./queries.ts";
 import { RepoList } from "./repo-list.tsx";
 
 const route = getRouteApi("/shell/images");
+const VIEWS = [
+  [
+    "groups",
+    <>
+      <Folder size={14} aria-hidden />
+      Groups
+    </>,
+  ],
+  [
+    FLAT,
+    <>
+      <List size={14} aria-hidden />
+      Flat
+    </>,
+  ],
+] as const;
 
-/** Images by a few letters, or by group. */
+/** Images by group, in one list, or by a few letters. */
 export function ImagesPage() {
-  const { q, group, order } = route.useSearch();
+  const { q, group, order, view } = route.useSearch();
   const navigate = route.useNavigate();
-  const { data } = useSuspenseQuery(allGroupsQuery);
-  const paths = data.groups
-    .map(({ uid }) => ({
-      uid,
-      path: data.groups
-        .filter((each) => uid === each.uid || uid.startsWith(`${each.uid}/`))
-        .toSorted((one, other) => one.uid.length - other.uid.length)
-        .map(({ name }) => name)
-        .join("/"),
-    }))
-    .toSorted((one, other) => one.path.localeCompare(other.path));
+  const {
+    data: { groups },
+  } = useSuspenseQuery(allGroupsQuery);
+  const [isNew, setNew] = useState(false);
+  const path = group === undefined ? undefined : groupPath(group, groups);
+  const target = group ?? (groups.length === 1 ? groups[0]?.uid : undefined) ?? "";
+  const rights = useRights(target);
+  const set = (change: Record<string, string | undefined>): void =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const choices = groups
+    .map(({ uid }) => [uid, groupPath(uid, groups)] as const)
+    .toSorted(([, one], [, other]) => one.localeCompare(other));
   return (
-    <Page title="Images">
-      <Row>
+    <Page
+      title={path || "Images"}
+      actions={
+        <Button
+          look="primary"
+          icon={<Plus size={16} aria-hidden />}
+          disabledReason={target === "" ? undefined : rights("CAP_REPO_CREATE")}
+          onClick={() => setNew(true)}
+        >
+          New image
+        </Button>
+      }
+    >
+      <Toolbar
+        end={
+          q === undefined && (
+            <Segmented
+              label="View"
+              value={view === FLAT ? FLAT : "groups"}
+              options={VIEWS}
+              onValue={(value) => set({ view: value === FLAT ? FLAT : undefined })}
+            />
+          )
+        }
+      >
         <SearchBox
           label="Find images"
           placeholder="Name, tag, digest or label"
           value={q}
-          onSearch={(text) => void navigate({ search: (before) => ({ ...before, q: text || undefined }) })}
+          minLetters={MIN_LETTERS}
+          onSearch={(text) => set({ q: text || undefined })}
         />
-      </Row>
-      <Row>
-        <SelectField
-          label="Group"
-          value={group ?? ""}
-          onChange={({ target: { value } }) =>
-            void navigate({ search: (before) => ({ ...before, group: value || undefined }) })
-          }
-        >
-          <option value="">All groups</option>
-          {paths.map(({ uid, path }) => (
-            <option key={uid} value={uid}>
-              {path}
-            </option>
-          ))}
-        </SelectField>
-      </Row>
+        <FilterChip label="Group" value={group} options={choices} onValue={(uid) => set({ group: uid })} />
+      </Toolbar>
       {q === undefined ? (
-        <RepoList group={group} order={order} groupPath={paths.find(({ uid }) => uid === group)?.path} />
+        <RepoList group={group} order={order} view={view} groupPath={path || undefined} groups={groups} />
       ) : (
-        <>
-          <p>
-            What was found for <strong>{q}</strong>.{" "}
-            <Link to="/images" search={group === undefined ? {} : { group }}>
-              Show all images
-            </Link>
-          </p>
-          <FoundList text={q} group={group} />
-        </>
+        <FoundList text={q} group={group} />
       )}
+      {isNew && <NewImage group={target} groups={groups} onClose={() => setNew(false)} />}
     </Page>
   );
 }

@@ -1,13 +1,14 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
 import { listGroups } from "../../api/gen/iam.ts";
-import { listRepos, listTags, search } from "../../api/gen/registry.ts";
+import { listRepos, listStorage, listTags, search } from "../../api/gen/registry.ts";
 import { collection, listQuery, query } from "../../api/queries.ts";
 
 const PAGE_SIZE = 100;
 /** The server searches for no less. */
 export const MIN_LETTERS = 2;
 const MAX_GROUPS = 200;
+const MAX_FOLDERS = 100;
 
 /** A tag in a list. A search does not say whether it is deprecated. */
 export interface TagRow {
@@ -36,13 +37,33 @@ export function foundQuery(text: string, group?: string) {
   });
 }
 
-/** The repos of a group and of those below it, or all. */
-export function reposQuery({ group, order = "name" }: { group?: string; order?: string }) {
+/** The view of the list of images that has no folders. */
+export const FLAT = "flat";
+
+/** What the list of images shows. */
+export interface ImagesSearch {
+  group?: string;
+  order?: string;
+  view?: string;
+}
+
+/** The images of a group: its own, or in the flat view those below it too. Without a group there are all. */
+export function reposQuery({ group, order = "name", view }: ImagesSearch) {
   return listQuery(listRepos, {
     orderBy: order,
     pageSize: PAGE_SIZE,
-    ...(group !== undefined && { uidp: { descendantsOf: group } }),
+    ...(group !== undefined && { uidp: view === FLAT ? { descendantsOf: group } : { childrenOf: group } }),
   });
+}
+
+/** The groups directly below a group, or the organizations, with how much is in each. */
+export function foldersQuery(group: string | undefined) {
+  return query(listStorage, { pageSize: MAX_FOLDERS, ...(group !== undefined && { uidp: { descendantsOf: group } }) });
+}
+
+/** The tag of a repo that moved last. */
+export function newestTagQuery(repoUid: string) {
+  return query(listTags, { uidp: { childrenOf: repoUid }, orderBy: "update_time desc", pageSize: 1 });
 }
 
 /** The tags of a repo in pages: all in an order, or those whose name holds the letters. */

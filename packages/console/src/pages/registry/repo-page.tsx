@@ -1,43 +1,63 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { getRepo } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { repoByPathQuery } from "../../api/repo-by-path.ts";
 import { BulkProgress } from "../../ui/bulk-progress.tsx";
-import { Page, Row } from "../../ui/page.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Page } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
-import type { TagRow } from "./queries.ts";
+import { Toolbar } from "../../ui/toolbar.tsx";
+import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
+import { RepoHead } from "./repo-head.tsx";
 import { TagActions } from "./tag-actions.tsx";
 import { TagList } from "./tag-list.tsx";
 
 const route = getRouteApi("/shell/repo");
 
-/** A repo: its tags, and what can be done with them. */
+/** An image: its tags and what can be done with them, and its readme. */
 export function RepoPage() {
-  const { name = "", q, order } = route.useSearch();
+  const { name = "", q, order, part } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: uid } = useSuspenseQuery(repoByPathQuery(name));
   const { data: repo } = useSuspenseQuery(query(getRepo, { uid }));
+  const tags = useSuspenseInfiniteQuery(tagsQuery(uid, {})).data.pages[0];
   const [selected, setSelected] = useState<readonly TagRow[]>([]);
+  const isReadme = part === "readme";
+  const total = tags?.totalCount === undefined ? undefined : Number(tags.totalCount);
   return (
     <Page
       title={name}
-      path={<Link to="/images">Images</Link>}
-      actions={<a href={`/repo/settings?name=${encodeURIComponent(name)}`}>Settings</a>}
+      head={
+        <RepoHead name={name} uid={uid} part={isReadme ? "readme" : "tags"} tags={total} newest={tags?.tags[0]?.name} />
+      }
     >
-      {repo.description !== "" && <p>{repo.description}</p>}
-      <BulkProgress />
-      <Row>
-        <SearchBox
-          label="Filter tags by name"
-          placeholder="Two letters of a tag's name, or more"
-          value={q}
-          onSearch={(text) => void navigate({ search: (before) => ({ ...before, q: text || undefined }) })}
-        />
-      </Row>
-      <TagActions repo={name} repoUid={uid} selected={selected} onDone={() => setSelected([])} />
-      <TagList repo={name} repoUid={uid} q={q} order={order} selected={selected} onSelect={setSelected} />
+      {isReadme ? (
+        <Readme text={repo.readme} />
+      ) : (
+        <>
+          <BulkProgress />
+          <Toolbar>
+            <SearchBox
+              label="Find a tag"
+              value={q}
+              minLetters={MIN_LETTERS}
+              onSearch={(text) =>
+                void navigate({ search: (before) => ({ ...before, q: text || undefined }), replace: true })
+              }
+            />
+          </Toolbar>
+          <TagList repo={name} repoUid={uid} q={q} order={order} selected={selected} onSelect={setSelected} />
+          <TagActions repo={name} repoUid={uid} selected={selected} onDone={() => setSelected([])} />
+        </>
+      )}
     </Page>
   );
+}
+
+function Readme({ text }: { text: string }) {
+  if (text === "") return <Empty title="No readme yet">Write one in Settings.</Empty>;
+  return <Markdown text={text} />;
 }

@@ -5,12 +5,12 @@ import { repoByPathQuery } from "../../api/repo-by-path.ts";
 import { shellRoute } from "../../routing/root.ts";
 import { pick } from "../../routing/search-params.ts";
 import { historyQuery, splitName } from "./tag/history.ts";
-import { allGroupsQuery, foundQuery, reposQuery, tagsQuery } from "./queries.ts";
+import { allGroupsQuery, FLAT, foldersQuery, foundQuery, reposQuery, tagsQuery } from "./queries.ts";
 
 // Beside loaderDeps the compiler infers their types only when they stand here.
-const imagesSearch = pick("q", "group", "order");
+const imagesSearch = pick("q", "group", "order", "view");
 const tagSearch = pick("name", "at");
-const repoSearch = pick("name", "q", "order");
+const repoSearch = pick("name", "q", "order", "part");
 
 /** `/images`: finds images by a few letters (`q`), or lists those of a group. */
 const imagesRoute = createRoute({
@@ -21,9 +21,12 @@ const imagesRoute = createRoute({
   loader: ({ context: { queryClient }, deps }) =>
     Promise.all([
       queryClient.ensureQueryData(allGroupsQuery),
-      deps.q === undefined
-        ? queryClient.ensureInfiniteQueryData(reposQuery(deps))
-        : queryClient.prefetchInfiniteQuery(foundQuery(deps.q, deps.group)),
+      deps.q !== undefined
+        ? queryClient.prefetchInfiniteQuery(foundQuery(deps.q, deps.group))
+        : Promise.all([
+            queryClient.ensureInfiniteQueryData(reposQuery(deps)),
+            ...(deps.view === FLAT ? [] : [queryClient.prefetchQuery(foldersQuery(deps.group))]),
+          ]),
     ]),
   component: lazyRouteComponent(() => import("./images-page.tsx"), "ImagesPage"),
 });
@@ -39,6 +42,8 @@ const repoRoute = createRoute({
     await Promise.all([
       queryClient.ensureQueryData(query(getRepo, { uid })),
       queryClient.ensureInfiniteQueryData(tagsQuery(uid, deps)),
+      // What the head says of all of them.
+      queryClient.ensureInfiniteQueryData(tagsQuery(uid, {})),
     ]);
   },
   component: lazyRouteComponent(() => import("./repo-page.tsx"), "RepoPage"),

@@ -1,4 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Archive, ArchiveRestore, GitCompare, Shield, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { call } from "../../api/call.ts";
 import { createTag, deleteTag, getRepo, getTag, listTags, updateRepo } from "../../api/gen/registry.ts";
@@ -8,10 +10,11 @@ import { counted } from "../../lib/bytes.ts";
 import { useRights } from "../../lib/rights.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Row } from "../../ui/page.tsx";
+import { SelectionBar } from "../../ui/selection-bar.tsx";
 import { say } from "../../ui/toasts.tsx";
 import type { TagRow } from "./queries.ts";
 import { withPatterns } from "./tag-facts.ts";
+import styles from "./tag-cells.module.css";
 
 export interface TagActionsProps {
   repo: string;
@@ -26,8 +29,8 @@ type Asked = "delete" | "protect" | undefined;
 export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps) {
   const rights = useRights(repoUid);
   const client = useQueryClient();
+  const navigate = useNavigate();
   const [asked, setAsked] = useState<Asked>();
-  const none = selected.length === 0 ? "Select tags first" : undefined;
   const ofTags = counted(selected.length, "tag");
   const run = (title: string, act: (tag: TagRow) => Promise<unknown>): void => {
     const onEnd = (): void => void ended(client, title);
@@ -39,26 +42,57 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
   const mayNotGovern = rights("CAP_REPO_UPDATE") ?? rights("CAP_REPO_POLICY_UPDATE");
   const mayMove = rights("CAP_TAG_CREATE") ?? rights("CAP_TAG_UPDATE");
   const deprecate = (deprecated: boolean) => (): void =>
-    run(`${deprecated ? "Deprecating" : "Restoring"} tags of ${repo}`, (tag) =>
+    run(`${deprecated ? "Deprecating" : "Undeprecating"} tags of ${repo}`, (tag) =>
       setDeprecated(repoUid, tag, deprecated),
     );
   return (
     <>
-      <Row>
-        <Button disabledReason={none ?? mayMove} onClick={deprecate(true)}>
-          Deprecate
+      <SelectionBar count={selected.length} onClear={onDone}>
+        <Button
+          look="quiet"
+          disabledReason={selected.length === 2 ? undefined : "Select two tags to compare"}
+          icon={<GitCompare size={16} aria-hidden />}
+          onClick={() => void navigate({ href: compareHref(repo, selected) })}
+        >
+          Compare
         </Button>
-        <Button disabledReason={none ?? mayMove} onClick={deprecate(false)}>
-          Restore
-        </Button>
-        <Button disabledReason={none ?? mayNotGovern} onClick={() => setAsked("protect")}>
+        <Button
+          look="quiet"
+          disabledReason={mayNotGovern}
+          icon={<Shield size={16} aria-hidden />}
+          onClick={() => setAsked("protect")}
+        >
           Protect
         </Button>
-        <Button look="danger" disabledReason={none ?? rights("CAP_TAG_DELETE")} onClick={() => setAsked("delete")}>
+        {selected.every(({ deprecated }) => deprecated) ? (
+          <Button
+            look="quiet"
+            disabledReason={mayMove}
+            icon={<ArchiveRestore size={16} aria-hidden />}
+            onClick={deprecate(false)}
+          >
+            Undeprecate
+          </Button>
+        ) : (
+          <Button
+            look="quiet"
+            disabledReason={mayMove}
+            icon={<Archive size={16} aria-hidden />}
+            onClick={deprecate(true)}
+          >
+            Deprecate
+          </Button>
+        )}
+        <Button
+          look="quiet"
+          className={styles.delete ?? ""}
+          disabledReason={rights("CAP_TAG_DELETE")}
+          icon={<Trash2 size={16} aria-hidden />}
+          onClick={() => setAsked("delete")}
+        >
           Delete
         </Button>
-        <span>{selected.length === 0 ? "" : `${ofTags} selected`}</span>
-      </Row>
+      </SelectionBar>
       <Confirm
         isOpen={asked === "delete"}
         onClose={() => setAsked(undefined)}
@@ -82,6 +116,12 @@ export function TagActions({ repo, repoUid, selected, onDone }: TagActionsProps)
       />
     </>
   );
+}
+
+/** The comparison of two tags, the older one first. */
+function compareHref(repo: string, selected: readonly TagRow[]): string {
+  const [newer, older] = selected;
+  return `/compare?${new URLSearchParams({ from: `${repo}:${older?.name}`, to: `${repo}:${newer?.name}` }).toString()}`;
 }
 
 async function ended(client: QueryClient, title: string): Promise<void> {

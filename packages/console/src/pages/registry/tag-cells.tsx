@@ -1,4 +1,5 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
+import { BadgeCheck, ScanSearch } from "lucide-react";
 import {
   type EolTag,
   getArchitectures,
@@ -13,17 +14,20 @@ import { call } from "../../api/call.ts";
 import { collection, query } from "../../api/queries.ts";
 import { readRegistry } from "../../api/registry.ts";
 import { bytes } from "../../lib/bytes.ts";
+import { countSeverities } from "../../lib/severities.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Chips, PlatformChip } from "../../ui/chips.tsx";
+import { SeverityStrip } from "../../ui/severity-strip.tsx";
 import { knowledgeWords } from "../security/knowledge.tsx";
 import { Mover } from "./mover.tsx";
-import { countSeverities, isSignature } from "./tag-facts.ts";
+import { isSignature } from "./tag-facts.ts";
+import styles from "./tag-cells.module.css";
 import type { TagRow } from "./queries.ts";
 
 const MAX_FINDINGS = 200;
 const MAX_ARCHITECTURES = 4;
 // What a digest holds does not change; findings of it do, but seldom.
 const FRESH_MS = 60_000;
-const LOOKS = { Critical: "critical", High: "danger", Medium: "warning" } as const;
 
 /** How many findings the image has, by severity. Read when the row is seen. */
 export function Findings({ repo, digest }: { repo: string; digest: string }) {
@@ -37,25 +41,49 @@ export function Findings({ repo, digest }: { repo: string; digest: string }) {
     platform === "" ? reason : `${platform}: ${reason}`,
   );
   const { notCompared } = data;
-  if (data.findings.length === 0 && unknown.length === 0 && notCompared === 0)
-    return <span>{data.state === "KNOWLEDGE_STATE_READ" ? "none" : "not an image"}</span>;
-  const more = data.nextPageToken === "" ? "" : "+";
+  const isRead = data.state === "KNOWLEDGE_STATE_READ";
+  if (data.findings.length === 0 && unknown.length === 0 && notCompared === 0 && !isRead)
+    return <span className={styles.none}>not an image</span>;
   return (
-    <a href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}`} title={unknown.join("; ")}>
-      {countSeverities(data.findings).map(([word, number]) => (
-        <Badge key={word} look={LOOKS[word as keyof typeof LOOKS] ?? "plain"}>
-          {word} {number}
-          {more}
+    <a
+      className={styles.findings}
+      href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}&part=findings`}
+      title={unknown.join("; ")}
+    >
+      {(data.findings.length > 0 || (unknown.length === 0 && notCompared === 0)) && (
+        <SeverityStrip counts={countSeverities(data.findings)} isMore={data.nextPageToken !== ""} />
+      )}
+      {unknown.length > 0 && (
+        <Badge look="outline">
+          <ScanSearch size={12} aria-hidden />
+          {knowledgeWords(data.state)}
         </Badge>
-      ))}
-      {unknown.length > 0 && <Badge look="warning">{knowledgeWords(data.state)}</Badge>}
-      {notCompared > 0 && <Badge look="warning">{notCompared} not compared</Badge>}
+      )}
+      {notCompared > 0 && <Badge look="outline">{notCompared} not compared</Badge>}
     </a>
   );
 }
 
-/** How many bytes a pull moves, by architecture. */
-export function Sizes({ repoUid, digest }: { repoUid: string; digest: string }) {
+/** The architectures that the image is built for. */
+export function Platforms({ repoUid, digest }: { repoUid: string; digest: string }) {
+  const { data, isError } = useQuery({ ...query(getArchitectures, { repoUid, digest }), staleTime: FRESH_MS });
+  if (isError) return <span>not stored</span>;
+  if (data === undefined) return <span>…</span>;
+  const all = data.architectures;
+  const rest = all.length - MAX_ARCHITECTURES;
+  if (all.length === 0) return <span className={styles.none}>none</span>;
+  return (
+    <Chips title={all.join(", ")}>
+      {all.slice(0, MAX_ARCHITECTURES).map((each) => (
+        <PlatformChip key={each}>{each}</PlatformChip>
+      ))}
+      {rest > 0 && <span>+{rest}</span>}
+    </Chips>
+  );
+}
+
+/** How many bytes a pull moves: of the largest architecture; each under the pointer. */
+export function Size({ repoUid, digest }: { repoUid: string; digest: string }) {
   const { data, isError } = useQuery({ ...query(getArchitectures, { repoUid, digest }), staleTime: FRESH_MS });
   const all = data?.architectures ?? [];
   const seen = all.slice(0, MAX_ARCHITECTURES);
@@ -68,8 +96,10 @@ export function Sizes({ repoUid, digest }: { repoUid: string; digest: string }) 
   if (isError) return <span>not stored</span>;
   if (data === undefined) return <span>…</span>;
   const parts = sizes.map((size, at) => `${seen[at]} ${size.data === undefined ? "…" : bytes(size.data.size)}`);
-  const rest = all.length > seen.length ? `, ${all.length - seen.length} more` : "";
-  return <span title={all.join(", ")}>{parts.length === 0 ? "no platform" : parts.join(", ") + rest}</span>;
+  const known = sizes.flatMap(({ data: size }) => (size === undefined ? [] : [Number(size.size)]));
+  if (all.length === 0) return <span className={styles.none}>none</span>;
+  if (known.length < seen.length) return <span>…</span>;
+  return <span title={parts.join(", ")}>{bytes(Math.max(...known))}</span>;
 }
 
 /** Whether a signature is attached to the image: as a referrer, or under a tag as cosign names it. */
@@ -88,7 +118,12 @@ export function Signed({ repo, repoUid, digest }: { repo: string; repoUid: strin
   });
   if (referrers.data === undefined && referrers.isPending) return <span>…</span>;
   const isSigned = (referrers.data ?? []).some(isSignature) || (tagged.data?.tags.length ?? 0) > 0;
-  return isSigned ? <Badge look="success">signed</Badge> : <span>no</span>;
+  return isSigned ? (
+    <Badge look="success">
+      <BadgeCheck size={12} aria-hidden />
+      Signed
+    </Badge>
+  ) : null;
 }
 
 /** Whether the tag is deprecated, or feeds say that its product is past its end of life. */
@@ -100,7 +135,7 @@ export function Life({ tag }: { tag: TagRow }) {
   if (isOver === undefined || ended.isPending) return <span>…</span>;
   return (
     <>
-      {isOver && <Badge look="warning">deprecated</Badge>}
+      {isOver && <Badge look="warning">Deprecated</Badge>}
       {product !== undefined && <Ended tag={product} />}
     </>
   );

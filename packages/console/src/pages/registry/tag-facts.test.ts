@@ -1,16 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countSeverities, isSignature, patternOf, withPatterns } from "./tag-facts.ts";
-
-test("findings are counted by severity, from the worst", () => {
-  const findings = ["LOW", "CRITICAL", "LOW", "HIGH"].map((word) => ({ severity: `FINDING_SEVERITY_${word}` }));
-  assert.deepEqual(countSeverities(findings), [
-    ["Critical", 1],
-    ["High", 1],
-    ["Low", 2],
-  ]);
-  assert.deepEqual(countSeverities([]), []);
-});
+import { isSignature, patternOf, withPatterns } from "./tag-facts.ts";
 
 test("a pattern of a name matches that name alone", () => {
   assert.equal(patternOf("v1.2-rc"), "v1\\.2-rc");

@@ -1,13 +1,15 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { shortDigest } from "../../lib/digest.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import type { Column } from "../../ui/column.ts";
+import { DigestChip } from "../../ui/digest-chip.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
-import { Findings, LastMove, Life, Signed, Sizes } from "./tag-cells.tsx";
+import styles from "./tag-cells.module.css";
+import { Findings, LastMove, Life, Platforms, Signed, Size } from "./tag-cells.tsx";
 
 const NEWEST = "update_time desc";
 
@@ -38,6 +40,7 @@ export function TagList({ repo, repoUid, q = "", order = NEWEST, selected, onSel
   return (
     <DataTable
       label="Tags"
+      rowWord="tag"
       rows={tags}
       columns={columns}
       idOf={({ uid }) => uid}
@@ -61,47 +64,66 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       id: "name",
       header: "Tag",
       orderBy: "name",
-      cell: ({ name }) => <a href={linkTo("tag", `${repo}:${name}`)}>{name}</a>,
-    },
-    { id: "age", header: "Moved", orderBy: "update_time", cell: ({ updateTime }) => <Time value={updateTime} /> },
-    { id: "mover", isRead: true, header: "By", isMinor: true, cell: (tag) => <LastMove repoUid={repoUid} tag={tag} /> },
-    {
-      id: "findings",
-      isRead: true,
-      header: "Findings",
-      cell: ({ digest }) => <Findings repo={repo} digest={digest} />,
+      cell: ({ name }) => (
+        <a className={styles.tag} href={linkTo("tag", `${repo}:${name}`)}>
+          {name}
+        </a>
+      ),
     },
     {
-      id: "size",
+      id: "status",
       isRead: true,
-      header: "Size",
-      isMinor: true,
-      cell: ({ digest }) => <Sizes repoUid={repoUid} digest={digest} />,
-    },
-    {
-      id: "signed",
-      isRead: true,
-      header: "Signed",
-      isMinor: true,
-      cell: ({ digest }) => <Signed repo={repo} repoUid={repoUid} digest={digest} />,
-    },
-    {
-      id: "life",
-      isRead: true,
-      header: "End of life",
+      header: "Status",
       isMinor: true,
       orderBy: "deprecated",
-      cell: (tag) => <Life tag={tag} />,
+      cell: (tag) => (
+        <span className={styles.status}>
+          <Signed repo={repo} repoUid={repoUid} digest={tag.digest} />
+          <Life tag={tag} />
+        </span>
+      ),
     },
     {
       id: "digest",
       header: "Digest",
       isMinor: true,
-      cell: ({ digest }) => (
-        <a href={linkTo("image", `${repo}@${digest}`)}>
-          <code>{shortDigest(digest)}</code>
-        </a>
-      ),
+      cell: ({ digest }) => <DigestChip digest={digest} href={linkTo("image", `${repo}@${digest}`)} />,
+    },
+    {
+      id: "platforms",
+      isRead: true,
+      header: "Platforms",
+      isMinor: true,
+      cell: ({ digest }) => <Platforms repoUid={repoUid} digest={digest} />,
+    },
+    {
+      id: "size",
+      isRead: true,
+      header: "Size",
+      align: "end",
+      isMinor: true,
+      cell: ({ digest }) => <Size repoUid={repoUid} digest={digest} />,
+    },
+    {
+      id: "findings",
+      isRead: true,
+      header: "Findings",
+      head: <SeverityHead />,
+      cell: ({ digest }) => <Findings repo={repo} digest={digest} />,
+    },
+    {
+      id: "mover",
+      isRead: true,
+      header: "Updated by",
+      isMinor: true,
+      cell: (tag) => <LastMove repoUid={repoUid} tag={tag} />,
+    },
+    {
+      id: "age",
+      header: "Updated",
+      align: "end",
+      orderBy: "update_time",
+      cell: ({ updateTime }) => <Time value={updateTime} />,
     },
   ];
 }

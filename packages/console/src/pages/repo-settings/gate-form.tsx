@@ -67,7 +67,7 @@ export function GateForm({ repo, disabledReason }: RepoFormProps) {
           <CheckField label="Only with a fix" name="fixable" defaultChecked={gate?.fixableOnly} />
           <CheckField label="Only known to be exploited (KEV)" name="kev" defaultChecked={gate?.kev} />
           <TextField
-            label="Days of grace"
+            label="Grace period, days"
             name="grace"
             type="number"
             min={0}

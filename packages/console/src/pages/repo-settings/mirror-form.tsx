@@ -71,7 +71,7 @@ export function MirrorForm({ repo, disabledReason, mayNotSync }: RepoFormProps &
         error={wrong("syncConfig.tagPattern")}
       />
       <TextField
-        label="Minutes between looks"
+        label="Sync interval, minutes"
         name="interval"
         type="number"
         min={1}
@@ -80,11 +80,7 @@ export function MirrorForm({ repo, disabledReason, mayNotSync }: RepoFormProps &
         placeholder="60"
         error={wrong("syncConfig.interval")}
       />
-      <CheckField
-        label="Fetch what is pulled and not here yet"
-        name="pullThrough"
-        defaultChecked={config?.pullThrough}
-      />
+      <CheckField label="Pull-through cache" name="pullThrough" defaultChecked={config?.pullThrough} />
       <TextField
         label="User name"
         name="username"

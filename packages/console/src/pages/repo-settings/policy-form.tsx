@@ -47,7 +47,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
       after={tried !== undefined && <RetentionPreview uid={repo.uid} policy={tried} />}
     >
       <TextArea
-        label="Tags that never move"
+        label="Immutable tags"
         name="immutable"
         rows={3}
         spellCheck={false}
@@ -56,7 +56,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
         error={wrong("immutableTags")}
       />
       <TextArea
-        label="Tags that nobody deletes"
+        label="Protected tags"
         name="protected"
         rows={3}
         spellCheck={false}
@@ -66,7 +66,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
       />
       <RetentionRules rules={rules} onRules={setRules} errors={wrong} />
       <TextField
-        label="Days that history is kept"
+        label="History retention, days"
         name="history"
         type="number"
         min={0}
@@ -76,7 +76,7 @@ export function PolicyForm({ repo, disabledReason }: RepoFormProps) {
         error={wrong("historyRetention")}
       />
       <CheckField
-        label="Pushes may leave out platforms"
+        label="Allow sparse indexes"
         name="sparse"
         defaultChecked={policy?.allowSparse}
         help="An index is accepted without all the manifests that it names"

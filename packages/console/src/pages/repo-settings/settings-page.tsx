@@ -1,9 +1,13 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useSuspenseQuery } from "@tanstack/react-query";
-import { getRepo } from "../../api/gen/registry.ts";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { RefreshCw, Shield, SlidersHorizontal, Tag, Trash2 } from "lucide-react";
+import { getRepo, listTags } from "../../api/gen/registry.ts";
 import { query } from "../../api/queries.ts";
 import { useRights } from "../../lib/rights.ts";
 import { Page } from "../../ui/page.tsx";
+import { SideList } from "../../ui/side-list.tsx";
+import { RepoHead } from "../registry/repo-head.tsx";
+import styles from "./settings-page.module.css";
 import { AboutForm } from "./about-form.tsx";
 import { DeleteRepo } from "./delete-repo.tsx";
 import { GateForm } from "./gate-form.tsx";
@@ -11,6 +15,14 @@ import { MirrorForm } from "./mirror-form.tsx";
 import { PolicyForm } from "./policy-form.tsx";
 
 const route = getRouteApi("/shell/repo/settings");
+
+const SECTIONS = [
+  ["general", "General", SlidersHorizontal],
+  ["tags", "Tag rules", Tag],
+  ["gate", "Vulnerability gate", Shield],
+  ["mirror", "Mirror", RefreshCw],
+  ["delete", "Delete", Trash2],
+] as const;
 
 /** What can be set of a repo. Each form is saved by itself. */
 export function SettingsPage() {
@@ -20,17 +32,51 @@ export function SettingsPage() {
   const rights = useRights(uid);
   const mayNot = rights("CAP_REPO_UPDATE");
   const mayNotGovern = mayNot ?? rights("CAP_REPO_POLICY_UPDATE");
+  const tags = useQuery({
+    ...query(listTags, { uidp: { childrenOf: uid }, pageSize: 1, orderBy: "update_time desc" }),
+  });
+  const total = tags.data?.totalCount;
   return (
     <Page
-      title="Settings"
+      title={name}
       tabTitle={`Settings of ${name}`}
-      path={<a href={`/repo?name=${encodeURIComponent(name)}`}>{name}</a>}
+      head={
+        <RepoHead
+          name={name}
+          uid={uid}
+          part="settings"
+          tags={total === undefined ? undefined : Number(total)}
+          newest={tags.data?.tags[0]?.name}
+        />
+      }
     >
-      <AboutForm key={`about ${uid}`} repo={repo} disabledReason={mayNot} />
-      <PolicyForm key={`policy ${uid}`} repo={repo} disabledReason={mayNotGovern} />
-      <GateForm key={`gate ${uid}`} repo={repo} disabledReason={mayNotGovern} />
-      <MirrorForm key={`mirror ${uid}`} repo={repo} disabledReason={mayNotGovern} mayNotSync={mayNot} />
-      <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />
+      <div className={styles.layout}>
+        <SideList label="Settings">
+          {SECTIONS.map(([id, label, Icon]) => (
+            <a key={id} href={`#${id}`}>
+              <Icon size={16} strokeWidth={1.75} aria-hidden />
+              {label}
+            </a>
+          ))}
+        </SideList>
+        <div className={styles.forms}>
+          <div id="general">
+            <AboutForm key={`about ${uid}`} repo={repo} disabledReason={mayNot} />
+          </div>
+          <div id="tags">
+            <PolicyForm key={`policy ${uid}`} repo={repo} disabledReason={mayNotGovern} />
+          </div>
+          <div id="gate">
+            <GateForm key={`gate ${uid}`} repo={repo} disabledReason={mayNotGovern} />
+          </div>
+          <div id="mirror">
+            <MirrorForm key={`mirror ${uid}`} repo={repo} disabledReason={mayNotGovern} mayNotSync={mayNot} />
+          </div>
+          <div id="delete">
+            <DeleteRepo repo={repo} name={name} disabledReason={rights("CAP_REPO_DELETE")} />
+          </div>
+        </div>
+      </div>
     </Page>
   );
 }

@@ -74,6 +74,7 @@ export function FindingTable({ rows, onMore, isLoadingMore }: FindingTableProps)
   return (
     <DataTable
       label="Findings"
+      rowWord="finding"
       rows={rows}
       columns={COLUMNS}
       idOf={findingId}

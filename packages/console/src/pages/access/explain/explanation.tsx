@@ -50,7 +50,7 @@ export function Explanation({ question, answer }: ExplanationProps) {
           </ul>
         </Section>
       )}
-      <Section title="What was looked at">
+      <Section title="Evaluation">
         <ol className={styles.steps} aria-label="Steps of the decision">
           {steps.map((step, index) => (
             <Step key={index} {...shownStep(step, question, identity)} />

@@ -21,14 +21,14 @@ export function ExplainPage() {
     enabled: request !== undefined,
   });
   return (
-    <Page title="Who may do what">
+    <Page title="Check access">
       <p>May this identity pull that image, and if not, why? The server answers what it would do, and does nothing.</p>
       <QuestionForm
         key={JSON.stringify(question)}
         question={question}
         onAsk={(asked) => void navigate({ to: "/access/explain", search: { ...asked } })}
       />
-      {request === undefined && <Empty title="Ask a question">The answer has an address that can be sent on.</Empty>}
+      {request === undefined && <Empty title="Check access">The result has an address that you can share.</Empty>}
       {request !== undefined && isPending && <p role="status">Looking…</p>}
       <ErrorNote error={error} />
       {data !== undefined && <Explanation question={question} answer={data} />}

@@ -35,7 +35,7 @@ export function QuestionForm({ question, onAsk }: { question: Question; onAsk: (
             onChange={(value) => setDraft({ ...draft, identity: value })}
             help="The identity that would do it"
           />
-          <SelectField label="What" value={action} onChange={set("action")} help="Nothing is done">
+          <SelectField label="What" value={action} onChange={set("action")} help="Dry run: nothing is changed">
             <option value="pull">pull an image</option>
             <option value="push">push an image</option>
             <option value="delete">delete a tag or an image</option>
@@ -74,7 +74,7 @@ export function QuestionForm({ question, onAsk }: { question: Question; onAsk: (
             type="submit"
             disabledReason={isWhole ? undefined : "Choose who, what, and the image or resource first"}
           >
-            Ask
+            Check
           </Button>
         </Row>
       </Card>

@@ -73,7 +73,7 @@ export function TokenTable({ ofPeople = false, ...rest }: TokenTableProps) {
   ];
   return (
     <>
-      <DataTable {...rest} label="Personal tokens" columns={columns} idOf={({ uid }) => uid} />
+      <DataTable {...rest} label="Personal tokens" rowWord="token" columns={columns} idOf={({ uid }) => uid} />
       <Confirm
         isOpen={ending !== undefined}
         onClose={() => setEnding(undefined)}

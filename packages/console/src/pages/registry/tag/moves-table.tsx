@@ -1,9 +1,11 @@
-import { shortDigest } from "../../../lib/digest.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import type { Column } from "../../../ui/column.ts";
+import { DigestChip } from "../../../ui/digest-chip.tsx";
 import { LinkButton } from "../../../ui/link-button.tsx";
+import { SeverityHead } from "../../../ui/severity-strip.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { Findings } from "../tag-cells.tsx";
 import { Mover } from "../mover.tsx";
 import type { Move } from "./timeline-layout.ts";
 
@@ -21,7 +23,7 @@ export interface MovesTableProps {
 /** Every move of the tag, newest first: when, to what, by whom and why. */
 export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...paging }: MovesTableProps) {
   const columns: readonly Column<Move>[] = [
-    { id: "when", header: "When", cell: ({ timeMs }) => <Time value={new Date(timeMs).toISOString()} /> },
+    { id: "when", header: "Moved", cell: ({ timeMs }) => <Time value={new Date(timeMs).toISOString()} /> },
     {
       id: "digest",
       header: "Digest",
@@ -29,17 +31,23 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
         isDeletion ? (
           <Badge>deleted</Badge>
         ) : (
-          <a href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}`}>
-            <code>{shortDigest(digest)}</code>
-          </a>
+          <DigestChip digest={digest} href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}`} />
         ),
     },
-    { id: "why", header: "Why", cell: ({ reason }) => reason },
+    { id: "why", header: "How", cell: ({ reason }) => reason },
     {
       id: "who",
-      header: "Who",
+      header: "By",
       isMinor: true,
       cell: ({ actor, reason }) => <Mover actor={actor} reason={reason} />,
+    },
+    {
+      id: "findings",
+      isRead: true,
+      header: "Findings",
+      head: <SeverityHead />,
+      isMinor: true,
+      cell: ({ digest, isDeletion }) => (isDeletion ? null : <Findings repo={repo} digest={digest} />),
     },
     {
       id: "show",
@@ -51,6 +59,7 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
   return (
     <DataTable
       label="Moves"
+      rowWord="move"
       rows={moves}
       columns={columns}
       idOf={({ timeMs }) => String(timeMs)}

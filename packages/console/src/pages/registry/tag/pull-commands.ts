@@ -34,6 +34,25 @@ export function pullCommand(tool: Tool, { host, name, reference }: Pulled): stri
   }
 }
 
+/** The command by which the tool pushes an image under this name; docker's where the tool pushes nothing itself. */
+export function pushCommand(tool: Tool, { host, name, reference }: Pulled): string {
+  const image = `${host}/${name}${reference}`;
+  const last = name.slice(name.lastIndexOf("/") + 1);
+  switch (tool) {
+    case "podman":
+      return `podman push ${image}`;
+    case "skopeo":
+      return `skopeo copy oci:${last} docker://${image}`;
+    case "crane":
+      return `crane push ${last}.tar ${image}`;
+    case "helm":
+      // Helm takes the name and the version out of the chart.
+      return `helm push ${last}.tgz oci://${host}/${name.slice(0, name.lastIndexOf("/"))}`;
+    default:
+      return `docker push ${image}`;
+  }
+}
+
 /**
  * The tag as of a moment, such as `1.0--at--20260704T093015Z`: what it pointed to at the end of that second. Undefined
  * for a tag that is too long for it, and for a second that has not ended. Source: docs/time-travel.md.

@@ -1,11 +1,15 @@
 import { useQuery, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { repoByPathQuery } from "../../../api/repo-by-path.ts";
-import { exactTime } from "../../../lib/time.ts";
+import { counted } from "../../../lib/bytes.ts";
+import { shortDigest } from "../../../lib/digest.ts";
+import { exactTime, relativeTime } from "../../../lib/time.ts";
+import styles from "./timeline.module.css";
 import { Button } from "../../../ui/button.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { Card, Facts, Page, Row, Section } from "../../../ui/page.tsx";
+import { Panel, PanelBody } from "../../../ui/panel.tsx";
 import { historyQuery, moveAtQuery, splitName } from "./history.ts";
 import { MovesTable } from "./moves-table.tsx";
 import { PullCard } from "./pull-card.tsx";
@@ -37,24 +41,40 @@ export function TagPage() {
   const earlier = useQuery({ ...moveAtQuery(repoUid, tag, atMs), enabled: here < 0 && history.hasNextPage });
   const move = moves[here] ?? earlier.data ?? undefined;
   const newest = moves[0];
-  const path = (
-    <Link to="/repo" search={{ name: repo }}>
-      {repo}
-    </Link>
-  );
   if (newest === undefined)
     return (
-      <Page title={name} path={path}>
-        <Empty title="This tag never was" command={`docker push ${window.location.host}/${name}`}>
-          A push makes it.
+      <Page title={name}>
+        <Empty title="No such tag" command={`docker push ${window.location.host}/${name}`}>
+          A push creates it.
         </Empty>
       </Page>
     );
   return (
-    <Page title={name} path={path}>
-      <Section title="Timeline" actions={<Earlier history={history} />}>
-        <Timeline moves={moves} atMs={atMs} nowMs={untilMs} onMoment={setMoment} />
-      </Section>
+    <Page
+      title={
+        <>
+          <span className={styles.prefix}>{repo}:</span>
+          {tag}
+        </>
+      }
+      tabTitle={name}
+      lede={
+        newest.isDeletion ? (
+          <>Deleted {sinceWords(newest.timeMs)}.</>
+        ) : (
+          <>
+            Points to <code>{shortDigest(newest.digest)}</code> since {sinceWords(newest.timeMs)}.{" "}
+            {history.hasNextPage ? "More than " : ""}
+            {counted(moves.length, "move")} since {dayWords(moves.at(-1)?.timeMs ?? 0)}.
+          </>
+        )
+      }
+    >
+      <Panel title="Timeline" actions={<Earlier history={history} />}>
+        <PanelBody>
+          <Timeline repo={repo} moves={moves} atMs={atMs} nowMs={untilMs} onMoment={setMoment} />
+        </PanelBody>
+      </Panel>
       <Section title="At this moment">
         <Card>
           <Facts
@@ -91,6 +111,16 @@ export function TagPage() {
       </Section>
     </Page>
   );
+}
+
+const day = new Intl.DateTimeFormat("en", { dateStyle: "long" });
+
+function dayWords(timeMs: number): string {
+  return day.format(timeMs);
+}
+
+function sinceWords(timeMs: number): string {
+  return relativeTime(new Date(timeMs).toISOString(), Date.now());
 }
 
 interface Pages {

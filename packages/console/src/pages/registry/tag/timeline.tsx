@@ -1,18 +1,37 @@
-import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
-import { exactTime } from "../../../lib/time.ts";
+import { ChevronLeft, ChevronRight, ZoomIn, ZoomOut } from "lucide-react";
+import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { counted } from "../../../lib/bytes.ts";
 import { shortDigest } from "../../../lib/digest.ts";
+import { SEVERITY_PLACES } from "../../../lib/severities.ts";
+import { exactTime } from "../../../lib/time.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Row } from "../../../ui/page.tsx";
+import { keyTarget } from "./timeline-keys.ts";
+import { Minimap } from "./minimap.tsx";
+import { MoveCard } from "./move-card.tsx";
+import { Picture } from "./timeline-picture.tsx";
 import styles from "./timeline.module.css";
-import { following, indexAt, layOut, type Move, type Span, wholeSpan, zoomed } from "./timeline-layout.ts";
+import {
+  firstSlotPx,
+  following,
+  indexAt,
+  type Move,
+  seenCount,
+  slotsOf,
+  timeAt,
+  type View,
+  within,
+  xOf,
+  zoomed,
+} from "./timeline-layout.ts";
+import { useFindingsOf } from "./use-findings.ts";
 
-const HEIGHT = 96;
-const BAR_TOP = 24;
-const BAR_HEIGHT = 44;
-const LABEL_PX = 150;
-const HUES = 6;
+const ZOOM = 1.6;
+// Fewer are seen at once without it.
+const MAX_WITHOUT_MAP = 8;
 
 export interface TimelineProps {
+  /** The path of the image. */
+  repo: string;
   /** Newest first. */
   moves: readonly Move[];
   /** The moment that is looked at, in milliseconds since 1970. */
@@ -21,13 +40,12 @@ export interface TimelineProps {
   onMoment: (timeMs: number) => void;
 }
 
-/** Every digest that a tag has had, along the time. A slider over it chooses a moment, by pointer or keyboard. */
-export function Timeline({ moves, atMs, nowMs, onMoment }: TimelineProps) {
+/** Every digest that a tag has had, a slot each. A slider over it chooses a moment, by pointer or keyboard. */
+export function Timeline({ repo, moves, atMs, nowMs, onMoment }: TimelineProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  const whole = wholeSpan(moves, nowMs);
-  const [seen, setSeen] = useState<Span>();
-  const span = seen ?? whole;
+  const [chosen, setChosen] = useState<View>();
+  const [pointed, setPointed] = useState<number>();
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
@@ -35,94 +53,153 @@ export function Timeline({ moves, atMs, nowMs, onMoment }: TimelineProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
+  const total = moves.length;
+  const here = Math.max(indexAt(moves, atMs), 0);
+  const start = { first: 0, slotPx: firstSlotPx(total, Math.max(width, 1)) };
+  const view = within(chosen ?? following(start, here, total, Math.max(width, 1)), total, Math.max(width, 1));
+  const seen = seenCount(view.slotPx, Math.max(width, 1));
+  const slots = useMemo(
+    () => (width === 0 ? [] : slotsOf(total, { first: view.first, slotPx: view.slotPx }, width)),
+    [total, view.first, view.slotPx, width],
+  );
+  const findings = useFindingsOf(repo, moves, slots);
   const choose = (timeMs: number): void => {
     const chosenMs = Math.round(Math.min(Math.max(timeMs, moves.at(-1)?.timeMs ?? timeMs), nowMs));
-    if (seen !== undefined) setSeen(following(seen, chosenMs));
+    setChosen(following(view, Math.max(indexAt(moves, chosenMs), 0), total, Math.max(width, 1)));
     onMoment(chosenMs);
   };
-  const here = indexAt(moves, atMs);
   const onKey = (event: KeyboardEvent): void => {
-    const wanted = keyTarget(event.key, moves, here, nowMs);
+    const wanted = keyTarget(event.key, event.shiftKey, moves, indexAt(moves, atMs), nowMs);
     if (wanted === undefined) return;
     event.preventDefault();
     choose(wanted);
   };
   const onPointer = (event: PointerEvent<SVGSVGElement>): void => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const timeMs = timeAt(moves, view, width, event.clientX - box.left, nowMs);
+    setPointed(indexAt(moves, timeMs));
     if (event.type === "pointerdown") event.currentTarget.setPointerCapture(event.pointerId);
     else if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
-    const box = event.currentTarget.getBoundingClientRect();
-    choose(span.fromMs + ((event.clientX - box.left) / box.width) * (span.toMs - span.fromMs));
+    choose(timeMs);
   };
-  const x = Math.min(Math.max(((atMs - span.fromMs) / (span.toMs - span.fromMs)) * width, 8), Math.max(width - 8, 8));
-  const zoom = (factor: number) => () => setSeen(zoomed(following(span, atMs), whole, atMs, factor));
-  const move = moves[here];
-  const said = `${exactTime(new Date(atMs).toISOString())}: ${wordsOf(move)}`;
+  const zoom = (factor: number) => () => setChosen(zoomed(view, factor, here, total, Math.max(width, 1)));
+  const page = (moved: number) => () =>
+    setChosen(within({ ...view, first: view.first + moved }, total, Math.max(width, 1)));
+  const said = `${exactTime(new Date(atMs).toISOString())}: ${wordsOf(moves[indexAt(moves, atMs)])}`;
+  const x = xOf(moves, view, width, atMs, nowMs);
+  const isInView = here >= view.first && here < view.first + seen;
   return (
     <div className={styles.timeline}>
-      <div ref={frame} className={styles.frame}>
-        <svg
-          role="slider"
-          tabIndex={0}
-          aria-label="Moment"
-          aria-valuemin={moves.at(-1)?.timeMs ?? 0}
-          aria-valuemax={nowMs}
-          aria-valuenow={atMs}
-          aria-valuetext={said}
+      <div className={styles.head}>
+        <span>
+          {counted(Math.min(seen, total), "move")} of {total.toLocaleString("en")} shown.{" "}
+          {findings.isTooMuch ? "Zoom in to see findings." : "Findings are counted with today's data."}
+        </span>
+        <ul className={styles.legend} aria-hidden>
+          {SEVERITY_PLACES.map(([place, word]) => (
+            <li key={place}>
+              <svg width={8} height={8}>
+                <rect width={8} height={8} rx={2} className={styles[place]} />
+              </svg>
+              {word}
+            </li>
+          ))}
+          <li>
+            <svg width={8} height={8}>
+              <rect width={8} height={8} rx={2} className={styles.unknown} />
+            </svg>
+            Not known
+          </li>
+        </ul>
+        <span className={styles.tools}>
+          <Button
+            look="quiet"
+            aria-label="Earlier move"
+            title="Earlier move"
+            onClick={() => choose(keyTarget("ArrowLeft", false, moves, indexAt(moves, atMs), nowMs) ?? atMs)}
+            icon={<ChevronLeft size={16} aria-hidden />}
+          />
+          <Button
+            look="quiet"
+            aria-label="Later move"
+            title="Later move"
+            onClick={() => choose(keyTarget("ArrowRight", false, moves, indexAt(moves, atMs), nowMs) ?? atMs)}
+            icon={<ChevronRight size={16} aria-hidden />}
+          />
+          <Button
+            look="quiet"
+            aria-label="Zoom out"
+            title="Zoom out"
+            onClick={zoom(1 / ZOOM)}
+            icon={<ZoomOut size={16} aria-hidden />}
+          />
+          <Button
+            look="quiet"
+            aria-label="Zoom in"
+            title="Zoom in"
+            onClick={zoom(ZOOM)}
+            icon={<ZoomIn size={16} aria-hidden />}
+          />
+          <Button isSmall onClick={() => choose(nowMs)}>
+            Now
+          </Button>
+        </span>
+      </div>
+      {total > MAX_WITHOUT_MAP && width > 0 && (
+        <Minimap
+          moves={moves}
+          nowMs={nowMs}
           width={width}
-          height={HEIGHT}
-          className={styles.picture}
-          onKeyDown={onKey}
-          onPointerDown={onPointer}
-          onPointerMove={onPointer}
-        >
-          {layOut(moves, span, width).map((bar) => {
-            const { digest = "" } = moves[bar.index] ?? {};
-            const look = bar.isDeletion ? styles.deleted : styles[`hue${hueOf(digest)}`];
-            return (
-              <g key={bar.index}>
-                <rect x={bar.x} y={BAR_TOP} width={Math.max(bar.width - 1, 1)} height={BAR_HEIGHT} className={look} />
-                {bar.width > LABEL_PX && (
-                  <text x={bar.x + 8} y={BAR_TOP + 27} className={styles.label}>
-                    {bar.isDeletion ? "deleted" : bar.count > 1 ? `${bar.count} moves` : shortDigest(digest)}
-                  </text>
-                )}
-              </g>
-            );
-          })}
-          <line x1={x} x2={x} y1={8} y2={HEIGHT - 8} className={styles.cursor} />
-          <circle cx={x} cy={12} r={7} className={styles.handle} />
-        </svg>
+          fromMs={moves[Math.min(view.first + seen, total) - 1]?.timeMs ?? 0}
+          toMs={moves[view.first - 1]?.timeMs ?? nowMs}
+          onMove={(timeMs) =>
+            setChosen(
+              within(
+                { ...view, first: Math.max(indexAt(moves, timeMs), 0) - Math.floor(seen / 2) },
+                total,
+                Math.max(width, 1),
+              ),
+            )
+          }
+          onPage={(isLater) => page(isLater ? -seen : seen)()}
+        />
+      )}
+      <div ref={frame} className={styles.frame} onPointerLeave={() => setPointed(undefined)}>
+        <Picture
+          moves={moves}
+          slots={slots}
+          findings={findings}
+          width={width}
+          cursorX={isInView ? x : undefined}
+          here={here}
+          slider={{
+            role: "slider",
+            tabIndex: 0,
+            "aria-label": "Moment",
+            "aria-valuemin": moves.at(-1)?.timeMs ?? 0,
+            "aria-valuemax": nowMs,
+            "aria-valuenow": atMs,
+            "aria-valuetext": said,
+            onKeyDown: onKey,
+            onPointerDown: onPointer,
+            onPointerMove: onPointer,
+          }}
+        />
+        {pointed !== undefined && moves[pointed] !== undefined && (
+          <MoveCard
+            number={total - pointed}
+            move={moves[pointed]}
+            counts={findings.of(moves[pointed])}
+            x={xOf(moves, view, width, moves[pointed].timeMs, nowMs)}
+            isAtEnd={xOf(moves, view, width, moves[pointed].timeMs, nowMs) > width / 2}
+          />
+        )}
       </div>
-      <div className={styles.ends}>
-        <span>{exactTime(new Date(span.fromMs).toISOString())}</span>
-        <span>{exactTime(new Date(span.toMs).toISOString())}</span>
-      </div>
-      <Row>
-        <Button onClick={() => choose(keyTarget("ArrowLeft", moves, here, nowMs) ?? atMs)}>Earlier move</Button>
-        <Button onClick={() => choose(keyTarget("ArrowRight", moves, here, nowMs) ?? atMs)}>Later move</Button>
-        <Button onClick={() => choose(nowMs)}>Now</Button>
-        <Button onClick={zoom(1 / 3)}>Zoom in</Button>
-        <Button onClick={zoom(3)}>Zoom out</Button>
-      </Row>
     </div>
   );
-}
-
-/** The moment that a key leads to: the arrows to the moves beside, Home and End to the first one and to now. */
-function keyTarget(key: string, moves: readonly Move[], here: number, nowMs: number): number | undefined {
-  if (key === "ArrowLeft" || key === "ArrowDown") return moves[Math.min(here + 1, moves.length - 1)]?.timeMs;
-  if (key === "ArrowRight" || key === "ArrowUp") return moves[here - 1]?.timeMs ?? nowMs;
-  if (key === "PageUp") return moves[Math.max(here - 10, 0)]?.timeMs;
-  if (key === "PageDown") return moves[Math.min(here + 10, moves.length - 1)]?.timeMs;
-  if (key === "Home") return moves.at(-1)?.timeMs;
-  return key === "End" ? nowMs : undefined;
 }
 
 function wordsOf(move: Move | undefined): string {
   if (move === undefined) return "not there yet";
   return move.isDeletion ? "deleted" : shortDigest(move.digest);
-}
-
-function hueOf(digest: string): number {
-  return Number.parseInt(digest.slice(-4), 16) % HUES;
 }

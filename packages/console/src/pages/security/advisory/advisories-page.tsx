@@ -82,6 +82,7 @@ export function AdvisoriesPage() {
       ) : (
         <DataTable
           label="Advisories"
+          rowWord="advisory"
           rows={rows}
           columns={columns}
           idOf={({ uid }) => uid}

@@ -34,7 +34,6 @@ function One({ uid }: { uid: string }) {
   return (
     <Page
       title={`${aliases[0] ?? ""} in ${componentName || artifactName}`}
-      path={<Link to="/advisories">Advisories</Link>}
       actions={
         <Button look="primary" disabledReason={rights("CAP_ADVISORIES_CREATE")} onClick={() => setNew(true)}>
           Add an event

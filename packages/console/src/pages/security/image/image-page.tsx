@@ -52,11 +52,6 @@ function Image({ name }: { name: string }) {
     <Page
       title={title}
       tabTitle={title}
-      path={
-        <>
-          <a href="/images">Images</a> / <a href={`/repo?name=${encodeURIComponent(place.name)}`}>{place.name}</a>
-        </>
-      }
       actions={place.tag !== "" && <a href={`/tag?name=${encodeURIComponent(title)}`}>History of the tag</a>}
       tabs={
         <Tabs label="Parts of the image">

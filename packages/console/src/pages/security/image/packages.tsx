@@ -75,6 +75,7 @@ export function Packages({ chosen }: { chosen: Chosen }) {
           ) : (
             <DataTable
               label="Packages"
+              rowWord="package"
               rows={rows}
               idOf={({ id }) => id}
               total={rows.length}

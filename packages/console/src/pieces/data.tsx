@@ -1,0 +1,140 @@
+import { useState } from "react";
+import { Avatar } from "../ui/avatar.tsx";
+import { Badge } from "../ui/badge.tsx";
+import { BarList } from "../ui/bar-list.tsx";
+import { Button } from "../ui/button.tsx";
+import { Chips, PlatformChip, TagChip } from "../ui/chips.tsx";
+import type { Column } from "../ui/column.ts";
+import { DataTable } from "../ui/data-table.tsx";
+import { DigestChip } from "../ui/digest-chip.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Panel, PanelBody } from "../ui/panel.tsx";
+import { SelectionBar } from "../ui/selection-bar.tsx";
+import { SeverityBar } from "../ui/severity-bar.tsx";
+import { SeverityHead, SeverityStrip } from "../ui/severity-strip.tsx";
+import { ShortTable } from "../ui/short-table.tsx";
+import { PageSkeleton } from "../ui/skeleton.tsx";
+import { StatTile, StatTiles } from "../ui/stat-tile.tsx";
+import { Piece } from "./piece.tsx";
+
+const LOOKS = [
+  "plain",
+  "outline",
+  "accent",
+  "success",
+  "warning",
+  "danger",
+  "critical",
+  "high",
+  "medium",
+  "low",
+] as const;
+const NONE = { critical: 0, high: 0, medium: 0, low: 0, other: 0 };
+const SOME = { critical: 1, high: 4, medium: 14, low: 25, other: 0 };
+const ODD = { critical: 128, high: 0, medium: 1, low: 200, other: 2 };
+const DIGEST = `sha256:${"8c80475fa9ba".repeat(5)}abcd`;
+const NAMES = ["Mira Okafor", "Jonas Lindqvist", "priya@acme.example", "Tomás Herrera", "lena", "Wei Chen"];
+const ROWS = Array.from({ length: 2_000 }, (_, at) => ({ id: String(at), name: `v${at}.${"0".repeat(at % 90)}` }));
+type Row = (typeof ROWS)[number];
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: "name", header: "Tag", orderBy: "name", cell: ({ name }) => <a href="#tag">{name}</a> },
+  { id: "digest", header: "Digest", isMinor: true, cell: () => <DigestChip digest={DIGEST} /> },
+  {
+    id: "findings",
+    header: "Findings",
+    head: <SeverityHead />,
+    isMinor: true,
+    cell: () => <SeverityStrip counts={SOME} />,
+  },
+  { id: "age", header: "Updated", align: "end", cell: () => "3 h ago" },
+  { id: "actions", header: "Actions", isActions: true, cell: () => <Button isSmall>Compare</Button> },
+];
+const FEW = COLUMNS.slice(0, 4);
+
+/** What shows data. */
+export function DataPieces() {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set(["1"]));
+  return (
+    <>
+      <Piece name="Severity counts">
+        <SeverityStrip counts={NONE} />
+        <SeverityStrip counts={SOME} />
+        <SeverityStrip counts={ODD} isMore />
+        <SeverityStrip counts={SOME} isLettered />
+      </Piece>
+      <Piece name="Severity bar">
+        <SeverityBar counts={SOME} />
+        <SeverityBar counts={ODD} />
+        <SeverityBar counts={NONE} />
+      </Piece>
+      <Piece name="Badges">
+        {LOOKS.map((look) => (
+          <Badge key={look} look={look}>
+            {look}
+          </Badge>
+        ))}
+      </Piece>
+      <Piece name="Chips">
+        <DigestChip digest={DIGEST} />
+        <DigestChip digest={DIGEST} href="#image" />
+        <Chips>
+          <TagChip>latest</TagChip>
+          <TagChip href="#tag">{`a-name-${"of-90-letters-".repeat(6)}`}</TagChip>
+        </Chips>
+        <Chips>
+          <PlatformChip>amd64</PlatformChip>
+          <PlatformChip>arm64</PlatformChip>
+        </Chips>
+      </Piece>
+      <Piece name="Avatars">
+        {NAMES.map((name) => (
+          <Avatar key={name} name={name} />
+        ))}
+        <Avatar name="small" size="small" />
+        <Avatar name="large one" size="large" />
+        <Avatar name="ci" isMachine />
+        <Avatar name="ci" isMachine size="small" />
+      </Piece>
+      <StatTiles>
+        <StatTile label="Images" value="148" note="in 12 groups" />
+        <StatTile label="Storage" value="1.37 TiB" note="layers" />
+        <StatTile label="Tags" value={undefined} />
+      </StatTiles>
+      <Panel title="Storage by group" actions={<a href="#all">Details</a>}>
+        <PanelBody>
+          <BarList
+            bars={[
+              { id: "1", label: "payments", value: 412, text: "412 GiB" },
+              { id: "2", label: "data", value: 120, text: "120 GiB" },
+              { id: "3", label: "empty", value: 0, text: "0 B" },
+            ]}
+          />
+        </PanelBody>
+      </Panel>
+      <Panel title="A short table">
+        <ShortTable label="Short table" rows={ROWS.slice(0, 2)} columns={FEW} idOf={({ id }) => id} />
+      </Panel>
+      <Empty title="No images here yet" command="docker push registry.example.com/acme/web:1.0">
+        The first push creates the image.
+      </Empty>
+      <PageSkeleton />
+      <DataTable
+        label="Two thousand tags"
+        rowWord="tag"
+        rows={ROWS}
+        columns={COLUMNS}
+        idOf={({ id }) => id}
+        total={ROWS.length}
+        order="name"
+        onOrder={() => setSelected(new Set())}
+        selected={selected}
+        onSelect={setSelected}
+      />
+      <SelectionBar count={selected.size} onClear={() => setSelected(new Set())}>
+        <Button look="quiet">Compare</Button>
+        <Button look="danger">Delete</Button>
+      </SelectionBar>
+    </>
+  );
+}
