@@ -182,6 +182,8 @@ test("only event services, handlers of uploads, catalogs of images and findings 
   const catalogs =
     /^(?:(?:libraries|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|gate-events|repos)\.ts$|trust[\\/])/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
+  /^(?:(?:libraries|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|gate-events|repos)\.ts$)/;
+  const uploads = /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(
     `\\b(?:from|join|into|update)\\s+(?:${tables})\\b|(?:from|join|into|table)\\(\\s*["'](?:${tables})\\b`,

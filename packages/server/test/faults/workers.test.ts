@@ -79,6 +79,12 @@ const digestOf = (content: Uint8Array): string => `sha256:${createHash("sha256")
 const listening = ({ lines }: Pick<ServerProcess, "lines">): LogLine[] =>
   lines.filter(({ msg }) => msg === "listening");
 
+/** Whether a request is writing a blob that comes whole. */
+const isStoring = ({ dataDir }: { dataDir: string }, content: Uint8Array): boolean =>
+  readdirSync(join(dataDir, "blobs"), { recursive: true, encoding: "utf8" }).some((name) =>
+    name.includes(digestOf(content).slice("sha256:".length)),
+  );
+
 /** Whether a request is writing to an upload. */
 const isUploading = ({ dataDir }: { dataDir: string }): boolean =>
   readdirSync(join(dataDir, "uploads")).some((name) => name.endsWith(".lock"));
@@ -266,7 +272,7 @@ test("SIGTERM lets requests under way complete, and SIGKILL of the first process
   });
   const answered = once(push, "response");
   push.write(content.subarray(0, 100_000));
-  await eventually(() => isUploading(house));
+  await eventually(() => isStoring(house, content));
   const ended = house.stop();
   await eventually(() => house.lines.filter(({ msg }) => msg === "closed").length === WORKERS - 1);
   push.end(content.subarray(100_000));

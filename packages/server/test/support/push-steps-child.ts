@@ -1,5 +1,5 @@
-// A registry that ends at a step of a push, as by a kill, for tests. Arguments: a folder that is served already, and the
-// step. Prints its URL.
+// A registry that ends at a step of a push, as by a kill, for tests. Arguments: a folder that is served already, and
+// the step. Prints its URL.
 import type { ByteSource } from "../../src/blobs/index.ts";
 import { openEndpoint } from "./registry-endpoint.ts";
 
