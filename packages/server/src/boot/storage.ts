@@ -89,6 +89,7 @@ export async function openStorage(
     allowPrivateNetwork,
     emailIssuers,
     publicAdvisories,
+    hasSigstoreRoot: config.sigstoreRootFile !== "",
     terms,
     ecosystems,
     admins,
