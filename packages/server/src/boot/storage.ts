@@ -90,6 +90,7 @@ export async function openStorage(
     allowPrivateNetwork,
     emailIssuers,
     publicAdvisories,
+    hasSigstoreRoot: config.sigstoreRootFile !== "",
     terms,
     ecosystems,
     admins,

@@ -452,6 +452,13 @@ export const TABLE = {
     "",
     "File with what Java archives are that state too little of themselves: a line for each, its SHA-1 and group:artifact:version. At most 64 MiB. Read at the start.",
   ),
+  /** Empty when there is none. */
+  sigstoreRootFile: setting(
+    text,
+    "MOORAGE_SIGSTORE_ROOT",
+    "",
+    "File with the trusted root of Sigstore as JSON: the authorities and logs by which signatures of identities are verified. At most 4 MiB. Read at the start.",
+  ),
   publicAdvisories: setting(
     flag,
     "MOORAGE_PUBLIC_ADVISORIES",

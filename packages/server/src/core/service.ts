@@ -44,6 +44,8 @@ export interface ServiceContext {
   registryUrl?: string;
   /** Whether sources of mirrors may be plain http and at addresses that are not public. Defaults to true. */
   allowPrivateNetwork?: boolean;
+  /** Whether there is a trusted root of Sigstore, by which signatures of identities are verified. Defaults to no. */
+  hasSigstoreRoot?: boolean;
   /** The prefix of event types, e.g. `dev.moorage`. */
   eventsPrefix: string;
   /** Reads a small blob of a repo whole. Undefined when the repo does not hold it, or it is larger than `maxBytes`. */

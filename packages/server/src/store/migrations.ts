@@ -735,6 +735,7 @@ export const MIGRATIONS: Migration[] = [
       `create table signers (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, keys text not null, keyless text, x509 text, require_log INT8 not null, times text not null, version KEY not null, create_time INT8 not null, update_time INT8 not null)`,
       `create unique index signers_name on signers (parent, name)`,
       `create table signer_checks (signer KEY primary key, parent KEY not null, repo KEY not null, subject KEY not null, manifest KEY not null, create_time INT8 not null) WITHOUT_ROWID`,
+      `create table signature_roots (name KEY primary key, hash KEY not null) WITHOUT_ROWID`,
       `create table signature_checks (id KEY primary key, repo KEY not null, digest KEY not null, backlog INT8 not null, create_time INT8 not null)`,
       `create index signature_checks_due on signature_checks (backlog, create_time, id)`,
       `create index signature_checks_digest on signature_checks (repo, digest)`,

@@ -7,6 +7,7 @@ import {
   releaseSignatures,
   renewSignatures,
 } from "./queue/queue.ts";
+import { noteTrustRoot } from "./roots/note.ts";
 import { removeUnusedReadings } from "./queue/remove.ts";
 
 /** The commands of trust beside the methods of the API. */
@@ -16,6 +17,7 @@ export const trustCommands = [
   claimSignatures,
   failSignatures,
   finishSignatures,
+  noteTrustRoot,
   releaseSignatures,
   removeUnusedReadings,
   renewSignatures,

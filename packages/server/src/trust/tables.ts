@@ -4,8 +4,8 @@ declare module "../store/tables.ts" {
   interface Tables {
     /**
      * Who signs the images of a group and of all below it. `keys`: a list of SignerKey, `keyless` and `x509`: messages,
-     * each as proto3 JSON; `times`: a list of numbers of SignatureTime. `version`: another one for each content by which
-     * signatures are verified.
+     * each as proto3 JSON; `times`: a list of numbers of SignatureTime. `version`: another one for each content by
+     * which signatures are verified.
      */
     signers: {
       uid: string;
@@ -33,6 +33,8 @@ declare module "../store/tables.ts" {
       manifest: string;
       create_time: number;
     };
+    /** By which trusted root was verified last: the one of the settings, whose name is empty. */
+    signature_roots: { name: string; hash: string };
     /**
      * Which manifest with signatures was attached to which digest of a repo, and when. `until_time`: null as long as it
      * is. `via`: empty for a referrer, else the name of the tag. `attached_by`: who pushed it; empty when that is not
@@ -48,8 +50,8 @@ declare module "../store/tables.ts" {
       attached_by: string;
     };
     /**
-     * The verification of a manifest with signatures, as one about the subject, whatever the number of repos in which it
-     * is attached: a queue, see work/queue.ts. `first_time`: when it was read first; null before. `signers`: against
+     * The verification of a manifest with signatures, as one about the subject, whatever the number of repos in which
+     * it is attached: a queue, see work/queue.ts. `first_time`: when it was read first; null before. `signers`: against
      * whom it was verified, a JSON object of [version, since when] by uid. `readers`: the version of the verification.
      */
     signature_readings: {
@@ -107,6 +109,7 @@ export const TRUST_TABLES = declareTables({
     key: ["uid"],
     weight: "length(description) + length(keys) + coalesce(length(keyless), 0) + coalesce(length(x509), 0)",
   },
+  signature_roots: { key: ["name"] },
   signer_checks: { key: ["signer"] },
   signature_sources: { key: ["repo", "subject", "manifest", "from_time"] },
   signature_readings: { key: ["subject", "manifest"], weight: "length(reason) + length(signers)" },

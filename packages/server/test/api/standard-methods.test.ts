@@ -20,9 +20,11 @@ import {
   IdentityProvidersService,
   ReposService,
   RolesService,
+  SignersService,
 } from "@moorage/api";
 import { type Grpc, openConnect, type Refused } from "../support/grpc.ts";
 import { type Detail, type Json, type Platform, startPlatform } from "../support/platform.ts";
+import { newKey } from "../support/signing.ts";
 import { restCallOf } from "../support/rest-call.ts";
 
 interface Kit {
@@ -113,6 +115,20 @@ const KITS: Kit[] = [
     blamed: ["name", "capabilities"],
     mask: "capabilities",
     change: { capabilities: ["CAP_TAG_LIST"] },
+    unfit: { mask: "name", name: "No!" },
+    outputOnly: "createTime",
+    isUnique: true,
+  },
+  {
+    service: SignersService,
+    one: "Signer",
+    path: "/registry/v2/signers",
+    plural: "signers",
+    sample: named({ keys: [{ pem: newKey().pem }], description: "one" }),
+    bad: { name: "A", keys: [{}] },
+    blamed: ["name", "keys[0].pem"],
+    mask: "description",
+    change: { description: "two" },
     unfit: { mask: "name", name: "No!" },
     outputOnly: "createTime",
     isUnique: true,

@@ -24,7 +24,7 @@ export function newKey(type: KeyType = "P-256"): SigningKey {
 
 export const SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json";
 export const DSSE = "application/vnd.dsse.envelope.v1+json";
-const BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json";
+export const BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 export const IN_TOTO = "application/vnd.in-toto+json";
 const CONFIG = "application/vnd.oci.image.config.v1+json";
 export const COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1";

@@ -1,4 +1,5 @@
-// What somebody pushes who wants an image to pass for signed, or to keep others from seeing that it is: each is an answer.
+// What somebody pushes who wants an image to pass for signed, or to keep others from seeing that it is: each is an
+// answer.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";

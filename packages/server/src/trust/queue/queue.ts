@@ -4,7 +4,7 @@ import { takeAdvisoryLock } from "../../store/index.ts";
 import { queueOn } from "../../work/index.ts";
 import { READING_STATE, VERIFYING } from "../command-options.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
-import { type ClaimedSigned, claimedOf } from "./claimed.ts";
+import { type ClaimedSigned, claimedOf } from "./claim-contents.ts";
 import { writeEntries, writeVerdicts } from "./write.ts";
 
 /** The version of the verification, which is noted with what it has verified. */

@@ -11,8 +11,8 @@ const PAUSE_MS = 20;
 type Place = readonly [subject: string, manifest: string];
 
 /**
- * Goes over a page of what was verified, and removes what no repo has or had attached any longer. Answers where the next
- * page begins, undefined after the last.
+ * Goes over a page of what was verified, and removes what no repo has or had attached any longer. Answers where the
+ * next page begins, undefined after the last.
  */
 export const removeUnusedReadings = command(
   "trust.removeUnusedReadings",

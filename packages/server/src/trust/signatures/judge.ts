@@ -32,7 +32,7 @@ const NO_SIGNER: Worth = {
 const OTHER_SIGNER: Worth = {
   state: SignatureState.UNTRUSTED,
   code: SignatureCode.OTHER_SIGNER,
-  reason: "none of the signer's keys has made it",
+  reason: "the signer has not made it",
 };
 
 /** Which states say more of a signature, the first ones most. */

@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import { create, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
-import { type SignatureTime, type Signer, type SignerKey, SignerKeySchema, SignerSchema } from "@moorage/api/messages";
+import {
+  type SignatureTime,
+  type Signer,
+  type SignerIdentity,
+  SignerIdentitySchema,
+  type SignerKey,
+  SignerKeySchema,
+  SignerSchema,
+} from "@moorage/api/messages";
 import { resource } from "../../aip/resource.ts";
 import { columnsOf, layoutOf } from "../../core/stored-answer.ts";
 import type { Row } from "../../store/index.ts";
@@ -27,6 +35,11 @@ function withFingerprint({ $typeName: _type, $unknown: _unknown, ...key }: Signe
 /** The keys of a row of signers. */
 export function keysOf({ keys }: Pick<Row<"signers">, "keys">): SignerKey[] {
   return (JSON.parse(keys) as JsonValue[]).map((key) => fromJson(SignerKeySchema, key));
+}
+
+/** The identity of a row of signers; undefined for one with keys. */
+export function keylessOf({ keyless }: Pick<Row<"signers">, "keyless">): SignerIdentity | undefined {
+  return keyless === null ? undefined : fromJson(SignerIdentitySchema, JSON.parse(keyless) as JsonValue);
 }
 
 /** By whose word the signer lets it be known when a signature was made. */

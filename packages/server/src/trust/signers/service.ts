@@ -22,7 +22,7 @@ const LIST = listOf({
 });
 
 /** Who signs the images of groups: docs/signatures.md. */
-export function signersService({ pageTokenKey }: ServiceContext): Service<typeof SignersService> {
+export function signersService({ pageTokenKey, ...context }: ServiceContext): Service<typeof SignersService> {
   return {
     getSigner: async (call, { uid }) => signers.toMessage(await signers.get(call.tx, uid)),
     async listSigners(call, request) {
@@ -32,7 +32,7 @@ export function signersService({ pageTokenKey }: ServiceContext): Service<typeof
       return { ...page, signers: page.rows.map(signers.toMessage) };
     },
     async createSigner(call, { parent, signer = create(SignerSchema) }) {
-      checkSigner(signer);
+      checkSigner(signer, context);
       await groups.get(call.tx, parent);
       await requireCapacity(call, parent);
       const row = await signers.insert(call, parent, {
@@ -45,7 +45,7 @@ export function signersService({ pageTokenKey }: ServiceContext): Service<typeof
     },
     async updateSigner(call, { signer = create(SignerSchema), updateMask }) {
       const changed = await signers.patch(call, signer.uid, signer, updateMask, async (before, after) => {
-        checkSigner(after);
+        checkSigner(after, context);
         if (before.name !== after.name) await signers.requireFree(call.tx, before.parent, after.name);
         if (before.version !== signerColumns(after).version) await noteSignerChange(call, before.uid);
       });

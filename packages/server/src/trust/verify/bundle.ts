@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { isBundle } from "../attached/formats.ts";
 import { dsse } from "./dsse.ts";
 import type { SignedBytes } from "./simple-signing.ts";
-import { base64Of, strictObject } from "./statement.ts";
+import { base64Of } from "./statement.ts";
 import { SignatureError } from "./types.ts";
 
 const MAX_SIGNATURE = 4 << 10;
@@ -17,11 +17,10 @@ const HASHES: Readonly<Record<string, string>> = { SHA2_256: "sha256", SHA2_384:
  * SignatureError. Source: sigstore/protobuf-specs, sigstore_bundle.proto; cosign, specs/BUNDLE_SPEC.md.
  */
 export function bundle(
-  content: Uint8Array,
+  value: Readonly<Record<string, unknown>>,
   subject: string,
   subjectContent: Uint8Array | undefined,
 ): SignedBytes & { predicateType: string } {
-  const value = strictObject(content, "the bundle");
   const { mediaType, dsseEnvelope, messageSignature } = value;
   if (typeof mediaType !== "string" || !isBundle(mediaType))
     throw new SignatureError(SignatureCode.UNKNOWN_FORMAT, "it does not say which version of Sigstore's bundle it is");

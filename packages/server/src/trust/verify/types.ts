@@ -8,11 +8,22 @@ export interface SpecKey {
   revokeMs?: number;
 }
 
-/** Who signs, as signatures are verified. */
+/** An identity of which Fulcio has issued certificates: `subject`, or else `subjectPattern`, and what else they say. */
+export interface SpecIdentity {
+  issuer: string;
+  subject: string;
+  subjectPattern: string;
+  extensions: Readonly<Record<string, string>>;
+}
+
+/** Who signs, as signatures are verified: by keys, or by an identity. */
 export interface SignerSpec {
   uid: string;
   version: string;
   keys: readonly SpecKey[];
+  keyless?: SpecIdentity;
+  /** Whether only what stands in a transparency log counts. */
+  requireLog: boolean;
   /** By whose word it is known when a signature was made. */
   times: readonly SignatureTime[];
 }

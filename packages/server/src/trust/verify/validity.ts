@@ -3,8 +3,8 @@ import type { Segment, SpecKey } from "./types.ts";
 
 /**
  * What a signature by the key is worth from now on. `signedMs`: a time at which it had been made by the word of
- * somebody whom the signer lets say so; undefined without. With such a time it holds for good when the key was valid and
- * not revoked then; without, as long as the key is valid and not revoked.
+ * somebody whom the signer lets say so; undefined without. With such a time it holds for good when the key was valid
+ * and not revoked then; without, as long as the key is valid and not revoked.
  */
 export function segmentsOf(key: SpecKey, signedMs: number | undefined, nowMs: number): Segment[] {
   const { notBeforeMs = -Infinity, notAfterMs = Infinity, revokeMs = Infinity } = key;

@@ -4,6 +4,7 @@ import { type PublicKey, publicKeyOf } from "../signers/public-key.ts";
 import { bundle } from "./bundle.ts";
 import { dsse } from "./dsse.ts";
 import { isSignedBy } from "./key-verify.ts";
+import { bundleOfAnnotations, hasCertificate } from "./material.ts";
 import { type SignedBytes, simpleSigning } from "./simple-signing.ts";
 import { strictObject } from "./statement.ts";
 import {
@@ -20,24 +21,28 @@ import { segmentsOf } from "./validity.ts";
 const MAX_REASON = 500;
 
 /**
- * Verifies the signatures in the layers of a manifest, each as one about the subject, against each signer. Whatever goes
- * wrong with one is its answer; the others are verified all the same.
+ * Verifies the signatures in the layers of a manifest, each as one about the subject, against each signer. Whatever
+ * goes wrong with one is its answer; the others are verified all the same. `root`: the trusted root of Sigstore as
+ * JSON, where there is one.
  */
-export function verifySigned(signed: Signed): VerifiedEntry[] {
-  const signers = signed.signers.map(({ uid, keys, times }) => ({
-    uid,
-    times,
-    keys: keys.map((spec) => ({ spec, ...publicKeyOf(spec.pem) })),
+export async function verifySigned(signed: Signed, root?: string): Promise<VerifiedEntry[]> {
+  const signers = signed.signers.map((signer) => ({
+    ...signer,
+    read: signer.keys.map((spec) => ({ spec, ...publicKeyOf(spec.pem) })),
   }));
-  return signed.layers.map((layer) => entryOf(signed, layer, signers));
+  const entries: VerifiedEntry[] = [];
+  for (const layer of signed.layers) entries.push(await entryOf({ ...signed, signers }, layer, root));
+  return entries;
 }
 
 /** A signer with its keys, read once for all signatures. */
-interface ReadSigner extends Pick<SignerSpec, "uid" | "times"> {
-  keys: readonly (PublicKey & { spec: SpecKey })[];
+interface ReadSigner extends SignerSpec {
+  read: readonly (PublicKey & { spec: SpecKey })[];
 }
 
-function entryOf(signed: Signed, layer: SignedLayer, signers: readonly ReadSigner[]): VerifiedEntry {
+type Reading = Omit<Signed, "signers"> & { signers: readonly ReadSigner[] };
+
+async function entryOf(signed: Reading, layer: SignedLayer, root: string | undefined): Promise<VerifiedEntry> {
   const format = formatOf(layer.mediaType);
   const entry: VerifiedEntry = {
     n: layer.n,
@@ -50,8 +55,15 @@ function entryOf(signed: Signed, layer: SignedLayer, signers: readonly ReadSigne
     matches: [],
   };
   try {
-    const { predicateType = "", ...bytes } = openLayer(signed, layer, format);
-    return { ...entry, predicateType, matches: signers.flatMap((signer) => matchOf(signed, bytes, signer) ?? []) };
+    const { predicateType = "", certificate, ...bytes } = openLayer(signed, layer, format);
+    // Its libraries are loaded for the first signature with a certificate: most have none.
+    const certified =
+      certificate === undefined ? undefined : (await import("./keyless.ts")).certified(certificate, bytes, root);
+    const matches = signed.signers.flatMap(
+      (signer) => keyMatch(signed, bytes, signer) ?? certified?.matchOf(signer, signed.nowMs) ?? [],
+    );
+    const { identity = "", signedMs, timeSource = SignatureTime.UNSPECIFIED } = certified ?? {};
+    return { ...entry, predicateType, identity, timeSource, ...(signedMs !== undefined && { signedMs }), matches };
   } catch (error) {
     // A fault of this program in what somebody else made is an answer, too: it must not count as signed.
     const code = error instanceof SignatureError ? error.code : SignatureCode.UNREADABLE;
@@ -67,11 +79,14 @@ function formatOf(mediaType: string): SignatureFormat {
   return isNotation(mediaType) ? SignatureFormat.NOTATION : SignatureFormat.UNSPECIFIED;
 }
 
+/** What was signed. `certificate`: the bundle that says who has signed, where that is not a key. */
+type Opened = SignedBytes & { predicateType?: string; certificate?: Record<string, unknown> | undefined };
+
 function openLayer(
-  { subject, subjectContent }: Signed,
+  { subject, subjectContent }: Reading,
   { mediaType, content, annotations }: SignedLayer,
   format: SignatureFormat,
-): SignedBytes & { predicateType?: string } {
+): Opened {
   if (format === SignatureFormat.NOTATION)
     throw new SignatureError(SignatureCode.UNKNOWN_FORMAT, "envelopes of Notation are not verified by this version");
   if (format === SignatureFormat.UNSPECIFIED)
@@ -80,18 +95,26 @@ function openLayer(
       `a layer of the type ${mediaType.slice(0, 200)} is not verified`,
     );
   if (typeof content === "string") throw new SignatureError(SignatureCode.UNREADABLE, content);
-  if (format === SignatureFormat.SIMPLE_SIGNING) return simpleSigning(content, annotations, subject);
-  if (format === SignatureFormat.DSSE) return dsse(strictObject(content, "the envelope"), subject);
-  return bundle(content, subject, subjectContent);
+  if (format === SignatureFormat.SIMPLE_SIGNING) {
+    const bytes = simpleSigning(content, annotations, subject);
+    const [signature = new Uint8Array()] = bytes.signatures;
+    return { ...bytes, certificate: bundleOfAnnotations(annotations, { message: content, signature }) };
+  }
+  if (format === SignatureFormat.DSSE) {
+    const envelope = strictObject(content, "the envelope");
+    return { ...dsse(envelope, subject), certificate: bundleOfAnnotations(annotations, { envelope }) };
+  }
+  const value = strictObject(content, "the bundle");
+  return { ...bundle(value, subject, subjectContent), ...(hasCertificate(value) && { certificate: value }) };
 }
 
-/** How the signer has made one of the signatures of the bytes; undefined when it has made none. */
-function matchOf(
-  { heldMs, nowMs }: Signed,
+/** How a key of the signer has made one of the signatures of the bytes; undefined when none has. */
+function keyMatch(
+  { heldMs, nowMs }: Reading,
   { message, signatures }: SignedBytes,
-  { uid, keys, times }: ReadSigner,
+  { uid, read, times }: ReadSigner,
 ): Match | undefined {
-  for (const { spec, key, fingerprint } of keys) {
+  for (const { spec, key, fingerprint } of read) {
     if (!signatures.some((signature) => isSignedBy(key, message, signature))) continue;
     const signedMs = times.includes(SignatureTime.REGISTRY) ? heldMs : undefined;
     return { signer: uid, fingerprint, segments: segmentsOf(spec, signedMs, nowMs) };

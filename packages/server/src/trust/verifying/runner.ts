@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../../config/index.ts";
 import type { CallData } from "../../core/call.ts";
@@ -10,7 +10,7 @@ import { startWorker, type Wakes, whileHeld } from "../../work/index.ts";
 import { checkNextSignatures } from "../attached/check.ts";
 import { checkNextSigner } from "../attached/signer-changes.ts";
 import { READING_STATE } from "../command-options.ts";
-import type { ClaimedSigned } from "../queue/claimed.ts";
+import type { ClaimedSigned } from "../queue/claim-contents.ts";
 import {
   claimSignatures,
   failSignatures,
@@ -19,10 +19,12 @@ import {
   releaseSignatures,
   renewSignatures,
 } from "../queue/queue.ts";
-import { createVerifier, type VerifierData } from "./verifier.ts";
+import { readSigstoreRoot } from "../roots/file.ts";
+import { noteTrustRoot } from "../roots/note.ts";
+import { createVerifier } from "./verifier.ts";
 
 export interface SignatureDeps {
-  config: VerifierData & Pick<Config, "workPollMs">;
+  config: Pick<Config, "dataDir" | "blobsUrl" | "sigstoreRootFile" | "workPollMs">;
   transactor: Transactor;
   wakes: Wakes;
   clock: Clock;
@@ -40,7 +42,9 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
   const stopping = new AbortController();
   const { signal } = stopping;
   const holder = randomUUID();
-  const verifier = createVerifier(config, (reason, kind) =>
+  const { dataDir, blobsUrl } = config;
+  const sigstoreRoot = readSigstoreRoot(config);
+  const verifier = createVerifier({ dataDir, blobsUrl, sigstoreRoot }, (reason, kind) =>
     log.warn({ reason, kind }, "a process that verifies signatures ended"),
   );
   const data = (): CallData => systemCallNow(clock);
@@ -70,7 +74,15 @@ export function startSignatures({ config, transactor, wakes, clock, log }: Signa
       );
       return { checks: row?.checks === 1, signers: row?.signers === 1, readings: row?.readings === 1 };
     });
+  let isNoted = false;
+  const noteRoot = async (): Promise<void> => {
+    if (isNoted) return;
+    const hash = createHash("sha256").update(sigstoreRoot).digest("hex");
+    await transactor.write(noteTrustRoot, data(), { hash });
+    isNoted = true;
+  };
   const run = async (): Promise<void> => {
+    await noteRoot();
     for (let isAny = true; isAny && !signal.aborted;) {
       const waits = await whatWaits();
       isAny = waits.checks || waits.signers || waits.readings;

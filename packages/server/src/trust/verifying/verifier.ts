@@ -1,12 +1,14 @@
 import { processPool, TaskError, type TaskErrorKind } from "../../lib/process-pool/index.ts";
 import { programFile } from "../../lib/program-file.ts";
-import type { ClaimedSigned } from "../queue/claimed.ts";
+import type { ClaimedSigned } from "../queue/claim-contents.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
 
 /** Where blobs are: all that the verifying processes know of the server. */
 export interface VerifierData {
   dataDir: string;
   blobsUrl: string;
+  /** The trusted root of Sigstore, as JSON; empty when there is none. */
+  sigstoreRoot: string;
 }
 
 /** Why there is no answer. `isFinal`: there would be none another time either. */
@@ -47,7 +49,7 @@ export function createVerifier(data: VerifierData, died: (reason: string, kind: 
     maxWaiting: 1,
     niceness: LOWEST_PRIORITY,
     environment: data.blobsUrl === "" ? [] : s3Environment(),
-    data: { dataDir: data.dataDir, blobsUrl: data.blobsUrl },
+    data,
     onDeath: died,
   });
   return {

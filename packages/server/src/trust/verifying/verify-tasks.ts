@@ -3,7 +3,7 @@ import { SignatureCode, SignatureFormat, SignatureTime } from "@moorage/api/mess
 import { type BlobStore, openBlobs, readInto } from "../../blobs/index.ts";
 import { serveTasks } from "../../lib/process-pool/child.ts";
 import { DSSE, isBundle, isNotation, SIMPLE_SIGNING } from "../attached/formats.ts";
-import type { ClaimedLayer, ClaimedSigned } from "../queue/claimed.ts";
+import type { ClaimedLayer, ClaimedSigned } from "../queue/claim-contents.ts";
 import type { VerifiedEntry } from "../verify/types.ts";
 import { verifySigned } from "../verify/verify.ts";
 import type { VerifierData } from "./verifier.ts";
@@ -39,7 +39,8 @@ async function verify(
     const { n, mediaType, annotations } = layer;
     const content = await contentOf(layer, data);
     const one = { n, mediaType, annotations, content };
-    entries.push(...verifySigned({ subject, subjectContent, signers, heldMs, nowMs, layers: [one] }));
+    const root = data.sigstoreRoot === "" ? undefined : data.sigstoreRoot;
+    entries.push(...(await verifySigned({ subject, subjectContent, signers, heldMs, nowMs, layers: [one] }, root)));
   }
   if (layers.length === 0) entries.push(notVerified(0, "the manifest has no layers, and so no signatures"));
   if (layersLeftOut > 0)

@@ -2,8 +2,8 @@ import { isObject } from "../../lib/json.ts";
 import { milliseconds } from "../../lib/timestamps.ts";
 import { ancestorsOf } from "../../lib/uid.ts";
 import type { StoredBlob } from "../../blobs/index.ts";
-import { type Database, select } from "../../store/index.ts";
-import { keysOf, timesOf } from "../signers/resource.ts";
+import { type Database, type Row, select } from "../../store/index.ts";
+import { keylessOf, keysOf, timesOf } from "../signers/resource.ts";
 import type { SignerSpec } from "../verify/types.ts";
 
 /** A layer of a manifest with signatures. `stored`: where its content is, if it is held. */
@@ -109,7 +109,7 @@ async function signersOf(tx: Database, subject: string, manifest: string): Promi
   for (let at = 0; at < groups.length && found.length < MAX_SIGNERS; at += CHUNK) {
     const rows = await tx
       .selectFrom("signers")
-      .select(["uid", "version", "keys", "times"])
+      .select(["uid", "version", "keys", "keyless", "require_log", "times"])
       .where("parent", "in", groups.slice(at, at + CHUNK))
       .orderBy("uid")
       .limit(MAX_SIGNERS - found.length)
@@ -119,12 +119,24 @@ async function signersOf(tx: Database, subject: string, manifest: string): Promi
   return found;
 }
 
-function specOf(row: { uid: string; version: string; keys: string; times: string }): SignerSpec {
+type SignerRow = Pick<Row<"signers">, "uid" | "version" | "keys" | "keyless" | "require_log" | "times">;
+
+function specOf(row: SignerRow): SignerSpec {
   const keys = keysOf(row).map(({ pem, notBefore, notAfter, revokeTime }) => ({
     pem,
     ...(notBefore !== undefined && { notBeforeMs: milliseconds(notBefore) }),
     ...(notAfter !== undefined && { notAfterMs: milliseconds(notAfter) }),
     ...(revokeTime !== undefined && { revokeMs: milliseconds(revokeTime) }),
   }));
-  return { uid: row.uid, version: row.version, keys, times: timesOf(row) };
+  const { issuer, subject, subjectPattern, extensions } = keylessOf(row) ?? {};
+  return {
+    uid: row.uid,
+    version: row.version,
+    keys,
+    times: timesOf(row),
+    requireLog: row.require_log === 1,
+    ...(issuer !== undefined && {
+      keyless: { issuer, subject: subject ?? "", subjectPattern: subjectPattern ?? "", extensions: extensions ?? {} },
+    }),
+  };
 }
