@@ -181,8 +181,6 @@ test("only event services, handlers of uploads, catalogs of images and findings 
   // libraries get what upstreams say by protocols of their own. The checks of areas are those of `moorage fsck`.
   const catalogs =
     /^(?:(?:libraries|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|gate-events|repos)\.ts$|trust[\\/])/;
-  const uploads = /^oci[\\/](?:blobs[\\/](?:uploads|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
-  /^(?:(?:libraries|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|gate-events|repos)\.ts$)/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(
