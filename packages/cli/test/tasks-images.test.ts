@@ -194,7 +194,7 @@ test(
     const names = await json<{ unknownImages: { tags: string[] }[] }>("findings", "list-unknown-images", "acme/app");
     assert.deepEqual(names.unknownImages.flatMap(({ tags }) => tags).sort(), ["1.0", "1.0", "3.0", "3.0"]);
 
-    // A gate lets pass what is not known: whoever promotes is told before anything is moved.
+    // A gate lets pass what is not known: whoever promotes is warned before anything is moved.
     const gate = { severity: "HIGH", on: ["PROMOTE"], mode: "ENFORCE", onUnknown: "PASS" };
     await ok("repos", "update", "acme/app", "--tag-policy-vulnerabilities", JSON.stringify(gate));
     const promoted = await run(["tags", "promote", "acme/app:3.0", "prod", "--yes"]);
