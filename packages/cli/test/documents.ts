@@ -96,8 +96,8 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     settings: { MOORAGE_ALLOW_PRIVATE_NETWORK: "1" },
     others: { PROVIDER_URL: provider("ci-provider.ts") },
   },
+  "image-contents.md": { settings: { MOORAGE_VEX_REFERRERS: "1" } },
   "security-data.md": {
-    settings: { MOORAGE_VEX_REFERRERS: "1" },
     others: { MOORAGE_FEEDS_MIRROR: publishedFeeds, MOORAGE_ALLOW_PRIVATE_NETWORK: () => Promise.resolve("1") },
   },
   "libraries.md": {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { run as execute } from "./commands.ts";
 import { BUILD, openStage, timeless } from "./tasks-stage.ts";
 
 const RECORD = {
@@ -148,7 +149,7 @@ test(
   "findings of an image, what they make of the exit code, and its bill of materials",
   { timeout: 300_000 },
   async (t) => {
-    const { folder, ok, run, fails, json, push } = await openStage(t);
+    const { url, folder, ok, run, fails, json, push } = await openStage(t);
     await push("acme/app:1.0", 1);
     await push("acme/app:3.0", 3);
     await run(["images", "findings", "acme/app:1.0", "--wait", "60s"]);
@@ -194,7 +195,7 @@ test(
     const names = await json<{ unknownImages: { tags: string[] }[] }>("findings", "list-unknown-images", "acme/app");
     assert.deepEqual(names.unknownImages.flatMap(({ tags }) => tags).sort(), ["1.0", "1.0", "3.0", "3.0"]);
 
-    // A gate lets pass what is not known: whoever promotes is told before anything is moved.
+    // A gate lets pass what is not known: whoever promotes is warned before anything is moved.
     const gate = { severity: "HIGH", on: ["PROMOTE"], mode: "ENFORCE", onUnknown: "PASS" };
     await ok("repos", "update", "acme/app", "--tag-policy-vulnerabilities", JSON.stringify(gate));
     const promoted = await run(["tags", "promote", "acme/app:3.0", "prod", "--yes"]);
@@ -224,6 +225,16 @@ critical  CVE-2026-0001  hello    1.1.0    1.3.0
     );
     const clean = await run(["images", "findings", "acme/app:3.0", "--fail-on", "low", "--wait", "60s"]);
     assert.deepEqual([clean.code, clean.stderr], [0, "acme/app:3.0 has no open findings\n"]);
+    // A version that no order reads is in no range: that nothing was found is not "none".
+    const pushing = join(import.meta.dirname, "../../../examples/push-packages.ts");
+    const token = (await ok("token", "--audience", "registry")).trim();
+    const pushed = await execute(process.execPath, [pushing, url, token, "acme/odd", "1.0", "hello@nightly"]);
+    assert.equal(pushed.code, 0, pushed.stderr);
+    await run(["images", "findings", "acme/odd:1.0", "--wait", "60s"]);
+    assert.match(
+      await ok("images", "inspect", "acme/odd:1.0"),
+      /\nfindings {4}1 not compared: see moorage images coverage\n/,
+    );
     assert.equal((await run(["images", "findings", "acme/app:1.0", "--min-severity", "severe"])).code, 2);
     assert.match(await ok("images", "inspect", "acme/app:1.0"), /\nfindings {4}1 critical\n/);
     assert.match(

@@ -91,10 +91,10 @@ function withPlatforms(finding: JsonObject, group: readonly JsonObject[]): JsonO
 }
 
 /** How many findings there are of each severity, and whether they are known. */
-export function summaryOf({ findings, state, unknown, staleFeeds }: ImageFindings): JsonObject {
+export function summaryOf({ findings, state, unknown, notCompared, staleFeeds }: ImageFindings): JsonObject {
   const counts: JsonObject = Object.fromEntries(SEVERITIES.map((severity) => [severity, 0]));
   for (const each of merged(findings)) counts[severityOf(each)] = numberIn(counts, severityOf(each)) + 1;
-  return { ...counts, state, notRead: unknown.map(({ text }) => text), staleFeeds };
+  return { ...counts, state, notRead: unknown.map(({ text }) => text), notCompared, staleFeeds };
 }
 
 /** How bad a finding is. */

@@ -57,6 +57,8 @@ function findingsText(summary: unknown, pen: Pen): string {
     pen.ink(`${numberIn(counts, severity)} ${severity}`, SEVERITY_COLORS[severity]),
   );
   if (unread.length > 0) parts.push(pen.ink(`not known: ${unread.join("; ")}`, "yellow"));
+  const notCompared = numberIn(counts, "notCompared");
+  if (notCompared > 0) parts.push(pen.ink(`${notCompared} not compared: see moorage images coverage`, "yellow"));
   if (parts.length === 0)
     parts.push(counts["state"] === "UNSPECIFIED" ? "not looked for: it is not an image" : pen.ink("none", "green"));
   const stale = staleText(objectsIn(counts, "staleFeeds"));

@@ -20,7 +20,7 @@ export interface PromotedTag {
 }
 
 /** An image that passed although it is not known what it holds, and the tag that comes to point to it. */
-export interface PassedUnknown extends UnknownImage {
+interface PassedUnknown extends UnknownImage {
   tag: string;
 }
 

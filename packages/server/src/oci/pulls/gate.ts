@@ -30,10 +30,10 @@ export interface Judged {
 
 /**
  * Has the repo's vulnerability gate judge a pull. Undefined when it has none for pulls; otherwise the answer depends on
- * more than the tables of the registry. Throws DENIED when the gate rejects the pull, or TOOMANYREQUESTS with a Retry-After
- * when it does so only until the image has been read; in preview the pull is only noted. Not judged are scanners, which
- * must read what they scan, and a HEAD of a client whose token is for pushing: it asks what is there before it pushes
- * something better.
+ * more than the tables of the registry. Throws DENIED when the gate rejects the pull, or TOOMANYREQUESTS with a
+ * Retry-After when it does so only until the image has been read; in preview the pull is only noted. Not judged are
+ * scanners, which must read what they scan, and a HEAD of a client whose token is for pushing: it asks what is there
+ * before it pushes something better.
  */
 export async function judgePull(
   exchange: Exchange,

@@ -48,7 +48,7 @@ const LIST_EVENTS = listOf({
   large: ["content", "issue", "findings"],
 });
 
-/** Advisories of groups: docs/security-data.md. */
+/** Advisories of groups: docs/advisories.md. */
 export function advisoriesService({ pageTokenKey }: ServiceContext): Service<typeof AdvisoriesService> {
   return {
     getAdvisory: async (call, { uid }) => answerOf(call, await getAdvisory(call.tx, uid)),

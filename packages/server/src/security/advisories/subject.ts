@@ -3,7 +3,7 @@ import type { Row } from "../../store/index.ts";
 import { packageKind } from "../records/package-kinds.ts";
 import { isNamed } from "../packages/candidates.ts";
 
-/** What an advisory is about. Source: docs/security-data.md, "What advisories decide". */
+/** What an advisory is about. Source: docs/vulnerabilities.md, "What advisories decide". */
 export type Subject = Pick<
   Row<"advisories">,
   | "artifact_name"

@@ -18,7 +18,7 @@ import { openVexOf } from "./openvex.ts";
 import { osvOf } from "./osv.ts";
 import { publisherOf } from "./publisher.ts";
 
-/** The decisions of groups for other tools: docs/security-data.md, "Exports". */
+/** The decisions of groups for other tools: docs/advisories.md, "Exports". */
 export function advisoryExportsService({
   baseUrl = "",
   registryUrl = baseUrl,

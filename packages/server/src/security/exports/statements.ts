@@ -17,7 +17,7 @@ export interface Statement {
   versions: string[];
 }
 
-/** Source: docs/security-data.md, "Exports". */
+/** Source: docs/advisories.md, "Exports". */
 const JUSTIFICATIONS: Readonly<Record<FalsePositive, string | undefined>> = {
   [FalsePositive.UNSPECIFIED]: undefined,
   [FalsePositive.VULNERABILITY_RECORD_ANALYSIS_CONTESTED]: "vulnerable_code_not_present",

@@ -42,7 +42,7 @@ const NEEDS = [Capability.CAP_REPO_LIST, Capability.CAP_TAG_LIST, Capability.CAP
 /** In so many repos a list about a digest without a repo looks. */
 const MAX_REPOS = 1_000;
 
-/** Findings of images: docs/security-data.md. */
+/** Findings of images: docs/vulnerabilities.md. */
 export function findingsService({ pageTokenKey }: ServiceContext): Service<typeof FindingsService> {
   return {
     async listFindings(call, request) {

@@ -41,7 +41,7 @@ type Caller = Pick<Call, "tx" | "nowMs" | "requireCaller" | "weigh">;
 
 /**
  * What was resolved on each of the days in the images that the tags pointed to at the end of the day, by what is known
- * now: docs/security-data.md, "What was resolved". Days are in their order; those on which it is not known of any of
+ * now: docs/vulnerabilities.md, "What was resolved". Days are in their order; those on which it is not known of any of
  * the tags what its image held are left out, as are days to come. Whoever calls it has checked that the caller may see
  * the repos. Throws NOT_FOUND for a tag that never was, and INVALID_ARGUMENT on `image_refs` for more than can be
  * looked at.

@@ -46,7 +46,7 @@ const MAX_IMAGES = 200;
 const MAX_PAGE_SIZE = 200;
 const expand = promisify(gunzip);
 
-/** What scanners report of images: docs/security-data.md. */
+/** What scanners report of images: docs/vulnerabilities.md. */
 export function scansService({ pageTokenKey }: ServiceContext): Service<typeof ScansService> {
   return {
     getScan: (call, { uid }) => getScan(call.tx, uid),

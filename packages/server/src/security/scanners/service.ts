@@ -35,7 +35,7 @@ const LIST = storedListOf(
   SCANNER_LAYOUT,
 );
 
-/** Scanners of groups: docs/security-data.md. What adapters say comes with the request; see check.ts. */
+/** Scanners of groups: docs/vulnerabilities.md. What adapters say comes with the request; see check.ts. */
 export function scannersService({
   pageTokenKey,
   secrets,

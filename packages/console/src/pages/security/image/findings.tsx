@@ -10,7 +10,7 @@ import { FindingTable } from "../finding-table.tsx";
 import { NotKnown, StaleFeeds } from "../knowledge.tsx";
 import { SEVERITIES, severityOf } from "../severity.tsx";
 import styles from "./image.module.css";
-import { NotCompared } from "./not-compared.tsx";
+import { NotCompared } from "./incomparable.tsx";
 import type { Chosen } from "./platforms.ts";
 
 const route = getRouteApi("/shell/image");
