@@ -4,7 +4,7 @@ import { inviteCode, newAccount, openAccountBrowser, PASSWORD } from "../support
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { blamed, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// What somebody tries who may ask for mails, who gets hold of one, or who guesses about people.
+// What is attempted by somebody who may ask for mails, who gets hold of one, or who guesses about people.
 let mail: MailServer;
 let platform: Platform;
 before(async () => {
