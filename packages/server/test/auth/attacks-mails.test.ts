@@ -85,7 +85,7 @@ test("names that people chose are words in the mail: no address of a site, no ma
       `${platform.url}/invite`,
     ],
   );
-  assert.doesNotMatch(text, /[<>\u202e\u0007\r]/);
+  for (const sign of ["<", ">", "\u202e", "\u0007", "\r"]) assert.equal(text.includes(sign), false);
 });
 
 test("an address is not flooded, by one inviter, by several, or by taking invites back", async () => {
