@@ -105,7 +105,8 @@ test("an owner without a provider signs in by the first link, invites by mail, h
   const host = /docker login (\S+) /.exec(line)?.[1] ?? "";
   const pushed = await logInAndPush(t, { line, host, name: "acme/first", tag: "1" });
   if (pushed === "nothing") t.diagnostic("not pushed: neither skopeo nor docker is on this machine");
-  else assert.match((await platform.call("GET", "/registry/v2/repos", { token: await platform.token() })).text, /first/);
+  else
+    assert.match((await platform.call("GET", "/registry/v2/repos", { token: await platform.token() })).text, /first/);
 
   await owner.page.reload();
   await owner.page.getByText("mail sent").waitFor();

@@ -3,7 +3,10 @@ import type { Platform } from "../../../server/test/support/platform.ts";
 import { newPage } from "./console.ts";
 
 /** A page of a browser of its own, with passkeys, at the server's name: passkeys need one. */
-export async function pageWithPasskeys(opened: Browser, { url }: Platform): Promise<{ page: Page; complaints: string[] }> {
+export async function pageWithPasskeys(
+  opened: Browser,
+  { url }: Platform,
+): Promise<{ page: Page; complaints: string[] }> {
   const page = await newPage(opened, url.replace("127.0.0.1", "localhost"));
   const complaints: string[] = [];
   page.on("pageerror", ({ message }) => complaints.push(message));

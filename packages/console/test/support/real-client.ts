@@ -46,8 +46,8 @@ export async function pushByClient(
 
 /**
  * What somebody does with a personal token who has docker alone: logs docker in by the line that the console shows, and
- * pushes. Docker pushes by its daemon: skopeo pushes with docker's log-in in place of that. Answers how far the machine's
- * programs reach.
+ * pushes. Docker pushes by its daemon: skopeo pushes with docker's log-in in place of that. Answers which programs of
+ * this machine did that.
  */
 export async function logInAndPush(
   t: TestContext,

@@ -30,6 +30,18 @@ export interface ClaimedMail {
   content: string;
 }
 
+/** Whether a mail is due. */
+export async function isAnyDue({ tx, agreedMs }: Pick<Call, "tx" | "agreedMs">): Promise<boolean> {
+  const row = await tx
+    .selectFrom("mails")
+    .select("uid")
+    .where("state", "=", MAIL_STATE.waiting)
+    .where("hold_until", "<=", agreedMs)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Takes the mail that is due longest. Undefined when none is due, and when `again` says to ask again. One whose link
  * has ended, or that was attempted `maxAttempts` times, has failed.

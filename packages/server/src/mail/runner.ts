@@ -8,7 +8,16 @@ import type { Clock } from "../lib/clock.ts";
 import { SecretError, type Secrets } from "../lib/secrets.ts";
 import { createTasks, startWorker, type Wakes, whileHeld } from "../work/index.ts";
 import { mailPlace } from "./outbox.ts";
-import { claimMail, type ClaimedMail, failMail, finishMail, HOLD_MS, releaseMail, renewMail } from "./queue.ts";
+import {
+  claimMail,
+  type ClaimedMail,
+  failMail,
+  finishMail,
+  HOLD_MS,
+  isAnyDue,
+  releaseMail,
+  renewMail,
+} from "./queue.ts";
 import type { SmtpSettings } from "./settings.ts";
 import type { MailText } from "./text.ts";
 
@@ -64,6 +73,8 @@ export function startMails(deps: MailRunnerDeps): { stop(): Promise<void> } {
   };
   const run = async (): Promise<void> => {
     const maxAttempts = config.smtpRetryMs.length + 1;
+    // Reads first: a server that has nothing to send writes nothing.
+    if (!(await transactor.read(data(), isAnyDue))) return;
     while (underWay.hasPlace() && !stopping.signal.aborted) {
       const { claimed, again = false } = await transactor.write(claimMail, data(), { holder, maxAttempts });
       if (claimed !== undefined) {

@@ -103,8 +103,8 @@ export async function examineServer(smtp: SmtpSettings, timeoutMs: number): Prom
 }
 
 /**
- * Sends the mail, whose text is plain. `id`: the same for each attempt, so that a mail that arrives twice can be told
- * to be one. Throws a MailError.
+ * Sends the mail, whose text is plain. `id`: the same for each attempt, so that a mail that arrives twice has one id.
+ * Throws a MailError.
  */
 export async function sendMail(
   smtp: SmtpSettings,

@@ -5,10 +5,10 @@ declare module "../store/tables.ts" {
     /**
      * Mails that were asked for, kept to be counted and shown after they have ended. `purpose`: what they are about;
      * `subject`: the uid of that, an invite or a person; `sender`: the identity that asked for it; `address_key`: the
-     * address in lower case, by which it is counted; `content`: a MailText as JSON, sealed, empty when it is not needed
-     * any more; `expire_time`: when what it holds is of no use any longer; `state`: of MAIL_STATE; `holder`,
-     * `hold_until`: the process that sends it, until then, in milliseconds of the agreed time; without a holder, when it
-     * is due.
+     * address in lower case, by which it is counted; `content`: a MailText as JSON, sealed, empty when it is not
+     * needed any more; `expire_time`: when what it holds is of no use any longer; `state`: of MAIL_STATE; `holder`,
+     * `hold_until`: the process that sends it, until then, in milliseconds of the agreed time; without a holder, when
+     * it is due.
      */
     mails: {
       uid: string;

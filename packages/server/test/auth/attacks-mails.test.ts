@@ -4,7 +4,7 @@ import { inviteCode, newAccount, openAccountBrowser, PASSWORD } from "../support
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { blamed, type Platform, rows, startPlatform } from "../support/platform.ts";
 
-// What somebody tries who may ask for mails, who gets hold of one, or who guesses about people.
+// What is attempted by somebody who may ask for mails, who gets hold of one, or who guesses about people.
 let mail: MailServer;
 let platform: Platform;
 before(async () => {
@@ -85,7 +85,7 @@ test("names that people chose are words in the mail: no address of a site, no ma
       `${platform.url}/invite`,
     ],
   );
-  assert.doesNotMatch(text, /[<>\u202e\u0007\r]/);
+  for (const sign of ["<", ">", "\u202e", "\u0007", "\r"]) assert.equal(text.includes(sign), false);
 });
 
 test("an address is not flooded, by one inviter, by several, or by taking invites back", async () => {
