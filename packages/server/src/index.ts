@@ -10,6 +10,8 @@ export {
   collectInstallation,
   examineBucket,
   examineDatabase,
+  subjectOfBucket,
+  subjectOfDatabase,
   exportInstallation,
   type FeedsAdmin,
   type ExportManifest,

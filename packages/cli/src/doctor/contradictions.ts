@@ -25,6 +25,13 @@ function rulesOf(config: Config, isSet: (name: string) => boolean): (Check | und
     unused("MOORAGE_DATABASE_POOL_SIZE", "MOORAGE_DATABASE_URL", databaseUrl !== ""),
     unused("MOORAGE_BLOBS_REDIRECT", "MOORAGE_BLOBS_URL", blobsUrl !== ""),
     unused("MOORAGE_TRACES_SAMPLE", "MOORAGE_TRACES_URL", config.tracesUrl !== ""),
+    URL.parse(databaseUrl)?.searchParams.has("sslmode") === true
+      ? warning(
+          NAME,
+          "sslmode in MOORAGE_DATABASE_URL does nothing",
+          "remove it: MOORAGE_DATABASE_TLS says whether the connection is encrypted and verified",
+        )
+      : undefined,
     hasTls && url?.protocol === "http:"
       ? failed(NAME, "MOORAGE_TLS_CERT is set, but MOORAGE_BASE_URL is http", "write https in MOORAGE_BASE_URL")
       : undefined,
