@@ -4,6 +4,7 @@
 import { claimsOf } from "../claims.ts";
 import { lineOf } from "../command/failure.ts";
 import { accessTokenFor, credentialsFile, loginOfRegistry, type Logins, readLogins } from "../credentials.ts";
+import { trustFromEnvironment } from "../http/trust.ts";
 import { idToken, type JobEnvironment } from "./id-token.ts";
 
 /** The output and the exit code of the helper. `note` goes to standard error. */
@@ -65,6 +66,7 @@ async function getSignedIn(server: string, host: string, env: JobEnvironment): P
   const login = loginOfRegistry(host, loginsOf(env));
   if (login === undefined) return failure(NOT_FOUND);
   try {
+    await trustFromEnvironment(env);
     const secret = await accessTokenFor(login.url, SPARE_MS, credentialsFile(env));
     return { code: 0, output: JSON.stringify({ ServerURL: server, Username: userOf(secret), Secret: secret }) };
   } catch (error) {

@@ -20,7 +20,8 @@ export function addDoctor(program: Command): void {
     .description("look at settings, storage, network and the server, and say what to do about what is wrong");
   addOutputOptions(command);
   addServerOptions(command, ["url", "token"]);
-  const configOf = addSettings(command);
+  // --ca-file is there already.
+  const configOf = addSettings(command, (name) => name !== "MOORAGE_CA_FILE");
   command.action(async (flags: Flags) => {
     const checks = flags.url === undefined ? await examineHere(flags, configOf) : await examineThere(flags.url, flags);
     if (formatOf(flags).kind === "table")

@@ -22,3 +22,13 @@ export function certificateProblem(code: string): string {
   const words = Object.hasOwn(UNKNOWN, code) ? UNKNOWN[code] : undefined;
   return words === undefined ? code : `${words} (${code})`;
 }
+
+/** What to do, when the error or one of its causes is about an unknown authority; undefined for other errors. */
+export function certificateHint(error: unknown): string | undefined {
+  let last = error;
+  for (let depth = 0; depth < 8 && last instanceof Error; depth += 1) {
+    if ("code" in last && isUnknownAuthority(String(last.code))) return CA_HINT;
+    last = last.cause;
+  }
+  return undefined;
+}
