@@ -30,12 +30,15 @@ function read(file: string): string[] {
   if (text.length > MAX_BYTES) throw new Error(`${file} is larger than ${MAX_BYTES >> 20} MiB`);
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw new Error(`${file} holds no PEM certificate`);
-  certificates.forEach((each, at) => {
-    try {
-      new X509Certificate(each);
-    } catch (cause) {
-      throw new Error(`${file}: certificate ${at + 1} of ${certificates.length} cannot be read`, { cause });
-    }
-  });
+  const unreadable = certificates.findIndex((each) => !isCertificate(each));
+  if (unreadable >= 0) throw new Error(`${file}: certificate ${unreadable + 1} of ${certificates.length} is damaged`);
   return certificates;
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    return new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
