@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import tls from "node:tls";
 
 const MAX_BYTES = 4 << 20;
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const BEGIN = "-----BEGIN CERTIFICATE-----";
+const END = "-----END CERTIFICATE-----";
 const done = new Set<string>();
 
 /**
@@ -28,7 +29,10 @@ function read(file: string): string[] {
     throw new Error(`cannot read ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
   if (text.length > MAX_BYTES) throw new Error(`${file} is larger than ${MAX_BYTES >> 20} MiB`);
-  const certificates = text.match(CERTIFICATE) ?? [];
+  const certificates = text
+    .split(BEGIN)
+    .slice(1)
+    .map((each) => `${BEGIN}${each.split(END, 1)[0] ?? ""}${END}\n`);
   if (certificates.length === 0) throw new Error(`${file} holds no PEM certificate`);
   const unreadable = certificates.findIndex((each) => !isCertificate(each));
   if (unreadable >= 0) throw new Error(`${file}: certificate ${unreadable + 1} of ${certificates.length} is damaged`);
