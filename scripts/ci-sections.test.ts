@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
@@ -44,4 +44,25 @@ test("a section that fails ends the run; tests that failed once come first in th
   ]);
   assert.match(lines[3] ?? "", /^second: FAILED with status 3 after \d+ s$/);
   assert.equal(lines.length, 4);
+});
+
+test("without docker its section says so, and the run goes on", (t) => {
+  const bin = mkdtempSync(join(tmpdir(), "moorage-bin-"));
+  t.after(() => rmSync(bin, { recursive: true, maxRetries: 10 }));
+  // A machine whose daemon does not start.
+  for (const [name, text] of [
+    ["id", "echo 0"],
+    ["docker", "exit 1"],
+    ["dockerd", "echo 'no cgroups here'; exit 1"],
+  ] as const) {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  const script = join(import.meta.dirname, "..", ".ci", "docker.sh");
+  const { status, lines } = summaryOf(t, `PATH="${bin}:$PATH" section "docker" 60 "${script}"\nsummary`);
+  assert.equal(status, 0);
+  assert.equal(
+    lines[0],
+    "docker: NOT RUN, or not completely: docker: not run: its daemon does not start here: no cgroups here",
+  );
 });

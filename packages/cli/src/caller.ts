@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { EXIT } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import type { ServerFlags } from "./command/global-options.ts";
+import { trustStored } from "./http/trust.ts";
 import { accessTokenFor, notSignedIn, readLogins } from "./credentials.ts";
 import { signOwnToken } from "./owner-token.ts";
 import { namedBy, severalSignIns } from "./sign-ins.ts";
@@ -39,6 +40,7 @@ export async function publicOriginOf(flags: ServerFlags): Promise<Origin> {
  */
 export async function originOf(flags: ServerFlags): Promise<Exclude<Origin, { kind: "nobody" }>> {
   const { url, token: given, dataDir: named, context } = namedBy(flags);
+  if (context !== undefined) await trustStored(`the context ${context.name}`, context.caFile);
   const dataDir = resolve(named ?? "./data");
   const token = given ?? (context?.tokenFile === undefined ? undefined : tokenIn(context.tokenFile));
   if (token !== undefined) return { kind: "given", url: url ?? (await knownUrl(dataDir)), token };

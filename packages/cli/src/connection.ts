@@ -8,8 +8,9 @@ import type {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { certificateHint } from "./http/certificates.ts";
 import { debug, showRequests } from "./http/debug.ts";
-import { exitOfRpcCode } from "./command/exit-codes.ts";
+import { EXIT, exitOfRpcCode } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import { endOf } from "./claims.ts";
 import { durationOfFlag } from "./command/duration.ts";
@@ -82,5 +83,8 @@ function callError(cause: unknown, token: string): CallError {
   const name = Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
   const end = code === Code.Unauthenticated ? endOf(token) : undefined;
   const said = end === undefined ? rawMessage : `the access token expired at ${end}`;
+  const hint = certificateHint(cause);
+  // The transport has another code for it, as if something had gone wrong at the server.
+  if (hint !== undefined) return new CallError(`UNAVAILABLE: ${said}`, { exit: EXIT.unavailable, cause, hint });
   return new CallError(`${name}: ${said}`, { exit: exitOfRpcCode(code), cause });
 }

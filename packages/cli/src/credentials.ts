@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { EXIT } from "./command/exit-codes.ts";
 import { Failure } from "./command/failure.ts";
 import { configFolder } from "./config/paths.ts";
+import { trustStored } from "./http/trust.ts";
 import { locked } from "./lock.ts";
 import { tokenRequest, type Tokens } from "./oauth.ts";
 
@@ -13,6 +14,8 @@ export interface Login extends Tokens {
   identityProvider: string;
   /** The host[:port] in the names of the server's images; absent where an older version wrote the file. */
   registry?: string;
+  /** The file with the certificate authorities that it was made with, PEM. */
+  caFile?: string;
 }
 
 /** Sign-ins by the URL of the server. */
@@ -83,6 +86,7 @@ export async function changeLogins(
 export async function accessTokenFor(url: string, spareMs = SPARE_MS, file = credentialsFile()): Promise<string> {
   const isGood = ({ expiresAtMs }: Login): boolean => expiresAtMs - spareMs > Date.now();
   const known = readLogins(file)[url];
+  await trustStored(`the sign-in to ${url}`, known?.caFile);
   if (known !== undefined && isGood(known)) return known.accessToken;
   let token = "";
   await changeLogins(async (logins) => {

@@ -4,10 +4,11 @@ import { UsageFailure } from "./command/failure.ts";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { rememberServer } from "./config/contexts.ts";
 import { changeLogins, credentialsFile, readLogins } from "./credentials.ts";
+import { namedAuthorities, trustStored } from "./http/trust.ts";
 import { type Endpoints, endpointsOf, type Tokens } from "./oauth.ts";
 import { isInteractive, question } from "./terminal/question.ts";
 import { serverUrl } from "./server-url.ts";
-import { namedServer } from "./sign-ins.ts";
+import { namedBy, namedServer } from "./sign-ins.ts";
 
 interface LoginFlags extends ServerFlags {
   organization?: string;
@@ -35,15 +36,21 @@ export function addLogin(program: Command): void {
     .action(async (flags: LoginFlags) => {
       const server = await serverOf(flags);
       warnOfPlainHttp(server);
+      const before = readLogins()[server];
+      const { context } = namedBy({ ...flags, url: server });
+      const caFile = namedAuthorities(flags) ?? context?.caFile ?? before?.caFile;
+      await trustStored(`what is stored of ${server}`, caFile);
       const endpoints = await endpointsOf(server);
-      const last = readLogins()[server]?.identityProvider;
       const { chooseProvider } = await import("./providers.ts");
-      const identityProvider = await chooseProvider(server, flags, last);
+      const identityProvider = await chooseProvider(server, flags, before?.identityProvider);
       const tokens = await signIn(endpoints, identityProvider, flags);
       const { registryHost } = await import("./registry-host.ts");
       // Where the registry does not answer under the server's own address, it is taken to have the same host.
       const registry = await registryHost(server).catch(() => new URL(server).host);
-      await changeLogins(async (logins) => ({ ...logins, [server]: { ...tokens, identityProvider, registry } }));
+      await changeLogins(async (logins) => ({
+        ...logins,
+        [server]: { ...tokens, identityProvider, registry, ...(caFile !== undefined && { caFile }) },
+      }));
       rememberServer(server);
       console.log(`Signed in to ${server}; the tokens are in ${credentialsFile()}`);
     });

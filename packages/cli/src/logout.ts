@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { addServerOptions, type ServerFlags } from "./command/global-options.ts";
 import { changeLogins, notSignedIn } from "./credentials.ts";
+import { trustStored } from "./http/trust.ts";
 import { formRequest } from "./oauth.ts";
 import { signedInTo } from "./sign-ins.ts";
 
@@ -16,12 +17,15 @@ export function addLogout(program: Command): void {
     await changeLogins(async ({ [server]: login, ...others }) => {
       if (login === undefined) throw notSignedIn(server);
       // The tokens are removed from this machine in any case: that is the purpose of signing out.
-      await formRequest(`${server}/oauth/revoke`, {
-        token: login.refreshToken,
-        token_type_hint: "refresh_token",
-      }).catch(() => {
+      try {
+        await trustStored(`the sign-in to ${server}`, login.caFile);
+        await formRequest(`${server}/oauth/revoke`, {
+          token: login.refreshToken,
+          token_type_hint: "refresh_token",
+        });
+      } catch {
         revoked = false;
-      });
+      }
       return others;
     });
     if (!revoked)

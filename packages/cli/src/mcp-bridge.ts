@@ -4,6 +4,7 @@ import { originOf, platformToken, type Origin } from "./caller.ts";
 import { isPersonalToken } from "./caller-identity.ts";
 import { claimsOf } from "./claims.ts";
 import type { ServerFlags } from "./command/global-options.ts";
+import { certificateHint } from "./http/certificates.ts";
 import { linesOf } from "./mcp-lines.ts";
 import { headersOf, isRecord, type Message } from "./mcp-messages.ts";
 
@@ -141,5 +142,7 @@ class Bridge {
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
-  return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
+  const hint = certificateHint(error);
+  const why = cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
+  return hint === undefined ? why : `${why}; ${hint}`;
 }

@@ -10,6 +10,7 @@ import { parseChallenge } from "./oci/challenge.ts";
  */
 export async function registryHost(url: string): Promise<string> {
   const response = await send(new URL("/v2/", url).href).catch((cause: unknown) => {
+    if (cause instanceof Failure) throw cause;
     throw new Failure(`${url} does not answer`, { exit: EXIT.unavailable, cause });
   });
   await response.body?.cancel();

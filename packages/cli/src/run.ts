@@ -1,6 +1,7 @@
 // One command line from its words to the exit code.
 import { type Command, CommanderError } from "commander";
 import { showRequests } from "./http/debug.ts";
+import { applyTrust, type TrustFlags } from "./http/trust.ts";
 import { EXIT } from "./command/exit-codes.ts";
 import { exitOf, lineOf, UsageFailure } from "./command/failure.ts";
 import { type Leading, takeLeading } from "./command/global-options.ts";
@@ -13,9 +14,10 @@ export async function run(argv: readonly string[]): Promise<void> {
   const words = asHelp(rest);
   try {
     const program = await programFor(words[0]);
-    program.hook("preAction", (_, command) => {
+    program.hook("preAction", async (_, command) => {
       handDown(command, flags);
       showRequests(command.getOptionValue("debug") === true);
+      await applyTrust(command.opts<TrustFlags>());
     });
     if (words.length === 0) return void program.outputHelp();
     await program.parseAsync(words, { from: "user" });
@@ -41,7 +43,7 @@ function handDown(command: Command, flags: Leading["flags"]): void {
   for (const [attribute, value] of flags) {
     const option = command.options.find((each) => each.attributeName() === attribute);
     if (option === undefined) {
-      const flag = attribute === "dataDir" ? "data-dir" : attribute;
+      const flag = attribute.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       throw new UsageFailure(`this command does not take it`, { field: `--${flag}` });
     }
     if (command.getOptionValueSource(attribute) === undefined)

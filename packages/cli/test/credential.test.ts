@@ -101,7 +101,9 @@ test("the error of get says what is missing, and contains no token", async (t) =
     [{ ...tokenless, GITHUB_ACTIONS: "true" }, /permissions: id-token: write/],
   ] as [Record<string, string>, RegExp][]) {
     const { code, stdout, stderr } = await helper("get", "registry.example.com", env);
-    assert.deepEqual([code, stderr, stdout.trimEnd().split("\n").length], [1, "", 1]);
+    // Docker shows its user standard error alone.
+    const said = `docker-credential-moorage: ${stdout}`;
+    assert.deepEqual([code, stderr, stdout.trimEnd().split("\n").length], [1, said, 1]);
     assert.match(stdout, words);
     assert.ok(!stdout.includes("hidden") && !stdout.includes(JWT), stdout);
   }
@@ -144,7 +146,7 @@ test("temporary errors of GitHub are retried, and rejections reported immediatel
   ] as [(response: ServerResponse) => void, string, number][]) {
     const { env, asked } = await openGitHub(t, [answer]);
     const { code, stdout, stderr } = await helper("get", "registry.example.com", env);
-    assert.deepEqual([code, stderr, asked.length], [1, "", times], words);
+    assert.deepEqual([code, stderr, asked.length], [1, `docker-credential-moorage: ${stdout}`, times], words);
     assert.match(stdout, new RegExp(`^GitHub Actions gave no ID token: .*${words}\n$`));
     assert.ok(!stdout.includes("hidden") && !stdout.includes("of-the-job"));
   }

@@ -11,6 +11,8 @@ export {
   examineBucket,
   examineDatabase,
   examineMail,
+  subjectOfBucket,
+  subjectOfDatabase,
   exportInstallation,
   type FeedsAdmin,
   type ExportManifest,

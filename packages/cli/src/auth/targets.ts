@@ -3,6 +3,7 @@ import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import type { ServerFlags } from "../command/global-options.ts";
 import { loginOfRegistry, readLogins } from "../credentials.ts";
+import { trustStored } from "../http/trust.ts";
 import { namedServer } from "../sign-ins.ts";
 
 /** The host[:port] in the names of a registry's images. Throws a UsageFailure for anything else. */
@@ -28,6 +29,7 @@ export async function registriesOf(named: readonly string[], flags: ServerFlags)
   const logins = readLogins();
   const server = namedServer(flags);
   if (server !== undefined) {
+    await trustStored(`the sign-in to ${server}`, logins[server]?.caFile);
     const { registryHost } = await import("../registry-host.ts");
     return [logins[server]?.registry ?? (await registryHost(server))];
   }

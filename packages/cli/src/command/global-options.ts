@@ -12,6 +12,9 @@ export interface ServerFlags {
   debug?: boolean;
   /** A duration: the longest that one request may take. */
   timeout?: string;
+  /** A file with certificate authorities to trust, PEM. */
+  caFile?: string;
+  insecureSkipTlsVerify?: boolean;
 }
 
 /** Each flag: commander's syntax, its help, and its attribute. */
@@ -33,19 +36,36 @@ const SERVER_OPTIONS = [
     "dataDir",
   ],
   ["--timeout <duration>", "the longest that one request may take, such as 90s; 30s unless given", "timeout"],
+  [
+    "--ca-file <file>",
+    "certificate authorities to trust beside the machine's, PEM (MOORAGE_CA_FILE; moorage login stores it)",
+    "caFile",
+  ],
+  [
+    "--insecure-skip-tls-verify",
+    "accept any certificate, also of somebody on the way: for a test, never with a token that matters",
+    "insecureSkipTlsVerify",
+  ],
   ["--debug", "show requests and responses on standard error, without tokens and secrets", "debug"],
 ] as const;
 
 // What completes their values.
-const SOURCES: Partial<Record<keyof ServerFlags, Source>> = { context: "context", url: "server", dataDir: "folder" };
+const SOURCES: Partial<Record<keyof ServerFlags, Source>> = {
+  context: "context",
+  url: "server",
+  dataDir: "folder",
+  caFile: "file",
+};
+// Whoever talks to a server has to know whether it is the right one.
+const ALWAYS: readonly (keyof ServerFlags)[] = ["caFile", "insecureSkipTlsVerify"];
 
-/** Adds the flags of `ServerFlags`, or those that are named. */
+/** Adds the flags of `ServerFlags`, or those that are named and those about certificates. */
 export function addServerOptions(
   command: Command,
   attributes: readonly (keyof ServerFlags)[] = SERVER_OPTIONS.map(([, , attribute]) => attribute),
 ): Command {
   for (const [syntax, help, attribute] of SERVER_OPTIONS)
-    if (attributes.includes(attribute))
+    if (attributes.includes(attribute) || ALWAYS.includes(attribute))
       command.addOption(completes(new Option(syntax, help).helpGroup("Server:"), SOURCES[attribute] ?? "none"));
   return command;
 }

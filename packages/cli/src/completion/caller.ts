@@ -1,6 +1,7 @@
 // As whom completion asks a server: as the command that is being typed would, but without waiting for a token.
 import { originOf, platformToken } from "../caller.ts";
 import { claimsOf } from "../claims.ts";
+import { applyTrust, trustStored } from "../http/trust.ts";
 import { readLogins } from "../credentials.ts";
 import { type Cache, cacheFor, hashOf } from "./cache.ts";
 
@@ -28,6 +29,8 @@ const OWN_TOKEN_MS = 240_000;
  */
 export async function callerOf(flags: ReadonlyMap<string, string>, patient: boolean): Promise<Caller> {
   const [context, url, token, dataDir] = ["context", "url", "token", "data-dir"].map((name) => flags.get(name));
+  const caFile = flags.get("ca-file");
+  await applyTrust({ ...(caFile && { caFile }) });
   const origin = await originOf({
     ...(context && { context }),
     ...(url && { url }),
@@ -54,12 +57,13 @@ export async function callerOf(flags: ReadonlyMap<string, string>, patient: bool
     case "sign-in": {
       const login = readLogins()[origin.url];
       if (login === undefined) throw new Error("not signed in");
-      const { accessToken, expiresAtMs } = login;
+      const { accessToken, expiresAtMs, caFile: stored } = login;
       return {
         cache: cacheFor(`${origin.url} ${String(claimsOf(accessToken)["sub"])}`),
         async place() {
           if (patient) return platformToken(origin);
           if (expiresAtMs - SPARE_MS < Date.now()) throw new Error("the token has expired");
+          await trustStored(`the sign-in to ${origin.url}`, stored);
           return { url: origin.url, token: accessToken };
         },
       };

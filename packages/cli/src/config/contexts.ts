@@ -14,6 +14,8 @@ export interface Context {
   dataDir?: string;
   /** A file with an access token, which is read at each use. */
   tokenFile?: string;
+  /** A file with certificate authorities to trust, PEM. */
+  caFile?: string;
   /** The group, by its path, in which names without a path are looked up and lists begin. */
   group?: string;
   /** The output format to use. */
@@ -31,6 +33,7 @@ export const CONTEXT_KEYS: Readonly<Record<keyof Context, string>> = {
   url: "URL of the server",
   dataDir: "data folder of a server of this machine: act as its owner",
   tokenFile: "file with an access token, read at each use",
+  caFile: "file with certificate authorities to trust beside the machine's, PEM",
   group: "group of lists that name no other, such as acme/team",
   output: "output format, such as json",
 };

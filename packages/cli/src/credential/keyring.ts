@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { lineOf } from "../command/failure.ts";
 import { accessTokenFor, credentialsFile, type Logins, readLogins } from "../credentials.ts";
 import { tradeToken } from "../oauth.ts";
+import { trustFromEnvironment } from "../http/trust.ts";
 import { exchange } from "./exchange.ts";
 import { idToken, type JobEnvironment } from "./id-token.ts";
 
@@ -35,6 +36,7 @@ export async function answerKeyring(args: readonly string[], env: JobEnvironment
   if (asked.action === "set") return { code: 0, output: "", note: "nothing is stored: the token is made when needed" };
   if (asked.action === "del") return { code: 0, output: "" };
   try {
+    await trustFromEnvironment(env);
     const token = await place.token();
     const user = asked.user ?? INDEX_USER;
     return { code: 0, output: printed(asked, user, token) };

@@ -1,6 +1,7 @@
 // The kubelet's credential provider protocol: a CredentialProviderRequest on standard input, the response on standard
 // output, both JSON. Source: kubernetes.io, "Kubelet CredentialProvider (v1)"; KEP-2133 and KEP-4412.
 import { parseArgs } from "node:util";
+import { trustFromEnvironment } from "../http/trust.ts";
 import { exchange, PULL_CAPABILITIES } from "./exchange.ts";
 import { idToken, type JobEnvironment } from "./id-token.ts";
 
@@ -64,6 +65,7 @@ export async function answerKubelet(input: string, served: Served, env: JobEnvir
       note: `the request holds no serviceAccountToken, and ${FILE_VARIABLE} is not set: no credentials`,
     };
   const identity = request.identity ?? served.identity;
+  await trustFromEnvironment(env);
   const traded = await exchange({
     url: served.url,
     token,

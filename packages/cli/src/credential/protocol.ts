@@ -4,6 +4,7 @@
 import { claimsOf } from "../claims.ts";
 import { lineOf } from "../command/failure.ts";
 import { accessTokenFor, credentialsFile, loginOfRegistry, type Logins, readLogins } from "../credentials.ts";
+import { trustFromEnvironment } from "../http/trust.ts";
 import { idToken, type JobEnvironment } from "./id-token.ts";
 
 /** The output and the exit code of the helper. `note` goes to standard error. */
@@ -51,12 +52,13 @@ async function get(server: string, env: JobEnvironment): Promise<Answer> {
   const identity = env["MOORAGE_IDENTITY"] ?? "";
   // Not "not found": the client would continue without credentials, and the rejection that follows would hide the
   // reason.
-  if (!UID.test(identity)) return failure(`MOORAGE_IDENTITY must be the uid of the identity to become at ${host}`);
+  if (!UID.test(identity))
+    return noCredentials(`MOORAGE_IDENTITY must be the uid of the identity to become at ${host}`);
   try {
     const secret = await idToken(env, env["MOORAGE_AUDIENCE"] || `https://${host}`);
     return { code: 0, output: JSON.stringify({ ServerURL: server, Username: identity, Secret: secret }) };
   } catch (error) {
-    return failure(lineOf(error));
+    return noCredentials(lineOf(error));
   }
 }
 
@@ -65,10 +67,11 @@ async function getSignedIn(server: string, host: string, env: JobEnvironment): P
   const login = loginOfRegistry(host, loginsOf(env));
   if (login === undefined) return failure(NOT_FOUND);
   try {
+    await trustFromEnvironment(env);
     const secret = await accessTokenFor(login.url, SPARE_MS, credentialsFile(env));
     return { code: 0, output: JSON.stringify({ ServerURL: server, Username: userOf(secret), Secret: secret }) };
   } catch (error) {
-    return failure(lineOf(error));
+    return noCredentials(lineOf(error));
   }
 }
 
@@ -96,6 +99,14 @@ function store(input: string, env: JobEnvironment): Answer {
 
 function failure(output: string): Answer {
   return { code: 1, output };
+}
+
+/**
+ * Why `get` has none. Docker reads that and goes on without credentials: what people see of it is standard error, which
+ * docker leaves to them.
+ */
+function noCredentials(why: string): Answer {
+  return { ...failure(why), note: `docker-credential-moorage: ${why}` };
 }
 
 function loginsOf(env: JobEnvironment): Logins {

@@ -22,14 +22,33 @@ export function notChecked(name: string, message: string, fix?: string): Check {
   return { name, state: "not_checked", message, ...(fix !== undefined && { fix }) };
 }
 
-/** What the work finds, in a quarter of a minute at most. What it throws is a failure of that name. */
-export async function examined(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
+/** What is looked at, such as the address of a server, and what to do when that ends without an answer. */
+interface Subject {
+  what?: string;
+  fix?: string;
+  /** The longest to wait, in milliseconds. */
+  patienceMs?: number;
+}
+
+/**
+ * What the work finds, in a quarter of a minute at most. What it throws is a failure of that name, and so is that it
+ * has not ended by then; both say what was looked at and what to do.
+ */
+export async function examined(
+  name: string,
+  work: () => Promise<Check[]>,
+  { what, fix, patienceMs = PATIENCE_MS }: Subject = {},
+): Promise<Check[]> {
   const { promise: late, resolve } = Promise.withResolvers<Check[]>();
-  const timer = setTimeout(() => resolve([failed(name, `no answer in ${PATIENCE_MS / 1000} seconds`)]), PATIENCE_MS);
+  const wrong = (message: string): Check[] => {
+    const isSaid = what === undefined || message.includes(what);
+    return [failed(name, isSaid ? message : `${what}: ${message}`, fix)];
+  };
+  const timer = setTimeout(() => resolve(wrong(`no answer in ${patienceMs / 1000} seconds`)), patienceMs);
   try {
     return await Promise.race([work(), late]);
   } catch (error) {
-    return [failed(name, error instanceof Error ? error.message : String(error))];
+    return wrong(error instanceof Error ? error.message : String(error));
   } finally {
     clearTimeout(timer);
   }

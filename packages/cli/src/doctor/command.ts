@@ -20,7 +20,8 @@ export function addDoctor(program: Command): void {
     .description("look at settings, storage, network and the server, and say what to do about what is wrong");
   addOutputOptions(command);
   addServerOptions(command, ["url", "token"]);
-  const configOf = addSettings(command);
+  // --ca-file is there already.
+  const configOf = addSettings(command, (name) => name !== "MOORAGE_CA_FILE");
   command.action(async (flags: Flags) => {
     const checks = flags.url === undefined ? await examineHere(flags, configOf) : await examineThere(flags.url, flags);
     if (formatOf(flags).kind === "table")
@@ -37,6 +38,10 @@ export function addDoctor(program: Command): void {
 
 const LISTING = listingOf("doctor", "checks", []);
 
+function tokenOf({ token }: Flags): Pick<ServerFlags, "token"> {
+  return token === undefined ? {} : { token };
+}
+
 /** A server elsewhere: what it shows to a client. */
 async function examineThere(given: string, flags: Flags): Promise<Check[]> {
   const url = new URL(given).origin;
@@ -48,9 +53,9 @@ async function examineThere(given: string, flags: Flags): Promise<Check[]> {
     examined("server", async () => [await reach.examineServer(url)]),
     examined("base URL", async () => [await reach.examineBaseUrl(url, undefined, (offsetMs) => said(url, offsetMs))]),
     examined("TLS", async () => [await reach.examineTls(url)]),
-    examined("API", () => api.examineByApi({ url, ...(flags.token !== undefined && { token: flags.token }) }, said)),
+    examined("API", () => api.examineByApi({ url, ...tokenOf(flags) }, url, said), { what: url }),
   ]);
-  const hidden = ["settings", "data folder", "disk", "database"].map((name) =>
+  const hidden = ["settings", "data folder", "disk", "database", "replicas", "bucket", "DNS"].map((name) =>
     notChecked(name, "a server elsewhere does not show it", "run moorage doctor on its machine, with its settings"),
   );
   return [...found.flat(), ...reach.examineClock(offsets), ...hidden];
@@ -107,17 +112,17 @@ async function examineInstallation(config: Config, flags: Flags): Promise<Check[
     said("the database", offsetMs);
     return checks;
   };
+  const folder = { what: config.dataDir, fix: "look at the file system of the data folder" };
   const first = await Promise.all([
-    examined("data folder", async () => [machine.examineFolder(config)]),
-    examined("disk", async () => [await machine.examineDisk(config)]),
-    examined("database", database),
-    examined("bucket", () => server.examineBucket(config)),
-    examined("mail", () => server.examineMail(config)),
-    examined("DNS", () => machine.examineNames(config)),
+    examined("data folder", async () => [machine.examineFolder(config)], folder),
+    examined("disk", async () => [await machine.examineDisk(config)], folder),
+    examined("database", database, server.subjectOfDatabase(config)),
+    examined("bucket", () => server.examineBucket(config), server.subjectOfBucket(config)),
+    examined("mail", () => server.examineMail(config), { what: URL.parse(config.smtpUrl)?.host ?? "the mail server" }),
+    examined("DNS", () => machine.examineNames(config), { fix: "this machine's name servers do not answer" }),
     examined("server", async () => [await reach.examineServer(local)]),
   ]);
   const runs = first.flat().some(({ name, state }) => name === "server" && state !== "not_checked");
-  const needsServer = ["base URL", "TLS", "version", "feeds", "webhooks", "providers", "backlogs"];
   const second = runs
     ? await Promise.all([
         examined("base URL", async () => [
@@ -126,13 +131,12 @@ async function examineInstallation(config: Config, flags: Flags): Promise<Check[
         examined("TLS", async () =>
           config.baseUrl.startsWith("https:") ? [await reach.examineTls(config.baseUrl)] : [],
         ),
-        examined("API", () =>
-          api.examineByApi(
-            { url: config.baseUrl, dataDir: config.dataDir, ...(flags.token !== undefined && { token: flags.token }) },
-            said,
-          ),
+        examined(
+          "API",
+          () => api.examineByApi({ url: config.baseUrl, dataDir: config.dataDir, ...tokenOf(flags) }, local, said),
+          { what: config.baseUrl },
         ),
       ])
-    : [needsServer.map((name) => notChecked(name, "no server runs"))];
+    : [["base URL", "TLS", ...api.BY_API].map((name) => notChecked(name, "no server runs"))];
   return [...first.flat(), ...second.flat(), ...reach.examineClock(offsets)];
 }

@@ -42,6 +42,13 @@ function rulesOf(config: Config, isSet: (name: string) => boolean): (Check | und
           "use smtps:// or STARTTLS",
         )
       : undefined,
+    URL.parse(databaseUrl)?.searchParams.has("sslmode") === true
+      ? warning(
+          NAME,
+          "sslmode in MOORAGE_DATABASE_URL does nothing",
+          "remove it: MOORAGE_DATABASE_TLS says whether the connection is encrypted and verified",
+        )
+      : undefined,
     hasTls && url?.protocol === "http:"
       ? failed(NAME, "MOORAGE_TLS_CERT is set, but MOORAGE_BASE_URL is http", "write https in MOORAGE_BASE_URL")
       : undefined,

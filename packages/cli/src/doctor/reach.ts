@@ -1,6 +1,7 @@
 import { connect, type DetailedPeerCertificate } from "node:tls";
 import type { Config } from "@moorage/server";
 import { type Check, failed, notChecked, ok, warning } from "./check.ts";
+import { CA_HINT, certificateProblem } from "../http/certificates.ts";
 import { type Answer, get, objectOf } from "./request.ts";
 
 const TLS_TIMEOUT_MS = 5_000;
@@ -73,23 +74,26 @@ export async function examineTls(baseUrl: string): Promise<Check> {
   const name = "TLS";
   const { protocol, hostname, port } = new URL(baseUrl);
   if (protocol !== "https:") return notChecked(name, `${baseUrl} is not https`);
+  const place = `${hostname}:${port === "" ? 443 : port}`;
   const found = await peerOf(hostname, port === "" ? 443 : Number(port));
-  if (found instanceof Error) return failed(name, `${hostname}: ${found.message}`);
+  if (found instanceof Error)
+    return failed(name, `${place}: ${found.message}`, "MOORAGE_BASE_URL, the name in DNS, or the proxy that ends TLS");
   const { problem, certificate } = found;
-  const chain = chainOf(certificate);
-  const end = Math.min(...chain.map(({ valid_to: end }) => Date.parse(end)));
+  const ends = chainOf(certificate).map(({ valid_to: end }) => Date.parse(end));
+  const end = Math.min(...ends);
+  if (Number.isNaN(end)) return notChecked(name, `${place}: it shows no certificate whose end can be read`);
   const days = Math.floor((end - Date.now()) / DAY_MS);
   const until = `until ${new Date(end).toISOString().slice(0, 10)}`;
   if (days < 0)
-    return failed(name, `${hostname}: a certificate has ended, good ${until}`, "renew it, and restart or reload");
+    return failed(name, `${place}: a certificate has ended, good ${until}`, "renew it, and restart or reload");
   if (problem !== undefined)
     return failed(
       name,
-      `${hostname}: ${problem}`,
-      "send the whole chain in MOORAGE_TLS_CERT, of an authority that clients trust",
+      `${place}: ${problem}`,
+      `send the whole chain in MOORAGE_TLS_CERT, of an authority that clients trust; ${CA_HINT}`,
     );
-  if (days < SOON_DAYS) return warning(name, `${hostname}: good ${until}, for ${days} days`, "renew the certificate");
-  return ok(name, `${hostname}: a chain of ${chain.length}, good ${until}`);
+  if (days < SOON_DAYS) return warning(name, `${place}: good ${until}, for ${days} days`, "renew the certificate");
+  return ok(name, `${place}: a chain of ${ends.length}, good ${until}`);
 }
 
 function peerOf(
@@ -105,7 +109,9 @@ function peerOf(
     const { authorized, authorizationError } = socket;
     resolve({
       ...(!authorized && {
-        problem: authorizationError instanceof Error ? authorizationError.message : String(authorizationError),
+        problem: certificateProblem(
+          authorizationError instanceof Error ? authorizationError.message : String(authorizationError),
+        ),
       }),
       certificate: socket.getPeerCertificate(true),
     });

@@ -1,10 +1,11 @@
 import { request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
+import { CA_HINT, certificateProblem, isUnknownAuthority } from "../http/certificates.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
-/** An answer of a server, up to a MiB of it. */
+/** An answer of a server. */
 export interface Answer {
   status: number;
   text: string;
@@ -13,10 +14,13 @@ export interface Answer {
 }
 
 /**
- * GETs the URL, on a connection of its own. `trusts`: whatever the certificate; nothing secret is sent. Throws an Error
- * that says why there is no answer.
+ * GETs the URL, on a connection of its own. `trusts`: whatever the certificate; nothing secret is sent. `maxBytes`: of
+ * the answer, by default a MiB. Throws an Error that says why there is no answer.
  */
-export function get(url: string, { trusts = false }: { trusts?: boolean } = {}): Promise<Answer> {
+export function get(
+  url: string,
+  { trusts = false, maxBytes = MAX_BYTES }: { trusts?: boolean; maxBytes?: number } = {},
+): Promise<Answer> {
   const askedMs = Date.now();
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const options = { agent: false, rejectUnauthorized: !trusts, signal: AbortSignal.timeout(TIMEOUT_MS) };
@@ -29,7 +33,7 @@ export function get(url: string, { trusts = false }: { trusts?: boolean } = {}):
     response.setEncoding("utf8");
     response.on("data", (chunk: string) => {
       text += chunk;
-      if (text.length > MAX_BYTES) request.destroy(new Error("the answer is larger than a MiB"));
+      if (text.length > maxBytes) request.destroy(new Error(`the answer is larger than ${maxBytes >> 20} MiB`));
     });
     response.on("end", () => {
       const serverMs = Date.parse(response.headers.date ?? "");
@@ -44,6 +48,7 @@ export function get(url: string, { trusts = false }: { trusts?: boolean } = {}):
 
 function whyOf(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
+  if (isUnknownAuthority(error.code ?? "")) return `${certificateProblem(error.code ?? "")}; ${CA_HINT}`;
   return error.message === "" ? (error.code ?? "no connection") : error.message;
 }
 

@@ -1,28 +1,37 @@
 import { openRest, type JsonObject, type RestClient } from "../api/rest.ts";
 import type { ServerFlags } from "../command/global-options.ts";
+import { ownVersion } from "../version.ts";
+import { examineBacklogs } from "./backlogs.ts";
 import { type Check, failed, notChecked, ok, warning } from "./check.ts";
-import { get, objectOf } from "./request.ts";
+import { examineProviders } from "./providers.ts";
+import { examineWebhooks } from "./webhooks.ts";
 
-const MAX_ITEMS = 100;
-const MAX_LAG_S = 3_600;
+/** The checks that ask a running server. */
+export const BY_API = ["version", "feeds", "webhooks", "providers", "backlogs"] as const;
 
-/** What a server says of itself by its API. `said`: called with the clocks of providers. */
+/**
+ * What a server says of itself by its API. `metricsUrl`: where its metrics are asked for. `said`: called with the
+ * clocks of providers.
+ */
 export async function examineByApi(
   flags: ServerFlags,
+  metricsUrl: string,
   said: (whose: string, offsetMs: number) => void,
 ): Promise<Check[]> {
+  const backlogs = asked("backlogs", () => examineBacklogs(metricsUrl));
   let rest: RestClient;
   try {
     rest = await openRest({ timeout: "5s", ...flags });
   } catch (error) {
-    return ["version", "feeds", "webhooks", "providers"].map((name) => notChecked(name, messageOf(error)));
+    const others = BY_API.filter((name) => name !== "backlogs");
+    return [...others.map((name) => notChecked(name, messageOf(error))), ...(await backlogs)];
   }
   const each = [
     asked("version", () => examineVersion(rest)),
     asked("feeds", () => examineFeeds(rest)),
     asked("webhooks", () => examineWebhooks(rest)),
     asked("providers", () => examineProviders(rest, said)),
-    asked("backlogs", () => examineBacklogs(rest.url)),
+    backlogs,
   ];
   return (await Promise.all(each)).flat();
 }
@@ -38,7 +47,13 @@ async function asked(name: string, work: () => Promise<Check[]>): Promise<Check[
 
 async function examineVersion(rest: RestClient): Promise<Check[]> {
   const { version, engine, blobStore } = await rest.call("GET", "/operations/v2/installation");
-  return [ok("version", `moorage ${String(version)}, database ${String(engine)}, blobs ${String(blobStore)}`)];
+  const message = `moorage ${String(version)}, database ${String(engine)}, blobs ${String(blobStore)}`;
+  const own = ownVersion();
+  return [
+    version === own
+      ? ok("version", message)
+      : warning("version", `${message}; this command is ${own}`, "use the command of the server's version"),
+  ];
 }
 
 async function examineFeeds(rest: RestClient): Promise<Check[]> {
@@ -47,102 +62,46 @@ async function examineFeeds(rest: RestClient): Promise<Check[]> {
     return [
       warning("feeds", "there is none: no vulnerability is known", "moorage feeds add (docs/security-data.md#feeds)"),
     ];
-  const wrong = feeds.flatMap((feed): Check[] => {
-    const name = String(feed["name"]);
-    const since = feed["successTime"] === undefined ? "never fetched" : `last fetched ${String(feed["successTime"])}`;
-    if (typeof feed["error"] === "string" && feed["error"] !== "")
-      return [
-        failed(
-          "feeds",
-          `${name}: ${feed["error"].slice(0, 300)} (${since})`,
-          `moorage feeds list; its address is wrong or cannot be reached`,
-        ),
-      ];
-    if (feed["isOverdue"] === true) return [warning("feeds", `${name}: overdue, ${since}`, "see the server's log")];
-    return [];
-  });
-  return wrong.length > 0 ? wrong : [ok("feeds", `${feeds.length}, all of them up to date`)];
+  const found = feeds.map(examineFeed).filter((check) => check !== undefined);
+  const others = feeds.length - found.length;
+  return [...found, ...(others === 0 ? [] : [ok("feeds", `${others} of ${feeds.length} are up to date`)])];
 }
 
-async function examineWebhooks(rest: RestClient): Promise<Check[]> {
-  const [all, isCut] = await firstOf(rest, "/events/v2/subscriptions", "subscriptions");
-  const wrong = all.flatMap((each): Check[] =>
-    each["state"] === undefined || each["state"] === "SUBSCRIPTION_STATE_ACTIVE"
-      ? []
-      : [
-          warning(
-            "webhooks",
-            `subscription ${String(each["uid"])} is ${String(each["state"]).replace("SUBSCRIPTION_STATE_", "").toLowerCase()}: ${String(each["stateReason"] ?? "no reason is given").slice(0, 300)}`,
-            "mend the receiver, then moorage subscriptions update with --state (docs/events.md)",
-          ),
-        ],
-  );
-  const left = isCut ? [notChecked("webhooks", `only the first ${MAX_ITEMS} subscriptions were looked at`)] : [];
-  return [
-    ...(wrong.length > 0 ? wrong : [ok("webhooks", `${all.length} subscriptions, none of them stopped`)]),
-    ...left,
-  ];
+/** What is wrong with a feed, or not known of it; undefined where it is up to date. */
+function examineFeed(feed: JsonObject): Check | undefined {
+  const name = String(feed["name"]);
+  const since = feed["successTime"] === undefined ? "never fetched" : `last fetched ${String(feed["successTime"])}`;
+  const address = typeof feed["address"] === "string" ? feed["address"] : "";
+  const from = address === "" ? "imported from files" : `from ${addressOf(address)}`;
+  const problems = Number(feed["problems"] ?? 0);
+  if (feed["deleteTime"] !== undefined) return undefined;
+  if (typeof feed["error"] === "string" && feed["error"] !== "")
+    return failed(
+      "feeds",
+      `${name}, ${from}: ${withoutAddress(feed["error"], address).slice(0, 300)} (${since})`,
+      "correct its address, or let the server reach it (docs/security-data.md#feeds)",
+    );
+  if (feed["isOverdue"] === true)
+    return warning(
+      "feeds",
+      `${name}, ${from}: overdue, ${since}`,
+      address === "" ? "moorage feeds import" : `moorage feeds refresh ${name}; see the server's log`,
+    );
+  if (feed["successTime"] === undefined)
+    return notChecked("feeds", `${name}, ${from}: it has not been fetched yet`, "look again in a few minutes");
+  if (problems > 0)
+    return warning("feeds", `${name}: ${problems} records could not be read`, `moorage feeds list --problems ${name}`);
+  return undefined;
 }
 
-async function examineProviders(rest: RestClient, said: (whose: string, offsetMs: number) => void): Promise<Check[]> {
-  const [all, isCut] = await firstOf(rest, "/iam/v2/identityProviders", "identityProviders");
-  const issuers = [...new Set(all.map((each) => (each["oidc"] as JsonObject | undefined)?.["issuer"]))];
-  const checks = await Promise.all(
-    issuers
-      .filter((issuer) => typeof issuer === "string")
-      .map(async (issuer) => {
-        const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-        const answer = await get(url).catch((error: Error) => error);
-        const fix = "nobody can sign in by it: correct its issuer, or let this machine reach it";
-        if (answer instanceof Error) return failed("providers", `${issuer}: ${answer.message}`, fix);
-        if (answer.offsetMs !== undefined) said(issuer, answer.offsetMs);
-        return objectOf(answer.text)?.["issuer"] === issuer
-          ? ok("providers", `${issuer} answers as itself`)
-          : failed(
-              "providers",
-              `${issuer}: the discovery document is of another issuer, or is none (${answer.status})`,
-              fix,
-            );
-      }),
-  );
-  const left = isCut ? [notChecked("providers", `only the first ${MAX_ITEMS} providers were looked at`)] : [];
-  return [...(checks.length > 0 ? checks : [ok("providers", "there is none to ask")]), ...left];
+/** The address without what may be secret in it. */
+function addressOf(text: string): string {
+  const url = URL.parse(text);
+  return url === null ? text.slice(0, 100) : `${url.origin}${url.pathname}`;
 }
 
-/** Up to MAX_ITEMS, and whether there are more. */
-async function firstOf(rest: RestClient, path: string, field: string): Promise<[JsonObject[], boolean]> {
-  const items: JsonObject[] = [];
-  for await (const item of rest.list(path, field)) {
-    if (items.length === MAX_ITEMS) return [items, true];
-    items.push(item);
-  }
-  return [items, false];
-}
-
-const LAGS: readonly (readonly [RegExp, string])[] = [
-  [/^moorage_event_backlog_age_seconds\S* (\S+)$/gm, "events wait for a receiver"],
-  [/^moorage_mirror_late_seconds\S* (\S+)$/gm, "a mirrored repo waits for its turn"],
-];
-
-/** The metrics, which most servers show to their own machine alone. */
-async function examineBacklogs(url: string): Promise<Check[]> {
-  const name = "backlogs";
-  const answer = await get(`${url}/metrics`);
-  if (answer.status !== 200)
-    return [notChecked(name, `${url}/metrics is not for this machine (${answer.status})`, "MOORAGE_METRICS_NETWORKS")];
-  const late = LAGS.flatMap(([pattern, what]) => {
-    const most = Math.max(0, ...[...answer.text.matchAll(pattern)].map(([, value]) => Number(value)));
-    return most > MAX_LAG_S
-      ? [
-          warning(
-            name,
-            `${what}, the longest ${Math.round(most / 60)} minutes`,
-            "see the log and docs/operations.md#metrics",
-          ),
-        ]
-      : [];
-  });
-  return late.length > 0 ? late : [ok(name, "nothing waits for more than an hour")];
+function withoutAddress(text: string, address: string): string {
+  return address === "" ? text : text.replaceAll(address, addressOf(address));
 }
 
 function messageOf(error: unknown): string {

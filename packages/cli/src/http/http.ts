@@ -1,6 +1,7 @@
 // Requests to servers: with a time-out, shown by `--debug`, and failures as people understand them.
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure } from "../command/failure.ts";
+import { CA_HINT, isUnknownAuthority } from "./certificates.ts";
 import { debug, showsRequests, shownBody, shownUrl } from "./debug.ts";
 
 /** The longest that one request takes unless `--timeout` says otherwise. */
@@ -75,26 +76,17 @@ const NOT_SENT = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-// Certificates that no authority known to this machine has signed. Source: Node's documentation of tls, X509 errors.
-const UNKNOWN_CERTIFICATE = new Set([
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
-
 function unreachable(url: string, cause: unknown, timeoutMs: number): Unreachable {
   const { host, origin } = new URL(url);
   if (cause instanceof DOMException && cause.name === "TimeoutError")
     return new Unreachable(`${host} did not answer within ${timeoutMs / 1000} s (--timeout)`, { sent: true, cause });
   const inner = cause instanceof Error ? (cause.cause as NodeJS.ErrnoException | undefined) : undefined;
   const code = inner?.code ?? "";
-  if (UNKNOWN_CERTIFICATE.has(code))
+  if (isUnknownAuthority(code))
     return new Unreachable(`UNAVAILABLE: cannot verify the certificate of ${origin}: ${inner?.message ?? code}`, {
       sent: false,
       cause,
-      hint: "for one of your own authority, name its certificate: NODE_EXTRA_CA_CERTS=<file>",
+      hint: CA_HINT,
     });
   const why =
     code === "ECONNREFUSED"

@@ -1,4 +1,5 @@
 // A small OCI client: enough of the distribution specification 1.1 to push and pull, with the token protocol.
+import { certificateHint } from "../http/certificates.ts";
 import { endOf } from "../claims.ts";
 import { EXIT, exitOfStatus } from "../command/exit-codes.ts";
 import { Failure } from "../command/failure.ts";
@@ -52,7 +53,12 @@ async function ask(url: URL, init: RequestInit): Promise<Response> {
   return fetch(url, init).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure(`${url.origin} does not answer: ${why}`, { exit: EXIT.unavailable, cause: error });
+    const hint = certificateHint(error);
+    throw new Failure(`${url.origin} does not answer: ${why}`, {
+      exit: EXIT.unavailable,
+      cause: error,
+      ...(hint && { hint }),
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
+import { parseS3Url } from "../blobs/index.ts";
 import type { Config } from "../config/index.ts";
 import { openBlobsOf } from "../installation/stores.ts";
 import { databasePath } from "../lib/database-path.ts";
@@ -22,6 +23,21 @@ const PATIENCE_MS = 5_000;
 // Reading a larger file whole takes longer than somebody waits for.
 const MAX_CHECKED_BYTES = 256 * 2 ** 20;
 
+/** What a check looks at, and what to do when it cannot be looked at. */
+export interface CheckSubject {
+  what?: string;
+  fix: string;
+}
+
+const DATABASE_FIX = "start PostgreSQL, or correct MOORAGE_DATABASE_URL and MOORAGE_DATABASE_TLS (docs/settings.md)";
+
+/** The database of the settings: its file, or its host, port, name and user. */
+export function subjectOfDatabase({ databaseUrl, dataDir }: Config): CheckSubject {
+  return databaseUrl === ""
+    ? { what: databasePath(dataDir), fix: "look at the file system of the data folder" }
+    : { what: placeOf(databaseUrl), fix: DATABASE_FIX };
+}
+
 /** Looks at the database, without changing anything. `offsetMs`: how much its clock is ahead of this machine's. */
 export async function examineDatabase(config: Config): Promise<{ checks: Check[]; offsetMs?: number }> {
   if (config.databaseUrl === "") return { checks: examineFile(databasePath(config.dataDir)) };
@@ -30,11 +46,11 @@ export async function examineDatabase(config: Config): Promise<{ checks: Check[]
   try {
     const version = await store.version();
     const askedMs = Date.now();
-    const { rows } = await sql<{ ms: number }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(
-      store.reader,
-    );
-    const offsetMs = Number(rows[0]?.ms) - (askedMs + Date.now()) / 2;
-    return { checks: [ofVersion(version, place), await ofProcesses(store, version)], offsetMs };
+    const { rows } = await sql<{
+      ms: number;
+    }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms`.execute(store.reader);
+    const offsetMs = Math.round(Number(rows[0]?.ms) - (askedMs + Date.now()) / 2);
+    return { checks: [ofVersion(version, place), await ofProcesses(store, version, Date.now() + offsetMs)], offsetMs };
   } finally {
     await store.close();
   }
@@ -54,11 +70,11 @@ function ofVersion(version: number, place: string): Check {
   };
 }
 
-async function ofProcesses(store: Store, version: number): Promise<Check> {
+async function ofProcesses(store: Store, version: number, nowMs: number): Promise<Check> {
   const name = "replicas";
   if (version !== NEWEST_VERSION)
     return { name, state: "not_checked", message: "the database is of another version than this program" };
-  const all = await servingProcesses(store.reader, Date.now());
+  const all = await servingProcesses(store.reader, nowMs);
   const versions = [...new Set(all.map((each) => `${each.version} (schema ${each.schema})`))];
   if (all.length === 0) return { name, state: "ok", message: "no process serves the installation now" };
   if (versions.length === 1) return { name, state: "ok", message: `${all.length}, all of version ${versions[0]}` };
@@ -98,19 +114,37 @@ function damaged(path: string): Check {
   return { name: "database", state: "failed", message, fix: fix.join(": ") };
 }
 
-/** Writes something small into the bucket and removes it again. Nothing is checked of files in the data folder. */
+/** The bucket of the settings: its server, its name, what keys begin with, and whose credentials are used. */
+export function subjectOfBucket({ blobsUrl }: Config): CheckSubject {
+  const fix = "correct MOORAGE_BLOBS_URL or the credentials (docs/s3.md)";
+  if (blobsUrl === "") return { fix };
+  try {
+    const { bucket, prefix, endpoint, region } = parseS3Url(blobsUrl);
+    const key = process.env["AWS_ACCESS_KEY_ID"];
+    const user = key === undefined || key === "" ? "credentials where AWS tools read them" : `access key ${key}`;
+    const place = endpoint ?? (region === undefined ? "AWS" : `AWS in ${region}`);
+    return { what: `${place} (bucket ${bucket}${prefix === "" ? "" : `, below ${prefix}`}, ${user})`, fix };
+  } catch {
+    // Its error says what is wrong with it.
+    return { fix };
+  }
+}
+
+/** Writes something small into the bucket. Nothing is checked of files in the data folder. */
 export async function examineBucket(config: Config): Promise<Check[]> {
   if (config.blobsUrl === "") return [];
   const name = "bucket";
-  const fix = "MOORAGE_BLOBS_URL and the credentials (docs/s3.md)";
-  const blobs = await openBlobsOf(config);
+  const { what = "", fix } = subjectOfBucket(config);
   try {
-    await blobs.probe?.();
-    return [{ name, state: "ok", message: "can be written to" }];
+    const blobs = await openBlobsOf(config);
+    if (blobs.probe === undefined)
+      return [{ name, state: "not_checked", message: `${what}: this store has nothing to attempt` }];
+    await blobs.probe();
+    return [{ name, state: "ok", message: `${what}: can be written to` }];
   } catch (error) {
     const fault = faultIn(error);
-    const why = fault === undefined ? messageOf(error) : `${describeFault(fault)}: ${fault.detail ?? ""}`;
-    return [{ name, state: "failed", message: why, fix }];
+    const why = fault === undefined ? messageOf(error) : `${describeFault(fault)}: ${fault.detail ?? messageOf(error)}`;
+    return [{ name, state: "failed", message: `${what}: ${why}`, fix }];
   }
 }
 

@@ -1,7 +1,7 @@
 export { backupInstallation } from "./backup/backup.ts";
 export type { BackupManifest } from "./backup/manifest.ts";
 export { collectInstallation, type GcOptions } from "./collect.ts";
-export { type Check, examineBucket, examineDatabase } from "./examine.ts";
+export { type Check, examineBucket, examineDatabase, subjectOfBucket, subjectOfDatabase } from "./examine.ts";
 export { examineMail } from "./examine-mail.ts";
 export { exportInstallation } from "./export/export.ts";
 export { checkInstallation, type Finding, type FsckOptions, type FsckResult } from "./fsck/fsck.ts";

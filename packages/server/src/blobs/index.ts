@@ -12,4 +12,4 @@ export {
 export { openFilesystemBlobs } from "./filesystem.ts";
 export { openBlobs } from "./open.ts";
 export { readInto } from "./whole.ts";
-export { BlobsUrlError } from "./s3-url.ts";
+export { BlobsUrlError, parseS3Url } from "./s3-url.ts";

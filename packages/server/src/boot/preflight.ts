@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Config, ConfigError, variableOf, settingError } from "../config/index.ts";
 import type { TermsDocument } from "../core/service.ts";
+import { trustAuthorities } from "../lib/authorities.ts";
 import { networks } from "../lib/network.ts";
 import { type SmtpSettings, smtpOf } from "../mail/index.ts";
 import { readTerms } from "../installation/terms-file.ts";
@@ -25,6 +26,7 @@ export interface Preflight {
 
 /** Reads the files and addresses that the settings name. Throws a ConfigError that names the setting at fault. */
 export function preflight(settings: Config): Preflight {
+  if (settings.caFile !== "") trustCaFile(settings.caFile);
   return {
     tls: settings.tlsCert === "" ? undefined : readTls(settings),
     terms: readTerms(settings.termsFile),
@@ -33,6 +35,14 @@ export function preflight(settings: Config): Preflight {
     isProxy: addressRule(() => networks(variableOf("trustedProxies"), settings.trustedProxies)),
     mayReadMetrics: addressRule(() => networks(variableOf("metricsNetworks"), settings.metricsNetworks)),
   };
+}
+
+function trustCaFile(file: string): void {
+  try {
+    trustAuthorities(file);
+  } catch (error) {
+    throw settingError("caFile", error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 function readTls({ tlsCert, tlsKey }: Config): KeyPair {

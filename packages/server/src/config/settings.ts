@@ -171,6 +171,12 @@ export const TABLE = {
   ),
   tlsCert: setting(text, "MOORAGE_TLS_CERT", "", "File with the TLS certificate chain, PEM."),
   tlsKey: setting(text, "MOORAGE_TLS_KEY", "", "File with the TLS private key, PEM."),
+  caFile: setting(
+    text,
+    "MOORAGE_CA_FILE",
+    "",
+    "File with certificate authorities, PEM, that are trusted beside Node's own wherever the server asks another one: identity providers, upstreams, mirrors, webhooks, feeds, S3.",
+  ),
   allowPrivateNetwork: setting(
     flag,
     "MOORAGE_ALLOW_PRIVATE_NETWORK",

@@ -63,7 +63,7 @@ export function headerCredential(authorization: string | undefined): Credential 
  * The caller of the credential: a personal token, a platform token, a refresh token (which stays valid, since docker
  * stores what it logged in with), or the token of an external issuer, with the identity to assume as the user name.
  * Throws UNAUTHORIZED for all others, registry tokens included; the error gives the reason for an external token and
- * for an expired personal token alone.
+ * for one of ours that has expired, alone.
  */
 export async function callerOf(
   { exchanger, refreshTokens }: CredentialDeps,

@@ -9,8 +9,11 @@ const MAX_CAUSES = 8;
 export function placeOf(databaseUrl: string): string {
   const { hostname, port, pathname, username, searchParams } = new URL(databaseUrl);
   const host = searchParams.get("host") ?? (hostname === "" ? "the local socket" : hostname);
-  const user = username === "" ? "" : `, user ${decoded(username)}`;
-  return `${host}:${port === "" ? DEFAULT_PORT : port} (database ${decoded(pathname.slice(1))}${user})`;
+  // As the driver chooses them.
+  const user = decoded(username) || searchParams.get("user") || process.env["PGUSER"] || process.env["USER"] || "";
+  const database = decoded(pathname.slice(1)) || process.env["PGDATABASE"] || user;
+  const name = user === "" ? "no user is named" : `user ${user}`;
+  return `${host}:${port === "" ? DEFAULT_PORT : port} (database ${database || "not named"}, ${name})`;
 }
 
 /**
@@ -57,6 +60,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^3D000 /, "there is no such database"],
   [/does not support SSL/, "MOORAGE_DATABASE_TLS=disable connects without TLS"],
   [/certificate|ERR_TLS/i, "MOORAGE_DATABASE_TLS_CA names the authorities that are trusted"],
+  [/Connection terminated unexpectedly/, "the host was reached, and what listens there is silent or is not PostgreSQL"],
   [/^ETIMEDOUT |timeout expired/, "nothing answers: a firewall, or another address"],
 ];
 

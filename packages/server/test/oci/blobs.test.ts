@@ -164,7 +164,7 @@ test("tokens are checked before anything else", async () => {
   const broken = await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: "Bearer broken" });
   assert.match(
     broken.headers.get("www-authenticate") ?? "",
-    /scope="repository:acme\/api:pull,push",error="invalid_token"$/,
+    /scope="repository:acme\/api:pull,push",error="invalid_token",error_description="[^"]+"$/,
   );
   await rejection(broken, 401, "UNAUTHORIZED");
   await rejection(
@@ -177,7 +177,7 @@ test("tokens are checked before anything else", async () => {
   const more = await ask("POST", `/v2/${REPO}/blobs/uploads/`, { as: pull });
   assert.match(
     more.headers.get("www-authenticate") ?? "",
-    /scope="repository:acme\/api:pull,push",error="insufficient_scope"$/,
+    /scope="repository:acme\/api:pull,push",error="insufficient_scope",error_description="[^"]*"$/,
     "clients exchange it for one that covers more",
   );
   await rejection(more, 401, "UNAUTHORIZED");

@@ -43,13 +43,23 @@ test("a user name and password are accepted at every path of the registry, and r
     const answer = await pull(headers).catch(() => undefined);
     if (answer === undefined) continue;
     assert.deepEqual([answer.status, answer.json.errors[0]?.code], [401, "UNAUTHORIZED"]);
-    assert.match(answer.headers.get("www-authenticate") ?? "", /^Bearer .*error="invalid_token"$/);
+    assert.match(
+      answer.headers.get("www-authenticate") ?? "",
+      /^Bearer .*error="invalid_token",error_description="[^"]+"$/,
+    );
   }
   clock.offsetMs += 3_600_000;
-  assert.equal(
-    (await pull(basic("_", password))).status,
-    401,
-    "a password that has ended is not answered from a cache",
+  const ended = await pull(basic("_", password));
+  assert.equal(ended.status, 401, "a password that has ended is not answered from a cache");
+  assert.match(
+    ended.json.errors[0]?.message ?? "",
+    /^Unauthenticated: .*: this token expired at \S+Z: make a new one$/,
+  );
+  const forged = `${password.slice(0, -8)}AAAAAAAA`;
+  assert.match(
+    (await pull(basic("_", forged))).json.errors[0]?.message ?? "",
+    /were not accepted$/,
+    "nobody signed it",
   );
 });
 
@@ -61,7 +71,10 @@ test("a platform token as Bearer is challenged, so that the client gets a regist
   for (const path of ["/v2/", "/v2/acme/app/manifests/v1", "/v2/acme/app/tags/list"]) {
     const { status, headers } = await ask(path, { token });
     assert.equal(status, 401, path);
-    assert.match(headers.get("www-authenticate") ?? "", /^Bearer realm=.*error="invalid_token"$/);
+    assert.match(
+      headers.get("www-authenticate") ?? "",
+      /^Bearer realm=.*error="invalid_token",error_description="[^"]+"$/,
+    );
   }
   for (const path of ["_service/history/v1", "_oci/tag-history/v1"])
     assert.equal((await ask(`/v2/acme/app/${path}`, { token })).status, 403, "the tag history promises 403");

@@ -205,8 +205,10 @@ test("a viewer who pushes to an image that is there reads why, and a token that 
   assert.equal(challenged.status, 401);
   assert.match(
     challenged.headers.get("www-authenticate") ?? "",
-    /scope="repository:acme\/app:pull,push",error="insufficient_scope"$/,
+    /scope="repository:acme\/app:pull,push",error="insufficient_scope",error_description="the token does not cover/,
   );
+  // Docker shows these words, and none of the body.
+  assert.match(denied.headers.get("www-authenticate") ?? "", /,error_description="[^"]*CAP_MANIFEST_CREATE[^"]*none"$/);
 });
 
 test("without a log-in the body says to log in and how names begin, and names no organization", async (t) => {

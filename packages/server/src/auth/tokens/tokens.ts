@@ -6,6 +6,7 @@ import { isObject } from "../../lib/json.ts";
 import { isUid } from "../../lib/uid.ts";
 import type { Caller } from "../../core/call.ts";
 import { Code, invalidArgument, MoorageError, permissionDenied } from "../../errors.ts";
+import { expiredRejection } from "../token-rejection.ts";
 import { audiencesOf, isWithinTimes, parseJwt, rejection } from "./jwt.ts";
 import type { Keyring } from "./keys.ts";
 import { SIGNING_ALGORITHM } from "../../signing/keys.ts";
@@ -114,6 +115,13 @@ export function isWrongAudience(error: unknown): boolean {
   );
 }
 
+/** Throws UNAUTHENTICATED unless the token of these claims, which we signed, is good now; of an old one it says so. */
+function requireTimes(claims: Record<string, unknown>, nowMs: number): void {
+  if (isWithinTimes(claims, nowMs)) return;
+  const endMs = Number(claims["exp"]) * 1000;
+  throw endMs <= nowMs ? expiredRejection("token", endMs) : rejection();
+}
+
 interface Verified {
   kid: string;
   claims: Record<string, unknown>;
@@ -133,15 +141,17 @@ export function createTokens({ issuer, keyring }: { issuer: string; keyring: Key
     const known = verified.get(digest);
     if (known) {
       // A verified signature stays good, so only the times and the key are checked again.
-      if (!isWithinTimes(known.claims, nowMs) || !(await keyring.find(known.kid, nowMs))) throw rejection();
+      if (!(await keyring.find(known.kid, nowMs))) throw rejection();
+      requireTimes(known.claims, nowMs);
       return known.caller;
     }
     const jwt = parseJwt(token, MAX_TOKEN_LENGTH);
     const kid = jwt?.header["kid"];
     if (!jwt || typeof kid !== "string" || jwt.header["alg"] !== SIGNING_ALGORITHM) throw rejection();
     const key = await keyring.find(kid, nowMs);
-    if (!key || jwt.claims["iss"] !== issuer || !isWithinTimes(jwt.claims, nowMs)) throw rejection();
+    if (!key || jwt.claims["iss"] !== issuer) throw rejection();
     if (signedHere.get(digest) !== kid && !isSigned(token, key.publicKey)) throw rejection();
+    requireTimes(jwt.claims, nowMs);
     const caller = callerOf(jwt.header["typ"], jwt.claims);
     const entry = { kid, claims: jwt.claims, caller };
     verified.set(digest, entry);

@@ -13,6 +13,8 @@ import type { Catalog, NotRead } from "../catalog/types.ts";
 export interface ReaderData {
   dataDir: string;
   blobsUrl: string;
+  /** Authorities that its S3 server may have its certificate of, PEM; empty for those of Node. */
+  caFile: string;
 }
 
 export interface ImageReaderDeps {
@@ -76,8 +78,8 @@ const LOWEST_PRIORITY = 19;
 const S3_ENVIRONMENT = ["PATH", "HOME", "NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 export function imageReader({ config, died }: ImageReaderDeps): ImageReader {
-  const { dataDir, blobsUrl, catalogTimeoutMs } = config;
-  const data: ReaderData = { dataDir, blobsUrl };
+  const { dataDir, blobsUrl, caFile, catalogTimeoutMs } = config;
+  const data: ReaderData = { dataDir, blobsUrl, caFile };
   const pool = processPool({
     module: programFile("reader-tasks", import.meta.url),
     size: PROCESSES,

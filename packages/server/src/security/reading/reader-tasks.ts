@@ -1,5 +1,6 @@
 // What the processes do that read the layers of images and what is attached to them. It blocks for long, may take too
 // much memory, and may have to be killed.
+import { trustAuthorities } from "../../lib/authorities.ts";
 import { type BlobStore, openBlobs } from "../../blobs/index.ts";
 import { serveTasks } from "../../lib/process-pool/child.ts";
 import type { AttachedLayer } from "../attached/types.ts";
@@ -12,7 +13,8 @@ import type { StoredLayer } from "../catalog/queue.ts";
 let opened: Promise<BlobStore> | undefined;
 
 /** The store, which these processes only read. A store that could not be opened is opened again for the next. */
-async function blobsOf({ dataDir, blobsUrl }: ReaderData): Promise<BlobStore> {
+async function blobsOf({ dataDir, blobsUrl, caFile }: ReaderData): Promise<BlobStore> {
+  if (caFile !== "") trustAuthorities(caFile);
   opened ??= openBlobs({ dataDir, blobsUrl, diskReserveBytes: 0 });
   try {
     return await opened;
