@@ -26,19 +26,29 @@ export interface BundleOptions {
   withLog?: boolean;
   withPromise?: boolean;
   withTimestamp?: boolean;
+  /** The certificate is one of an hour before. */
+  isLate?: boolean;
   /** The key that the entry of the log names, in place of the certificate. */
   loggedKey?: string;
 }
 
 export type Sigstore = Awaited<ReturnType<typeof openSigstore>>;
 
-/** A new one, whose certificates are valid for ten minutes from the time on. */
-export async function openSigstore(clock: Date) {
+/** Certificates and entries are of a time at which all authorities are valid, however long it takes to make these. */
+const AHEAD_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** A new one, whose certificates are valid for ten minutes from soon on. */
+export async function openSigstore() {
+  // A whole second: @sigstore/core reads no time whose fraction has one digit or two.
+  const clock = new Date(Math.trunc(Date.now() / 1_000) * 1_000 + AHEAD_MS);
   const pair = (): { privateKey: KeyObject; publicKey: KeyObject } =>
     generateKeyPairSync("ec", { namedCurve: "P-256" });
   const ctPair = pair();
   const ct = await initializeCTLog(ctPair, clock);
-  const ca = await initializeCA(generateKeyPairSync("ec", { namedCurve: "P-384" }), ct, clock);
+  const caPair = generateKeyPairSync("ec", { namedCurve: "P-384" });
+  const ca = await initializeCA(caPair, ct, clock);
+  const earlierCa = await initializeCA(caPair, ct, new Date(clock.getTime() - HOUR_MS));
   const logPair = pair();
   const log = await initializeTLog(REKOR, logPair, clock);
   const tsa = await initializeTSA(generateKeyPairSync("ec", { namedCurve: "P-384" }), clock);
@@ -75,14 +85,17 @@ export async function openSigstore(clock: Date) {
     );
 
   /** A certificate for a new key of the job. */
-  async function certify({ subject, issuer, extensions = {} }: Job): Promise<{ key: KeyObject; certificate: Buffer }> {
+  async function certify(
+    { subject, issuer, extensions = {} }: Job,
+    by = ca,
+  ): Promise<{ key: KeyObject; certificate: Buffer }> {
     const own = pair();
     const all = [
       { oid: "1.3.6.1.4.1.57264.1.8", value: issuer },
       ...Object.entries(extensions).map(([n, value]) => ({ oid: `1.3.6.1.4.1.57264.1.${n}`, value })),
     ];
     const publicKey = Buffer.from(der(own));
-    const made = await ca.issueCertificate({ publicKey, subjectAltName: subject, extensions: all });
+    const made = await by.issueCertificate({ publicKey, subjectAltName: subject, extensions: all });
     return { key: own.privateKey, certificate: Buffer.from(bytesOf(made)) };
   }
 
@@ -120,8 +133,8 @@ export async function openSigstore(clock: Date) {
 
   /** A statement that the job has signed, as a bundle of Sigstore. */
   async function bundle(job: Job, payload: string, options: BundleOptions = {}): Promise<string> {
-    const { withLog = true, withPromise = true, withTimestamp = false, loggedKey } = options;
-    const { key, certificate } = await certify(job);
+    const { withLog = true, withPromise = true, withTimestamp = false, loggedKey, isLate = false } = options;
+    const { key, certificate } = await certify(job, isLate ? earlierCa : ca);
     const size = (text: string): number => Buffer.byteLength(text);
     const message = Buffer.from(`DSSEv1 ${size(IN_TOTO)} ${IN_TOTO} ${size(payload)} ${payload}`);
     const signature = sign("sha256", message, key);

@@ -36,7 +36,7 @@ let folder = "";
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "moorage-root-"));
-  sigstore = await openSigstore(new Date());
+  sigstore = await openSigstore();
   const file = join(folder, "root.json");
   writeFileSync(file, sigstore.root);
   platform = await startPlatform({ MOORAGE_SIGSTORE_ROOT: file });
@@ -140,7 +140,7 @@ test("another issuer, identity or repository is another signer: patterns match t
 });
 
 test("who only claims to be the job is found out: other authorities, other logs, no log, no time", async () => {
-  const other = await openSigstore(new Date());
+  const other = await openSigstore();
   const worth = await worthOf((digest) => {
     const payload = inToto(digest, COSIGN_SIGN);
     return [
@@ -164,7 +164,6 @@ test("who only claims to be the job is found out: other authorities, other logs,
 });
 
 test("an entry of another bundle is not this one's, and a certificate of then does not hold at another time", async () => {
-  const late = await openSigstore(new Date(Date.now() - 3_600_000));
   const worth = await worthOf((digest) => {
     const payload = inToto(digest, COSIGN_SIGN);
     const swapped = async (): Promise<string> => {
@@ -176,7 +175,7 @@ test("an entry of another bundle is not this one's, and a certificate of then do
       first.verificationMaterial.tlogEntries = second.verificationMaterial.tlogEntries;
       return JSON.stringify(first);
     };
-    return [swapped(), late.bundle(JOB, payload)];
+    return [swapped(), sigstore.bundle(JOB, payload, { isLate: true })];
   });
   assert.deepEqual(worth, ["INVALID NOT_LOGGED", "INVALID BAD_CERTIFICATE"]);
 });

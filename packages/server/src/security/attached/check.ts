@@ -31,8 +31,7 @@ export const checkNextAttachments = command(
     const { repo, digest } = next;
     // Before what it is about is read: the reason of a row that is not seen here is not seen either, and stays.
     await endAttachmentChecks(call, repo, digest);
-    for (const each of await attestedBy(tx, repo, digest))
-      if (each !== digest) await checkDocuments(call, repo, each);
+    for (const each of await attestedBy(tx, repo, digest)) if (each !== digest) await checkDocuments(call, repo, each);
     await writeChanges(call, repo, digest);
     return { checked: true };
   },
