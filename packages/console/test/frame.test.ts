@@ -112,6 +112,7 @@ test("on a phone the first places are at the foot, and the rest opens over the p
   const nav = page.getByRole("navigation", { name: "Pages" });
   await nav.getByRole("button", { name: "System" }).tap();
   await nav.getByRole("link", { name: "Storage" }).tap();
+  await page.waitForURL("/operations/storage");
   await page.getByRole("heading", { name: "Storage", exact: true }).waitFor();
   await nav.waitFor({ state: "hidden" });
   assert.deepEqual(complaints, []);
