@@ -28,7 +28,8 @@ test("feeds are added after their license was seen, fetched again, changed and r
   const feed = async (name: string) =>
     await platform.reader.selectFrom("feeds").selectAll().where("name", "=", name).executeTakeFirst();
   const page = await signedIn();
-  await page.getByRole("link", { name: "Feeds", exact: true }).click();
+  await page.getByRole("button", { name: "System" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Feeds", exact: true }).click();
   await page.getByText("No feeds yet").waitFor();
   const presets = page.getByRole("table", { name: "Presets of feeds" });
   for (const name of ["osv-npm", "kev"]) await presets.getByRole("row", { name }).getByRole("checkbox").check();

@@ -17,7 +17,8 @@ test("the owner sees jobs, and what garbage collection would remove", async (t) 
   await repo.push("one", 0);
   await repo.push("two", 1);
   const page = await signedIn();
-  await page.getByRole("link", { name: "Installation" }).click();
+  await page.getByRole("button", { name: "System" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Overview" }).click();
   await page.getByText(/^(SQLite|PostgreSQL)$/).waitFor();
   await page.getByRole("button", { name: "Preview" }).click();
   const removed = page.getByRole("status", { name: "What would be removed" });

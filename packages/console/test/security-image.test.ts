@@ -191,7 +191,7 @@ test("an image says which tags point to it, and one that is not there says so", 
   await page.goto("/image?name=acme/app:none");
   await page.getByRole("heading", { name: "Not found" }).waitFor();
   await page.goto("/image?name=acme/other:latest");
-  await page.getByText("There is no repo acme/other that you may see.").waitFor();
+  await page.getByText("There is no acme/other:latest, or you have no access to it.").waitFor();
   // React notes in the browser's console what a page shows as its error.
   assert.deepEqual(
     complaints?.filter((text) => !text.startsWith("ApiError: ")),

@@ -63,10 +63,14 @@ export function Bar({ pathname, isLoading, isNavOpen, onNav, onSearch }: BarProp
 }
 
 function Step({ crumb: { label, href, group }, isLast }: { crumb: Crumb; isLast: boolean }) {
-  const { data } = useQuery({ ...groupsQuery, enabled: group !== undefined });
-  const groups = data?.groups ?? [];
-  const uid = group === undefined ? undefined : groups.find((each) => groupPath(each.uid, groups) === group)?.uid;
-  const to = href ?? (uid === undefined ? undefined : `/images?group=${encodeURIComponent(uid)}`);
   if (isLast) return <span aria-current="page">{label}</span>;
-  return to === undefined ? <span>{label}</span> : <a href={to}>{label}</a>;
+  if (group !== undefined) return <GroupStep label={label} path={group} />;
+  return href === undefined ? <span>{label}</span> : <a href={href}>{label}</a>;
+}
+
+/** Apart from other steps: one that looks at groups and goes away cancels what the next page reads of them. */
+function GroupStep({ label, path }: { label: string; path: string }) {
+  const groups = useQuery(groupsQuery).data?.groups ?? [];
+  const uid = groups.find((each) => groupPath(each.uid, groups) === path)?.uid;
+  return uid === undefined ? <span>{label}</span> : <a href={`/images?group=${encodeURIComponent(uid)}`}>{label}</a>;
 }

@@ -14,7 +14,7 @@ export function Dock({ pathname, isOpen, onMore }: { pathname: string; isOpen: b
           key={place.to}
           to={place.to}
           search={ofGroup}
-          activeOptions={{ exact: true }}
+          activeOptions={{ exact: true, includeSearch: false }}
           aria-current={place === here ? "page" : undefined}
         >
           <place.icon size={20} strokeWidth={1.75} aria-hidden />

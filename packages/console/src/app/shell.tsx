@@ -17,20 +17,14 @@ import styles from "./shell.module.css";
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component })));
 
 const NARROW = "narrow";
-const SKELETON_MS = 150;
 
 /** The frame around all pages: navigation, breadcrumbs, palette. */
 export function Shell() {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [isNavOpen, setNavOpen] = useState(false);
   const [isNarrow, setNarrow] = useState(() => readStored(NARROW) === "1");
-  const { isLoading, isLeaving, pathname } = useRouterState({
-    select: ({ isLoading: loading, location, resolvedLocation }) => ({
-      isLoading: loading,
-      // A page with other filters is the same page: what it shows stays while it loads.
-      isLeaving: loading && resolvedLocation !== undefined && resolvedLocation.pathname !== location.pathname,
-      pathname: location.pathname,
-    }),
+  const { isLoading, pathname } = useRouterState({
+    select: ({ isLoading: loading, location }) => ({ isLoading: loading, pathname: location.pathname }),
     structuralSharing: true,
   });
   useEffect(() => setNavOpen(false), [pathname]);
@@ -43,7 +37,6 @@ export function Shell() {
   };
   useKeys({ onSearch: () => setPaletteOpen(true), onFold: fold });
   const tabs = useMemo(() => tabsOf(pathname), [pathname]);
-  const isSkeleton = useDelayed(isLeaving, SKELETON_MS);
   return (
     <div className={`${styles.shell} ${isNarrow ? styles.narrow : ""}`}>
       <a className={styles.skip} href="#main">
@@ -70,12 +63,11 @@ export function Shell() {
         />
         <main id="main" className={styles.main} tabIndex={-1}>
           <Offline />
-          {isSkeleton && <PageSkeleton />}
-          <div hidden={isSkeleton}>
-            <PlaceTabs value={tabs}>
+          <PlaceTabs value={tabs}>
+            <Suspense fallback={<PageSkeleton />}>
               <Outlet />
-            </PlaceTabs>
-          </div>
+            </Suspense>
+          </PlaceTabs>
         </main>
       </div>
       <Dock pathname={pathname} isOpen={isNavOpen} onMore={() => setNavOpen(!isNavOpen)} />
@@ -107,15 +99,4 @@ function tabsOf(pathname: string) {
       ))}
     </Tabs>
   );
-}
-
-/** True once `value` was true for so many milliseconds. */
-function useDelayed(value: boolean, ms: number): boolean {
-  const [isLate, setLate] = useState(false);
-  useEffect(() => {
-    if (!value) return setLate(false);
-    const timer = setTimeout(() => setLate(true), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return value && isLate;
 }

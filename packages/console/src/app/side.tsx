@@ -9,6 +9,8 @@ import { AccountMenu, OrganizationMenu } from "./side-menus.tsx";
 import { readStored, store } from "../lib/stored.ts";
 
 const OPEN = "nav";
+// The router marks a link as the page, too, which those above a page are not.
+const EXACT = { exact: true, includeSearch: false };
 
 export interface SideProps {
   pathname: string;
@@ -97,6 +99,7 @@ function Entry({ place: { to, label, icon: Icon }, isHere }: { place: NavPlace; 
     <Link
       to={to}
       search={ofGroup}
+      activeOptions={EXACT}
       title={label}
       className={`${styles.entry} ${isHere ? styles.on : ""}`}
       aria-current={isHere ? "page" : undefined}
@@ -140,6 +143,7 @@ function Group({ place, pathname, isHere, isOpen, onToggle }: GroupProps) {
               <Link
                 to={item.to}
                 search={ofGroup}
+                activeOptions={EXACT}
                 className={`${styles.entry} ${item === here ? styles.on : ""}`}
                 aria-current={item === here ? "page" : undefined}
               >
