@@ -16,7 +16,7 @@ test("places fold open one at a time, are remembered, and say where a page is", 
   const { signedIn, complaints } = needs(t, opened) ?? {};
   if (signedIn === undefined) return;
   const page = await signedIn();
-  const nav = page.getByRole("navigation", { name: "Pages" });
+  const nav = page.getByRole("navigation", { name: "Pages", exact: true });
   await nav.getByRole("button", { name: "Access" }).click();
   await nav.getByRole("link", { name: "Machines" }).waitFor();
   await nav.getByRole("button", { name: "Activity" }).click();
@@ -51,7 +51,7 @@ test("an organization is chosen at the top, and goes along to the pages of the n
   await page.getByRole("menuitem", { name: "acme" }).click();
   await page.waitForURL((url) => url.searchParams.get("group") === platform.organization);
   await page.getByRole("navigation", { name: "Breadcrumbs" }).getByRole("link", { name: "acme" }).waitFor();
-  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Images" }).click();
+  await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name: "Images" }).click();
   await page.waitForURL(`/images?group=${platform.organization}`);
   assert.deepEqual(complaints, []);
 });
@@ -109,7 +109,7 @@ test("on a phone the first places are at the foot, and the rest opens over the p
   await dock.getByRole("link", { name: "Packages" }).tap();
   await page.getByRole("heading", { name: "Packages", exact: true }).waitFor();
   await dock.getByRole("button", { name: "More" }).tap();
-  const nav = page.getByRole("navigation", { name: "Pages" });
+  const nav = page.getByRole("navigation", { name: "Pages", exact: true });
   await nav.getByRole("button", { name: "System" }).tap();
   await nav.getByRole("link", { name: "Storage" }).tap();
   await page.waitForURL("/operations/storage");
@@ -128,7 +128,7 @@ test("an address that is nothing is said within the frame, with the image that w
   await page.getByRole("table", { name: "Tags" }).waitFor();
   await page.goto("/no/such/page");
   await page.getByRole("heading", { name: "Not found" }).waitFor();
-  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Images" }).waitFor();
+  await page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name: "Images" }).waitFor();
   assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
   // The router notes the error of a page that could not be loaded.
   complaints.length = 0;

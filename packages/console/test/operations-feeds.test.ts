@@ -31,6 +31,9 @@ test("feeds are added after their license was seen, fetched again, changed and r
   await page.getByRole("button", { name: "System" }).click();
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Feeds", exact: true }).click();
   await page.getByText("No feeds yet").waitFor();
+  // Rows far below the window are not in the page.
+  await page.getByRole("table", { name: "Presets of feeds" }).waitFor();
+  await page.evaluate("window.scrollTo(0, document.body.scrollHeight)");
   const presets = page.getByRole("table", { name: "Presets of feeds" });
   for (const name of ["osv-npm", "kev"]) await presets.getByRole("row", { name }).getByRole("checkbox").check();
   await page.getByRole("button", { name: "Add 2 feeds…" }).click();

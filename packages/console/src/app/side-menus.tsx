@@ -1,6 +1,6 @@
 import { useNavigate, useRouteContext } from "@tanstack/react-router";
 import { ChevronsUpDown, Ellipsis, KeyRound, LogOut, MonitorSmartphone, Moon, Sun, SunMoon, User } from "lucide-react";
-import { lazy, type ReactElement, Suspense, useState } from "react";
+import { cloneElement, lazy, type ReactElement, Suspense, useState } from "react";
 import { leave } from "../routing/leave.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import type { MenuProps } from "../ui/menu.tsx";
@@ -19,7 +19,7 @@ const THEMES = [
 
 function LateMenu({ trigger, ...rest }: MenuProps & { trigger: ReactElement<Record<string, unknown>> }) {
   return (
-    <Suspense fallback={trigger}>
+    <Suspense fallback={cloneElement(trigger, { "aria-disabled": true })}>
       <Menu trigger={trigger} {...rest} />
     </Suspense>
   );
