@@ -15,9 +15,9 @@ export interface PushContext {
 /** How a command of a push is committed. */
 interface PushOptions<Input> extends Pick<CommandOptions, "durability"> {
   /**
-   * What a push of this input reads and writes, so that it shares a transaction with others on PostgreSQL; a transaction
-   * of its own without it. Names: `upload`, `blob` and `image` by digest in all repos, `manifest` and `tag` by the path
-   * of the repo. Two that create the same repo or group meet at the index of its name, and run alone then.
+   * What a push of this input reads and writes, so that it shares a transaction with others on PostgreSQL; a
+   * transaction of its own without it. Names: `upload`, `blob` and `image` by digest in all repos, `manifest` and `tag`
+   * by the path of the repo. Two that create the same repo or group meet at the index of its name, and run alone then.
    */
   touches?(input: Input): Omit<Sharing, "kind"> | undefined;
 }

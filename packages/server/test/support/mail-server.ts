@@ -6,7 +6,7 @@ import { selfSigned } from "./certificate.ts";
 import { eventually } from "./eventually.ts";
 
 /** A mail as it arrived. */
-export interface Arrived {
+interface Arrived {
   from: string;
   to: string[];
   /** The message as it was sent, headers and all. */

@@ -1,4 +1,5 @@
-// Signatures of identities: certificates of Fulcio, with an entry of a log or a time stamp, by a trusted root in a file.
+// Signatures of identities: certificates of Fulcio, with an entry of a log or a time stamp, by a trusted root in a
+// file.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

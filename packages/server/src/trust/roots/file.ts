@@ -7,8 +7,8 @@ const MAX_DEPTH = 32;
 const PARTS = ["tlogs", "certificateAuthorities", "ctlogs", "timestampAuthorities"];
 
 /**
- * Reads the file of the setting MOORAGE_SIGSTORE_ROOT: a trusted root as JSON, such as `gh attestation trusted-root` or a
- * mirror of TUF has it. Empty without the setting. Throws a ConfigError. Source: sigstore/protobuf-specs,
+ * Reads the file of the setting MOORAGE_SIGSTORE_ROOT: a trusted root as JSON, such as `gh attestation trusted-root` or
+ * a mirror of TUF has it. Empty without the setting. Throws a ConfigError. Source: sigstore/protobuf-specs,
  * sigstore_trustroot.proto.
  */
 export function readSigstoreRoot({ sigstoreRootFile: file }: Pick<Config, "sigstoreRootFile">): string {

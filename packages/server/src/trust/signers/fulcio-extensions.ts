@@ -1,6 +1,6 @@
 /**
- * What a certificate of Fulcio may say of a job, by its name there, in the form of DER strings. Source: sigstore/fulcio,
- * docs/oid-info.md.
+ * What a certificate of Fulcio may say of a job, by its name there, in the form of DER strings. Source:
+ * sigstore/fulcio, docs/oid-info.md.
  */
 export const FULCIO_EXTENSIONS: Readonly<Record<string, string>> = Object.fromEntries(
   [

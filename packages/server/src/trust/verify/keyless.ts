@@ -38,7 +38,9 @@ interface Root {
 
 const roots = new Map<string, Root>();
 
-/** Reads a trusted root, once. Throws when it cannot be read. Source: sigstore/protobuf-specs, sigstore_trustroot.proto. */
+/**
+ * Reads a trusted root, once. Throws when it cannot be read. Source: sigstore/protobuf-specs, sigstore_trustroot.proto.
+ */
 function rootOf(text: string): Root {
   const root = roots.get(text) ?? { material: toTrustMaterial(TrustedRoot.fromJSON(JSON.parse(text))) };
   roots.set(text, root);
