@@ -17,8 +17,9 @@ import { documents, isWrite, type Json, openStage, type Stage } from "./apply-st
 const SEED = randomInt(2 ** 31 - 1);
 const PRIVATE = { issuer: "https://issuer.example.com", url: "http://127.0.0.1:9/" };
 
+const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const jwk = {
-  ...generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }),
+  ...publicKey.export({ format: "jwk" }),
   kid: "k",
   alg: "ES256",
 };
@@ -131,6 +132,12 @@ const policyOfLibraries = fc.record({
   deniedLicenses: fc.shuffledSubarray(["GPL-3.0-only", "AGPL-3.0-only", "MIT"]),
 });
 
+const signer = fc.record({
+  description: text,
+  keys: fc.constant([{ pem: publicKey.export({ format: "pem", type: "spki" }), notAfter: "2099-01-01T00:00:00Z" }]),
+  times: fc.shuffledSubarray(["SIGNATURE_TIME_REGISTRY"]),
+});
+
 let draws = 0;
 /** A random value; two calls give two. */
 function draw<T>(arbitrary: fc.Arbitrary<T>): T {
@@ -232,6 +239,7 @@ async function random(): Promise<string> {
       ecosystem: draw(fc.constantFrom("ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON")),
       ...draw(policyOfLibraries),
     });
+    await make("/registry/v2/signers", place, { name: draw(name), ...draw(signer) });
     const repo = await make("/registry/v2/repos", place, {
       name: `a${draw(word)}`,
       description: draw(text),

@@ -118,7 +118,7 @@ function single(field: DescField, value: Json): Json {
   return plain(field, value);
 }
 
-/** A value as the API has it, without the fields of messages that are empty: what a file needs to say. */
+/** A value as the API has it, without fields of messages that are empty or set by the server: what a file says. */
 export function compact(field: DescField, value: Json): Json {
   if (Array.isArray(value)) return field.fieldKind === "list" ? value.map((each) => compactOne(field, each)) : value;
   if (field.fieldKind !== "map" || !isObject(value)) return compactOne(field, value);
@@ -130,15 +130,16 @@ function compactOne({ message }: DescField, value: Json): Json {
   const found: JsonObject = {};
   for (const field of message.fields) {
     const each = value[field.jsonName];
-    if (each !== undefined && !isEmpty(field, each)) found[field.jsonName] = compact(field, each);
+    if (each !== undefined && !hasBehavior(field, "OUTPUT_ONLY") && !isEmpty(field, each)) found[field.jsonName] = compact(field, each);
   }
   return found;
 }
 
-/** A message with the fields alone that are not empty. */
+/** A message with the fields alone that are not empty, and not set by the server. */
 function normalMessage(message: DescMessage, value: JsonObject): JsonObject {
   const found: JsonObject = {};
   for (const field of message.fields) {
+    if (hasBehavior(field, "OUTPUT_ONLY")) continue;
     const each = normal(field, value[field.jsonName]);
     if (JSON.stringify(each) !== JSON.stringify(emptyOf(field))) found[field.jsonName] = each;
   }
