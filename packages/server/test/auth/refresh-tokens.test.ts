@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { startInstallation } from "../support/installation.ts";
 import { type AccessHouse, openAccess } from "../support/access.ts";
-import { attackOn, refused } from "../support/attacks.ts";
+import { attackOn, refused, saidExpired } from "../support/attacks.ts";
 import { type Issuer, openIssuer } from "../support/issuer.ts";
 import { jsonOf } from "../support/json-of.ts";
 
@@ -66,7 +66,7 @@ test("access tokens stay valid for their hour when the family ends, and no longe
   const nowMs = house.clock.nowMs;
   assert.ok(traded.expiresAtMs - nowMs <= 3_600_000);
   house.clock.nowMs = traded.expiresAtMs;
-  await refused(who(traded.token));
+  await saidExpired(who(traded.token), traded.expiresAtMs);
   house.clock.nowMs = nowMs;
   await house.db.deleteFrom("identities").where("uid", "=", identity).execute();
   await refused(who(traded.token));

@@ -106,6 +106,11 @@ export async function refused(work: Promise<unknown>, code: number = Code.Unauth
   });
 }
 
+/** Asserts the rejection of a token of ours that ended then, in milliseconds since 1970: it says so. */
+export async function saidExpired(work: Promise<unknown>, endMs: number): Promise<void> {
+  await saying(work, `this token expired at ${new Date(endMs).toISOString()}: make a new one`);
+}
+
 /** Asserts a rejection with exactly this reason. */
 export async function saying(work: Promise<unknown>, words: string): Promise<void> {
   await assert.rejects(work, {
