@@ -38,7 +38,7 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
     {
       id: "who",
       header: "By",
-      isMinor: true,
+      isWide: true,
       cell: ({ actor, reason }) => <Mover actor={actor} reason={reason} />,
     },
     {
@@ -52,7 +52,7 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
     {
       id: "show",
       header: "Timeline",
-      isMinor: true,
+      isWide: true,
       cell: ({ timeMs }) => <LinkButton onClick={() => onMoment(timeMs)}>show</LinkButton>,
     },
   ];
