@@ -46,7 +46,7 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
       isRead: true,
       header: "Findings",
       head: <SeverityHead />,
-      isMinor: true,
+      isWide: true,
       cell: ({ digest, isDeletion }) => (isDeletion ? null : <Findings repo={repo} digest={digest} />),
     },
     {
