@@ -34,7 +34,7 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
           <DigestChip digest={digest} href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}`} />
         ),
     },
-    { id: "why", header: "How", cell: ({ reason }) => reason },
+    { id: "why", header: "How", isMinor: true, cell: ({ reason }) => reason },
     {
       id: "who",
       header: "By",
