@@ -12,7 +12,9 @@ export interface Column<Row> {
   orderBy?: string;
   /** Numbers stand at the end. */
   align?: "start" | "end";
-  /** Left out on narrow screens. */
+  /** Left out on tablets and narrower screens. */
+  isWide?: boolean;
+  /** Left out on phones. */
   isMinor?: boolean;
   /** Whether its cells ask the server: those of rows that pass by while somebody scrolls are left out. */
   isRead?: boolean;

@@ -40,8 +40,13 @@ function PlainRow<Row>({ id, row, index, columns, isPassing, isSelected, onToggl
 /** A row of a table. It is made again only when something about it changes, not at each step of scrolling. */
 export const DataRow = memo(PlainRow) as typeof PlainRow;
 
-export function classOf({ align, isMinor, isActions }: Pick<Column<never>, "align" | "isMinor" | "isActions">): string {
-  return [align === "end" && styles.end, isMinor && styles.minor, isActions && styles.actions]
+export function classOf({
+  align,
+  isWide,
+  isMinor,
+  isActions,
+}: Pick<Column<never>, "align" | "isWide" | "isMinor" | "isActions">): string {
+  return [align === "end" && styles.end, isWide && styles.wide, isMinor && styles.minor, isActions && styles.actions]
     .filter(Boolean)
     .join(" ");
 }

@@ -86,14 +86,14 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
     {
       id: "digest",
       header: "Digest",
-      isMinor: true,
+      isWide: true,
       cell: ({ digest }) => <DigestChip digest={digest} href={linkTo("image", `${repo}@${digest}`)} />,
     },
     {
       id: "platforms",
       isRead: true,
       header: "Platforms",
-      isMinor: true,
+      isWide: true,
       cell: ({ digest }) => <Platforms repoUid={repoUid} digest={digest} />,
     },
     {
@@ -115,7 +115,7 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       id: "mover",
       isRead: true,
       header: "Updated by",
-      isMinor: true,
+      isWide: true,
       cell: (tag) => <LastMove repoUid={repoUid} tag={tag} />,
     },
     {

@@ -34,11 +34,11 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
           <DigestChip digest={digest} href={`/image?name=${encodeURIComponent(`${repo}@${digest}`)}`} />
         ),
     },
-    { id: "why", header: "How", cell: ({ reason }) => reason },
+    { id: "why", header: "How", isMinor: true, cell: ({ reason }) => reason },
     {
       id: "who",
       header: "By",
-      isMinor: true,
+      isWide: true,
       cell: ({ actor, reason }) => <Mover actor={actor} reason={reason} />,
     },
     {
@@ -46,13 +46,13 @@ export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...pagi
       isRead: true,
       header: "Findings",
       head: <SeverityHead />,
-      isMinor: true,
+      isWide: true,
       cell: ({ digest, isDeletion }) => (isDeletion ? null : <Findings repo={repo} digest={digest} />),
     },
     {
       id: "show",
       header: "Timeline",
-      isMinor: true,
+      isWide: true,
       cell: ({ timeMs }) => <LinkButton onClick={() => onMoment(timeMs)}>show</LinkButton>,
     },
   ];
