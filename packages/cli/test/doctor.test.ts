@@ -42,6 +42,11 @@ test("beside a running server all is checked; without one what needs it is not c
   const other = await doctor(["--port", port, "--base-url", `http://localhost:${port}`], { cwd });
   assert.match(other.of("base URL")[0]?.message ?? "", new RegExp(`the server there is ${server.url}`));
 
+  // Whoever runs it without the server's settings does not hear that no server runs.
+  const unset = await doctor(["--port", "1"], { cwd });
+  assert.equal(unset.states("server"), "not_checked");
+  assert.ok(unset.of("server")[0]?.message.endsWith(`was last started as ${server.url}`), unset.stdout);
+
   const remote = await doctor(["--url", server.url], { cwd });
   assert.equal(remote.code, 8);
   assert.equal(remote.states("version"), "ok");

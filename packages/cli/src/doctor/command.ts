@@ -38,6 +38,16 @@ export function addDoctor(program: Command): void {
 
 const LISTING = listingOf("doctor", "checks", []);
 
+/** Where the server of the data folder was when it was last started; undefined when it never was, or is not known. */
+async function lastUrlOf(dataDir: string): Promise<string | undefined> {
+  const { hasBootstrap, readBootstrap } = await import("@moorage/server/bootstrap");
+  try {
+    return hasBootstrap(dataDir) ? new URL(readBootstrap(dataDir).baseUrl).origin : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function tokenOf({ token }: Flags): Pick<ServerFlags, "token"> {
   return token === undefined ? {} : { token };
 }
@@ -120,7 +130,7 @@ async function examineInstallation(config: Config, flags: Flags): Promise<Check[
     examined("bucket", () => server.examineBucket(config), server.subjectOfBucket(config)),
     examined("mail", () => server.examineMail(config), { what: URL.parse(config.smtpUrl)?.host ?? "the mail server" }),
     examined("DNS", () => machine.examineNames(config), { fix: "this machine's name servers do not answer" }),
-    examined("server", async () => [await reach.examineServer(local)]),
+    examined("server", async () => [await reach.examineServer(local, await lastUrlOf(config.dataDir))]),
   ]);
   const runs = first.flat().some(({ name, state }) => name === "server" && state !== "not_checked");
   const second = runs

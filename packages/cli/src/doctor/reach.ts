@@ -17,12 +17,23 @@ export function localUrl({ host, port, tlsCert }: Config): string {
   return `${tlsCert === "" ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
-/** Whether a server answers there, and what it says of itself. */
-export async function examineServer(url: string): Promise<Check> {
+/**
+ * Whether a server answers there, and what it says of itself. `lastUrl`: where the server of the data folder was when
+ * it was last started.
+ */
+export async function examineServer(url: string, lastUrl?: string): Promise<Check> {
   const name = "server";
   const answer = await get(`${url}/readyz`, { trusts: true }).catch((error: Error) => error);
-  if (answer instanceof Error)
-    return notChecked(name, `none answers at ${url}: ${answer.message}`, "start it for the checks that need it");
+  if (answer instanceof Error) {
+    const message = `none answers at ${url}: ${answer.message}`;
+    return lastUrl === undefined || new URL(lastUrl).port === new URL(url).port
+      ? notChecked(name, message, "start it for the checks that need it")
+      : notChecked(
+          name,
+          `${message}; the server of this data folder was last started as ${lastUrl}`,
+          "run moorage doctor with the settings of that server, such as its MOORAGE_PORT",
+        );
+  }
   if (answer.status === 200 && answer.text.startsWith("ready"))
     return answer.text === "ready"
       ? ok(name, `${url} is ready`)
