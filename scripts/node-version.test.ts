@@ -15,16 +15,16 @@ interface Lock {
 test("every package runs on the Node that the README and CONTRIBUTING name", () => {
   const { packages } = JSON.parse(read("package-lock.json")) as Lock;
   for (const document of ["README.md", "CONTRIBUTING.md"]) {
-    const [, major] = /\bNode (\d+) or later and npm\b/.exec(read(document)) ?? [];
-    assert.ok(major, `${document} names the version of Node`);
+    const [, least] = /\bNode (\d+\.\d+) or later and npm\b/.exec(read(document)) ?? [];
+    assert.ok(least, `${document} names the version of Node`);
     const unfit = Object.entries(packages).filter(([, { engines }]) => {
       const range = Array.isArray(engines) ? undefined : engines?.node;
-      return range !== undefined && !satisfies(`${major}.99.0`, range);
+      return range !== undefined && !satisfies(`${least}.0`, range);
     });
     assert.deepEqual(
       unfit.map(([name]) => name),
       [],
-      `Node ${major} of ${document}`,
+      `Node ${least} of ${document}`,
     );
   }
 });

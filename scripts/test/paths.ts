@@ -209,7 +209,7 @@ export const OWN_PROCESS = [
   "test/libraries/toy/",
   "test/oci/blob-memory",
   "test/oci/blobs",
-  "test/oci/uploads",
+  "test/oci/upload",
   "scripts/bundle/",
   "scripts/test/unit",
 ];

@@ -33,7 +33,7 @@ export const CONTEXT_KEYS: Readonly<Record<keyof Context, string>> = {
   url: "URL of the server",
   dataDir: "data folder of a server of this machine: act as its owner",
   tokenFile: "file with an access token, read at each use",
-  caFile: "file with certificate authorities to trust beside the machine's, PEM",
+  caFile: "PEM file of authorities to trust beside the machine's own",
   group: "group of lists that name no other, such as acme/team",
   output: "output format, such as json",
 };

@@ -37,7 +37,16 @@ test("a body is the JSON of the REST API, without secret and input-only fields",
     GroupInviteSchema,
     create(GroupInviteSchema, { uid: "u", code: "hidden", ttl: { seconds: 77n } }),
   );
-  assert.deepEqual(read(invite), { uid: "u", roleUid: "", email: "", singleUse: false, keyId: "" });
+  assert.deepEqual(read(invite), {
+    uid: "u",
+    roleUid: "",
+    email: "",
+    singleUse: false,
+    keyId: "",
+    mailTo: "",
+    mailState: "MAIL_STATE_UNSPECIFIED",
+    mailReason: "",
+  });
   assert.ok(!bodyOf(SubscriptionSchema, create(SubscriptionSchema, { secret: "hidden" })).includes("hidden"));
 });
 
