@@ -85,12 +85,12 @@ test("the outline of what has the focus in a dialog is whole", SKIP, async (t) =
   const field = page.getByRole("dialog").getByLabel("Name");
   await field.focus();
   // What scrolls cuts off what is nearer to its edges than the outline is wide.
-  const room = await field.evaluate((element) => {
+  const space = await field.evaluate((element) => {
     const scrolled = element.closest("[class*=body]") ?? element;
     const [inner, outer] = [element.getBoundingClientRect(), scrolled.getBoundingClientRect()];
     return Math.min(inner.left - outer.left, outer.right - inner.right);
   });
-  assert.ok(room >= 4, `${room} px`);
+  assert.ok(space >= 4, `${space} px`);
 });
 
 test("the pieces are no part of what is shipped", SKIP, (t) => {

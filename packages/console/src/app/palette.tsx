@@ -14,7 +14,7 @@ import {
   Zap,
 } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { useFound } from "./palette-found.ts";
+import { useFound } from "./palette-search.ts";
 import { isMachine } from "../lib/identity-name.tsx";
 import { ecosystemWord } from "../pages/packages/words.ts";
 import { findActions, findPages, vulnerabilityOf } from "./palette-pages.ts";

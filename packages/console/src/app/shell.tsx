@@ -11,7 +11,7 @@ import { loadPages } from "./load-pages.ts";
 import { whereIs } from "./nav.ts";
 import { Offline } from "./offline.tsx";
 import { ofGroup, Side } from "./side.tsx";
-import { readStored, store } from "../lib/stored.ts";
+import { readStored, store } from "../lib/storage.ts";
 import styles from "./shell.module.css";
 
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component })));

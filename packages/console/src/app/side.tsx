@@ -6,7 +6,7 @@ import { DataAge } from "./data-age.tsx";
 import { FIRST_PLACES, type NavPlace, PLACES, whereIs } from "./nav.ts";
 import styles from "./side.module.css";
 import { AccountMenu, OrganizationMenu } from "./side-menus.tsx";
-import { readStored, store } from "../lib/stored.ts";
+import { readStored, store } from "../lib/storage.ts";
 
 const OPEN = "nav";
 // The router marks a link as the page, too, which those above a page are not.

@@ -1,4 +1,4 @@
-import { readStored, store } from "../lib/stored.ts";
+import { readStored, store } from "../lib/storage.ts";
 
 /** The colors of the console: those of the system, or a choice that this browser remembers. */
 export type Theme = "system" | "light" | "dark";

@@ -7,7 +7,7 @@ import { CheckField, SelectField, TextArea, TextField } from "../ui/field.tsx";
 import { FilterChip } from "../ui/filter-chip.tsx";
 import { LinkButton } from "../ui/link-button.tsx";
 import { SearchBox } from "../ui/search-box.tsx";
-import { Segmented } from "../ui/segmented.tsx";
+import { Segmented } from "../ui/segments.tsx";
 import { SideList } from "../ui/side-list.tsx";
 import { tabCount, Tabs } from "../ui/tabs.tsx";
 import { Toolbar } from "../ui/toolbar.tsx";

@@ -8,7 +8,7 @@ import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
-import { Segmented } from "../../ui/segmented.tsx";
+import { Segmented } from "../../ui/segments.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
 import { packagesQuery } from "./queries.ts";

@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { FilterChip } from "../../ui/filter-chip.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
-import { Segmented } from "../../ui/segmented.tsx";
+import { Segmented } from "../../ui/segments.tsx";
 import { Toolbar } from "../../ui/toolbar.tsx";
 import { FoundList } from "./found-list.tsx";
 import { NewImage } from "./new-image.tsx";

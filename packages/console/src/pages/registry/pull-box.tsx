@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { readStored, store } from "../../lib/stored.ts";
+import { readStored, store } from "../../lib/storage.ts";
 import { Command } from "../../ui/command.tsx";
-import { Segmented } from "../../ui/segmented.tsx";
+import { Segmented } from "../../ui/segments.tsx";
 import styles from "./repo-head.module.css";
 import { pullCommand, pushCommand, type Tool, TOOLS } from "./tag/pull-commands.ts";
 

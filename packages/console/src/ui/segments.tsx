@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from "react";
-import styles from "./segmented.module.css";
+import styles from "./segments.module.css";
 
 export interface SegmentedProps<Value extends string> {
   /** What is chosen, for assistive technology. */
