@@ -13,8 +13,8 @@ export interface Crumb {
 const OF_IMAGES = ["/repo", "/repo/settings", "/tag", "/image"];
 
 /**
- * The way to a page from the organization down: its place, its page of the navigation, and what it is about. `name`: the
- * parameter of the same name; `title`: what the page calls itself.
+ * The way to a page from the organization down: its place, its page of the navigation, and what it is about. `name`:
+ * the parameter of the same name; `title`: what the page calls itself.
  */
 export function crumbsOf(pathname: string, name: string, title: string): Crumb[] {
   const where = whereIs(pathname);

@@ -7,8 +7,8 @@ const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 const dayOfYear = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", year: "numeric" });
 
 /**
- * The distance of an RFC 3339 time from now in words: `just now`, `12 min ago`, `3 h ago`, `yesterday`, `in 2 days`. From
- * a week on it is the date, `Nov 9`, with the year when that is another one.
+ * The distance of an RFC 3339 time from now in words: `just now`, `12 min ago`, `3 h ago`, `yesterday`, `in 2 days`.
+ * From a week on it is the date, `Nov 9`, with the year when that is another one.
  */
 export function relativeTime(value: string, nowMs: number): string {
   const timeMs = Date.parse(value);

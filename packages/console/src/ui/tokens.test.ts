@@ -81,6 +81,6 @@ test("every text can be read on every ground that it stands on, in both themes",
   assert.deepEqual(tooLow(TEXT, MIN_TEXT), []);
 });
 
-test("outlines, focus and fills of severities can be told from their ground, in both themes", () => {
+test("outlines, focus and fills of severities stand out from their ground, in both themes", () => {
   assert.deepEqual(tooLow(MARKS, MIN_MARK), []);
 });

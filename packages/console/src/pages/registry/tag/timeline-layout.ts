@@ -63,7 +63,7 @@ export function firstSlotPx(count: number, trackPx: number): number {
   return Math.min(Math.max(trackPx / Math.max(count, 1), MIN_SLOT_PX), MAX_SLOT_PX);
 }
 
-/** How many moves are seen at once; at least one. */
+/** How many moves are seen together; at least one. */
 export function seenCount(slotPx: number, trackPx: number): number {
   return Math.max(Math.floor(trackPx / slotPx), 1);
 }

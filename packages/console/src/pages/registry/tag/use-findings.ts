@@ -4,7 +4,7 @@ import { query } from "../../../api/queries.ts";
 import { countSeverities, type SeverityCounts } from "../../../lib/severities.ts";
 import type { Move, Slot } from "./timeline-layout.ts";
 
-// The API counts the findings of one digest a call: where more are seen at once they are left out, and that is said.
+// The API counts the findings of one digest a call: where more are seen together they are left out, and that is said.
 const MAX_DIGESTS = 60;
 const MAX_FINDINGS = 200;
 const FRESH_MS = 60_000;
