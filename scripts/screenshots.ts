@@ -16,6 +16,7 @@ if (opened === undefined) {
 try {
   const { repo, digest, advisory, identity, subscription } = await fillShowcase(opened.platform);
   const pages: Readonly<Record<string, string>> = {
+    home: "/",
     images: "/repo?name=acme/web",
     timeline: "/tag?name=acme/web:latest",
     compare: "/compare?from=acme/web:1.0.0&to=acme/web:1.2.0",

@@ -33,7 +33,7 @@ test("a pull token that is made here pulls, and after it is revoked no more", as
   assert.equal(registry, new URL(platform.url).host);
   assert.equal(await pull(user, password), 200);
 
-  await dialog.getByRole("button", { name: "I have it" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
   await page.getByRole("link", { name: "cluster-1" }).waitFor();
   assert.equal(await page.getByText(password).count(), 0);
   await page.getByRole("button", { name: "Actions for cluster-1" }).click();
@@ -54,7 +54,7 @@ test("an invite's code is shown once, and gives whoever accepts it the role", as
   await dialog.getByLabel("Role").selectOption({ label: "viewer" });
   await dialog.getByRole("button", { name: "Create" }).click();
   const code = (await dialog.getByRole("group", { name: "code" }).innerText()).trim();
-  await dialog.getByRole("button", { name: "I have it" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
   await page.getByRole("cell", { name: "viewer" }).waitFor();
 
   const guest = await platform.identity(platform.organization);

@@ -19,7 +19,7 @@ test("an identity provider is registered, and a group there is given a role", as
   await dialog.getByLabel("Issuer").fill("https://login.example.com");
   await dialog.getByLabel("Client id").fill("moorage");
   await dialog.getByLabel("Client secret").fill("a secret of the client");
-  await dialog.getByLabel("Claim of groups").fill("groups");
+  await dialog.getByLabel("Groups claim").fill("groups");
   await dialog.getByRole("button", { name: "Create" }).click();
   await page.getByText("/oauth/callback/").waitFor();
   assert.equal(await page.getByText("a secret of the client").count(), 0);

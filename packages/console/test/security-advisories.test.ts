@@ -96,7 +96,7 @@ test("a person writes an advisory, adds what was found out, approves it, and tak
   await page.getByText("was approved").waitFor();
 
   await page.getByRole("link", { name: "Advisories" }).first().click();
-  await page.getByLabel("What holds").selectOption("Not affected");
+  await page.getByLabel("Status", { exact: true }).selectOption("Not affected");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("row", { name: /CVE-2026-7/ }).waitFor();
   assert.ok(page.url().includes("latest=FALSE_POSITIVE_DETERMINATION"));
@@ -105,7 +105,7 @@ test("a person writes an advisory, adds what was found out, approves it, and tak
     ["CSAF", "product_tree"],
     ["OSV", "0"],
   ] as const) {
-    await page.getByRole("button", { name: "VEX out" }).click();
+    await page.getByRole("button", { name: "Export VEX" }).click();
     const downloading = page.waitForEvent("download");
     await page.getByRole("menuitem", { name: format }).click();
     const document = JSON.parse(await readFile(await (await downloading).path(), "utf8")) as object;

@@ -118,7 +118,7 @@ test("an owner without a provider signs in by the first link, invites by mail, h
   await owner.page.getByRole("dialog").getByRole("button", { name: "Make the link" }).click();
   const shown = await owner.page.getByRole("dialog").getByRole("group", { name: "link" }).innerText();
   assert.match(shown, /\/sign-in\/recover#[\w-]{43}/);
-  await owner.page.getByRole("dialog").getByRole("button", { name: "I have it" }).click();
+  await owner.page.getByRole("dialog").getByRole("button", { name: "Done" }).click();
   mail.mails.length = 0;
   await owner.page.getByRole("button", { name: "Recovery link" }).click();
   await owner.page

@@ -40,7 +40,7 @@ export function GroupPage() {
           facts={[
             ["Description", group.description],
             ["uid", <code key="uid">{group.uid}</code>],
-            ["Made", <Time key="made" value={group.createTime} />],
+            ["Created", <Time key="made" value={group.createTime} />],
             ["Changed", <Time key="changed" value={group.updateTime} />],
           ]}
         />

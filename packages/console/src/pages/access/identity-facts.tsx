@@ -30,7 +30,7 @@ export function IdentityFacts({ identity }: { identity: Identity }) {
           ["Keys end", staticKeys && <Time value={staticKeys.expirationTime} />],
           ["Last seen", <Time key="seen" value={seenTime(identity)} />],
           ["Group", <Place key="group" uid={parentOf(uid)} />],
-          ["Made", <Time key="made" value={createTime} />],
+          ["Created", <Time key="made" value={createTime} />],
           ["uid", code(uid)],
         ]}
       />

@@ -78,7 +78,7 @@ function namesOf({ name, description }: Partial<IdentityProvider>): FieldSpec[] 
 function roleField(defaultRole: string | undefined): FieldSpec {
   return {
     name: "defaultRole",
-    label: "Role at the first sign-in",
+    label: "Default role",
     kind: "role",
     help: "Bound to everybody who signs in there; none: people have no rights until somebody gives them some",
     initial: defaultRole ?? "",
@@ -98,20 +98,20 @@ function fieldsOf({ name, description, defaultRole, oidc }: Partial<IdentityProv
     },
     {
       name: "additionalScopes",
-      label: "Further scopes",
+      label: "Additional scopes",
       kind: "lines",
       help: "One a line, such as email",
       initial: (oidc?.additionalScopes ?? ["email", "profile"]).join("\n"),
     },
     {
       name: "groupsClaim",
-      label: "Claim of groups",
+      label: "Groups claim",
       help: "Such as groups; empty: groups there give no rights here",
       initial: oidc?.groupsClaim ?? "",
     },
     {
       name: "correlationRule",
-      label: "People are known again by",
+      label: "User ID claim",
       kind: "options",
       options: [
         ["CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID", "the claim sub"],

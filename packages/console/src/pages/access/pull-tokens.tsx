@@ -55,7 +55,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
           { name: "name", label: "Name", help: "What it is for, such as cluster-1" },
           {
             name: "kind",
-            label: "It may",
+            label: "Permissions",
             kind: "options",
             options: [
               ["pull", "pull"],
@@ -65,7 +65,7 @@ export function passwordsWith(registry: string, onMade: (made: MadePassword) => 
           },
           {
             name: "days",
-            label: "Good for",
+            label: "Expires in",
             kind: "options",
             options: [
               ["7", "a week"],

@@ -1,5 +1,5 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { BadgeCheck, ScanSearch } from "lucide-react";
+import { PenLine, ScanSearch } from "lucide-react";
 import {
   type EolTag,
   getArchitectures,
@@ -102,8 +102,11 @@ export function Size({ repoUid, digest }: { repoUid: string; digest: string }) {
   return <span title={parts.join(", ")}>{bytes(Math.max(...known))}</span>;
 }
 
-/** Whether a signature is attached to the image: as a referrer, or under a tag as cosign names it. */
-export function Signed({ repo, repoUid, digest }: { repo: string; repoUid: string; digest: string }) {
+/**
+ * Whether a signature is attached to the image: as a referrer, or under a tag as cosign names it. That says nothing of
+ * who made it.
+ */
+export function AttachedSignature({ repo, repoUid, digest }: { repo: string; repoUid: string; digest: string }) {
   const referrers = useQuery({
     queryKey: ["referrers", repo, digest],
     queryFn: async ({ signal }) => {
@@ -119,9 +122,9 @@ export function Signed({ repo, repoUid, digest }: { repo: string; repoUid: strin
   if (referrers.data === undefined && referrers.isPending) return <span>…</span>;
   const isSigned = (referrers.data ?? []).some(isSignature) || (tagged.data?.tags.length ?? 0) > 0;
   return isSigned ? (
-    <Badge look="success">
-      <BadgeCheck size={12} aria-hidden />
-      Signed
+    <Badge look="outline" title="A signature is attached. Whose it is, and whether it holds, is not shown here.">
+      <PenLine size={12} aria-hidden />
+      Signature
     </Badge>
   ) : null;
 }

@@ -9,7 +9,7 @@ import { SeverityHead } from "../../ui/severity-strip.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MIN_LETTERS, tagsQuery, type TagRow } from "./queries.ts";
 import styles from "./tag-cells.module.css";
-import { Findings, LastMove, Life, Platforms, Signed, Size } from "./tag-cells.tsx";
+import { Findings, LastMove, Life, Platforms, AttachedSignature, Size } from "./tag-cells.tsx";
 
 const NEWEST = "update_time desc";
 
@@ -78,7 +78,7 @@ function columnsOf(repo: string, repoUid: string): readonly Column<TagRow>[] {
       orderBy: "deprecated",
       cell: (tag) => (
         <span className={styles.status}>
-          <Signed repo={repo} repoUid={repoUid} digest={tag.digest} />
+          <AttachedSignature repo={repo} repoUid={repoUid} digest={tag.digest} />
           <Life tag={tag} />
         </span>
       ),

@@ -38,10 +38,10 @@ const COLUMNS: readonly Column<Finding>[] = [
       </span>
     ),
   },
-  { id: "fix", header: "Fix", cell: fixWords },
+  { id: "fix", header: "Fixed in", cell: fixWords },
   {
     id: "decision",
-    header: "What is said of it",
+    header: "Status",
     isMinor: true,
     cell: (finding) => (
       <>

@@ -58,9 +58,9 @@ export function HitTable({ rows, onMore, isLoadingMore }: HitTableProps) {
             </span>
           ),
         },
-        { id: "fix", header: "Ends with", cell: fixWords },
+        { id: "fix", header: "Fixed in", cell: fixWords },
         { id: "since", header: "Since", isMinor: true, cell: ({ openTime }) => <Time value={openTime} /> },
-        { id: "decision", header: "What is said of it", isMinor: true, cell: decisionWords },
+        { id: "decision", header: "Status", isMinor: true, cell: decisionWords },
       ]}
     />
   );

@@ -6,9 +6,9 @@ export const EVENT_WORDS: Readonly<Record<string, string>> = {
   TRUE_POSITIVE_DETERMINATION: "Affected",
   FIXED: "Fixed",
   FALSE_POSITIVE_DETERMINATION: "Not affected",
-  ANALYSIS_NOT_PLANNED: "Will not be looked at",
+  ANALYSIS_NOT_PLANNED: "Won't analyze",
   FIX_NOT_PLANNED: "Will not be fixed",
-  PENDING_UPSTREAM_FIX: "Waits for a fix by its makers",
+  PENDING_UPSTREAM_FIX: "Pending upstream fix",
   PATCHED: "Patched",
 };
 

@@ -11,7 +11,7 @@ export function GroupChoice({ group, none }: { group: string; none?: string }) {
     <ChoiceField
       label="Group"
       help="With everything below it"
-      none={none ?? "All that you see"}
+      none={none ?? "All groups"}
       choices={choices}
       value={group}
       onChange={(uid) => void navigate({ to: ".", search: { ...search, group: uid || undefined } })}

@@ -22,7 +22,7 @@ export function ShownOnce({ title, texts, onClose, children }: ShownOnceProps) {
       title={title}
       actions={
         <Button look="primary" onClick={onClose}>
-          I have it
+          Done
         </Button>
       }
     >

@@ -23,7 +23,7 @@ export interface MovesTableProps {
 /** Every move of the tag, newest first: when, to what, by whom and why. */
 export function MovesTable({ repo, moves, compared, onCompare, onMoment, ...paging }: MovesTableProps) {
   const columns: readonly Column<Move>[] = [
-    { id: "when", header: "Moved", cell: ({ timeMs }) => <Time value={new Date(timeMs).toISOString()} /> },
+    { id: "when", header: "Updated", cell: ({ timeMs }) => <Time value={new Date(timeMs).toISOString()} /> },
     {
       id: "digest",
       header: "Digest",

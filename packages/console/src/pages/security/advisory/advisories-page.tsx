@@ -133,7 +133,7 @@ function Filters() {
           </option>
         ))}
       </SelectField>
-      <SelectField label="What holds" name="latest" defaultValue={search.latest ?? ""}>
+      <SelectField label="Status" name="latest" defaultValue={search.latest ?? ""}>
         <option value="">Anything</option>
         {Object.entries(EVENT_WORDS).map(([type, words]) => (
           <option key={type} value={type}>

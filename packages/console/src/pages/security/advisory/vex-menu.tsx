@@ -17,8 +17,8 @@ export function VexMenu({ group }: { group: string }) {
   return (
     <>
       <Menu
-        label="VEX out"
-        trigger={<Button>VEX out</Button>}
+        label="Export VEX"
+        trigger={<Button>Export VEX</Button>}
         items={[
           {
             label: "OpenVEX",

@@ -30,7 +30,7 @@ export function Overview({ chosen }: { chosen: Chosen }) {
               ["Platform", platform],
               ["Size of a pull", manifest && bytes(size)],
               ["Layers", manifest && String(layers.length)],
-              ["Made", textOf(json["created"]) && <Time key="made" value={textOf(json["created"])} />],
+              ["Created", textOf(json["created"]) && <Time key="made" value={textOf(json["created"])} />],
               ["Author", textOf(json["author"])],
             ]}
           />
