@@ -61,7 +61,7 @@ test("SIGTERM ends a server while an upload stalls, with code 1, and the log say
   upload.write(bytes.subarray(0, 1000));
   await server.until(
     () => server.ask("GET", "/metrics"),
-    ({ text }) => /^moorage_blobs_operations_in_flight\{operation="\w*append\w*"\} 1$/m.test(text),
+    ({ text }) => /^moorage_blobs_operations_in_flight\{operation="store"\} 1$/m.test(text),
   );
   assert.equal(await server.stop(), 1);
   assert.match((await endOf(server)).join(), /^1 connections were cut after 1 s of draining$/);
