@@ -38,7 +38,12 @@ test("from the bundle and from the sources, programs print the same", async (t) 
 });
 
 /** The programs of child processes that answer tasks. */
-const OF_POOLS = ["boot/large-process", "libraries/reading-child", "security/reading/reader-tasks"];
+const OF_POOLS = [
+  "boot/large-process",
+  "libraries/reading-child",
+  "security/reading/reader-tasks",
+  "trust/verifying/verify-tasks",
+];
 
 test("each thread and process of a server starts from the bundle", async (t) => {
   const cwd = temporaryFolder(t);

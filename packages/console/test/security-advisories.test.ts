@@ -48,7 +48,8 @@ test("a vulnerability says what is known of it and which tags it hits; texts of 
   const { signedIn, complaints } = needs(t, opened) ?? {};
   if (signedIn === undefined) return;
   const page = await signedIn();
-  await page.getByRole("link", { name: "Vulnerabilities" }).click();
+  await page.getByRole("button", { name: "Security" }).click();
+  await page.getByRole("link", { name: "Findings", exact: true }).click();
   await page.getByRole("row", { name: /acme\/app:1\.0 CVE-2026-1/ }).waitFor();
   await page.getByLabel("What does a vulnerability hit?").fill("cve-2026-1");
   await page.getByRole("button", { name: "Look it up" }).click();
