@@ -170,12 +170,19 @@ async function packOne(name: string): Promise<void> {
   run("npm", ["pack", "--silent", "--pack-destination", build], stage);
 }
 
+/** Modules of the server that the credential programs have a copy of, since they have no dependencies. */
+const INLINED: ReadonlyMap<string, string> = new Map([
+  ["@moorage/server/authorities", join(build, "compiled", "server", "src", "lib", "authorities.js")],
+]);
+
 /** The compiled files that a file needs, itself included: what it imports by a relative path, and so on. */
 function closure(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
   found.add(file);
   for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:\bfrom |\bimport\(|\bimport )"([^"]+)"/g)) {
+    const inlined = INLINED.get(path);
     if (path.startsWith(".")) closure(join(dirname(file), path), found);
+    else if (inlined !== undefined) closure(inlined, found);
     else if (!path.startsWith("node:")) throw new Error(`${HELPER} has no dependencies, but ${file} imports ${path}`);
   }
   return found;
@@ -188,10 +195,23 @@ function closure(file: string, found = new Set<string>()): Set<string> {
 function packHelper(): void {
   const stage = join(build, HELPER);
   const compiled = join(build, "compiled", "cli", "src");
+  const inlined = [...INLINED.values()];
+  const placeOf = (file: string): string =>
+    inlined.includes(file)
+      ? join(stage, "dist", "server", basename(file))
+      : join(stage, "dist", relative(compiled, file));
   mkdirSync(join(stage, "bin"), { recursive: true });
   for (const [name, begin] of Object.entries(HELPER_PROGRAMS)) {
-    for (const file of closure(join(compiled, `${begin}.js`)))
-      cpSync(file, join(stage, "dist", relative(compiled, file)));
+    for (const file of closure(join(compiled, `${begin}.js`))) {
+      const path = placeOf(file);
+      mkdirSync(dirname(path), { recursive: true });
+      let text = readFileSync(file, "utf8");
+      for (const [module, from] of INLINED) {
+        const near = relative(dirname(path), placeOf(from));
+        text = text.replaceAll(`"${module}"`, `"${near.startsWith(".") ? near : `./${near}`}"`);
+      }
+      writeFileSync(path, text);
+    }
     const program = `#!/usr/bin/env node\nimport "../dist/${begin}.js";\n`;
     writeFileSync(join(stage, "bin", `${name}.js`), program, { mode: 0o755 });
   }
