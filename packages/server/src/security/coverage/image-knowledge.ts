@@ -73,6 +73,8 @@ export async function knowledgeOf(
   const sources = countingOf(all);
   const names = sources.map(({ source }) => source);
   known.sources = names;
+  // Before the coverage, for the same reason: packages get their keys when they are compared.
+  const isWaiting = await isAnyUnmatched(tx, digest, names);
   known.coverage = await coverageOf(tx, digest, names);
   known.files = catalog === undefined ? [] : (JSON.parse(catalog.unread) as Unread[]);
   known.unreadFiles = countOf(known.files);
@@ -84,7 +86,7 @@ export async function knowledgeOf(
   if (isCutOff(all)) return unknown("more SBOMs are attached to it than are looked at");
   const { packages, uncovered, waiting } = known.coverage;
   if (packages === 0) return unknown("no package was found in it");
-  if (await isAnyUnmatched(tx, digest, names))
+  if (isWaiting)
     return unknown("its packages wait to be compared with the records of the feeds", true);
   if (waiting > 0) return unknown("the records of the feeds wait to be compared with its packages", true);
   // What is of no ecosystem, such as the program of the image itself, is listed: no feed could ever cover it.
