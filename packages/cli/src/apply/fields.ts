@@ -130,7 +130,8 @@ function compactOne({ message }: DescField, value: Json): Json {
   const found: JsonObject = {};
   for (const field of message.fields) {
     const each = value[field.jsonName];
-    if (each !== undefined && !hasBehavior(field, "OUTPUT_ONLY") && !isEmpty(field, each)) found[field.jsonName] = compact(field, each);
+    if (each !== undefined && !hasBehavior(field, "OUTPUT_ONLY") && !isEmpty(field, each))
+      found[field.jsonName] = compact(field, each);
   }
   return found;
 }
