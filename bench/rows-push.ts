@@ -64,7 +64,7 @@ function goalAgainst(name: string): { goal?: number } {
   return name === "zot" ? { goal: ZOT_GOAL } : {};
 }
 
-/** One client, whose requests share no commit with those of others. */
+/** One client, so that no commit is shared with other clients. */
 function jobRow({ engine, loader, peers, largest: { moorage } }: Bench, registry: Registry): Row {
   const titleFor = (name: string): string => `push of one image, ${JOB_LAYERS} layers of 20 KiB, one client, ${name}`;
   return {

@@ -8,9 +8,11 @@ import { useOrganizations } from "./organization.ts";
 import styles from "./side.module.css";
 
 const LOOK_MS = 300_000;
-const OLD_MS = 86_400_000;
 
-/** How old the data about vulnerabilities is: the least recent of the feeds. For those who may see feeds. */
+/**
+ * How old the data about vulnerabilities is: the least recent of the feeds, marked where one is older than its own
+ * interval. For those who may see feeds.
+ */
 export function DataAge() {
   const { all } = useOrganizations();
   const uid = all?.[0]?.uid ?? "";
@@ -28,7 +30,7 @@ export function DataAge() {
   if (times.length === 0) return <Line look={styles.none} text="No feeds" />;
   const oldestMs = Math.min(...times);
   if (oldestMs === 0) return <Line look={styles.old} text="A feed was never read" />;
-  const look = Date.now() - oldestMs < OLD_MS ? "" : styles.old;
+  const look = data.feeds.some(({ isOverdue }) => isOverdue) ? styles.old : "";
   return (
     <Line look={look} text={`Vulnerability data: ${relativeTime(new Date(oldestMs).toISOString(), Date.now())}`} />
   );

@@ -24,6 +24,8 @@ export interface FoundThings {
   people: Identity[];
   /** Whether an answer is still to come. */
   isBusy: boolean;
+  /** Whether something could not be searched, or not all of it. */
+  isPartial: boolean;
 }
 
 /** Looks for images, tags, digests, labels, packages, people and machines; nothing for less than two letters. */
@@ -55,6 +57,9 @@ export function useFound(text: string, isOn: boolean): FoundThings {
           .filter(({ name, email }) => `${name} ${email}`.toLowerCase().includes(letters))
           .slice(0, MAX_OTHERS)
       : [],
+    isPartial:
+      enabled &&
+      ([images, packages, people].some(({ isError }) => isError) || (people.data?.nextPageToken ?? "") !== ""),
     isBusy: isOn && (text.trim() !== asked || images.isFetching || packages.isFetching || people.isFetching),
   };
 }

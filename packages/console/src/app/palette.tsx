@@ -38,7 +38,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const { choices, isBusy } = useChoices(text);
+  const { choices, isBusy, isPartial } = useChoices(text);
   const open = (choice: Choice | undefined, isTab: boolean): void => {
     if (choice === undefined) return;
     if (isTab) window.open(choice.to, "_blank", "noopener");
@@ -103,6 +103,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             ))}
           </div>
           {choices.length === 0 && <p className={styles.none}>{isBusy ? "Searching…" : "Nothing found."}</p>}
+          {isPartial && <p className={styles.none}>Not everything could be searched: there may be more.</p>}
           <div className={styles.foot} aria-hidden>
             <kbd>↑↓</kbd> move <kbd>Enter</kbd> open <kbd>Ctrl Enter</kbd> new tab
             <span>
@@ -141,18 +142,19 @@ function Row({ choice: { icon: Icon, label, detail }, index, isAt, onPoint, onOp
   );
 }
 
-function useChoices(text: string): { choices: Choice[]; isBusy: boolean } {
+function useChoices(text: string): { choices: Choice[]; isBusy: boolean; isPartial: boolean } {
   const isActions = text.startsWith(">");
   const wanted = (isActions ? text.slice(1) : text).trim();
   const found = useFound(wanted, !isActions);
   const actions = findActions(wanted).map(({ label, detail, to }) => choice("Actions", Zap, label, detail, to));
-  if (isActions) return { choices: actions, isBusy: false };
+  if (isActions) return { choices: actions, isBusy: false, isPartial: false };
   const pages = findPages(wanted).map(({ label, detail, to }) => choice("Pages", ArrowRight, label, detail, to));
   // Without letters: where to go, and nothing that would have to be read.
-  if (wanted === "") return { choices: pages, isBusy: false };
+  if (wanted === "") return { choices: pages, isBusy: false, isPartial: false };
   const id = vulnerabilityOf(wanted);
   return {
     isBusy: found.isBusy,
+    isPartial: found.isPartial,
     choices: [
       ...(id === undefined
         ? []

@@ -4,12 +4,14 @@ import { after, before, test } from "node:test";
 import type { FaultyRow } from "../../src/core/row-check.ts";
 import { select } from "../../src/store/index.ts";
 import { TRUST_CHECKS } from "../../src/trust/checks.ts";
+import { READING_STATE } from "../../src/trust/command-options.ts";
 import { newRepoPlace } from "../support/catalog/place.ts";
 import { pushLayers } from "../support/catalog/push.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import {
   cosignLayer,
   cosignPayload,
+  listSignatures,
   newKey,
   newSigner,
   pushCosign,
@@ -64,6 +66,18 @@ test("what a lost row leaves behind is found and repaired, and the signature is 
   assert.deepEqual(found, ["signature-without-reading"]);
   platform.wake(["signatures"]);
   assert.deepEqual((await verifiedSignatures(platform, place, digest)).map(short), ["TRUSTED"]);
+
+  // What has failed for good is not waited for; what waits anew, as after a change of a signer, is.
+  const pendingIn = async (state: number): Promise<unknown> => {
+    const set = { state, first_time: null, hold_until: Number.MAX_SAFE_INTEGER };
+    await platform.transact((tx) =>
+      tx.updateTable("signature_readings").set(set).where("subject", "=", digest).execute(),
+    );
+    const { pending, signatures } = await listSignatures(platform, place, digest);
+    return [pending, signatures.map(short)];
+  };
+  assert.deepEqual(await pendingIn(READING_STATE.failed), [false, ["INVALID UNREADABLE"]]);
+  assert.deepEqual(await pendingIn(READING_STATE.waiting), [true, ["WAITING NOT_READ"]]);
   await platform.ok("DELETE", `/registry/v2/repos/${repo}`);
   const left = await platform.reader.selectFrom("signature_sources").select("repo").where("repo", "=", repo).execute();
   assert.deepEqual(left, []);

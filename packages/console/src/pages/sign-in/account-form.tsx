@@ -1,10 +1,11 @@
+import { readStored, store } from "../../lib/browser-storage.ts";
 import { useState } from "react";
 import { noPasskeys, signInByPasskey, signInByPassword } from "../../api/account.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { AppSetUp, CodeField } from "./app-set-up.tsx";
-import { ORGANIZATION_KEY } from "./organization-form.tsx";
+import { LAST_ORGANIZATION } from "./organization-form.tsx";
 import { useSteps } from "./use-steps.ts";
 
 export interface AccountFormProps {
@@ -24,7 +25,7 @@ export function AccountForm({ needsOrganization, program, onDone }: AccountFormP
   const submit = (form: HTMLFormElement): void => {
     const fields = { ...typed, ...(Object.fromEntries(new FormData(form)) as Record<string, string>) };
     setTyped(fields);
-    if ((fields["organization"] ?? "") !== "") localStorage.setItem(ORGANIZATION_KEY, fields["organization"] ?? "");
+    if ((fields["organization"] ?? "") !== "") store(LAST_ORGANIZATION, fields["organization"]);
     const setUp: Record<string, string> = asked?.next === "setUp" ? { setUp: asked.setUp } : {};
     void run(() => signInByPassword({ ...fields, ...setUp, ...program }));
   };
@@ -47,7 +48,7 @@ export function AccountForm({ needsOrganization, program, onDone }: AccountFormP
               <TextField
                 label="Organization"
                 name="organization"
-                defaultValue={localStorage.getItem(ORGANIZATION_KEY) ?? ""}
+                defaultValue={readStored(LAST_ORGANIZATION) ?? ""}
                 required
                 autoComplete="organization"
                 spellCheck={false}

@@ -1,3 +1,4 @@
+import { readStored, store } from "../../lib/browser-storage.ts";
 import { type FormEvent, useState } from "react";
 import { errorOf } from "../../api/errors.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,20 +18,20 @@ interface State {
   providers?: readonly Provider[];
 }
 
-/** Where the browser keeps the organization of the last sign-in. */
-export const ORGANIZATION_KEY = "moorage.organization";
+/** The name under which the browser keeps the organization of the last sign-in. */
+export const LAST_ORGANIZATION = "organization";
 const TIMEOUT_MS = 30_000;
 
 /** Asks for the organization, and goes to its identity provider; of several the person chooses one. */
 export function OrganizationForm({ to }: { to: string | undefined }) {
-  const [name, setName] = useState(() => localStorage.getItem(ORGANIZATION_KEY) ?? "");
+  const [name, setName] = useState(() => readStored(LAST_ORGANIZATION) ?? "");
   const [{ isBusy, error, providers }, setState] = useState<State>({ isBusy: false });
   const find = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setState({ isBusy: true });
     try {
       const found = await providersOf(name.trim());
-      localStorage.setItem(ORGANIZATION_KEY, name.trim());
+      store(LAST_ORGANIZATION, name.trim());
       const [only] = found;
       if (found.length === 1 && only !== undefined) window.location.assign(signInPath(only, to));
       else setState({ isBusy: false, providers: found });

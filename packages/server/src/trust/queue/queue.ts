@@ -31,10 +31,10 @@ export interface HeldReading {
 
 const placeOf = ({ subject, manifest, holder }: HeldReading): HeldReading => ({ subject, manifest, holder });
 
-/** Takes the manifest that has waited longest. `again`: there may be another. */
+/** Takes the manifest that has waited longest. None for one that is not to be verified any longer, which has failed. */
 export const claimSignatures = command(
   "trust.claimSignatures",
-  async (call: Call, { holder }: { holder: string }): Promise<{ claimed?: ClaimedSigned; again?: boolean }> => {
+  async (call: Call, { holder }: { holder: string }): Promise<{ claimed?: ClaimedSigned }> => {
     const { tx, agreedMs } = call;
     await takeAdvisoryLock(tx, "signatures");
     const row = await tx
@@ -51,11 +51,11 @@ export const claimSignatures = command(
     const { create_time, ...place } = row;
     const reason = "the server ended each time while it verified the signatures";
     const outcome = await READINGS.claim(call, place, { holder, maxAttempts: MAX_ATTEMPTS, reason });
-    if (outcome !== "held") return { again: true };
+    if (outcome !== "held") return {};
     const claimed = await claimedOf(tx, { subject: row.subject, manifest: row.manifest, create_time });
     if (claimed !== undefined) return { claimed };
     await READINGS.fail(call, { subject: row.subject, manifest: row.manifest }, "it is not stored here any longer");
-    return { again: true };
+    return {};
   },
   VERIFYING,
 );

@@ -1,5 +1,6 @@
 import { ancestorsOf, isWithin, parentOf } from "../../lib/uid.ts";
 import { type Database, type Row, select } from "../../store/index.ts";
+import { READING_STATE } from "../command-options.ts";
 import { countReferrers, MAX_MANIFESTS } from "../attached/relations.ts";
 
 /** A manifest with signatures as it was attached, and what was verified of it. */
@@ -23,7 +24,7 @@ export interface AttachedSignatures {
   signers: KnownSigner[];
   /** How many manifests are attached that were not looked at. */
   leftOut: number;
-  /** Whether something waits to be looked at. */
+  /** Whether something waits to be looked at or verified. */
   pending: boolean;
 }
 
@@ -35,6 +36,8 @@ export async function signaturesOf(
   tx: Database,
   { repo, digest, atMs }: { repo: string; digest: string; atMs: number },
 ): Promise<AttachedSignatures> {
+  // Before what is attached: where it is looked at between the two, it waits still, instead of not being there.
+  const pending = await isPending(tx, repo, digest);
   const sources = await tx
     .selectFrom("signature_sources")
     .selectAll()
@@ -51,16 +54,18 @@ export async function signaturesOf(
   const isVisible = ({ signer }: Row<"signature_verdicts">): boolean => isWithin(repo, parentOf(signer));
   const count = await countReferrers(tx, repo, digest, MAX_COUNTED);
   const referrers = sources.filter(({ via }) => via === "").length;
+  const attached = sources.map((source) => ({
+    source,
+    reading: of.readings.find(({ manifest }) => manifest === source.manifest),
+    entries: of.entries.filter(({ manifest }) => manifest === source.manifest),
+    verdicts: of.verdicts.filter((row) => row.manifest === source.manifest && isVisible(row)),
+  }));
   return {
-    manifests: sources.map((source) => ({
-      source,
-      reading: of.readings.find(({ manifest }) => manifest === source.manifest),
-      entries: of.entries.filter(({ manifest }) => manifest === source.manifest),
-      verdicts: of.verdicts.filter((row) => row.manifest === source.manifest && isVisible(row)),
-    })),
+    manifests: attached,
     signers: await signersAbove(tx, repo),
     leftOut: Math.max(0, count - Math.max(referrers, MAX_MANIFESTS - 2)),
-    pending: await isPending(tx, repo, digest),
+    pending:
+      pending || attached.some(({ reading }) => reading === undefined || reading.state === READING_STATE.waiting),
   };
 }
 

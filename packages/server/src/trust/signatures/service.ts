@@ -29,7 +29,7 @@ export function signaturesService(): Service<typeof SignaturesService> {
         signatures,
         counts: countsOf(signatures),
         leftOut: found.leftOut,
-        pending: found.pending || found.manifests.some(({ reading }) => (reading?.first_time ?? null) === null),
+        pending: found.pending,
       };
     },
   };

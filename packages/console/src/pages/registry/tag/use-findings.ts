@@ -37,7 +37,8 @@ export function useFindingsOf(repo: string, moves: readonly Move[], slots: reado
   });
   const counts = new Map<string, SeverityCounts>();
   for (const [at, { data }] of results.entries()) {
-    const isKnown = data !== undefined && (data.findings.length > 0 || data.unknownImages.length === 0);
+    const isKnown =
+      data !== undefined && (data.findings.length > 0 || (data.unknownImages.length === 0 && data.notCompared === 0));
     if (isKnown && data.state === "KNOWLEDGE_STATE_READ") counts.set(asked[at] ?? "", countSeverities(data.findings));
   }
   return { isTooMuch, of: (move) => (move === undefined ? undefined : counts.get(move.digest)) };
