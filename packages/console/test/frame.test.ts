@@ -82,9 +82,9 @@ test("the palette knows other words for pages and actions, machines, and ids of 
   await option("CVE-2026-31337").waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL("/vulnerability?id=CVE-2026-31337");
-  assert.ok(
-    complaints.every((each) => each.includes("503")),
-    complaints.join(),
+  assert.deepEqual(
+    (complaints ?? []).filter((each) => !each.includes("503")),
+    [],
   );
 });
 
