@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { SHUTDOWN_LIMIT_MS } from "../packages/server/src/boot/shutdown.ts";
-import { loadConfig } from "../packages/server/src/config/index.ts";
+import { loadConfig } from "../packages/kernel/src/config/index.ts";
 
 interface Resource {
   kind: string;

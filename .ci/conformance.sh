@@ -3,7 +3,7 @@
 # draft after 1.1, a token fetched for each request, and read-only. No test may fail.
 # Needs Go and the Go module proxy, or a built suite: CONFORMANCE_BINARY=/path/to/conformance .ci/conformance.sh
 # Settings of the suite in the environment (OCI_…) apply to each run that does not set them itself.
-# Exit status 77: the suite is not available on this machine (a line says why), so nothing was tested. Its checks are repeated in packages/server/test/oci/conformance.test.ts.
+# Exit status 77: the suite is not available on this machine (a line says why), so nothing was tested. Its checks are repeated in packages/registry/test/oci/conformance.test.ts.
 set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 

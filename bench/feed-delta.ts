@@ -3,9 +3,9 @@
 // JSON from standard input, and prints a DeltaResult.
 import { loadConfig } from "../packages/server/src/index.ts";
 import { openCommandWriter } from "../packages/server/src/installation/stores.ts";
-import { systemClock } from "../packages/server/src/lib/clock.ts";
-import { fileSource, importFeed } from "../packages/server/src/security/index.ts";
-import { type Database, openStore } from "../packages/server/src/store/index.ts";
+import { systemClock } from "../packages/kernel/src/lib/clock.ts";
+import { fileSource, importFeed } from "../packages/security/src/security/index.ts";
+import { type Database, openStore } from "../packages/kernel/src/store/index.ts";
 import { answer } from "./processes.ts";
 
 export interface FeedDelta {

@@ -1,12 +1,12 @@
 // An import of a feed into a fresh SQLite database, or the inserts of the same rows by the engine alone, in its own
 // process. Reads a FeedWork as JSON from standard input, and prints records a second and the peak of its memory.
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { systemCall } from "../packages/server/src/core/system-call.ts";
+import { systemCall } from "../packages/kernel/src/core/system-call.ts";
 import { loadConfig } from "../packages/server/src/index.ts";
 import { openCommandWriter } from "../packages/server/src/installation/stores.ts";
-import { systemClock } from "../packages/server/src/lib/clock.ts";
-import { fileSource, importFeed, putFeeds } from "../packages/server/src/security/index.ts";
-import { databasePath, openStore } from "../packages/server/src/store/index.ts";
+import { systemClock } from "../packages/kernel/src/lib/clock.ts";
+import { fileSource, importFeed, putFeeds } from "../packages/security/src/security/index.ts";
+import { databasePath, openStore } from "../packages/kernel/src/store/index.ts";
 import { answer, mappedMib, peakMib } from "./processes.ts";
 
 export type FeedWork =

@@ -30,7 +30,7 @@ const SOURCES = [
   "./seed-sqlite.ts",
   "./seed-images.ts",
   "./seed-artifacts.ts",
-  "../packages/server/src/store/migrations.ts",
+  "../packages/kernel/src/store/migrations.ts",
   "../packages/server/src/installation/bootstrap.ts",
 ];
 const SEED_TIMEOUT_MS = 600_000;

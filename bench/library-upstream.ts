@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { LATEST, manifestOf, npmTarball, versionsOf, wheel } from "./library-fixtures.ts";
-import { createLru } from "../packages/server/src/lib/lru.ts";
+import { createLru } from "../packages/kernel/src/lib/lru.ts";
 
 /** Where it serves npm packages, and Python projects. */
 export const UPSTREAM_PATHS = { npm: "/npm", pypi: "/simple/" } as const;

@@ -8,7 +8,7 @@ import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import * as api from "@moorage/api";
 import { format } from "prettier";
 import type { MethodSpec } from "../packages/cli/src/resources/spec.ts";
-import { isV1 } from "../packages/server/src/core/api-version.ts";
+import { isV1 } from "../packages/kernel/src/core/api-version.ts";
 import { methodSpec } from "./cli-methods.ts";
 import { MADE_BY_HAND, type Noun, NOUN_TABLE, OTHER_SERVICES } from "./cli-nouns.ts";
 

@@ -15,8 +15,8 @@ import {
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import * as api from "@moorage/api/messages";
 import { format } from "prettier";
-import { isV1 } from "../packages/server/src/core/api-version.ts";
-import { isWellKnown } from "../packages/server/src/lib/protojson/write-wellknown.ts";
+import { isV1 } from "../packages/kernel/src/core/api-version.ts";
+import { isWellKnown } from "../packages/kernel/src/lib/protojson/write-wellknown.ts";
 import { isAlwaysPrinted } from "../packages/server/src/transport/openapi/schemas.ts";
 
 const HEAD = "// Written by `npm run generate` out of proto/: change it there.\n";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { parse, parseDocument } from "yaml";
 import { SHUTDOWN_LIMIT_MS } from "../packages/server/src/boot/shutdown.ts";
-import { loadConfig, parseDuration, SETTINGS } from "../packages/server/src/config/index.ts";
+import { loadConfig, parseDuration, SETTINGS } from "../packages/kernel/src/config/index.ts";
 
 // Checks of deploy/ that need neither Go nor a container engine. `.ci/deploy.sh` renders the chart, lints, and starts
 // the content of the image.

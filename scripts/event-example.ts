@@ -18,7 +18,7 @@ import {
   SignatureTime,
   TagChangeSchema,
 } from "@moorage/api";
-import type { EventType } from "../packages/server/src/events/types.ts";
+import type { EventType } from "../packages/platform/src/events/types.ts";
 
 const TIME = time("2026-01-15T10:00:00Z");
 const ORGANIZATION = hex("organization", 40);

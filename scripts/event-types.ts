@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
-import { SETTINGS } from "../packages/server/src/config/index.ts";
-import { bodyOf } from "../packages/server/src/events/body.ts";
-import { type EventType, eventTypes } from "../packages/server/src/events/types.ts";
+import { SETTINGS } from "../packages/kernel/src/config/index.ts";
+import { bodyOf } from "../packages/platform/src/events/body.ts";
+import { type EventType, eventTypes } from "../packages/platform/src/events/types.ts";
 import { exampleActor, exampleBody } from "./event-example.ts";
 
 const HEAD = `# Types of events

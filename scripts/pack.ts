@@ -172,7 +172,7 @@ async function packOne(name: string): Promise<void> {
 
 /** Modules of the server that the credential programs have a copy of, since they have no dependencies. */
 const INLINED: ReadonlyMap<string, string> = new Map([
-  ["@moorage/server/authorities", join(build, "compiled", "server", "src", "lib", "authorities.js")],
+  ["@moorage/kernel/lib/authorities", join(build, "compiled", "server", "src", "lib", "authorities.js")],
 ]);
 
 /** The compiled files that a file needs, itself included: what it imports by a relative path, and so on. */

@@ -2,11 +2,11 @@
 // page is up to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { flagOf, type Setting, SETTINGS } from "../packages/server/src/config/index.ts";
+import { flagOf, type Setting, SETTINGS } from "../packages/kernel/src/config/index.ts";
 
 const HEAD = `# Settings
 
-<!-- Written by \`npm run generate\` out of packages/server/src/config/settings.ts: change it there. -->
+<!-- Written by \`npm run generate\` out of packages/kernel/src/config/settings.ts: change it there. -->
 
 Every setting is an environment variable, and a flag of \`moorage serve\`; a flag wins. An empty value is as good as none. A wrong one ends the start with
 a line that names it. Durations are written \`250ms\`, \`90s\`, \`15m\`, \`1h\` or \`7d\`; lists are separated by commas.

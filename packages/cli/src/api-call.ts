@@ -12,11 +12,11 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
+import { nearest } from "@moorage/kernel/lib/near";
 import { UsageFailure } from "./command/failure.ts";
 import type { ServerFlags } from "./command/global-options.ts";
 import { interruption } from "./command/interrupt.ts";
 import { connect } from "./connection.ts";
-import { nearest } from "@moorage/server/near";
 import { escapeControls } from "./printable.ts";
 
 /** A method that takes one request. */

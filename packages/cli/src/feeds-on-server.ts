@@ -1,5 +1,5 @@
 // `moorage feeds` for a server over its API: what an operator of the installation may do from anywhere.
-import { presetsOfWords } from "@moorage/server/preset-words";
+import { presetsOfWords } from "@moorage/security/preset-words";
 import { numberIn, objectsIn, textIn, textsIn } from "./api/json-fields.ts";
 import { type JsonObject, openRest, type RestClient } from "./api/rest.ts";
 import { durationOfFlag } from "./command/duration.ts";

@@ -72,7 +72,7 @@ function isJson(values: OutputFlags): boolean {
 
 async function graceOf(text: unknown, config: Config): Promise<number> {
   if (text === undefined) return config.gcGraceMs;
-  const { ConfigError, parseDuration } = await import("@moorage/server/config");
+  const { ConfigError, parseDuration } = await import("@moorage/kernel/config");
   const graceMs = parseDuration(String(text));
   if (graceMs === undefined)
     throw new ConfigError(`--grace: must be a duration such as 0s, 15m or 24h, not ${String(text)}`);

@@ -18,6 +18,6 @@ export async function signOwnToken({ dataDir, ...request }: OwnTokenRequest): Pr
 }
 
 async function configOf(dataDir: string): Promise<Config> {
-  const { knownVariables, loadConfig } = await import("@moorage/server/config");
+  const { knownVariables, loadConfig } = await import("@moorage/kernel/config");
   return loadConfig(knownVariables(process.env), { MOORAGE_DATA_DIR: dataDir });
 }

@@ -1,7 +1,7 @@
 // Passwords for machines, each with its own identity: creates, lists and revokes them.
 import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { IdentitiesService, type Identity, RelationshipType, RoleBindingsService, RolesService } from "@moorage/api";
-import { parseDuration } from "@moorage/server/config";
+import { parseDuration } from "@moorage/kernel/config";
 import { isUid } from "./api/name-kinds.ts";
 import { textIn } from "./api/json-fields.ts";
 import { type Names, namesOf } from "./api/names.ts";

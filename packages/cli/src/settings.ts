@@ -30,7 +30,7 @@ export function addSettings(
   const options = new Map<string, Option>();
   const addFlags = async (): Promise<void> => {
     if (options.size > 0) return;
-    const { flagOf, SETTINGS } = await import("@moorage/server/config");
+    const { flagOf, SETTINGS } = await import("@moorage/kernel/config");
     for (const { name, fallback, help } of SETTINGS.filter((setting) => wanted(setting.name))) {
       const option = new Option(
         `${flagOf({ name })} <value>`,
@@ -45,7 +45,7 @@ export function addSettings(
     if (chosen === command) await addFlags();
   });
   return async (values, env = process.env) => {
-    const { loadConfig } = await import("@moorage/server/config");
+    const { loadConfig } = await import("@moorage/kernel/config");
     const flags = [...options].map(([name, option]) => [name, values[option.attributeName()] as string | undefined]);
     return loadConfig(env, Object.fromEntries(flags));
   };

@@ -46,7 +46,7 @@ async function tokenOf({ audience, identity, ttl, ...flags }: TokenFlags): Promi
 
 async function signed(dataDir: string, audience: string, identity: string | undefined, ttl: string): Promise<string> {
   const [{ parseDuration }, { signOwnToken }] = await Promise.all([
-    import("@moorage/server/config"),
+    import("@moorage/kernel/config"),
     import("./owner-token.ts"),
   ]);
   const ttlMs = parseDuration(ttl);

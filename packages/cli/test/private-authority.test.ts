@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { trustAuthorities } from "../../server/src/lib/authorities.ts";
+import { trustAuthorities } from "../../kernel/src/lib/authorities.ts";
 import { openBrowser } from "../../server/test/support/browser.ts";
 import { selfSigned } from "../../server/test/support/certificate.ts";
 import { eventually } from "../../server/test/support/eventually.ts";

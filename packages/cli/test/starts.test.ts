@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { bundleFolder } from "../../../scripts/bundle/folder.ts";
 import { PROGRAMS, ROOT } from "../../../scripts/bundle/programs.ts";
-import { processPool } from "../../server/src/lib/process-pool/index.ts";
+import { processPool } from "../../kernel/src/lib/process-pool/index.ts";
 import { HELPER, LAUNCHER, run, startServing, temporaryFolder, terminate } from "./commands.ts";
 
 // The one that `npm test` has made, and that all processes of this test run from.

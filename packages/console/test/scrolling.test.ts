@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import { changeCount } from "../../server/src/store/index.ts";
+import { changeCount } from "../../kernel/src/store/index.ts";
 import { ENGINE } from "../../server/test/support/database.ts";
 import { openTaggedRepo } from "../../server/test/support/tagged-repo.ts";
 import { type Console, needs, openConsole } from "./support/console.ts";

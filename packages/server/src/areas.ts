@@ -1,19 +1,19 @@
 // All areas that declare something: what goes over the whole server loops over this list.
-import { auditArea } from "./audit/index.ts";
-import { authArea } from "./auth/index.ts";
-import type { Area } from "./core/area.ts";
-import { allBelow } from "./core/below.ts";
-import { eventsArea } from "./events/index.ts";
-import { iamArea } from "./iam/index.ts";
-import { librariesArea } from "./libraries/index.ts";
-import { mailArea } from "./mail/index.ts";
-import { mirroringArea } from "./mirroring/index.ts";
-import { ociArea } from "./oci/index.ts";
-import { processesArea } from "./processes/index.ts";
-import { registryArea } from "./registry/index.ts";
-import { securityArea } from "./security/index.ts";
-import { STORE_TABLES } from "./store/index.ts";
-import { trustArea } from "./trust/index.ts";
+import { auditArea } from "@moorage/kernel/audit";
+import { authArea } from "@moorage/platform/auth";
+import type { Area } from "@moorage/kernel/core/area";
+import { allBelow } from "@moorage/kernel/core/below";
+import { eventsArea } from "@moorage/platform/events";
+import { iamArea } from "@moorage/platform/iam";
+import { librariesArea } from "@moorage/libraries/libraries";
+import { mailArea } from "@moorage/platform/mail";
+import { mirroringArea } from "@moorage/registry/mirroring";
+import { ociArea } from "@moorage/registry/oci";
+import { processesArea } from "@moorage/platform/processes";
+import { registryArea } from "@moorage/registry/registry";
+import { securityArea } from "@moorage/security/security";
+import { STORE_TABLES } from "@moorage/kernel/store";
+import { trustArea } from "@moorage/security/trust";
 
 /**
  * The areas. The order is that in which answers name what keeps a group from being deleted, and in which rows are

@@ -1,7 +1,7 @@
 export { type Bootstrap, hasBootstrap, readBootstrap } from "./installation/bootstrap-file.ts";
-export type { Collected } from "./oci/index.ts";
+export type { Collected } from "@moorage/registry/oci";
 export { gcPromise } from "./jobs/jobs.ts";
-export { type Config, ConfigError, flagOf, loadConfig, parseDuration, type Setting, SETTINGS } from "./config/index.ts";
+export { type Config, ConfigError, flagOf, loadConfig, parseDuration, type Setting, SETTINGS } from "@moorage/kernel/config";
 export {
   backupInstallation,
   type BackupManifest,
@@ -34,8 +34,8 @@ export {
 export { type Closed, type CloseOptions, endOnSignals } from "./boot/end.ts";
 export { type Server, type ServerOptions, startServer } from "./boot/server.ts";
 export { signToken, type SignTokenRequest } from "./boot/sign-token.ts";
-export { makeTempFolder } from "./lib/temp-folders.ts";
-export { releaseMemory } from "./lib/release-memory.ts";
-export { type Covered, FEED_FORMATS, type FeedDefinition, type Imported } from "./security/index.ts";
-export { StoreError } from "./store/index.ts";
+export { makeTempFolder } from "@moorage/kernel/lib/temp-folders";
+export { releaseMemory } from "@moorage/kernel/lib/release-memory";
+export { type Covered, FEED_FORMATS, type FeedDefinition, type Imported } from "@moorage/security/security";
+export { StoreError } from "@moorage/kernel/store";
 export { startWorkers, type Workers } from "./boot/cluster.ts";

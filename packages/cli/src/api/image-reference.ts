@@ -1,5 +1,5 @@
 // References of images as people write them: acme/team/app:1.2, @sha256:… or @2026-01-01.
-import { parseIso8601 } from "@moorage/server/iso8601";
+import { parseIso8601 } from "@moorage/kernel/lib/iso8601";
 import { UsageFailure } from "../command/failure.ts";
 
 /** A reference of an image, before its names are looked up. */

@@ -1,7 +1,7 @@
 // Names of libraries and of their versions: acme/team:left-pad, acme/team:@acme/ui@1.2.0, acme:org.example:app@1.0.
+import { nearest } from "@moorage/kernel/lib/near";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
-import { nearest } from "@moorage/server/near";
 import { plain } from "../printable.ts";
 import { below, findGroup } from "./group-path.ts";
 import { KINDS } from "./name-kinds.ts";

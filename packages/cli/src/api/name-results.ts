@@ -1,7 +1,7 @@
 // What looking up a name ends with: one resource, several of that name, or none and the names that are near.
+import { nearest } from "@moorage/kernel/lib/near";
 import { Failure } from "../command/failure.ts";
 import { EXIT } from "../command/exit-codes.ts";
-import { nearest } from "@moorage/server/near";
 import { plain } from "../printable.ts";
 import { below } from "./group-path.ts";
 import { type Kind, KINDS } from "./name-kinds.ts";

@@ -1,5 +1,5 @@
 // Times in flags: a date, a time, or how long ago.
-import { parseIso8601 } from "@moorage/server/iso8601";
+import { parseIso8601 } from "@moorage/kernel/lib/iso8601";
 import { durationMs } from "../command/duration.ts";
 import { UsageFailure } from "../command/failure.ts";
 

@@ -1,8 +1,8 @@
 // The values of a document by the fields of its kind: everything unknown and misplaced is found here, with its place.
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { nearest } from "@moorage/kernel/lib/near";
 import { isAlias, isMap, isScalar, isSeq, type Pair } from "yaml";
 import type { Json, JsonObject } from "../api/rest.ts";
-import { nearest } from "@moorage/server/near";
 import { enumName, enumNames, fieldOf, hasBehavior, isWellKnown } from "./fields.ts";
 import { bytesOf, durationOf, floatOf, integerOf, isInteger, isLong, scalarOf, timeOf } from "./proto-json.ts";
 import type { Place, Problem, Source } from "./source.ts";

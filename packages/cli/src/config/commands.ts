@@ -1,7 +1,7 @@
 // `moorage config`: the contexts of this person.
+import { nearest } from "@moorage/kernel/lib/near";
 import type { Command } from "commander";
 import { UsageFailure } from "../command/failure.ts";
-import { nearest } from "@moorage/server/near";
 import { serverUrl } from "../server-url.ts";
 import {
   type Context,

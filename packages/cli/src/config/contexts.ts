@@ -1,8 +1,8 @@
 // Contexts: named servers with what is used of them, in a file of this person.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { nearest } from "@moorage/kernel/lib/near";
 import { Failure, UsageFailure } from "../command/failure.ts";
-import { nearest } from "@moorage/server/near";
 import { serverUrl } from "../server-url.ts";
 import { configFolder } from "./paths.ts";
 

@@ -75,7 +75,7 @@ type ConfigOf = ReturnType<typeof addSettings>;
 
 /** The installation that the settings name, whether or not its server runs. */
 async function examineHere(flags: Flags, configOf: ConfigOf): Promise<Check[]> {
-  const { describeUnknown, knownVariables, SETTINGS, unknownVariables } = await import("@moorage/server/config");
+  const { describeUnknown, knownVariables, SETTINGS, unknownVariables } = await import("@moorage/kernel/config");
   const unknown = unknownVariables(process.env);
   const misspelled = unknown.map((each) => failed("settings", describeUnknown(each), "correct the name, or remove it"));
   const known = knownVariables(process.env);

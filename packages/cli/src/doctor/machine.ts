@@ -3,8 +3,8 @@ import { existsSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Config } from "@moorage/server";
-import { isScarce, spaceOf } from "@moorage/server/disk-space";
-import { folderProblem } from "@moorage/server/folder";
+import { isScarce, spaceOf } from "@moorage/kernel/lib/disk-space";
+import { folderProblem } from "@moorage/kernel/lib/folder-fault";
 import { bytesText } from "../output/sizes.ts";
 import { type Check, examined, failed, notChecked, ok, warning } from "./check.ts";
 

@@ -49,7 +49,7 @@ async function named(field: string, file: string | undefined): Promise<void> {
 
 async function trust(field: string, file: string | undefined): Promise<void> {
   if (file === undefined || file === "") return;
-  const { trustAuthorities } = await import("@moorage/server/authorities");
+  const { trustAuthorities } = await import("@moorage/kernel/lib/authorities");
   try {
     trustAuthorities(resolve(file));
   } catch (cause) {

@@ -1,8 +1,8 @@
 // The formats of `-o`.
+import { nearest } from "@moorage/kernel/lib/near";
 import { InvalidArgumentError } from "commander";
 import { UsageFailure } from "../command/failure.ts";
 import { chosenContext } from "../config/contexts.ts";
-import { nearest } from "@moorage/server/near";
 
 const PLAIN = ["table", "wide", "json", "yaml", "name", "id", "csv"] as const;
 const WITH_EXPRESSION = ["jsonpath", "template"] as const;

@@ -1,10 +1,10 @@
 // The fields of a request as flags: their names, and the values that people give as JSON.
+import { nearest } from "@moorage/kernel/lib/near";
 import { type Command, Option } from "commander";
 import type { Json } from "../api/rest.ts";
 import { durationMs } from "../command/duration.ts";
 import { UsageFailure } from "../command/failure.ts";
 import { completes, describes } from "../command/completion-sources.ts";
-import { nearest } from "@moorage/server/near";
 import type { FieldSpec, FieldType } from "./spec.ts";
 
 /** A flag that fills a field. */

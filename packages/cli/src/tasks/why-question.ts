@@ -1,5 +1,6 @@
 // What `moorage why` asks: who, what, on which resource.
 import { readFileSync } from "node:fs";
+import { nearest } from "@moorage/kernel/lib/near";
 import { callerIdentity } from "../caller-identity.ts";
 import { parseImage } from "../api/image-reference.ts";
 import { isHostOf, type Kind } from "../api/names.ts";
@@ -7,7 +8,6 @@ import type { Json, JsonObject } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
 import { Failure, UsageFailure } from "../command/failure.ts";
 import { NOUNS } from "../gen/resources.ts";
-import { nearest } from "@moorage/server/near";
 import type { MethodSpec } from "../resources/spec.ts";
 import type { Session, TaskFlags } from "./session.ts";
 

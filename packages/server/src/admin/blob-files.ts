@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type BlobStore, SMALL_BLOB_BYTES } from "../blobs/index.ts";
-import { Code, MoorageError } from "../errors.ts";
+import { type BlobStore, SMALL_BLOB_BYTES } from "@moorage/kernel/blobs";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import { hashOf } from "./json-lines.ts";
 
 /** The row of a blob in the database. */

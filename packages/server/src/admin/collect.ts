@@ -1,10 +1,10 @@
-import type { Config } from "../config/index.ts";
-import { type Collected, collectGarbage } from "../oci/index.ts";
-import { resolveRepository } from "../core/image-path.ts";
+import type { Config } from "@moorage/kernel/config";
+import { resolveRepository } from "@moorage/kernel/core/image-path";
+import { systemCall } from "@moorage/kernel/core/system-call";
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import { StoreError } from "@moorage/kernel/store";
+import { type Collected, collectGarbage } from "@moorage/registry/oci";
 import { openBlobsOf } from "../installation/stores.ts";
-import { StoreError } from "../store/index.ts";
-import type { Transactor } from "../core/transactor.ts";
-import { systemCall } from "../core/system-call.ts";
 import { withWriter } from "./open-writer.ts";
 
 export interface GcOptions {

@@ -1,5 +1,5 @@
-import { type Config, ConfigError } from "../config/index.ts";
-import { examineMailServer, type MailFault, smtpOf, type SmtpSettings } from "../mail/index.ts";
+import { type Config, ConfigError } from "@moorage/kernel/config";
+import { examineMailServer, type MailFault, smtpOf, type SmtpSettings } from "@moorage/platform/mail";
 import type { Check } from "./examine.ts";
 
 const NAME = "mail";

@@ -1,13 +1,13 @@
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { parseS3Url } from "@moorage/kernel/blobs";
+import type { Config } from "@moorage/kernel/config";
+import { databasePath } from "@moorage/kernel/lib/database-path";
+import { describeFault, faultIn } from "@moorage/kernel/lib/storage-fault";
+import { describeDamage, isDamage, NEWEST_VERSION, openStore, placeOf, type Store } from "@moorage/kernel/store";
+import { servingProcesses } from "@moorage/platform/processes";
 import { sql } from "kysely";
-import { parseS3Url } from "../blobs/index.ts";
-import type { Config } from "../config/index.ts";
 import { openBlobsOf } from "../installation/stores.ts";
-import { databasePath } from "../lib/database-path.ts";
-import { describeFault, faultIn } from "../lib/storage-fault.ts";
-import { servingProcesses } from "../processes/index.ts";
-import { describeDamage, isDamage, NEWEST_VERSION, openStore, placeOf, type Store } from "../store/index.ts";
 
 /** What an examination found about one thing. */
 export interface Check {

@@ -1,6 +1,6 @@
-import type { Config } from "../config/index.ts";
-import { systemCall } from "../core/system-call.ts";
-import { definitionOf } from "../installation/feeds-file.ts";
+import type { Config } from "@moorage/kernel/config";
+import { systemCall } from "@moorage/kernel/core/system-call";
+import { type Row, StoreError } from "@moorage/kernel/store";
 import {
   checkedDefinition,
   type FeedDefinition,
@@ -15,8 +15,8 @@ import {
   putFeeds,
   removeFeed,
   SourceError,
-} from "../security/index.ts";
-import { type Row, StoreError } from "../store/index.ts";
+} from "@moorage/security/security";
+import { definitionOf } from "../installation/feeds-file.ts";
 
 /** How a file is imported. */
 export interface FileImport extends ImportOptions {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Config } from "../config/index.ts";
-import { systemCall } from "../core/system-call.ts";
-import { MoorageError } from "../errors.ts";
-import { definitionOf, keepFeeds, readFeedsFile } from "../installation/feeds-file.ts";
-import { systemClock } from "../lib/clock.ts";
+import type { Config } from "@moorage/kernel/config";
+import { systemCall } from "@moorage/kernel/core/system-call";
+import { MoorageError } from "@moorage/kernel/errors";
+import { systemClock } from "@moorage/kernel/lib/clock";
+import { type Row, StoreError } from "@moorage/kernel/store";
 import {
   checkedDefinition,
   type Covered,
@@ -26,8 +26,8 @@ import {
   putFeeds,
   removeFeed,
   SourceError,
-} from "../security/index.ts";
-import { type Row, StoreError } from "../store/index.ts";
+} from "@moorage/security/security";
+import { definitionOf, keepFeeds, readFeedsFile } from "../installation/feeds-file.ts";
 import { type FileImport, importExport, importFile } from "./feed-files.ts";
 import { withWriter } from "./open-writer.ts";
 

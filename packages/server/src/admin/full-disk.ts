@@ -1,6 +1,6 @@
-import { describeFullFolders } from "../lib/disk-space.ts";
-import { errorCode } from "../lib/error-code.ts";
-import { StoreError } from "../store/index.ts";
+import { describeFullFolders } from "@moorage/kernel/lib/disk-space";
+import { errorCode } from "@moorage/kernel/lib/error-code";
+import { StoreError } from "@moorage/kernel/store";
 
 const SQLITE_FULL = 13;
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Config } from "../config/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import { migrationsAfter, NEWEST_VERSION, type Store, StoreError } from "@moorage/kernel/store";
 import { takeDataDir } from "../installation/open.ts";
-import { migrationsAfter, NEWEST_VERSION, type Store, StoreError } from "../store/index.ts";
 import { openStoreForLongStatements } from "../installation/stores.ts";
 
 /** Versions of the schema: before and after, and the one that this program works with. */

@@ -1,7 +1,7 @@
-import type { Config } from "../config/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import { type Database, openStore } from "@moorage/kernel/store";
 import { requireFinished } from "../installation/marker.ts";
 import { openCommandWriter, requireNewest } from "../installation/stores.ts";
-import { type Database, openStore } from "../store/index.ts";
 
 /** An installation that the operator writes to by commands, as its servers do. */
 export interface OpenWriter {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { Config } from "../config/index.ts";
-import { systemCall } from "../core/system-call.ts";
-import { MoorageError } from "../errors.ts";
-import { type GrantedOwner, grantOwner, type OwnerGrant } from "../iam/index.ts";
-import { StoreError } from "../store/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import { systemCall } from "@moorage/kernel/core/system-call";
+import { MoorageError } from "@moorage/kernel/errors";
+import { type GrantedOwner, grantOwner, type OwnerGrant } from "@moorage/platform/iam";
+import { StoreError } from "@moorage/kernel/store";
 import { withWriter } from "./open-writer.ts";
 
-export type { GrantedOwner } from "../iam/index.ts";
+export type { GrantedOwner } from "@moorage/platform/iam";
 
 /**
  * Makes an identity an owner of an organization, for the operator of the installation; servers may run, on either

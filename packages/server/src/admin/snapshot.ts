@@ -6,7 +6,7 @@ import {
   type Store,
   StoreError,
   TransientError,
-} from "../store/index.ts";
+} from "@moorage/kernel/store";
 
 /**
  * Reads one state of the database while others may write. Not for long work: the database retains what changes

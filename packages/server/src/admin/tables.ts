@@ -1,6 +1,6 @@
+import type { Database, Row, TableDeclaration, Tables } from "@moorage/kernel/store";
 import { CompiledQuery } from "kysely";
 import { AREAS } from "../areas.ts";
-import type { Database, Row, TableDeclaration, Tables } from "../store/index.ts";
 
 /** A table that an export contains. */
 export interface ExportedTable extends TableDeclaration {

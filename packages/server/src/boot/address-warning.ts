@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Config, variableOf } from "../config/index.ts";
+import { type Config, variableOf } from "@moorage/kernel/config";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3})$/i;
 

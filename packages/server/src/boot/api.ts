@@ -9,17 +9,17 @@ import {
   SubscriptionsService,
   type UpdateScannerRequest,
 } from "@moorage/api/messages";
+import { type Auditor, createAuditor } from "@moorage/kernel/audit";
+import type { Config } from "@moorage/kernel/config";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { type BlockRecorder, createBlockRecorder } from "@moorage/libraries/libraries";
+import { type Access, createAccess, createSecurityTokenService } from "@moorage/platform/auth";
+import { createSinkCheck } from "@moorage/platform/events";
+import { createScannerChecks } from "@moorage/security/security";
 import type { Logger } from "pino";
-import { type Auditor, createAuditor } from "../audit/index.ts";
-import { type Access, createAccess, createSecurityTokenService } from "../auth/index.ts";
-import type { Config } from "../config/index.ts";
-import { createSinkCheck } from "../events/index.ts";
-import type { Clock } from "../lib/clock.ts";
-import { type BlockRecorder, createBlockRecorder } from "../libraries/index.ts";
 import { createDispatch, type Dispatch, type MethodCheck, type OutsideMethod } from "../runtime/dispatch.ts";
 import { type Method, nameOf } from "../runtime/methods.ts";
 import { blobReader } from "../runtime/read-blob.ts";
-import { createScannerChecks } from "../security/index.ts";
 import { v1Methods } from "../v1/index.ts";
 import { gateAhead } from "./gate-ahead.ts";
 import type { Base } from "./base.ts";

@@ -1,9 +1,9 @@
+import type { Config } from "@moorage/kernel/config";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { type Observation, openObservation } from "@moorage/kernel/observe";
+import { openStore, type Store } from "@moorage/kernel/store";
 import type { Logger } from "pino";
-import type { Config } from "../config/index.ts";
 import { bringUp, type OpenedInstallation, openInstallation, takeDataDir } from "../installation/open.ts";
-import type { Clock } from "../lib/clock.ts";
-import { type Observation, openObservation } from "../observe/index.ts";
-import { openStore, type Store } from "../store/index.ts";
 import type { Health } from "./health.ts";
 import { cleanTempFolder } from "./orphaned-folders.ts";
 import type { Shutdown } from "./shutdown.ts";

@@ -1,5 +1,5 @@
-import type { Config } from "../config/index.ts";
-import type { Snapshot } from "../observe/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import type { Snapshot } from "@moorage/kernel/observe";
 
 // The messages between the processes of cluster.ts.
 

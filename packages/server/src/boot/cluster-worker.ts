@@ -1,12 +1,12 @@
 // The program of a worker: serves the installation that its primary process has prepared, until the primary stops it or
 // ends.
 import type { Socket } from "node:net";
-import { ConfigError } from "../config/index.ts";
-import { releaseMemory } from "../lib/release-memory.ts";
-import { createLog, mergeSnapshots, type Snapshot } from "../observe/index.ts";
+import { ConfigError } from "@moorage/kernel/config";
+import { releaseMemory } from "@moorage/kernel/lib/release-memory";
+import { createLog, mergeSnapshots, type Snapshot } from "@moorage/kernel/observe";
+import { StoreError } from "@moorage/kernel/store";
 import { closeAndExit } from "./end.ts";
 import { type Server, startServer } from "./server.ts";
-import { StoreError } from "../store/index.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";
 
 /** The primary answers sooner than this. */

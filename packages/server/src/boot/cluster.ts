@@ -1,11 +1,11 @@
 import cluster, { type Worker } from "node:cluster";
 import { fileURLToPath } from "node:url";
+import { type Config, ConfigError, withUrls } from "@moorage/kernel/config";
+import { systemClock } from "@moorage/kernel/lib/clock";
+import { programFile } from "@moorage/kernel/lib/program-file";
+import { createLog, type Snapshot } from "@moorage/kernel/observe";
 import type { Logger } from "pino";
-import { systemClock } from "../lib/clock.ts";
-import { programFile } from "../lib/program-file.ts";
 import { writeBootstrap } from "../installation/bootstrap-file.ts";
-import { type Config, ConfigError, withUrls } from "../config/index.ts";
-import { createLog, type Snapshot } from "../observe/index.ts";
 import { prepareInstallation } from "../installation/open.ts";
 import { warnOfAddresses } from "./address-warning.ts";
 import type { FromWorker, ToWorker } from "./cluster-messages.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Logger } from "pino";
-import { endProcess } from "../lib/end-process.ts";
+import { endProcess } from "@moorage/kernel/lib/end-process";
 
 // Longer than the log gathers lines (observe/log.ts).
 const LAST_LINES_MS = 300;

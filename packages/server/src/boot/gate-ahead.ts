@@ -4,13 +4,13 @@ import {
   type RollbackTagsRequest,
   TagsService,
 } from "@moorage/api/messages";
-import type { Call } from "../core/call.ts";
-import type { Transactor } from "../core/transactor.ts";
-import { MoorageError } from "../errors.ts";
-import { findTag, imagesToJudge, promotedMoves, type PromotedTag, rolledBackMoves } from "../registry/index.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import { MoorageError } from "@moorage/kernel/errors";
+import { findTag, imagesToJudge, promotedMoves, type PromotedTag, rolledBackMoves } from "@moorage/registry/registry";
+import { readAhead } from "@moorage/security/security";
 import type { ReadAhead } from "../runtime/dispatch.ts";
 import { nameOf } from "../runtime/methods.ts";
-import { readAhead } from "../security/index.ts";
 
 /** Reads what gates judge by before the transactions of the methods that move tags. */
 export function gateAhead(transactor: Pick<Transactor, "read">): Map<string, ReadAhead> {

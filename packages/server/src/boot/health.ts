@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { Logger } from "pino";
-import { databasePath } from "../lib/database-path.ts";
-import { faultIn } from "../lib/storage-fault.ts";
-import type { StorageMetrics } from "../observe/index.ts";
-import { describeDamage } from "../store/index.ts";
+import { databasePath } from "@moorage/kernel/lib/database-path";
+import { faultIn } from "@moorage/kernel/lib/storage-fault";
+import type { StorageMetrics } from "@moorage/kernel/observe";
+import { describeDamage } from "@moorage/kernel/store";
 import { createStorageHealth, type StorageHealth } from "./storage-health.ts";
 import { createWriterHealth, type WriterHealth } from "./writer-health.ts";
 

@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
+import type { Config } from "@moorage/kernel/config";
+import { fromPlain, type PlainError } from "@moorage/kernel/errors";
+import { processPool } from "@moorage/kernel/lib/process-pool";
+import { programFile } from "@moorage/kernel/lib/program-file";
+import type { MadeVex, ReadScanned } from "@moorage/security/security";
 import type { Logger } from "pino";
-import type { Config } from "../config/index.ts";
-import { fromPlain, type PlainError } from "../errors.ts";
-import { processPool } from "../lib/process-pool/index.ts";
-import { programFile } from "../lib/program-file.ts";
 import { type LargeAnswers, largeAnswers } from "../runtime/large-answers.ts";
-import type { MadeVex, ReadScanned } from "../security/index.ts";
 import type { Base } from "./base.ts";
 import type { LargeProcessData, ReportTask, VexTask } from "./large-process.ts";
 import type { Shutdown } from "./shutdown.ts";

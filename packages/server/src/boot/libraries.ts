@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { Config } from "../config/index.ts";
-import type { Clock } from "../lib/clock.ts";
-import { ecosystemsWith, openReading, openUpstreams, type Reading, type Upstreams } from "../libraries/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { ecosystemsWith, openReading, openUpstreams, type Reading, type Upstreams } from "@moorage/libraries/libraries";
 import type { Base } from "./base.ts";
 import type { Shutdown } from "./shutdown.ts";
 import type { Storage } from "./storage.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { removeOrphanedTempFolders } from "../lib/temp-folders.ts";
+import { removeOrphanedTempFolders } from "@moorage/kernel/lib/temp-folders";
 
 /** Removes the temporary folders that servers left which were killed. The start does not depend on it. */
 export async function cleanTempFolder(log: Logger): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { type Config, type ConfigError, settingError, withUrls } from "../config/index.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Observation } from "../observe/index.ts";
+import { type Config, type ConfigError, settingError, withUrls } from "@moorage/kernel/config";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import type { Observation } from "@moorage/kernel/observe";
 import { createConnectionLimit } from "../transport/http/connections.ts";
 import { PORT_LIMITS } from "../transport/http/limits.ts";
 import { type ConnectionSource, type Listening, listen } from "../transport/http/listen.ts";

@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type Config, ConfigError, variableOf, settingError } from "../config/index.ts";
-import type { TermsDocument } from "../core/service.ts";
-import { trustAuthorities } from "../lib/authorities.ts";
-import { networks } from "../lib/network.ts";
-import { type SmtpSettings, smtpOf } from "../mail/index.ts";
+import { type Config, ConfigError, variableOf, settingError } from "@moorage/kernel/config";
+import type { TermsDocument } from "@moorage/kernel/core/service";
+import { trustAuthorities } from "@moorage/kernel/lib/authorities";
+import { networks } from "@moorage/kernel/lib/network";
+import { type SmtpSettings, smtpOf } from "@moorage/platform/mail";
 import { readTerms } from "../installation/terms-file.ts";
 import { type ClientAddress, clientAddress } from "../transport/http/client-address.ts";
 import type { KeyPair } from "../transport/http/listen.ts";

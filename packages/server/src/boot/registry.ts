@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Config } from "../config/index.ts";
-import { createAddresses } from "../core/addresses.ts";
-import type { Clock } from "../lib/clock.ts";
-import { type Mirroring, openMirroring } from "../mirroring/index.ts";
-import { createGateRecorder, createPullCache, createPullRecorder, type RegistryDeps } from "../oci/index.ts";
-import { createPullGate, isScanUnderWay } from "../security/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import { createAddresses } from "@moorage/kernel/core/addresses";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { type Mirroring, openMirroring } from "@moorage/registry/mirroring";
+import { createGateRecorder, createPullCache, createPullRecorder, type RegistryDeps } from "@moorage/registry/oci";
+import { createPullGate, isScanUnderWay } from "@moorage/security/security";
 import { statusJson } from "../transport/status.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";

@@ -1,6 +1,6 @@
 import type { Worker } from "node:cluster";
 import { createServer, type Socket } from "node:net";
-import type { Config } from "../config/index.ts";
+import type { Config } from "@moorage/kernel/config";
 import { PORT_LIMITS } from "../transport/http/limits.ts";
 import { cannotListen } from "./port.ts";
 import type { ToWorker } from "./cluster-messages.ts";

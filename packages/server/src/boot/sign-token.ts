@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { type Config, ConfigError } from "../config/index.ts";
+import { type Config, ConfigError } from "@moorage/kernel/config";
+import { signingKeyAt } from "@moorage/kernel/signing/keys";
+import { ACCESS_TYP, MAX_TOKEN_TTL_MS, signToken as sign } from "@moorage/kernel/signing/sign";
 import { readBootstrap } from "../installation/bootstrap-file.ts";
-import { signingKeyAt } from "../signing/keys.ts";
-import { ACCESS_TYP, MAX_TOKEN_TTL_MS, signToken as sign } from "../signing/sign.ts";
 import { readSigningData } from "./signing-data.ts";
 
 export interface SignTokenRequest {
@@ -28,7 +28,7 @@ export async function signToken({
   const { dataDir } = config;
   // The class of the error is loaded for an error alone: most of the time there is none.
   const failure = async (message: string, options?: ErrorOptions): Promise<Error> =>
-    new (await import("../store/index.ts")).StoreError(message, options);
+    new (await import("@moorage/kernel/store")).StoreError(message, options);
   if (ttlMs > MAX_TOKEN_TTL_MS) throw await failure("a token lives at most an hour");
   if (!existsSync(dataDir))
     throw await failure(`there is no data folder ${dataDir}: start the server once, or name the folder`);
@@ -49,7 +49,7 @@ export async function signToken({
       return { token, expiresAtMs };
     }
   } catch (error) {
-    const { StoreError } = await import("../store/index.ts");
+    const { StoreError } = await import("@moorage/kernel/store");
     if (error instanceof StoreError || error instanceof ConfigError) throw error;
     throw await failure(
       `cannot read the data folder ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import type { Config } from "../config/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import { databasePath } from "@moorage/kernel/lib/database-path";
+import { createSecrets } from "@moorage/kernel/lib/secrets";
+import { keyOf, MAX_KEYS, SIGNING_ALGORITHM, type SigningKey, type StoredKey } from "@moorage/kernel/signing/keys";
 import { readKeyFile, secretKeyFile, secretKeysOf } from "../installation/secret-keys.ts";
-import { databasePath } from "../lib/database-path.ts";
-import { createSecrets } from "../lib/secrets.ts";
-import { keyOf, MAX_KEYS, SIGNING_ALGORITHM, type SigningKey, type StoredKey } from "../signing/keys.ts";
 
 /** What is read of an installation to sign a token. */
 export interface SigningData {
@@ -49,7 +49,7 @@ async function readFile(path: string, secretKeys: readonly Uint8Array[], identit
       database.close();
     }
   } catch (error) {
-    const { sqliteMeaning } = await import("../store/index.ts");
+    const { sqliteMeaning } = await import("@moorage/kernel/store");
     throw sqliteMeaning(error, path);
   }
   const secrets = createSecrets(secretKeys);
@@ -57,7 +57,7 @@ async function readFile(path: string, secretKeys: readonly Uint8Array[], identit
 }
 
 async function readStore(config: Config, identity: string): Promise<SigningData> {
-  const [{ openStore }, { loadKeys }] = await Promise.all([import("../store/index.ts"), import("../auth/index.ts")]);
+  const [{ openStore }, { loadKeys }] = await Promise.all([import("@moorage/kernel/store"), import("@moorage/platform/auth")]);
   const store = await openStore(config);
   try {
     const { reader } = store;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { StorageFault } from "../errors.ts";
-import { describeFault, endsReadiness, faultIn, storageFault } from "../lib/storage-fault.ts";
-import type { StorageMetrics } from "../observe/index.ts";
+import type { StorageFault } from "@moorage/kernel/errors";
+import { describeFault, endsReadiness, faultIn, storageFault } from "@moorage/kernel/lib/storage-fault";
+import type { StorageMetrics } from "@moorage/kernel/observe";
 import { createStorageSpace, type StoragePlaces } from "./storage-space.ts";
 
 type Part = StorageFault["part"];

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { StorageFault } from "../errors.ts";
-import { describeSpace, type DiskSpace, isScarce, spaceOf } from "../lib/disk-space.ts";
+import type { StorageFault } from "@moorage/kernel/errors";
+import { describeSpace, type DiskSpace, isScarce, spaceOf } from "@moorage/kernel/lib/disk-space";
 
 type Part = StorageFault["part"];
 

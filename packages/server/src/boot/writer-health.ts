@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { StorageMetrics } from "../observe/index.ts";
+import type { StorageMetrics } from "@moorage/kernel/observe";
 import type { StorageHealth } from "./storage-health.ts";
 
 /** What is known of the thread that writes to SQLite, and of the space that it keeps. */

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
+import type { Config } from "@moorage/kernel/config";
+import { isSealed, type Secrets } from "@moorage/kernel/lib/secrets";
+import { addValues, type Database, putValue, type Store } from "@moorage/kernel/store";
+import { createSigningKey } from "@moorage/platform/auth";
+import { ensureBuiltInRoles, insertFirstIdentity, insertOrganization } from "@moorage/platform/iam";
 import type { Bootstrap } from "./bootstrap-file.ts";
 import { AREAS } from "../areas.ts";
-import { createSigningKey } from "../auth/index.ts";
-import { isSealed, type Secrets } from "../lib/secrets.ts";
-import type { Config } from "../config/index.ts";
-import { ensureBuiltInRoles, insertFirstIdentity, insertOrganization } from "../iam/index.ts";
 import { requireFinished } from "./marker.ts";
-import { addValues, type Database, putValue, type Store } from "../store/index.ts";
 
 /** What the server needs to know about its installation. */
 export interface Installation {

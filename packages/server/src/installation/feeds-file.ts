@@ -1,16 +1,16 @@
 import { readFileSync, statSync } from "node:fs";
-import { type Config, ConfigError, parseDuration, settingError } from "../config/index.ts";
-import { systemCall } from "../core/system-call.ts";
-import type { Transactor } from "../core/transactor.ts";
-import { Code, MoorageError } from "../errors.ts";
-import { isObject } from "../lib/json.ts";
+import { type Config, ConfigError, parseDuration, settingError } from "@moorage/kernel/config";
+import { systemCall } from "@moorage/kernel/core/system-call";
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { isObject } from "@moorage/kernel/lib/json";
 import {
   checkedDefinition,
   DEFAULT_FEED_INTERVAL_MS,
   type FeedDefinition,
   FeedDefinitionError,
   putFeeds,
-} from "../security/index.ts";
+} from "@moorage/security/security";
 
 const MAX_FILE_BYTES = 1 << 20;
 const FIELDS = ["name", "format", "address", "licence", "interval", "products", "covers"];

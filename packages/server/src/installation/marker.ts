@@ -1,4 +1,4 @@
-import { type Database, putValue, removeValue, StoreError } from "../store/index.ts";
+import { type Database, putValue, removeValue, StoreError } from "@moorage/kernel/store";
 
 // While an import or a restore is under way, a row of `installation` records it and its progress: no server starts on
 // such a database.

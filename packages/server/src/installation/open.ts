@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
-import { describeFolderFault } from "../lib/folder-fault.ts";
-import { createSecrets, SecretError, type Secrets } from "../lib/secrets.ts";
+import { type Config, settingError } from "@moorage/kernel/config";
+import { systemCall } from "@moorage/kernel/core/system-call";
+import { describeFolderFault } from "@moorage/kernel/lib/folder-fault";
+import { createSecrets, SecretError, type Secrets } from "@moorage/kernel/lib/secrets";
+import { lockDataDir, openStore, type Store, StoreError } from "@moorage/kernel/store";
+import { releaseLeases } from "@moorage/platform/events";
 import { ensureInstallation, type Installation } from "./bootstrap.ts";
 import { openCall } from "../runtime/open-call.ts";
-import { type Config, settingError } from "../config/index.ts";
-import { releaseLeases } from "../events/index.ts";
 import { secretKeysOf } from "./secret-keys.ts";
-import { lockDataDir, openStore, type Store, StoreError } from "../store/index.ts";
-import { systemCall } from "../core/system-call.ts";
 
 /** An installation whose secrets the configured keys can open. */
 export interface OpenedInstallation {

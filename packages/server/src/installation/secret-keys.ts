@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
-import { makeFolder } from "../lib/make-folder.ts";
 import { join } from "node:path";
-import { isSealed } from "../lib/secrets.ts";
-import { type Config, settingError } from "../config/index.ts";
-import type { Store } from "../store/index.ts";
+import { type Config, settingError } from "@moorage/kernel/config";
+import { makeFolder } from "@moorage/kernel/lib/make-folder";
+import { isSealed } from "@moorage/kernel/lib/secrets";
+import type { Store } from "@moorage/kernel/store";
 
 /** The file with the secret key of an installation whose settings have none: base64, readable by its owner alone. */
 export function secretKeyFile(dataDir: string): string {

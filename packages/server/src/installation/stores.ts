@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { type BlobStore, BlobsUrlError, openBlobs } from "../blobs/index.ts";
-import { type Config, settingError } from "../config/index.ts";
+import { type BlobStore, BlobsUrlError, openBlobs } from "@moorage/kernel/blobs";
+import { type Config, settingError } from "@moorage/kernel/config";
+import { NEWEST_VERSION, openStore, type Store, StoreError } from "@moorage/kernel/store";
 import type { Writer } from "../runtime/sqlite-transactor.ts";
 import { openTransactor } from "../runtime/transactor.ts";
-import { NEWEST_VERSION, openStore, type Store, StoreError } from "../store/index.ts";
 
 // Counting a large table may take longer than any statement of a server.
 const STATEMENT_TIMEOUT_MS = 3_600_000;

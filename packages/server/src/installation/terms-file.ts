@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import * as api from "@moorage/api/messages";
-import { isObject, parseJson } from "../lib/json.ts";
-import { ConfigError, settingError } from "../config/index.ts";
-import type { TermsDocument } from "../core/service.ts";
+import { isObject, parseJson } from "@moorage/kernel/lib/json";
+import { ConfigError, settingError } from "@moorage/kernel/config";
+import type { TermsDocument } from "@moorage/kernel/core/service";
 
 // What a document with `required: true` blocks: creating resources, and pushing.
 const USUALLY_BLOCKED: ReadonlySet<string> = new Set(["CreateRepo", "CreateIdentity", "CreateSubscription", "push"]);

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import { sql } from "kysely";
-import type { Call } from "../core/call.ts";
-import { command } from "../core/command.ts";
-import { systemCall } from "../core/system-call.ts";
-import type { Transactor } from "../core/transactor.ts";
-import type { Clock } from "../lib/clock.ts";
-import { type Database, putValue, type Store } from "../store/index.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import { command } from "@moorage/kernel/core/command";
+import { systemCall } from "@moorage/kernel/core/system-call";
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { type Database, putValue, type Store } from "@moorage/kernel/store";
 
 /**
  * The time on which all processes of an installation agree: for leases and for when work in the database is due. It

@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { auditRetention } from "../audit/index.ts";
-import { type Keyring, rotateKeys } from "../auth/index.ts";
-import type { BlobStore } from "../blobs/index.ts";
-import type { Config } from "../config/index.ts";
-import { eventRetention } from "../events/index.ts";
-import { blockRetention, removeUnusedUpstreamDocuments } from "../libraries/index.ts";
-import { removeOldMails } from "../mail/index.ts";
-import { cleanUploads, type Collected, collectGarbage } from "../oci/index.ts";
+import { auditRetention } from "@moorage/kernel/audit";
+import type { BlobStore } from "@moorage/kernel/blobs";
+import type { Config } from "@moorage/kernel/config";
+import { systemCallNow } from "@moorage/kernel/core/system-call";
+import type { Database } from "@moorage/kernel/store";
+import { blockRetention, removeUnusedUpstreamDocuments } from "@moorage/libraries/libraries";
+import { type Keyring, rotateKeys } from "@moorage/platform/auth";
+import { eventRetention } from "@moorage/platform/events";
+import { removeOldMails } from "@moorage/platform/mail";
+import { describeProcess, processOfOtherSchema } from "@moorage/platform/processes";
+import { cleanUploads, type Collected, collectGarbage } from "@moorage/registry/oci";
 import {
   dueFeeds,
   removedFeeds,
@@ -16,12 +19,9 @@ import {
   removeUnusedNotices,
   removeUnusedScans,
   updateDueFeeds,
-} from "../security/index.ts";
-import type { Database } from "../store/index.ts";
-import { removeUnusedSignatures } from "../trust/index.ts";
-import { describeProcess, processOfOtherSchema } from "../processes/index.ts";
+} from "@moorage/security/security";
+import { removeUnusedSignatures } from "@moorage/security/trust";
 import { type Job, longestIntervalMs, periodicJob, type PeriodicJobDeps } from "./periodic-job.ts";
-import { systemCallNow } from "../core/system-call.ts";
 import { renewVexReferrers, type VexElsewhere } from "./vex-referrers.ts";
 
 export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {

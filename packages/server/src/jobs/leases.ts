@@ -1,7 +1,7 @@
-import type { Call } from "../core/call.ts";
-import { parseJson } from "../lib/json.ts";
-import { command, whileFull } from "../core/command.ts";
-import { type Database, putValue } from "../store/index.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import { parseJson } from "@moorage/kernel/lib/json";
+import { command, whileFull } from "@moorage/kernel/core/command";
+import { type Database, putValue } from "@moorage/kernel/store";
 import { correctTime } from "./agreed-time.ts";
 
 /** A request for the lease of work that one process does for the whole installation. */

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { CallData } from "../core/call.ts";
-import type { Transactor } from "../core/transactor.ts";
-import type { Work } from "../core/work.ts";
-import type { Clock } from "../lib/clock.ts";
-import { systemCallNow } from "../core/system-call.ts";
-import { startWorker, type Wakes, whileHeld } from "../work/index.ts";
+import type { CallData } from "@moorage/kernel/core/call";
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import type { Work } from "@moorage/kernel/core/work";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { systemCallNow } from "@moorage/kernel/core/system-call";
+import { startWorker, type Wakes, whileHeld } from "@moorage/kernel/work";
 import { endLease, takeLease } from "./leases.ts";
 
 /** Periodic work that one process does for the whole installation. */

@@ -1,7 +1,7 @@
-import { audit } from "../audit/index.ts";
-import type { StoredBlob } from "../blobs/index.ts";
-import type { Call } from "../core/call.ts";
-import { command } from "../core/command.ts";
+import { audit } from "@moorage/kernel/audit";
+import type { StoredBlob } from "@moorage/kernel/blobs";
+import type { Call } from "@moorage/kernel/core/call";
+import { command } from "@moorage/kernel/core/command";
 import {
   emitCollection,
   emitCopy,
@@ -9,9 +9,9 @@ import {
   removeStoredManifest,
   storeManifest,
   type StoredManifest,
-} from "../oci/index.ts";
-import { OPENVEX, repoOfOwnVex } from "../security/index.ts";
-import type { Database } from "../store/index.ts";
+} from "@moorage/registry/oci";
+import { OPENVEX, repoOfOwnVex } from "@moorage/security/security";
+import type { Database } from "@moorage/kernel/store";
 
 /** The VEX of an image, to be attached to it in a repo. */
 export interface VexReferrer {

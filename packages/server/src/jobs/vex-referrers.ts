@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { BlobStore, StoredBlob } from "../blobs/index.ts";
-import { OCI_MANIFEST } from "../core/media-types.ts";
-import { systemCallNow } from "../core/system-call.ts";
-import type { Transactor } from "../core/transactor.ts";
-import { MAX_ROWS_HERE, TooHeavyHere } from "../core/written-answer.ts";
-import { Code, MoorageError } from "../errors.ts";
-import type { Clock } from "../lib/clock.ts";
-import { isoTime } from "../lib/timestamps.ts";
-import { parseManifest, settleCopy, type StoredManifest } from "../oci/index.ts";
-import { imageVexOf, type MadeVex, madeVex, OPENVEX, OWN_VEX_REPO } from "../security/index.ts";
-import { type Database, select } from "../store/index.ts";
+import type { BlobStore, StoredBlob } from "@moorage/kernel/blobs";
+import { OCI_MANIFEST } from "@moorage/kernel/core/media-types";
+import { systemCallNow } from "@moorage/kernel/core/system-call";
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import { MAX_ROWS_HERE, TooHeavyHere } from "@moorage/kernel/core/written-answer";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { isoTime } from "@moorage/kernel/lib/timestamps";
+import { parseManifest, settleCopy, type StoredManifest } from "@moorage/registry/oci";
+import { imageVexOf, type MadeVex, madeVex, OPENVEX, OWN_VEX_REPO } from "@moorage/security/security";
+import { type Database, select } from "@moorage/kernel/store";
 import { attachedVex, putVexReferrer } from "./put-vex-referrer.ts";
 
 export interface VexDeps {

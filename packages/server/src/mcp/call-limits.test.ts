@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Code } from "../errors.ts";
+import { Code } from "@moorage/kernel/errors";
 import { createCallLimits } from "./call-limits.ts";
 
 const FULL = { code: Code.ResourceExhausted };

@@ -1,4 +1,4 @@
-import { Code, MoorageError } from "../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 
 /** Limits the number of concurrent calls. */
 export interface CallLimits {

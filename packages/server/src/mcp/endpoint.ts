@@ -1,10 +1,10 @@
-import { type Authenticator, authorizationOf, mcpResource, rejectedCaller } from "../auth/index.ts";
-import { type AuditEvent, type Auditor, rejectionOf } from "../audit/index.ts";
-import { ANONYMOUS, type Caller, type CallData } from "../core/call.ts";
-import { readBody, type Request, type RequestData, type RequestHandler, type Response } from "../core/http.ts";
-import { Code, invalidArgument, MoorageError } from "../errors.ts";
-import type { Clock } from "../lib/clock.ts";
-import { isObject, parseJson } from "../lib/json.ts";
+import { type Authenticator, authorizationOf, mcpResource, rejectedCaller } from "@moorage/platform/auth";
+import { type AuditEvent, type Auditor, rejectionOf } from "@moorage/kernel/audit";
+import { ANONYMOUS, type Caller, type CallData } from "@moorage/kernel/core/call";
+import { readBody, type Request, type RequestData, type RequestHandler, type Response } from "@moorage/kernel/core/http";
+import { Code, invalidArgument, MoorageError } from "@moorage/kernel/errors";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { isObject, parseJson } from "@moorage/kernel/lib/json";
 import { createCallLimits } from "./call-limits.ts";
 import type { McpRequest } from "./method-calls.ts";
 import { isOwnOrigin } from "./origins.ts";

@@ -1,6 +1,6 @@
 import { GroupSchema, GroupsService, RepoSchema, ReposService, SearchKind, SearchService } from "@moorage/api/messages";
-import { notFound } from "../errors.ts";
-import { ancestorsOf, isUid, parentOf } from "../lib/uid.ts";
+import { notFound } from "@moorage/kernel/errors";
+import { ancestorsOf, isUid, parentOf } from "@moorage/kernel/lib/uid";
 import type { CallMethod } from "./method-calls.ts";
 
 /** The methods by which names are looked up, which every tool may call. */

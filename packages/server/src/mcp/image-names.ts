@@ -1,5 +1,5 @@
-import { invalidArgument } from "../errors.ts";
-import { parseIso8601 } from "../lib/iso8601.ts";
+import { invalidArgument } from "@moorage/kernel/errors";
+import { parseIso8601 } from "@moorage/kernel/lib/iso8601";
 
 /** An image as a person names it: `acme/team/app`, with `:tag`, `@digest` or `:tag@time`. */
 export interface ImageName {

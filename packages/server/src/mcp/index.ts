@@ -1,4 +1,4 @@
-import type { RequestHandler } from "../core/http.ts";
+import type { RequestHandler } from "@moorage/kernel/core/http";
 import { mcpEndpoint, type McpEndpointDeps } from "./endpoint.ts";
 import { METADATA_PATH, metadataEndpoint } from "./resource-metadata.ts";
 

@@ -6,9 +6,9 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import type { Caller } from "../core/call.ts";
-import type { RequestData } from "../core/http.ts";
-import { Code, MoorageError } from "../errors.ts";
+import type { Caller } from "@moorage/kernel/core/call";
+import type { RequestData } from "@moorage/kernel/core/http";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { Pipeline } from "../runtime/pipeline.ts";
 
 /** A request of MCP, whose caller is authenticated. */

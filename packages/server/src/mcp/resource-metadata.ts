@@ -1,5 +1,5 @@
-import type { RequestHandler, Response } from "../core/http.ts";
-import { mcpResource } from "../auth/index.ts";
+import type { RequestHandler, Response } from "@moorage/kernel/core/http";
+import { mcpResource } from "@moorage/platform/auth";
 
 /** Where the metadata of the protected resource is. Source: RFC 9728 §3.1. */
 export const METADATA_PATH = "/.well-known/oauth-protected-resource/mcp";

@@ -1,6 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { z } from "zod";
-import { isoTime, milliseconds } from "../lib/timestamps.ts";
+import { isoTime, milliseconds } from "@moorage/kernel/lib/timestamps";
 
 /** Arguments and answers that several tools have. */
 export const IMAGE = z.string().min(3).max(1024);

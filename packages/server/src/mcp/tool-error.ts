@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { Code, MoorageError } from "../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 
 /** What a caller can do about an error of a code. */
 const WAY_ON: Readonly<Record<number, string>> = {

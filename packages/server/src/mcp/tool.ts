@@ -1,7 +1,7 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { CallToolResult, McpServer, StandardSchemaWithJSON, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { ZodObject, z } from "zod";
-import { effectOf } from "../core/effect.ts";
+import { effectOf } from "@moorage/kernel/core/effect";
 import { NAME_METHODS } from "./find-resources.ts";
 import type { CallMethod } from "./method-calls.ts";
 import { toolError } from "./tool-error.ts";

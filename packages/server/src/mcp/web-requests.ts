@@ -1,4 +1,4 @@
-import type { Request as HttpRequest, Response as HttpResponse } from "../core/http.ts";
+import type { Request as HttpRequest, Response as HttpResponse } from "@moorage/kernel/core/http";
 
 // The headers that the protocol reads.
 const READ = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"];

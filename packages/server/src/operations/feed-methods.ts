@@ -8,10 +8,10 @@ import {
   FeedSchema,
   type OperationsService,
 } from "@moorage/api/messages";
-import { applyMask } from "../aip/masks.ts";
-import type { Call } from "../core/call.ts";
-import type { Service, ServiceContext } from "../core/service.ts";
-import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
+import { applyMask } from "@moorage/kernel/aip/masks";
+import type { Call } from "@moorage/kernel/core/call";
+import type { Service, ServiceContext } from "@moorage/kernel/core/service";
+import { failedPrecondition, invalidArgument, notFound } from "@moorage/kernel/errors";
 import {
   changeFeed,
   checkedDefinition,
@@ -24,9 +24,9 @@ import {
   markForRemoval,
   presetAddress,
   requestFetch,
-} from "../security/index.ts";
-import { duration } from "../lib/timestamps.ts";
-import type { Row } from "../store/index.ts";
+} from "@moorage/security/security";
+import { duration } from "@moorage/kernel/lib/timestamps";
+import type { Row } from "@moorage/kernel/store";
 import { feedMessage } from "./feeds.ts";
 import { requireOperator } from "./operator.ts";
 

@@ -6,11 +6,11 @@ import {
   type FeedSchema,
   type FeedStatementSchema,
 } from "@moorage/api/messages";
-import type { Call } from "../core/call.ts";
-import { notFound } from "../errors.ts";
-import { duration, timestamp } from "../lib/timestamps.ts";
-import { coveredIn, doesCover, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "../security/index.ts";
-import type { Row } from "../store/index.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import { notFound } from "@moorage/kernel/errors";
+import { duration, timestamp } from "@moorage/kernel/lib/timestamps";
+import { coveredIn, doesCover, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "@moorage/security/security";
+import type { Row } from "@moorage/kernel/store";
 
 const MAX_PROBLEMS = 2_000;
 

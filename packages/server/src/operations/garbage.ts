@@ -1,7 +1,7 @@
-import type { Call } from "../core/call.ts";
-import type { ServedInstallation } from "../core/service.ts";
-import { Code, MoorageError } from "../errors.ts";
-import { type Collected, collectGarbage } from "../oci/index.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import type { ServedInstallation } from "@moorage/kernel/core/service";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { type Collected, collectGarbage } from "@moorage/registry/oci";
 
 const MAX_REPOS = 100;
 const TIMEOUT_MS = 50_000;

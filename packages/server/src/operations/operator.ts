@@ -1,6 +1,6 @@
 import { Capability, CapabilitySchema } from "@moorage/api/messages";
-import type { Call } from "../core/call.ts";
-import { permissionDenied } from "../errors.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import { permissionDenied } from "@moorage/kernel/errors";
 
 /**
  * Whether the caller is an operator. The capability means something on the installation's first organization alone: who

@@ -1,12 +1,12 @@
 import { Capability, type OperationsService } from "@moorage/api/messages";
-import { type Call, timeOfDayMs } from "../core/call.ts";
-import type { Service, ServiceContext } from "../core/service.ts";
+import { type Call, timeOfDayMs } from "@moorage/kernel/core/call";
+import type { Service, ServiceContext } from "@moorage/kernel/core/service";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
+import type { Row } from "@moorage/kernel/store";
+import type { Collected } from "@moorage/registry/oci";
 import { leasesOf } from "../jobs/leases.ts";
-import { timestamp } from "../lib/timestamps.ts";
-import type { Collected } from "../oci/index.ts";
 import { feedMethods } from "./feed-methods.ts";
 import { feedMessage, feedPresets, feedProblems } from "./feeds.ts";
-import type { Row } from "../store/index.ts";
 import { createGarbagePreview } from "./garbage.ts";
 import { isOperator, requireOperator } from "./operator.ts";
 

@@ -1,11 +1,11 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type Auditor, rejectionOf } from "../audit/index.ts";
-import { type Authenticator, isWrongAudience, rejectedCaller } from "../auth/index.ts";
-import { ANONYMOUS, type Caller } from "../core/call.ts";
-import type { RequestData } from "../core/http.ts";
-import { Code, unauthenticated } from "../errors.ts";
-import { attempt, type Awaitable } from "../lib/awaitable.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Auditor, rejectionOf } from "@moorage/kernel/audit";
+import { type Authenticator, isWrongAudience, rejectedCaller } from "@moorage/platform/auth";
+import { ANONYMOUS, type Caller } from "@moorage/kernel/core/call";
+import type { RequestData } from "@moorage/kernel/core/http";
+import { Code, unauthenticated } from "@moorage/kernel/errors";
+import { attempt, type Awaitable } from "@moorage/kernel/lib/awaitable";
+import type { Clock } from "@moorage/kernel/lib/clock";
 import { type Method, nameOf } from "./methods.ts";
 
 /** Authenticates the caller of a method of the API by the request's Authorization header. Throws UNAUTHENTICATED. */

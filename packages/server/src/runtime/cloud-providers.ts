@@ -1,7 +1,7 @@
-import type { Tokens } from "../auth/index.ts";
-import { guardedFetch } from "../lib/guarded-fetch.ts";
-import type { Config } from "../config/index.ts";
-import type { AccountProviders } from "../core/service.ts";
+import type { Tokens } from "@moorage/platform/auth";
+import { guardedFetch } from "@moorage/kernel/lib/guarded-fetch";
+import type { Config } from "@moorage/kernel/config";
+import type { AccountProviders } from "@moorage/kernel/core/service";
 
 const FETCH_TIMEOUT_MS = 5_000;
 // Responses are a few KiB.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { command } from "../core/command.ts";
+import { command } from "@moorage/kernel/core/command";
 import { byName, COMMANDS, commandNamed } from "./commands.ts";
 
 const SRC = join(import.meta.dirname, "..");

@@ -6,26 +6,26 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Transaction } from "@moorage/api/messages";
-import { requireKnownFields } from "../aip/refuse-unknown-fields.ts";
-import { requireKnownValues } from "../aip/known-values.ts";
-import { requireMessages } from "../aip/validate.ts";
-import { authorize, placesOf } from "../auth/index.ts";
-import { isDryRun } from "../core/dry-run.ts";
-import type { Stored } from "../core/stored-answer.ts";
-import type { Streamed } from "../core/streamed-answer.ts";
-import { type AnswerForm, MAX_ROWS_HERE, TooHeavyHere, type Written } from "../core/written-answer.ts";
-import { type Auditor, rejectionOf } from "../audit/index.ts";
+import { requireKnownValues } from "@moorage/kernel/aip/known-values";
+import { requireKnownFields } from "@moorage/kernel/aip/refuse-unknown-fields";
+import { requireMessages } from "@moorage/kernel/aip/validate";
+import { type Auditor, rejectionOf } from "@moorage/kernel/audit";
+import type { CallData } from "@moorage/kernel/core/call";
+import { isDryRun } from "@moorage/kernel/core/dry-run";
+import type { Stored } from "@moorage/kernel/core/stored-answer";
+import type { Streamed } from "@moorage/kernel/core/streamed-answer";
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import { type AnswerForm, MAX_ROWS_HERE, TooHeavyHere, type Written } from "@moorage/kernel/core/written-answer";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { after, attempt, type Awaitable } from "@moorage/kernel/lib/awaitable";
+import type { Database } from "@moorage/kernel/store";
+import { authorize, placesOf } from "@moorage/platform/auth";
 import { packed, unpacked } from "./latin1.ts";
-import type { CallData } from "../core/call.ts";
 import { callMethod } from "./commands.ts";
 import { openCall, type OpenCallOptions } from "./open-call.ts";
-import { Code, MoorageError } from "../errors.ts";
-import { after, attempt, type Awaitable } from "../lib/awaitable.ts";
 import type { LargeAnswers } from "./large-answers.ts";
 import { type Method, nameOf, ruleOf, type TranslationContext, type UnaryMethod } from "./methods.ts";
-import type { Database } from "../store/index.ts";
 import { createSlots, guarded } from "./stream-limits.ts";
-import type { Transactor } from "../core/transactor.ts";
 
 /** A method that needs no transaction of dispatch, and may read the token itself, as the exchange does. */
 export type OutsideMethod = (data: CallData, request: Message, authorization: string | undefined) => Promise<Message>;

@@ -1,9 +1,9 @@
 import { type DescMethodUnary, type Message, toBinary } from "@bufbuild/protobuf";
-import type { CallData } from "../core/call.ts";
-import { type AnswerForm, type Written, written } from "../core/written-answer.ts";
-import { Code, failedPrecondition, fromPlain, MoorageError, type PlainError } from "../errors.ts";
-import { createByteBudget } from "../lib/byte-budget.ts";
-import { type ProcessPool, TaskError } from "../lib/process-pool/index.ts";
+import type { CallData } from "@moorage/kernel/core/call";
+import { type AnswerForm, type Written, written } from "@moorage/kernel/core/written-answer";
+import { Code, failedPrecondition, fromPlain, MoorageError, type PlainError } from "@moorage/kernel/errors";
+import { createByteBudget } from "@moorage/kernel/lib/byte-budget";
+import { type ProcessPool, TaskError } from "@moorage/kernel/lib/process-pool";
 import { nameOf } from "./methods.ts";
 
 /** A call that is too heavy for this thread. */

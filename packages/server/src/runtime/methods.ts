@@ -55,13 +55,22 @@ import {
   UpstreamsService,
   VersionsService,
 } from "@moorage/api/messages";
-import { accessOf, personalTokensService, sessionsService } from "../auth/index.ts";
-import { isServerStreaming, isUnary } from "../core/method-kinds.ts";
-import { isStored, type Stored } from "../core/stored-answer.ts";
-import type { Streamed } from "../core/streamed-answer.ts";
-import { after, type Awaitable } from "../lib/awaitable.ts";
-import type { Call, CallData } from "../core/call.ts";
-import { deliveriesService, eventsService, subscriptionsService } from "../events/index.ts";
+import type { Call, CallData } from "@moorage/kernel/core/call";
+import { isServerStreaming, isUnary } from "@moorage/kernel/core/method-kinds";
+import type { Service, ServiceContext } from "@moorage/kernel/core/service";
+import { isStored, type Stored } from "@moorage/kernel/core/stored-answer";
+import type { Streamed } from "@moorage/kernel/core/streamed-answer";
+import { after, type Awaitable } from "@moorage/kernel/lib/awaitable";
+import {
+  artifactPoliciesService,
+  artifactsService,
+  ecosystemsWith,
+  blocksService,
+  libraryFindingsService,
+  upstreamsService,
+} from "@moorage/libraries/libraries";
+import { accessOf, personalTokensService, sessionsService } from "@moorage/platform/auth";
+import { deliveriesService, eventsService, subscriptionsService } from "@moorage/platform/events";
 import {
   accountAssociationsService,
   auditEntriesService,
@@ -74,17 +83,7 @@ import {
   roleBindingsService,
   rolesService,
   termsService,
-} from "../iam/index.ts";
-import {
-  artifactPoliciesService,
-  artifactsService,
-  ecosystemsWith,
-  blocksService,
-  libraryFindingsService,
-  upstreamsService,
-} from "../libraries/index.ts";
-import { operationsService } from "../operations/service.ts";
-import { pingService } from "../ping/index.ts";
+} from "@moorage/platform/iam";
 import {
   imagesService,
   keyOfCreateTag,
@@ -92,7 +91,7 @@ import {
   searchService,
   storageService,
   tagsService,
-} from "../registry/index.ts";
+} from "@moorage/registry/registry";
 import {
   advisoriesService,
   advisoryExportsService,
@@ -105,9 +104,10 @@ import {
   scansService,
   securityAdvisoryService,
   versionsService,
-} from "../security/index.ts";
-import { signaturesService, signersService } from "../trust/index.ts";
-import type { Service, ServiceContext } from "../core/service.ts";
+} from "@moorage/security/security";
+import { signaturesService, signersService } from "@moorage/security/trust";
+import { operationsService } from "../operations/service.ts";
+import { pingService } from "../ping/index.ts";
 import { accessService } from "./access/service.ts";
 
 interface Ruled {

@@ -1,13 +1,13 @@
-import { BELOW } from "../areas.ts";
-import { callerGrants, grantsOf, type Rights, rightsOf } from "../auth/index.ts";
 import { create } from "@bufbuild/protobuf";
-import type { Call, CallData, PendingEvent } from "../core/call.ts";
-import type { Work } from "../core/work.ts";
-import { TooHeavyHere } from "../core/written-answer.ts";
-import { Code, MoorageError } from "../errors.ts";
-import { after, type Awaitable } from "../lib/awaitable.ts";
-import { uuidOf } from "../lib/uuid.ts";
-import type { Database } from "../store/index.ts";
+import type { Call, CallData, PendingEvent } from "@moorage/kernel/core/call";
+import type { Work } from "@moorage/kernel/core/work";
+import { TooHeavyHere } from "@moorage/kernel/core/written-answer";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { after, type Awaitable } from "@moorage/kernel/lib/awaitable";
+import { uuidOf } from "@moorage/kernel/lib/uuid";
+import type { Database } from "@moorage/kernel/store";
+import { callerGrants, grantsOf, type Rights, rightsOf } from "@moorage/platform/auth";
+import { BELOW } from "../areas.ts";
 
 /** A call, with the events that it has emitted so far, and the work that it wakes. */
 export interface OpenCall extends Call {

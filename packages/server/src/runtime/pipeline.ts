@@ -5,16 +5,16 @@ import {
   fromBinary,
   type Message,
 } from "@bufbuild/protobuf";
-import type { CallData, Caller } from "../core/call.ts";
-import type { RequestData } from "../core/http.ts";
-import { RequestSteps } from "../core/request-steps.ts";
-import type { ResponseCache } from "../core/response-cache.ts";
-import { messageOf, type Stored } from "../core/stored-answer.ts";
-import { collected, isStreamed, type Streamed } from "../core/streamed-answer.ts";
-import { type AnswerForm, isWritten, type Written } from "../core/written-answer.ts";
-import { Code, MoorageError, unauthenticated } from "../errors.ts";
-import { after, type Awaitable } from "../lib/awaitable.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { CallData, Caller } from "@moorage/kernel/core/call";
+import type { RequestData } from "@moorage/kernel/core/http";
+import { RequestSteps } from "@moorage/kernel/core/request-steps";
+import type { ResponseCache } from "@moorage/kernel/core/response-cache";
+import { messageOf, type Stored } from "@moorage/kernel/core/stored-answer";
+import { collected, isStreamed, type Streamed } from "@moorage/kernel/core/streamed-answer";
+import { type AnswerForm, isWritten, type Written } from "@moorage/kernel/core/written-answer";
+import { Code, MoorageError, unauthenticated } from "@moorage/kernel/errors";
+import { after, type Awaitable } from "@moorage/kernel/lib/awaitable";
+import type { Clock } from "@moorage/kernel/lib/clock";
 import type { MethodAuthenticator } from "./authenticate.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { Answered } from "./response-cache.ts";

@@ -1,8 +1,8 @@
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import type { Database, Store } from "@moorage/kernel/store";
+import { probeWrites } from "@moorage/platform/processes";
 import { openCall } from "./open-call.ts";
 import { commandContext, commandNamed, type CommandSettings, type Ran, runCommand } from "./commands.ts";
-import { Code, MoorageError } from "../errors.ts";
-import { probeWrites } from "../processes/index.ts";
-import type { Database, Store } from "../store/index.ts";
 import { sharedCommits } from "./shared-commits.ts";
 import type { Writer, WriterEvents } from "./sqlite-transactor.ts";
 

@@ -1,5 +1,5 @@
-import { type BlobStore, readInto } from "../blobs/index.ts";
-import type { ServiceContext } from "../core/service.ts";
+import { type BlobStore, readInto } from "@moorage/kernel/blobs";
+import type { ServiceContext } from "@moorage/kernel/core/service";
 
 /** Reads blobs for services, after looking up in the database that the repo holds them. */
 export function blobReader(blobs: BlobStore): ServiceContext["readBlob"] {

@@ -1,9 +1,9 @@
+import type { Transactor } from "@moorage/kernel/core/transactor";
+import type { Work } from "@moorage/kernel/core/work";
+import { Code, fromPlain, MoorageError } from "@moorage/kernel/errors";
+import { storageFault } from "@moorage/kernel/lib/storage-fault";
+import { type Database, identityOf, StoreError } from "@moorage/kernel/store";
 import { openCall } from "./open-call.ts";
-import { Code, fromPlain, MoorageError } from "../errors.ts";
-import { storageFault } from "../lib/storage-fault.ts";
-import { type Database, identityOf, StoreError } from "../store/index.ts";
-import type { Transactor } from "../core/transactor.ts";
-import type { Work } from "../core/work.ts";
 import type { ProbeRequest, WriteAnswer, WriteRequest, WriterThreadData } from "./sqlite-writer-thread.ts";
 import { keepRunning } from "./writer-supervisor.ts";
 

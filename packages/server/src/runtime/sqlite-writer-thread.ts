@@ -1,10 +1,11 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { createSecrets } from "../lib/secrets.ts";
-import type { CallData } from "../core/call.ts";
-import type { Work as Waking } from "../core/work.ts";
-import { type CommandContext, commandContext, commandNamed, type Ran, runCommand } from "./commands.ts";
-import { MoorageError, type PlainError, toPlain } from "../errors.ts";
-import { methodsOf } from "./methods.ts";
+import type { CallData } from "@moorage/kernel/core/call";
+import type { ServiceContext } from "@moorage/kernel/core/service";
+import type { Work as Waking } from "@moorage/kernel/core/work";
+import { MoorageError, type PlainError, toPlain } from "@moorage/kernel/errors";
+import { diskReserve } from "@moorage/kernel/lib/disk-reserve";
+import { createSecrets } from "@moorage/kernel/lib/secrets";
+import { faultIn, storageFault } from "@moorage/kernel/lib/storage-fault";
 import {
   commitTogether,
   type Database,
@@ -12,12 +13,11 @@ import {
   isDamage,
   sqliteMeaning,
   type Work,
-} from "../store/index.ts";
-import { loadEcosystems } from "../libraries/index.ts";
-import { diskReserve } from "../lib/disk-reserve.ts";
-import { faultIn, storageFault } from "../lib/storage-fault.ts";
+} from "@moorage/kernel/store";
+import { loadEcosystems } from "@moorage/libraries/libraries";
+import { type CommandContext, commandContext, commandNamed, type Ran, runCommand } from "./commands.ts";
+import { methodsOf } from "./methods.ts";
 import { type WriterConnection, writerConnection } from "./writer-connection.ts";
-import type { ServiceContext } from "../core/service.ts";
 
 /**
  * The data that the thread starts with: what services are made with, but for what cannot be sent to a thread, or is not

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { Code, MoorageError, unauthenticated } from "../errors.ts";
+import { Code, MoorageError, unauthenticated } from "@moorage/kernel/errors";
 import { createSlots, guarded } from "./stream-limits.ts";
 
 const LIMIT = { timeout: 60_000 };

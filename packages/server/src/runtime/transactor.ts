@@ -1,7 +1,7 @@
-import { createSecrets } from "../lib/secrets.ts";
+import { createSecrets } from "@moorage/kernel/lib/secrets";
+import { databasePath, type Store } from "@moorage/kernel/store";
 import type { Method } from "./methods.ts";
 import { postgresTransactor } from "./postgres-transactor.ts";
-import { databasePath, type Store } from "../store/index.ts";
 import { startWriter, type Writer, type WriterEvents } from "./sqlite-transactor.ts";
 import type { WriterThreadData } from "./sqlite-writer-thread.ts";
 

@@ -1,4 +1,4 @@
-import { type FileIdentity, openWriter, type OpenWriter, requireSameFile, sqliteMeaning } from "../store/index.ts";
+import { type FileIdentity, openWriter, type OpenWriter, requireSameFile, sqliteMeaning } from "@moorage/kernel/store";
 
 /** The connection of the writer thread, which is opened again after faults of the disk. */
 export interface WriterConnection {

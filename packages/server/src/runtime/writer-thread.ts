@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { programFile } from "../lib/program-file.ts";
+import { programFile } from "@moorage/kernel/lib/program-file";
 import type {
   FromWriter,
   ProbeRequest,

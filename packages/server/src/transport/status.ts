@@ -13,8 +13,8 @@ import {
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import type { Status } from "@moorage/api/gen/google/rpc/status_pb";
 import type { Logger } from "pino";
-import { Code, MoorageError } from "../errors.ts";
-import { unexpectedFault } from "../lib/storage-fault.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { unexpectedFault } from "@moorage/kernel/lib/storage-fault";
 
 /** The log for unexpected errors. */
 export type ErrorLog = Pick<Logger, "error">;

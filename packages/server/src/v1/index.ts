@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { Registry } from "@moorage/api/v1/registry";
-import type { ServiceContext } from "../core/service.ts";
+import type { ServiceContext } from "@moorage/kernel/core/service";
 import type { Method } from "../runtime/methods.ts";
 import { securityAdvisory } from "./advisory/service.ts";
 import { accountAssociations } from "./iam/account-associations.ts";

@@ -1,6 +1,6 @@
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
-import { type FieldViolation, invalidArgument } from "../errors.ts";
-import { type Fields, getField, isUpdatable, setField } from "../lib/protojson/fields.ts";
+import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { type Fields, getField, isUpdatable, setField } from "@moorage/kernel/lib/protojson/fields";
 
 /** How the messages of a v1 resource and of its v2 resource become each other. */
 export interface Mapping<A extends DescMessage = DescMessage, B extends DescMessage = DescMessage> {

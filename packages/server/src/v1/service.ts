@@ -9,13 +9,13 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { Transaction, transaction } from "@moorage/api/messages";
-import { requireKnownValues } from "../aip/known-values.ts";
-import { accessOf } from "../auth/index.ts";
-import type { Call } from "../core/call.ts";
-import { isUnary } from "../core/method-kinds.ts";
-import { isStreamed, type Streamed } from "../core/streamed-answer.ts";
-import { invalidArgument, MoorageError } from "../errors.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
+import { requireKnownValues } from "@moorage/kernel/aip/known-values";
+import { accessOf } from "@moorage/platform/auth";
+import type { Call } from "@moorage/kernel/core/call";
+import { isUnary } from "@moorage/kernel/core/method-kinds";
+import { isStreamed, type Streamed } from "@moorage/kernel/core/streamed-answer";
+import { invalidArgument, MoorageError } from "@moorage/kernel/errors";
+import type { Awaitable } from "@moorage/kernel/lib/awaitable";
 import { type Method, nameOf } from "../runtime/methods.ts";
 import type { Mapping } from "./mapping.ts";
 import { type V2, v2Of } from "./v2.ts";

@@ -1,7 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { StaleFeed } from "@moorage/api/messages";
-import { milliseconds } from "../lib/timestamps.ts";
-import { staleText } from "../security/index.ts";
+import { milliseconds } from "@moorage/kernel/lib/timestamps";
+import { staleText } from "@moorage/security/security";
 
 /** Feeds that are older than their own interval, each as a text with when it was last read: v1 has no message. */
 export function staleTexts(feeds: readonly StaleFeed[]): string[] {

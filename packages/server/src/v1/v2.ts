@@ -7,11 +7,11 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { type UIDPFilter, UIDPFilterSchema } from "@moorage/api/messages";
-import type { Call, CallData } from "../core/call.ts";
-import { messageOf } from "../core/stored-answer.ts";
-import { isStreamed, type Streamed, streamed } from "../core/streamed-answer.ts";
-import { isWritten, TooHeavyHere, type Written } from "../core/written-answer.ts";
-import { Code, MoorageError } from "../errors.ts";
+import type { Call, CallData } from "@moorage/kernel/core/call";
+import { messageOf } from "@moorage/kernel/core/stored-answer";
+import { isStreamed, type Streamed, streamed } from "@moorage/kernel/core/streamed-answer";
+import { isWritten, TooHeavyHere, type Written } from "@moorage/kernel/core/written-answer";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { TranslationContext } from "../runtime/methods.ts";
 import type { Mapping } from "./mapping.ts";
 

@@ -15,7 +15,7 @@ import {
 import { blobFile } from "../../src/admin/backup/files.ts";
 import { readBackup } from "../../src/admin/backup/manifest.ts";
 import { SILENT } from "../../src/admin/progress.ts";
-import { databasePath } from "../../src/store/index.ts";
+import { databasePath } from "../../../kernel/src/store/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { type Installation, startInstallation, temporaryFolder } from "../support/installation.ts";
 

@@ -11,14 +11,14 @@ import {
   loadConfig,
   restoreInstallation,
 } from "../../src/index.ts";
-import { appendEvents } from "../../src/events/index.ts";
+import { appendEvents } from "../../../platform/src/events/index.ts";
 import { SILENT } from "../../src/admin/progress.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { eventsOf, type Got, QUICK, type Receiver, startReceiver } from "../support/receiver.ts";
 import { eventually } from "../support/eventually.ts";
-import { systemCall } from "../../src/core/system-call.ts";
+import { systemCall } from "../../../kernel/src/core/system-call.ts";
 
 // Pending events, with or without a number, and deliveries being sent when an installation is exported: the imported
 // installation sends them, each at most once more, with the same signing secret.

@@ -20,7 +20,7 @@ import { blobFile } from "../../src/admin/backup/files.ts";
 import { blobPath, readManifest, tablePath, writeManifest } from "../../src/admin/export/manifest.ts";
 import { SILENT } from "../../src/admin/progress.ts";
 import { EXPORTED_TABLES } from "../../src/admin/tables.ts";
-import { databasePath, openStore } from "../../src/store/index.ts";
+import { databasePath, openStore } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../support/database.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { openBlobs } from "../../src/blobs/index.ts";
-import { filled } from "../../src/blobs/suite.ts";
-import { newUid } from "../../src/lib/uid.ts";
+import { openBlobs } from "../../../kernel/src/blobs/index.ts";
+import { filled } from "../../../kernel/src/blobs/suite.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
 import {
   checkInstallation,
   type Finding,
@@ -16,7 +16,7 @@ import {
 } from "../../src/index.ts";
 import { blobFile } from "../../src/admin/backup/files.ts";
 import { SILENT } from "../../src/admin/progress.ts";
-import type { Database } from "../../src/store/index.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/database.ts";
 import { digestOf, startInstallation, temporaryFolder } from "../support/installation.ts";
 import { NO_S3, s3Url } from "../support/s3.ts";

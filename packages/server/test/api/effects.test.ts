@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import * as api from "@moorage/api";
 import { http } from "@moorage/api/gen/google/api/annotations_pb";
-import { effectOf } from "../../src/core/effect.ts";
+import { effectOf } from "../../../kernel/src/core/effect.ts";
 
 const methods: readonly DescMethod[] = Object.values<unknown>(api)
   .filter(

@@ -5,7 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { GroupsService } from "@moorage/api";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { RetryInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
-import { loadConfig } from "../../src/config/index.ts";
+import { loadConfig } from "../../../kernel/src/config/index.ts";
 import { type Answer, type Ask, type Platform, reason, startPlatform } from "../support/platform.ts";
 import { jsonOf } from "../support/json-of.ts";
 

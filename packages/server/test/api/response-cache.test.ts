@@ -22,16 +22,16 @@ import {
   recordOutcomes,
   releaseLeases,
   sequenceEvents,
-} from "../../src/events/index.ts";
+} from "../../../platform/src/events/index.ts";
 import { loadConfig, signToken } from "../../src/index.ts";
 import { isCacheable } from "../../src/runtime/response-cache.ts";
-import { createSnapshotCache } from "../../src/store/index.ts";
+import { createSnapshotCache } from "../../../kernel/src/store/index.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { ENGINE } from "../support/database.ts";
 import { openEventQueue, outcome, PREFIX } from "../support/event-queue.ts";
 import { startProcess } from "../support/processes.ts";
 import { digestOf, OCI_IMAGE, startRegistry } from "../support/registry-server.ts";
-import { systemCall } from "../../src/core/system-call.ts";
+import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { takeLease } from "../../src/jobs/leases.ts";
 import { eventually } from "../support/eventually.ts";
 

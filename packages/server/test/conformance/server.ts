@@ -14,9 +14,9 @@ import type { DescMessage, FileRegistry, JsonObject, Message } from "@bufbuild/p
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import { pino } from "pino";
-import { ANONYMOUS } from "../../src/core/call.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { type Code, MoorageError } from "../../src/errors.ts";
+import { ANONYMOUS } from "../../../kernel/src/core/call.ts";
+import { systemClock } from "../../../kernel/src/lib/clock.ts";
+import { type Code, MoorageError } from "../../../kernel/src/errors.ts";
 import { grpcTimeoutMs } from "../../src/transport/rpc/grpc-timeout.ts";
 import { listen } from "../../src/transport/http/listen.ts";
 import { createPipeline, type PipelineDeps } from "../../src/runtime/pipeline.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import type { Database, Store } from "../../src/store/index.ts";
+import type { Database, Store } from "../../../kernel/src/store/index.ts";
 import { dropDatabase, ENGINE, openTestStore } from "../support/database.ts";
 
 // Whether a commit waits for the disk: all do, but those of work that the server would do again by itself.

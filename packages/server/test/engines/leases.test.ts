@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { openCall } from "../../src/runtime/open-call.ts";
 import { endLease, takeLease } from "../../src/jobs/leases.ts";
 import { openTestStore } from "../support/database.ts";
-import { systemCall } from "../../src/core/system-call.ts";
+import { systemCall } from "../../../kernel/src/core/system-call.ts";
 
 async function openLeases(t: TestContext) {
   const dataDir = mkdtempSync(join(tmpdir(), "moorage-leases-"));

@@ -6,7 +6,7 @@ import { Writable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { pino } from "pino";
 import { loadConfig, signToken, startServer } from "../../src/index.ts";
-import { mergeSnapshots } from "../../src/observe/index.ts";
+import { mergeSnapshots } from "../../../kernel/src/observe/index.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { contentInFiles, contentInS3, type StoredContent } from "../support/stored-content.ts";

@@ -8,8 +8,8 @@ import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import pg from "pg";
 import { type Config, loadConfig, migrateInstallation, startServer, StoreError } from "../../src/index.ts";
-import { databasePath, lockDataDir, NEWEST_VERSION, openStore } from "../../src/store/index.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
+import { databasePath, lockDataDir, NEWEST_VERSION, openStore } from "../../../kernel/src/store/index.ts";
+import { MIGRATIONS } from "../../../kernel/src/store/migrations.ts";
 import { ENGINE } from "../support/database.ts";
 import { temporaryFolder } from "../support/installation.ts";
 

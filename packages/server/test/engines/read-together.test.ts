@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
-import { type Database, selectArrays, statement } from "../../src/store/index.ts";
+import { type Database, selectArrays, statement } from "../../../kernel/src/store/index.ts";
 import { ENGINE, openTestStore } from "../support/database.ts";
 
 const KEYS = 40;

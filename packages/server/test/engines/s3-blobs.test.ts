@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import { test } from "node:test";
 import { UploadPartCommand } from "@aws-sdk/client-s3";
-import { openS3Blobs } from "../../src/blobs/s3.ts";
-import { openBucket } from "../../src/blobs/s3-bucket.ts";
-import { parseS3Url } from "../../src/blobs/s3-url.ts";
-import { Code, MoorageError } from "../../src/errors.ts";
-import { blobStoreSuite, chunks, digestOf, filled, newId } from "../../src/blobs/suite.ts";
+import { openS3Blobs } from "../../../kernel/src/blobs/s3.ts";
+import { openBucket } from "../../../kernel/src/blobs/s3-bucket.ts";
+import { parseS3Url } from "../../../kernel/src/blobs/s3-url.ts";
+import { Code, MoorageError } from "../../../kernel/src/errors.ts";
+import { blobStoreSuite, chunks, digestOf, filled, newId } from "../../../kernel/src/blobs/suite.ts";
 import { NO_S3, s3Url, wayTo } from "../support/s3.ts";
 
 const MIB = 1024 * 1024;

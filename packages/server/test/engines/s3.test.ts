@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { openS3Blobs } from "../../src/blobs/s3.ts";
+import { openS3Blobs } from "../../../kernel/src/blobs/s3.ts";
 import { ConfigError, loadConfig, signToken, startServer } from "../../src/index.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { startProcess } from "../support/processes.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
-import { Code, MoorageError } from "../../src/errors.ts";
+import { Code, MoorageError } from "../../../kernel/src/errors.ts";
 import { sharedCommits } from "../../src/runtime/shared-commits.ts";
-import { type Database, type Store, statement, TransientError } from "../../src/store/index.ts";
+import { type Database, type Store, statement, TransientError } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../support/database.ts";
 
 const LIMIT = {

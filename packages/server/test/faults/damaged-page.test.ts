@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { SILENT } from "../../src/admin/progress.ts";
 import { checkInstallation, loadConfig, readBootstrap, signToken } from "../../src/index.ts";
-import { databasePath } from "../../src/store/index.ts";
+import { databasePath } from "../../../kernel/src/store/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { startProcess } from "../support/processes.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { loadConfig, signToken } from "../../src/index.ts";
-import { openStore, type Row, type Store } from "../../src/store/index.ts";
+import { openStore, type Row, type Store } from "../../../kernel/src/store/index.ts";
 import { readBootstrap } from "../../src/index.ts";
 import { tarOf } from "../support/catalog/archives.ts";
 import { npmFile } from "../support/catalog/catalog.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import pg from "pg";
 import { loadConfig, readBootstrap, signToken } from "../../src/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../../../kernel/src/store/index.ts";
 import { temporaryFolder } from "../support/installation.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { type Client, openClient, type Reply } from "../support/api-client.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { loadConfig, signToken } from "../../src/index.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, dropDatabase } from "../support/database.ts";
 import { type ServerProcess, startProcess } from "../support/processes.ts";
 import { digestOf, OCI_IMAGE } from "../support/registry-server.ts";

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { loadConfig } from "../../src/index.ts";
-import { type Database, openStore } from "../../src/store/index.ts";
+import { type Database, openStore } from "../../../kernel/src/store/index.ts";
 import { ENGINE } from "../support/database.ts";
 import { diceOf } from "../support/dice.ts";
 import { type Replicas, startReplicas } from "../support/replicas.ts";

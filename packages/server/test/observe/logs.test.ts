@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createLog } from "../../src/observe/index.ts";
+import { createLog } from "../../../kernel/src/observe/index.ts";
 import { startInstallation, temporaryFolder } from "../support/installation.ts";
 
 // What the log contains, and what it never contains.

@@ -356,7 +356,7 @@ test("/metrics takes only GET and HEAD, and invalid settings are named", async (
 });
 
 test("the counts of several processes are added up", async () => {
-  const { mergeSnapshots, openObservation } = await import("../../src/observe/index.ts");
+  const { mergeSnapshots, openObservation } = await import("../../../kernel/src/observe/index.ts");
   const { pino } = await import("pino");
   const workers = await Promise.all(
     [1, 2].map(() => openObservation({ tracesUrl: "", tracesSample: 1 }, pino({ level: "silent" }))),

@@ -1,5 +1,5 @@
 import { CapabilitySchema } from "@moorage/api";
-import { newUid } from "../../src/lib/uid.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
 import type { Dice } from "./dice.ts";
 import { BAD, openGatedRepo, putGateRecords } from "./gated-repo.ts";
 import { pushImage } from "./image.ts";

@@ -8,11 +8,11 @@ import {
   createSecurityTokenService,
   rotateSigningKey,
   type SecurityTokenService,
-} from "../../src/auth/index.ts";
-import type { AuditEvent } from "../../src/audit/index.ts";
-import { ANONYMOUS, type CallData, type Caller } from "../../src/core/call.ts";
-import { newUid } from "../../src/lib/uid.ts";
-import type { Database } from "../../src/store/index.ts";
+} from "../../../platform/src/auth/index.ts";
+import type { AuditEvent } from "../../../kernel/src/audit/index.ts";
+import { ANONYMOUS, type CallData, type Caller } from "../../../kernel/src/core/call.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 import { openComposition } from "./composition.ts";
 import { dropDatabase } from "./database.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { AuditDecision } from "@moorage/api";
-import { type Database, select } from "../../src/store/index.ts";
+import { type Database, select } from "../../../kernel/src/store/index.ts";
 import { ENGINE } from "./database.ts";
 import { STATE } from "./deliveries.ts";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Ecosystem } from "@moorage/api";
-import { semverKey } from "../../src/lib/versions/index.ts";
-import { addToAncestors, removeFromAncestors } from "../../src/store/index.ts";
-import { writeWords } from "../../src/libraries/artifacts/words.ts";
+import { semverKey } from "../../../kernel/src/lib/versions/index.ts";
+import { addToAncestors, removeFromAncestors } from "../../../kernel/src/store/index.ts";
+import { writeWords } from "../../../libraries/src/libraries/artifacts/words.ts";
 import type { Platform } from "./platform.ts";
 
 let made = 0;

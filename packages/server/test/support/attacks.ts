@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { ExchangeAnswer } from "../../src/auth/index.ts";
-import { Code, MoorageError } from "../../src/errors.ts";
+import type { ExchangeAnswer } from "../../../platform/src/auth/index.ts";
+import { Code, MoorageError } from "../../../kernel/src/errors.ts";
 import type { AccessHouse } from "./access.ts";
 import type { Issuer } from "./issuer.ts";
 

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { compose, type Composition, type CompositionOptions } from "../../src/boot/compose.ts";
 import { loadConfig } from "../../src/index.ts";
-import type { Database } from "../../src/store/index.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, openForWriting } from "./database.ts";
 import { UNLIMITED } from "./no-rate-limits.ts";
 

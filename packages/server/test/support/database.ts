@@ -8,7 +8,7 @@ import {
   openWriter,
   type Store,
   type StoreSettings,
-} from "../../src/store/index.ts";
+} from "../../../kernel/src/store/index.ts";
 
 // The engine under test. `npm test` runs the suites on SQLite and then, with MOORAGE_TEST_POSTGRES_URL set, on
 // PostgreSQL: every data folder has a database of its own there, named after the folder.

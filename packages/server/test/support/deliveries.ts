@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Database, Row } from "../../src/store/index.ts";
+import type { Database, Row } from "../../../kernel/src/store/index.ts";
 
 /** The numbers of DeliveryState. */
 export const STATE = { pending: 1, sending: 2, retrying: 3, delivered: 4, dead: 5 } as const;

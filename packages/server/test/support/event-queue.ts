@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { PingResponseSchema } from "@moorage/api";
-import { newUid } from "../../src/lib/uid.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
 import {
   appendEvents,
   claimDeliveries,
@@ -14,13 +14,13 @@ import {
   recordOutcomes,
   type RecordRequest,
   sequenceEvents,
-} from "../../src/events/index.ts";
-import type { Database, Row } from "../../src/store/index.ts";
+} from "../../../platform/src/events/index.ts";
+import type { Database, Row } from "../../../kernel/src/store/index.ts";
 import { openCommandWriter } from "../../src/installation/stores.ts";
-import type { Command } from "../../src/core/command.ts";
+import type { Command } from "../../../kernel/src/core/command.ts";
 import type { Writer } from "../../src/runtime/sqlite-transactor.ts";
 import { dropDatabase, openTestStore } from "./database.ts";
-import { systemCall } from "../../src/core/system-call.ts";
+import { systemCall } from "../../../kernel/src/core/system-call.ts";
 
 // The queue of events in a database of its own, used by the commands of several processes, at times that the test sets.
 

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestContext } from "node:test";
-import type { FeedFormat } from "../../src/security/records/formats.ts";
-import { readFeed } from "../../src/security/feeds/read.ts";
-import type { FeedProblem, FeedRecord } from "../../src/security/records/record.ts";
+import type { FeedFormat } from "../../../security/src/security/records/formats.ts";
+import { readFeed } from "../../../security/src/security/feeds/read.ts";
+import type { FeedProblem, FeedRecord } from "../../../security/src/security/records/record.ts";
 
 /** Writes a file into a folder that is removed after the test; returns its path. */
 export function fileOf(t: TestContext, name: string, content: string | Uint8Array): string {

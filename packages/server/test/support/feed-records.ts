@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Call } from "../../src/core/call.ts";
-import { systemCall } from "../../src/core/system-call.ts";
+import type { Call } from "../../../kernel/src/core/call.ts";
+import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
 import {
   beginImport,
@@ -8,12 +8,12 @@ import {
   putFeedRecords,
   putFeeds,
   removeFeedRecords,
-} from "../../src/security/feeds/commands.ts";
-import type { FeedDefinition } from "../../src/security/feeds/definition.ts";
-import type { FeedFormat } from "../../src/security/records/formats.ts";
-import { osvRecord } from "../../src/security/feeds/osv.ts";
-import { type FeedRecord, recordOf } from "../../src/security/records/record.ts";
-import { storedRecord } from "../../src/security/feeds/stored-record.ts";
+} from "../../../security/src/security/feeds/commands.ts";
+import type { FeedDefinition } from "../../../security/src/security/feeds/definition.ts";
+import type { FeedFormat } from "../../../security/src/security/records/formats.ts";
+import { osvRecord } from "../../../security/src/security/feeds/osv.ts";
+import { type FeedRecord, recordOf } from "../../../security/src/security/records/record.ts";
+import { storedRecord } from "../../../security/src/security/feeds/stored-record.ts";
 import type { Platform } from "./platform.ts";
 
 /** A server, or a store alone. */

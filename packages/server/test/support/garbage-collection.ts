@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { type Collected, collectGarbage } from "../../src/oci/index.ts";
+import { type Collected, collectGarbage } from "../../../registry/src/oci/index.ts";
 import { digestOf, OCI_IMAGE, OCI_INDEX, startRegistry } from "./registry-server.ts";
 
 export const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
-import { newUid } from "../../src/lib/uid.ts";
-import type { Database } from "../../src/store/index.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 
 /** A role of the whole installation with the capabilities; its uid. */
 export async function insertRole(db: Database, name: string, capabilities: number[]): Promise<string> {

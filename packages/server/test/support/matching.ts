@@ -1,13 +1,13 @@
 import type { TestContext } from "node:test";
 import { loadConfig } from "../../src/index.ts";
 import { openCommandWriter } from "../../src/installation/stores.ts";
-import { systemCall } from "../../src/core/system-call.ts";
+import { systemCall } from "../../../kernel/src/core/system-call.ts";
 import { openCall } from "../../src/runtime/open-call.ts";
-import { packageRow } from "../../src/security/catalog/rows.ts";
-import { matchChanges } from "../../src/security/findings/match-changes.ts";
-import { matchPackages } from "../../src/security/findings/match-packages.ts";
-import { restateFeeds } from "../../src/security/trusted/restate-feeds.ts";
-import { type Database, openStore, type Row, type Store } from "../../src/store/index.ts";
+import { packageRow } from "../../../security/src/security/catalog/rows.ts";
+import { matchChanges } from "../../../security/src/security/findings/match-changes.ts";
+import { matchPackages } from "../../../security/src/security/findings/match-packages.ts";
+import { restateFeeds } from "../../../security/src/security/trusted/restate-feeds.ts";
+import { type Database, openStore, type Row, type Store } from "../../../kernel/src/store/index.ts";
 import type { FeedInstallation } from "./feed-installation.ts";
 
 /** A package of an image, as its purl says; of distributions with its source package. */

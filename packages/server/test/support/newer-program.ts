@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TestContext } from "node:test";
-import { NEWEST_VERSION, type openStore, type Store } from "../../src/store/index.ts";
+import { NEWEST_VERSION, type openStore, type Store } from "../../../kernel/src/store/index.ts";
 import type { Config } from "../../src/index.ts";
 
 /** The next version of the program: the sources of today with one more migration. */

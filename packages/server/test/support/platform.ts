@@ -3,9 +3,9 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compose } from "../../src/boot/compose.ts";
-import type { Work } from "../../src/core/work.ts";
+import type { Work } from "../../../kernel/src/core/work.ts";
 import { type Bootstrap, loadConfig, readBootstrap } from "../../src/index.ts";
-import type { Database } from "../../src/store/index.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 import { databaseEnv, dropDatabase } from "./database.ts";
 import { type Grpc, openGrpc } from "./grpc.ts";
 import { checkAnswer } from "./openapi.ts";

@@ -1,7 +1,7 @@
 import { BlockReason, PolicyMode } from "@moorage/api";
-import { newUid, organizationOf } from "../../src/lib/uid.ts";
-import { ECOSYSTEMS, type EcosystemKey } from "../../src/libraries/ecosystems.ts";
-import { type Gate, gateFor } from "../../src/libraries/policies/gate.ts";
+import { newUid, organizationOf } from "../../../kernel/src/lib/uid.ts";
+import { ECOSYSTEMS, type EcosystemKey } from "../../../libraries/src/libraries/ecosystems.ts";
+import { type Gate, gateFor } from "../../../libraries/src/libraries/policies/gate.ts";
 import type { Json, Platform } from "./platform.ts";
 
 /** A new policy of the group. */

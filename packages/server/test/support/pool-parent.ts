@@ -1,6 +1,6 @@
 // A process that runs a task which never ends, for a test that kills this process: `pool-parent.ts <file>`. The task
 // writes the id of its process to the file.
-import { processPool } from "../../src/lib/process-pool/index.ts";
+import { processPool } from "../../../kernel/src/lib/process-pool/index.ts";
 
 const pool = processPool({
   module: new URL("./pool-tasks.ts", import.meta.url),

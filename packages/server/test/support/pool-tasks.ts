@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { serveTasks } from "../../src/lib/process-pool/child.ts";
+import { serveTasks } from "../../../kernel/src/lib/process-pool/child.ts";
 
 const held: Buffer[] = [];
 

@@ -1,6 +1,6 @@
 // A registry that ends at a step of a push, as by a kill, for tests. Arguments: a folder that is served already, and
 // the step. Prints its URL.
-import type { ByteSource } from "../../src/blobs/index.ts";
+import type { ByteSource } from "../../../kernel/src/blobs/index.ts";
 import { openEndpoint } from "./registry-endpoint.ts";
 
 /** Where a push is cut off: after which of the things that it leaves on the disk. */

@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
-import type { Caller } from "../../src/core/call.ts";
-import { newUid } from "../../src/lib/uid.ts";
-import type { RegistryDeps } from "../../src/oci/index.ts";
-import type { Database } from "../../src/store/index.ts";
+import type { Caller } from "../../../kernel/src/core/call.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
+import type { RegistryDeps } from "../../../registry/src/oci/index.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 import { openComposition } from "./composition.ts";
 import { insertIdentity, insertRole } from "./identities.ts";
 

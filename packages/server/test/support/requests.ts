@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { addProduct } from "./products.ts";
 import { create, type DescMessage, type DescMethod, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   AccessService,
@@ -49,9 +48,10 @@ import {
   UpstreamsService,
   VersionsService,
 } from "@moorage/api";
-import { parentOf } from "../../src/lib/uid.ts";
-import { pathOf } from "../../src/core/image-path.ts";
-import type { Database } from "../../src/store/index.ts";
+import { addProduct } from "./products.ts";
+import { parentOf } from "../../../kernel/src/lib/uid.ts";
+import { pathOf } from "../../../kernel/src/core/image-path.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 import { addDeliveries, STATE } from "./deliveries.ts";
 import { DIGEST, type Json, type Platform, TERMS_DOCUMENT } from "./platform.ts";
 import { addArtifact } from "./artifacts.ts";

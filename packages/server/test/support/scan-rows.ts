@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { newUid } from "../../src/lib/uid.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
 import type { Platform } from "./platform.ts";
 import { OCI_IMAGE, type ScannerAdapter, startAdapter, VULNERABILITIES } from "./scanner-adapter.ts";
 

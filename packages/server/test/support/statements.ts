@@ -1,7 +1,7 @@
 import { StatementSync } from "node:sqlite";
 import { CompiledQuery } from "kysely";
 import pg from "pg";
-import type { Database } from "../../src/store/index.ts";
+import type { Database } from "../../../kernel/src/store/index.ts";
 
 /** An executed statement. */
 export interface Ran {

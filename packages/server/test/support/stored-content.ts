@@ -1,7 +1,7 @@
 import { globSync, rmSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openBucket } from "../../src/blobs/s3-bucket.ts";
-import { parseS3Url } from "../../src/blobs/s3-url.ts";
+import { openBucket } from "../../../kernel/src/blobs/s3-bucket.ts";
+import { parseS3Url } from "../../../kernel/src/blobs/s3-url.ts";
 
 /** Spoils stored content behind the server's back, as a broken disk or somebody with access to the bucket does. */
 export interface StoredContent {

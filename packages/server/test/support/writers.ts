@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { commitTogether, type Work } from "../../src/store/group-commit.ts";
-import { databasePath } from "../../src/lib/database-path.ts";
-import { migrate, openReader, openWriter } from "../../src/store/open.ts";
+import { commitTogether, type Work } from "../../../kernel/src/store/group-commit.ts";
+import { databasePath } from "../../../kernel/src/lib/database-path.ts";
+import { migrate, openReader, openWriter } from "../../../kernel/src/store/open.ts";
 
 /** An empty SQLite database of the test's own, with two connections that write and one that reads. */
 export function openWriters(t: TestContext) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SyncState } from "@moorage/api";
 import { Registry } from "@moorage/api/v1/registry";
-import { newUid } from "../../src/lib/uid.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 

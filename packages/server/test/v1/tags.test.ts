@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { type DescMessage, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Registry } from "@moorage/api/v1/registry";
-import { newUid } from "../../src/lib/uid.ts";
+import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { type Answer, blamed, DIGEST, type Json, type Platform, startPlatform } from "../support/platform.ts";
 import { both } from "../support/rest-and-grpc.ts";
 

@@ -2,8 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import type { Config } from "../../config/index.ts";
-import { secretKeyFile } from "../../installation/secret-keys.ts";
+import type { Config } from "@moorage/kernel/config";
 import {
   connect,
   databasePath,
@@ -12,7 +11,8 @@ import {
   openStore,
   type Database,
   StoreError,
-} from "../../store/index.ts";
+} from "@moorage/kernel/store";
+import { secretKeyFile } from "../../installation/secret-keys.ts";
 import { blobFile, blobsBelow, copyDurably, linkOrCopy, syncFolders } from "./files.ts";
 import { BACKUP_FORMAT, type BackupManifest, writeBackup } from "./manifest.ts";
 import type { BlobRow } from "../blob-files.ts";

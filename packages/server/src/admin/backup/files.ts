@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, opendir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { errorCode } from "@moorage/kernel/lib/error-code";
 import type { BlobRow } from "../blob-files.ts";
-import { errorCode } from "../../lib/error-code.ts";
 
 // Blobs have the same paths in a backup as in a data folder; see blobs/filesystem-layout.ts.
 

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StoreError } from "../../store/index.ts";
+import { StoreError } from "@moorage/kernel/store";
 
 // A backup:
 //

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../../config/index.ts";
+import type { Config } from "@moorage/kernel/config";
+import { databasePath, migrate, openWriter, StoreError } from "@moorage/kernel/store";
 import { takeDataDir } from "../../installation/open.ts";
 import { secretKeyFile } from "../../installation/secret-keys.ts";
-import { databasePath, migrate, openWriter, StoreError } from "../../store/index.ts";
 import { blobRows, checkDatabase, inDatabase } from "./backup.ts";
 import { blobFile, copyDurably, linkOrCopy, syncFolders } from "./files.ts";
 import { type BackupManifest, readBackup } from "./manifest.ts";

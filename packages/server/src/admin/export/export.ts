@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, opendirSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import type { BlobStore } from "../../blobs/index.ts";
-import type { Config } from "../../config/index.ts";
+import type { BlobStore } from "@moorage/kernel/blobs";
+import type { Config } from "@moorage/kernel/config";
+import { forEachConcurrently } from "@moorage/kernel/lib/for-each-concurrently";
+import { NEWEST_VERSION, type Store, StoreError } from "@moorage/kernel/store";
 import { readKeyFile, secretKeyFile } from "../../installation/secret-keys.ts";
-import { NEWEST_VERSION, type Store, StoreError } from "../../store/index.ts";
-import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
 import { copyDurably, syncFolders } from "../backup/files.ts";
 import { type BlobRow, copyBlob } from "../blob-files.ts";
 import { linesOf, writeHashed } from "../json-lines.ts";

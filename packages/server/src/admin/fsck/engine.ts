@@ -1,4 +1,4 @@
-import { connect, databasePath, isDamage } from "../../store/index.ts";
+import { connect, databasePath, isDamage } from "@moorage/kernel/store";
 
 const MAX_DAMAGES = 100;
 

@@ -1,12 +1,12 @@
 import { tmpdir } from "node:os";
-import type { BlobStore } from "../../blobs/index.ts";
-import type { Config } from "../../config/index.ts";
+import type { BlobStore } from "@moorage/kernel/blobs";
+import type { Config } from "@moorage/kernel/config";
+import type { FaultyRow, RowCheck } from "@moorage/kernel/core/row-check";
+import { isDamage, type Store } from "@moorage/kernel/store";
 import { takeDataDir } from "../../installation/open.ts";
-import { isDamage, type Store } from "../../store/index.ts";
 import { type BlobFault, repairBlob, wrongBlobs } from "./blobs.ts";
 import { damagesOf } from "./engine.ts";
 import { repairManifest, wrongManifests } from "./manifests.ts";
-import type { FaultyRow, RowCheck } from "../../core/row-check.ts";
 import { ROW_CHECKS } from "./rows.ts";
 import { requireFinished } from "../../installation/marker.ts";
 import { openBlobsOf, openStoreForLongStatements, requireNewest } from "../../installation/stores.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { correctManifestSize, forgetManifest } from "../../oci/index.ts";
-import type { Database, Row, Store } from "../../store/index.ts";
+import { correctManifestSize, forgetManifest } from "@moorage/registry/oci";
+import type { Database, Row, Store } from "@moorage/kernel/store";
 import type { Report } from "../progress.ts";
 import { countOf, exportedTable, rowsOf } from "../tables.ts";
 

@@ -1,6 +1,6 @@
+import type { FaultyRow, RowCheck } from "@moorage/kernel/core/row-check";
+import { removeDescent, repairCount, repairDescent } from "@moorage/kernel/store";
 import { AREAS } from "../../areas.ts";
-import type { FaultyRow, RowCheck } from "../../core/row-check.ts";
-import { removeDescent, repairCount, repairDescent } from "../../store/index.ts";
 
 // The ancestors of every resource, from the parents of the groups; a group counts as its own ancestor.
 const DESCENT = `with recursive below (kind, uid, name, ancestor) as (

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { open } from "node:fs/promises";
-import type { BlobStore } from "../../blobs/index.ts";
-import { Code, MoorageError } from "../../errors.ts";
-import { type Store, StoreError } from "../../store/index.ts";
-import { forEachConcurrently } from "../../lib/for-each-concurrently.ts";
+import type { BlobStore } from "@moorage/kernel/blobs";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { type Store, StoreError } from "@moorage/kernel/store";
+import { forEachConcurrently } from "@moorage/kernel/lib/for-each-concurrently";
 import type { BlobRow } from "../blob-files.ts";
 import { importTable, type TableImport } from "./tables.ts";
 import { blobPath } from "../export/manifest.ts";

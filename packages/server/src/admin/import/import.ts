@@ -1,10 +1,10 @@
-import { createSecrets, isSealed, SecretError, type Secrets } from "../../lib/secrets.ts";
+import type { BlobStore } from "@moorage/kernel/blobs";
+import { type Config, settingError } from "@moorage/kernel/config";
+import { createSecrets, isSealed, SecretError, type Secrets } from "@moorage/kernel/lib/secrets";
+import { NEWEST_VERSION, type Store, StoreError } from "@moorage/kernel/store";
 import { openPageTokenKey, resealInstallation } from "../../installation/bootstrap.ts";
-import { type Config, settingError } from "../../config/index.ts";
 import { takeDataDir } from "../../installation/open.ts";
 import { readKeyFile, secretKeyFile, secretKeysOf } from "../../installation/secret-keys.ts";
-import { NEWEST_VERSION, type Store, StoreError } from "../../store/index.ts";
-import type { BlobStore } from "../../blobs/index.ts";
 import { importBlobs, leftOverBlobs, removeUploads } from "./blobs.ts";
 import { hashOf, linesOf } from "../json-lines.ts";
 import { type ExportManifest, readManifest, tablePath } from "../export/manifest.ts";

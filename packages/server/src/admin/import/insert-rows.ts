@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { Database } from "../../store/index.ts";
+import type { Database } from "@moorage/kernel/store";
 import type { ExportedTable, PlainRow } from "../tables.ts";
 
 /** Adds rows in one statement. */

@@ -1,4 +1,4 @@
-import type { Database, Store } from "../../store/index.ts";
+import type { Database, Store } from "@moorage/kernel/store";
 import { linesOf } from "../json-lines.ts";
 import { type ExportManifest, tablePath } from "../export/manifest.ts";
 import { writeMarker } from "../../installation/marker.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Store, StoreError } from "../../store/index.ts";
+import { type Store, StoreError } from "@moorage/kernel/store";
 import type { ExportManifest } from "../export/manifest.ts";
 import type { Report } from "../progress.ts";
 import { inSnapshot } from "../snapshot.ts";

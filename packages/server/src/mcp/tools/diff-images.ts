@@ -1,6 +1,6 @@
 import { ChangeKind, type Diff, DiffsService } from "@moorage/api/messages";
 import { z } from "zod";
-import { invalidArgument } from "../../errors.ts";
+import { invalidArgument } from "@moorage/kernel/errors";
 import { findRepo } from "../find-resources.ts";
 import { type ImageName, parseImageName } from "../image-names.ts";
 import { linesOf, NEXT_PAGE_TOKEN, PAGE_SIZE, PAGE_TOKEN } from "../shared-schemas.ts";

@@ -8,8 +8,8 @@ import {
   RegistryAction,
 } from "@moorage/api/messages";
 import { z } from "zod";
-import { invalidArgument, notFound } from "../../errors.ts";
-import { isUid } from "../../lib/uid.ts";
+import { invalidArgument, notFound } from "@moorage/kernel/errors";
+import { isUid } from "@moorage/kernel/lib/uid";
 import { findGroup, findRepo } from "../find-resources.ts";
 import { parseImageName } from "../image-names.ts";
 import type { CallMethod } from "../method-calls.ts";

@@ -1,7 +1,7 @@
 import { FindingsService, type ImageCoverage, TagSchema, TagsService } from "@moorage/api/messages";
 import { z } from "zod";
-import { invalidArgument, notFound } from "../../errors.ts";
-import { timestamp } from "../../lib/timestamps.ts";
+import { invalidArgument, notFound } from "@moorage/kernel/errors";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
 import { findRepo } from "../find-resources.ts";
 import { type ImageName, parseImageName, parseTime } from "../image-names.ts";
 import { counted, helpOf, STATE, stateName, uncomparedLines, UNCOVERED } from "../knowledge.ts";

@@ -1,6 +1,6 @@
 import { FindingSeverity, FindingsService, FixState } from "@moorage/api/messages";
 import { z } from "zod";
-import { timestamp } from "../../lib/timestamps.ts";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
 import { findRepo } from "../find-resources.ts";
 import { parseImageName, parseTime } from "../image-names.ts";
 import { STATE, stateName, SUMMARY, summaryLines, summaryOf, uncomparedLines } from "../knowledge.ts";

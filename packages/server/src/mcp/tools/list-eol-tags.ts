@@ -1,7 +1,7 @@
 import { EolTagsService, EolTagStatus } from "@moorage/api/messages";
 import { z } from "zod";
-import { parentOf } from "../../lib/uid.ts";
-import { timestamp } from "../../lib/timestamps.ts";
+import { parentOf } from "@moorage/kernel/lib/uid";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
 import { findGroup, pathsOf } from "../find-resources.ts";
 import { parseTime } from "../image-names.ts";
 import { linesOf, NEXT_PAGE_TOKEN, PAGE_SIZE, PAGE_TOKEN, TIME } from "../shared-schemas.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type PromoteTagsResponse, TagsService } from "@moorage/api/messages";
 import { z } from "zod";
-import { invalidArgument } from "../../errors.ts";
+import { invalidArgument } from "@moorage/kernel/errors";
 import { findRepo } from "../find-resources.ts";
 import { parseImageName } from "../image-names.ts";
 import type { CallMethod } from "../method-calls.ts";

@@ -1,7 +1,7 @@
 import { TagSchema, TagsService } from "@moorage/api/messages";
 import { z } from "zod";
-import { notFound } from "../../errors.ts";
-import { isoTime, timestamp } from "../../lib/timestamps.ts";
+import { notFound } from "@moorage/kernel/errors";
+import { isoTime, timestamp } from "@moorage/kernel/lib/timestamps";
 import { findRepo } from "../find-resources.ts";
 import { parseImageName, parseTime, requireTag } from "../image-names.ts";
 import { IMAGE, TIME, timeText } from "../shared-schemas.ts";

@@ -1,6 +1,6 @@
 import { TagsService } from "@moorage/api/messages";
 import { z } from "zod";
-import { timestamp } from "../../lib/timestamps.ts";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
 import { findRepo } from "../find-resources.ts";
 import { parseImageName, parseTime, requireTag } from "../image-names.ts";
 import { IMAGE, linesOf, NEXT_PAGE_TOKEN, PAGE_SIZE, PAGE_TOKEN, TIME, timeText } from "../shared-schemas.ts";

@@ -1,8 +1,8 @@
 import { AccessStep_Kind as Kind, AccessStep_Outcome as Outcome, Capability, RoleSchema } from "@moorage/api/messages";
-import { reaches } from "../../auth/index.ts";
-import type { Call } from "../../core/call.ts";
-import { capabilitiesOf, statedGroups } from "../../iam/index.ts";
-import { isWithin, parentOf } from "../../lib/uid.ts";
+import { reaches } from "@moorage/platform/auth";
+import type { Call } from "@moorage/kernel/core/call";
+import { capabilitiesOf, statedGroups } from "@moorage/platform/iam";
+import { isWithin, parentOf } from "@moorage/kernel/lib/uid";
 import { named, type Step } from "./answer.ts";
 
 /** A role that is given on a group, by a binding or by a mapping. */

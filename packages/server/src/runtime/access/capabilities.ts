@@ -1,6 +1,6 @@
 import { AccessStep_Kind as Kind, AccessStep_Outcome as Outcome, type Capability } from "@moorage/api/messages";
-import { holdsOn } from "../../auth/index.ts";
-import type { Call, Caller } from "../../core/call.ts";
+import { holdsOn } from "@moorage/platform/auth";
+import type { Call, Caller } from "@moorage/kernel/core/call";
 import { openCall } from "../open-call.ts";
 import { named, type Step } from "./answer.ts";
 import type { Wanted } from "./bindings.ts";

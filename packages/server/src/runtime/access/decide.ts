@@ -1,13 +1,13 @@
 import { AccessStep_Kind as Kind, type Access, GroupInvitesService, Transaction } from "@moorage/api/messages";
-import { authorize, requestAbout, resourceExists } from "../../auth/index.ts";
-import type { Call } from "../../core/call.ts";
-import type { ServiceContext } from "../../core/service.ts";
-import { Code, MoorageError, notFound, permissionDenied } from "../../errors.ts";
-import { requireTerms, requireWholeToken } from "../../iam/index.ts";
-import { isWithin } from "../../lib/uid.ts";
-import { type Attempt, attemptAction, type AttemptDeps } from "../../oci/index.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import type { ServiceContext } from "@moorage/kernel/core/service";
+import { Code, MoorageError, notFound, permissionDenied } from "@moorage/kernel/errors";
+import { isWithin } from "@moorage/kernel/lib/uid";
+import { authorize, requestAbout, resourceExists } from "@moorage/platform/auth";
+import { requireTerms, requireWholeToken } from "@moorage/platform/iam";
+import { type Attempt, attemptAction, type AttemptDeps } from "@moorage/registry/oci";
+import { requireFeedReader } from "@moorage/security/security";
 import { requireOperator } from "../../operations/operator.ts";
-import { requireFeedReader } from "../../security/index.ts";
 import { isOfInstallation } from "../of-installation.ts";
 import { type ActionQuestion, type KnownMethod, type MethodQuestion, singleName } from "./question.ts";
 

@@ -1,8 +1,8 @@
 import { AccessReason, AccessStep_Kind as Kind, type Capability } from "@moorage/api/messages";
-import { reaches } from "../../auth/index.ts";
-import type { Caller } from "../../core/call.ts";
-import { Code } from "../../errors.ts";
-import { isWithin, parentOf } from "../../lib/uid.ts";
+import { reaches } from "@moorage/platform/auth";
+import type { Caller } from "@moorage/kernel/core/call";
+import { Code } from "@moorage/kernel/errors";
+import { isWithin, parentOf } from "@moorage/kernel/lib/uid";
 import { type Failure, named, type Remedy } from "./answer.ts";
 import type { Holding } from "./capabilities.ts";
 import type { Decision } from "./decide.ts";

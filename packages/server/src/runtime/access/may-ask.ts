@@ -1,8 +1,8 @@
 import { Capability, IdentitySchema, PersonalTokenSchema, SessionSchema } from "@moorage/api/messages";
-import { holdsOn, resourceExists } from "../../auth/index.ts";
-import type { Call } from "../../core/call.ts";
-import { invalidArgument, notFound, permissionDenied } from "../../errors.ts";
-import { isWithin } from "../../lib/uid.ts";
+import { holdsOn, resourceExists } from "@moorage/platform/auth";
+import type { Call } from "@moorage/kernel/core/call";
+import { invalidArgument, notFound, permissionDenied } from "@moorage/kernel/errors";
+import { isWithin } from "@moorage/kernel/lib/uid";
 import { aboutOf, type Question } from "./question.ts";
 
 const NEEDED = Capability.CAP_IAM_ROLE_BINDINGS_LIST;

@@ -12,12 +12,12 @@ import {
   TagSchema,
   type Transaction,
 } from "@moorage/api/messages";
-import type { Call } from "../../core/call.ts";
-import { pathOf, type Resolved, resolveRepository } from "../../core/image-path.ts";
-import { invalidArgument, type MoorageError, notFound } from "../../errors.ts";
-import { isUid, parentOf } from "../../lib/uid.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import { pathOf, type Resolved, resolveRepository } from "@moorage/kernel/core/image-path";
+import { invalidArgument, type MoorageError, notFound } from "@moorage/kernel/errors";
+import { isUid, parentOf } from "@moorage/kernel/lib/uid";
+import { type AttemptedAction, isDigest, isRepositoryName, isTag } from "@moorage/registry/oci";
 import { isOfInstallation } from "../of-installation.ts";
-import { type AttemptedAction, isDigest, isRepositoryName, isTag } from "../../oci/index.ts";
 
 /** A method of the API, as the table of methods has it. */
 export interface KnownMethod {

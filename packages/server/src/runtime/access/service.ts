@@ -1,9 +1,9 @@
 import { AccessReason, type AccessService, ExplainAccessRequestSchema } from "@moorage/api/messages";
-import { validate } from "../../aip/validate.ts";
-import type { Call } from "../../core/call.ts";
-import type { Service, ServiceContext } from "../../core/service.ts";
-import { basicNeeds, furtherNeeds, isFreeToPull } from "../../oci/index.ts";
-import { createPullGate } from "../../security/index.ts";
+import { validate } from "@moorage/kernel/aip/validate";
+import type { Call } from "@moorage/kernel/core/call";
+import type { Service, ServiceContext } from "@moorage/kernel/core/service";
+import { basicNeeds, furtherNeeds, isFreeToPull } from "@moorage/registry/oci";
+import { createPullGate } from "@moorage/security/security";
 import { openCall } from "../open-call.ts";
 import { requireMayAsk } from "./may-ask.ts";
 import { givenSteps, type Wanted } from "./bindings.ts";

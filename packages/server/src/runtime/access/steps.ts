@@ -1,6 +1,6 @@
 import { AccessStep_Kind as Kind, AccessStep_Outcome as Outcome } from "@moorage/api/messages";
-import { camelCase } from "../../aip/order.ts";
-import { Code } from "../../errors.ts";
+import { camelCase } from "@moorage/kernel/aip/order";
+import { Code } from "@moorage/kernel/errors";
 import { named, type Step } from "./answer.ts";
 import type { Decision } from "./decide.ts";
 import { isOfInstallation } from "../of-installation.ts";

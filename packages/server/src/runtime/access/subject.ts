@@ -6,11 +6,11 @@ import {
   type ExplainAccessRequest,
   type ExternalClaims,
 } from "@moorage/api/messages";
-import { capabilityOf, membership, rejectionMessage, supposeExchange, usableIdentity } from "../../auth/index.ts";
-import { ANONYMOUS, type Call, type Caller } from "../../core/call.ts";
-import { Code, type FieldViolation, invalidArgument, MoorageError } from "../../errors.ts";
-import { isObject, parseJson } from "../../lib/json.ts";
-import { isUid } from "../../lib/uid.ts";
+import { capabilityOf, membership, rejectionMessage, supposeExchange, usableIdentity } from "@moorage/platform/auth";
+import { ANONYMOUS, type Call, type Caller } from "@moorage/kernel/core/call";
+import { Code, type FieldViolation, invalidArgument, MoorageError } from "@moorage/kernel/errors";
+import { isObject, parseJson } from "@moorage/kernel/lib/json";
+import { isUid } from "@moorage/kernel/lib/uid";
 import { requireSeen, seesIdentity } from "./may-ask.ts";
 import type { Failure, Step } from "./answer.ts";
 

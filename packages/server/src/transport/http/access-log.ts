@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import type { Logger } from "pino";
-import type { Observed, ObservedHead } from "../../core/observer.ts";
+import type { Observed, ObservedHead } from "@moorage/kernel/core/observer";
 
 /** An answer under way: a response, or a stream, whose status is in the headers it has sent. */
 interface Answer {

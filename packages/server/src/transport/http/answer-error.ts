@@ -1,6 +1,6 @@
-import { type Response, writeHead } from "../../core/http.ts";
+import { type Response, writeHead } from "@moorage/kernel/core/http";
+import { type MoorageError, Code } from "@moorage/kernel/errors";
 import { httpStatus, statusJson } from "../status.ts";
-import { type MoorageError, Code } from "../../errors.ts";
 
 /** The parts of a request that every answer needs. */
 export interface AnswerContext {

@@ -1,5 +1,5 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import type { Request, RequestData } from "../../core/http.ts";
+import type { Request, RequestData } from "@moorage/kernel/core/http";
 
 /**
  * Limits how long a body may take to arrive before its sender is authenticated: `late` is called then. Afterwards

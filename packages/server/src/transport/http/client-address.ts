@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { variableOf } from "../../config/index.ts";
-import { networks, peerAddress } from "../../lib/network.ts";
+import { variableOf } from "@moorage/kernel/config";
+import { networks, peerAddress } from "@moorage/kernel/lib/network";
 
 /** The client's address of a request, from its socket's address and its X-Forwarded-For header. */
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;

@@ -1,4 +1,4 @@
-import { networkOf } from "../../lib/network.ts";
+import { networkOf } from "@moorage/kernel/lib/network";
 
 export interface ConnectionLimits {
   /** Connections of the port in all. */

@@ -1,4 +1,4 @@
-import { awaitContinue, type Request, type Response } from "../../core/http.ts";
+import { awaitContinue, type Request, type Response } from "@moorage/kernel/core/http";
 import { announcesBody } from "./body-deadline.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { answerPage, escaped, type Page } from "../../auth/index.ts";
-import type { Addresses } from "../../core/addresses.ts";
-import type { RequestHandler } from "../../core/http.ts";
+import { answerPage, escaped, type Page } from "@moorage/platform/auth";
+import type { Addresses } from "@moorage/kernel/core/addresses";
+import type { RequestHandler } from "@moorage/kernel/core/http";
 import { accepts } from "./accepts.ts";
 
 export interface HomeOptions {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
-import { Code, MoorageError } from "../../errors.ts";
+import type { Request, Response } from "@moorage/kernel/core/http";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import type { Awaitable } from "@moorage/kernel/lib/awaitable";
 import { continueWhenRead } from "./expect.ts";
 import type { PortLimits } from "./limits.ts";
 import { statusJson } from "../status.ts";
-import type { Request, Response } from "../../core/http.ts";
-import type { Awaitable } from "../../lib/awaitable.ts";
 
 // An `import` of the module reads all of its exports, and some of them load Node's HTTP client with its WebSockets.
 const { createServer } = process.getBuiltinModule("node:http");

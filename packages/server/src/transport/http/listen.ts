@@ -11,8 +11,8 @@ import {
 } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import type { Request, Response } from "../../core/http.ts";
-import { attempt, type Awaitable } from "../../lib/awaitable.ts";
+import type { Request, Response } from "@moorage/kernel/core/http";
+import { attempt, type Awaitable } from "@moorage/kernel/lib/awaitable";
 import type { TakeConnection } from "./connections.ts";
 import { continueWhenRead } from "./expect.ts";
 import { http1, type Handler } from "./http1.ts";

@@ -1,4 +1,4 @@
-import type { Request, Response } from "../../core/http.ts";
+import type { Request, Response } from "@moorage/kernel/core/http";
 
 export interface MetricsEndpointOptions {
   /** Whether a client with this address may read the metrics. */

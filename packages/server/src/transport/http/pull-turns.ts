@@ -1,6 +1,6 @@
-import type { Turn } from "../../core/http.ts";
-import { Code, MoorageError } from "../../errors.ts";
-import { createFairQueue, type FairQueue, type QueueProblem } from "../../lib/fair-queue.ts";
+import type { Turn } from "@moorage/kernel/core/http";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { createFairQueue, type FairQueue, type QueueProblem } from "@moorage/kernel/lib/fair-queue";
 
 /**
  * The queue of pulls. They are not limited by count: a cluster that starts has all its nodes pull together. Under load

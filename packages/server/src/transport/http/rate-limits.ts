@@ -1,8 +1,8 @@
-import type { Clock } from "../../lib/clock.ts";
-import { createLru } from "../../lib/lru.ts";
-import { networkOf } from "../../lib/network.ts";
-import { createRateLimiter, type RateLimit } from "../../lib/rate-limit.ts";
-import { Code, MoorageError } from "../../errors.ts";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { createLru } from "@moorage/kernel/lib/lru";
+import { networkOf } from "@moorage/kernel/lib/network";
+import { createRateLimiter, type RateLimit } from "@moorage/kernel/lib/rate-limit";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 
 /**
  * Applies the rate limits: by the client's address before anything else, by identity once that is known. Pulls with

@@ -1,5 +1,5 @@
-import type { Request, Response } from "../../core/http.ts";
-import { Code, MoorageError } from "../../errors.ts";
+import type { Request, Response } from "@moorage/kernel/core/http";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { answerErrors } from "./send-error.ts";
 
 /** Whether the request only reads. Answers others with 405. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Logger } from "pino";
-import { Code, invalidArgument, MoorageError, unauthenticated } from "../../errors.ts";
-import { attempt, type Awaitable, lastly } from "../../lib/awaitable.ts";
-import type { Request, RequestData, RequestHandler, Response } from "../../core/http.ts";
-import type { Observed, ObservedHead, RequestObserver } from "../../core/observer.ts";
+import { Code, invalidArgument, MoorageError, unauthenticated } from "@moorage/kernel/errors";
+import { attempt, type Awaitable, lastly } from "@moorage/kernel/lib/awaitable";
+import type { Request, RequestData, RequestHandler, Response } from "@moorage/kernel/core/http";
+import type { Observed, ObservedHead, RequestObserver } from "@moorage/kernel/core/observer";
 import { logWhenDone } from "./access-log.ts";
 import { awaitsBody, cutStream, limitBody } from "./body-deadline.ts";
 import type { ClientAddress } from "./client-address.ts";

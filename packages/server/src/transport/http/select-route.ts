@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import type { Request, RequestData, RequestHandler } from "../../core/http.ts";
+import type { Request, RequestData, RequestHandler } from "@moorage/kernel/core/http";
 
 /** The handlers of the port, each with the requests that it takes. */
 export interface Handlers {

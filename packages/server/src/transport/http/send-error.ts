@@ -1,5 +1,5 @@
+import type { Response } from "@moorage/kernel/core/http";
 import { asMoorageError, type ErrorLog } from "../status.ts";
-import type { Response } from "../../core/http.ts";
 import { answerError } from "./answer-error.ts";
 
 /**

@@ -24,7 +24,7 @@ import { http } from "@moorage/api/gen/google/api/annotations_pb";
 import { COMMENTS } from "@moorage/api/gen/moorage/comments";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import { isUpdatable } from "../../lib/protojson/fields.ts";
+import { isUpdatable } from "@moorage/kernel/lib/protojson/fields";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { openApiDocument } from "./document.ts";
 

@@ -2,12 +2,12 @@ import { type DescField, type DescMessage, type DescMethod, type DescService, ge
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { access as accessOption, CapabilitySchema } from "@moorage/api/messages";
 import { FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
-import { isV1 } from "../../core/api-version.ts";
-import { camelCase } from "../../aip/order.ts";
-import { orderOf } from "../../aip/list.ts";
-import { DEFAULT_PAGE_SIZE } from "../../aip/page-query.ts";
-import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
-import type { Code } from "../../errors.ts";
+import { isV1 } from "@moorage/kernel/core/api-version";
+import { camelCase } from "@moorage/kernel/aip/order";
+import { orderOf } from "@moorage/kernel/aip/list";
+import { DEFAULT_PAGE_SIZE } from "@moorage/kernel/aip/page-query";
+import { isWellKnown } from "@moorage/kernel/lib/protojson/write-wellknown";
+import type { Code } from "@moorage/kernel/errors";
 import { type Binding, bindingsOf } from "../rest/routes.ts";
 import { bodyExample, maskExample } from "./examples.ts";
 import { ERROR_RESPONSES, ERROR_SCHEMAS, errorResponses, withHeadLimit } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { Code } from "../../errors.ts";
+import { Code } from "@moorage/kernel/errors";
 import { httpStatus } from "../status.ts";
 import type { Schema } from "./schemas.ts";
 

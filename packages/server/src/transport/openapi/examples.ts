@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescMethod } from "@bufbuild/protobuf";
-import { isInputOnly, isUpdatable } from "../../lib/protojson/fields.ts";
+import { isInputOnly, isUpdatable } from "@moorage/kernel/lib/protojson/fields";
 
 const ORGANIZATION = "b7f1c3d95a2e48066d1f0a9c4e3b2d7158f6a0c9";
 const GROUP = `${ORGANIZATION}/5d2c91e07b3fa846`;

@@ -1,8 +1,8 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { rule as ruleOption } from "@moorage/api/messages";
 import { field_behavior as behaviorOption, FieldBehavior } from "@moorage/api/gen/google/api/field_behavior_pb";
-import { isV1 } from "../../core/api-version.ts";
-import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
+import { isV1 } from "@moorage/kernel/core/api-version";
+import { isWellKnown } from "@moorage/kernel/lib/protojson/write-wellknown";
 
 const INTEGER = "^-?(?:0|[1-9][0-9]{0,18})$";
 const COUNT = "^(?:0|[1-9][0-9]{0,18})$";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Request, Response } from "@moorage/kernel/core/http";
 import { onlyReads } from "../http/reads-only.ts";
 import type { answerErrors } from "../http/send-error.ts";
-import type { Request, Response } from "../../core/http.ts";
 
 /** The content that a path always answers. */
 export interface Content {

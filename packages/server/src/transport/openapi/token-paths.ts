@@ -1,4 +1,4 @@
-import type { Code } from "../../errors.ts";
+import type { Code } from "@moorage/kernel/errors";
 import { errorResponses } from "./errors.ts";
 import type { Schema } from "./schemas.ts";
 

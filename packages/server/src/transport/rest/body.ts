@@ -1,6 +1,6 @@
-import { type FieldViolation, invalidArgument } from "../../errors.ts";
-import { type BodyProblem, readBody, type Request } from "../../core/http.ts";
-import { hasMoreValues } from "../../lib/json.ts";
+import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { type BodyProblem, readBody, type Request } from "@moorage/kernel/core/http";
+import { hasMoreValues } from "@moorage/kernel/lib/json";
 import { MAX_MESSAGE_VALUES } from "../http/limits.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
-import { type Fields, fieldNamed, getField, setField, violate } from "../../lib/protojson/fields.ts";
-import { type FieldViolation, invalidArgument } from "../../errors.ts";
-import { fieldReader, jsonReader } from "../../lib/protojson/read.ts";
-import { selectionOf } from "../../lib/protojson/field-mask.ts";
+import { type Fields, fieldNamed, getField, setField, violate } from "@moorage/kernel/lib/protojson/fields";
+import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { fieldReader, jsonReader } from "@moorage/kernel/lib/protojson/read";
+import { selectionOf } from "@moorage/kernel/lib/protojson/field-mask";
 import { compileQuery } from "./query.ts";
 import type { Binding } from "./routes.ts";
 

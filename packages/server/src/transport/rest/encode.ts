@@ -1,8 +1,8 @@
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { isV1 } from "../../core/api-version.ts";
-import { isStored, type Stored } from "../../core/stored-answer.ts";
-import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
+import { isV1 } from "@moorage/kernel/core/api-version";
+import { isStored, type Stored } from "@moorage/kernel/core/stored-answer";
+import { jsonWriter, V1_ANSWER } from "@moorage/kernel/lib/protojson/write";
 import { writeStored } from "./stored-json.ts";
 
 /** The function that writes the method's answers as JSON; an empty text where there is no body. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { request as http1Request } from "node:http";
 import { connect } from "node:http2";
 import { after, before, test } from "node:test";
-import { clockOf } from "../../lib/clock.ts";
+import { clockOf } from "@moorage/kernel/lib/clock";
 import { create, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import {
@@ -21,8 +21,8 @@ import {
   type UpdateRepoRequest,
 } from "@moorage/api";
 import fc from "fast-check";
-import type { CallData, Caller } from "../../core/call.ts";
-import { type Code, MoorageError, unauthenticated } from "../../errors.ts";
+import type { CallData, Caller } from "@moorage/kernel/core/call";
+import { type Code, MoorageError, unauthenticated } from "@moorage/kernel/errors";
 import { listen, type Listening } from "../http/listen.ts";
 import { createPipeline } from "../../runtime/pipeline.ts";
 import { restHandler } from "./handler.ts";

@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import type { Streamed } from "../../core/streamed-answer.ts";
-import { isWritten, type Written } from "../../core/written-answer.ts";
-import { jsonWriter, V1_ANSWER } from "../../lib/protojson/write.ts";
+import type { Streamed } from "@moorage/kernel/core/streamed-answer";
+import { isWritten, type Written } from "@moorage/kernel/core/written-answer";
+import { jsonWriter, V1_ANSWER } from "@moorage/kernel/lib/protojson/write";
 import { steps } from "../steps.ts";
 
 /** A list as JSON, in pieces, each made when the one before was taken. As in v1, an empty list is left out. */

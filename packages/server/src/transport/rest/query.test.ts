@@ -13,8 +13,8 @@ import {
   UpdateRepoRequestSchema,
 } from "@moorage/api";
 import fc from "fast-check";
-import type { Fields } from "../../lib/protojson/fields.ts";
-import type { FieldViolation } from "../../errors.ts";
+import type { Fields } from "@moorage/kernel/lib/protojson/fields";
+import type { FieldViolation } from "@moorage/kernel/errors";
 import { compileQuery } from "./query.ts";
 
 function read(

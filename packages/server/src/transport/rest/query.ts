@@ -1,9 +1,9 @@
 import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { type Fields, getField, setField, shown, violate } from "../../lib/protojson/fields.ts";
-import { isWellKnown } from "../../lib/protojson/write-wellknown.ts";
-import type { FieldViolation } from "../../errors.ts";
-import { elementReader, fieldReader } from "../../lib/protojson/read.ts";
-import type { Read } from "../../lib/protojson/read-scalars.ts";
+import { type Fields, getField, setField, shown, violate } from "@moorage/kernel/lib/protojson/fields";
+import { isWellKnown } from "@moorage/kernel/lib/protojson/write-wellknown";
+import type { FieldViolation } from "@moorage/kernel/errors";
+import { elementReader, fieldReader } from "@moorage/kernel/lib/protojson/read";
+import type { Read } from "@moorage/kernel/lib/protojson/read-scalars";
 
 /** Fills the message from a query string (without its `?`) and adds what is wrong to `bad`. */
 export type ReadQuery = (query: string, message: Fields, bad: FieldViolation[]) => void;

@@ -1,7 +1,7 @@
 import { type DescMethodUnary, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import { http as httpOption } from "@moorage/api/gen/google/api/annotations_pb";
 import type { HttpRule } from "@moorage/api/gen/google/api/http_pb";
-import { isUnary } from "../../core/method-kinds.ts";
+import { isUnary } from "@moorage/kernel/core/method-kinds";
 import { bySpecificity, matchTemplate, parseTemplate, type Template } from "./path-template.ts";
 
 /** An HTTP verb and path by which a method can be called. */

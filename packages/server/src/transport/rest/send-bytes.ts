@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { type Response, writeHead } from "../../core/http.ts";
-import type { Written } from "../../core/written-answer.ts";
+import { type Response, writeHead } from "@moorage/kernel/core/http";
+import type { Written } from "@moorage/kernel/core/written-answer";
 import { steps } from "../steps.ts";
 import { okHeaders } from "./send.ts";
 import type { AnswerContext } from "../http/answer-error.ts";

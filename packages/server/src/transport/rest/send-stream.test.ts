@@ -7,8 +7,8 @@ import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { type Tag, TagListSchema, TagSchema } from "@moorage/api/v1/registry";
-import type { Request, Response } from "../../core/http.ts";
-import { streamed } from "../../core/streamed-answer.ts";
+import type { Request, Response } from "@moorage/kernel/core/http";
+import { streamed } from "@moorage/kernel/core/streamed-answer";
 import { answerStreamed } from "./send-stream.ts";
 
 const PART = 1000;

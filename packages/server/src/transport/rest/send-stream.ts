@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { type Response, writeHead } from "../../core/http.ts";
-import type { Streamed } from "../../core/streamed-answer.ts";
+import { type Response, writeHead } from "@moorage/kernel/core/http";
+import type { Streamed } from "@moorage/kernel/core/streamed-answer";
 import type { ErrorLog } from "../status.ts";
 import { listJson } from "./list-json.ts";
 import type { AnswerContext } from "../http/answer-error.ts";

@@ -1,6 +1,6 @@
-import { matchesEtag } from "../../lib/etags.ts";
+import { type Response, writeHead } from "@moorage/kernel/core/http";
+import { matchesEtag } from "@moorage/kernel/lib/etags";
 import type { Answered } from "../../runtime/response-cache.ts";
-import { type Response, writeHead } from "../../core/http.ts";
 import { type AnswerContext, write } from "../http/answer-error.ts";
 
 /**

@@ -19,8 +19,8 @@ import {
   type Stored,
   storedPage,
   storedRow,
-} from "../../core/stored-answer.ts";
-import { jsonWriter } from "../../lib/protojson/write.ts";
+} from "@moorage/kernel/core/stored-answer";
+import { jsonWriter } from "@moorage/kernel/lib/protojson/write";
 import { writeStored } from "./stored-json.ts";
 
 // The JSON written from stored rows must be the JSON written from their messages, byte for byte.

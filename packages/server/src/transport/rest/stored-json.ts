@@ -1,5 +1,5 @@
 import { create, type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
-import type { Fields } from "../../lib/protojson/fields.ts";
+import type { Fields } from "@moorage/kernel/lib/protojson/fields";
 import {
   compileField,
   jsonWriter,
@@ -8,9 +8,9 @@ import {
   plainWriter,
   type Write,
   type WriteField,
-} from "../../lib/protojson/write.ts";
-import { writeTime } from "../../lib/protojson/write-wellknown.ts";
-import type { Stored } from "../../core/stored-answer.ts";
+} from "@moorage/kernel/lib/protojson/write";
+import { writeTime } from "@moorage/kernel/lib/protojson/write-wellknown";
+import type { Stored } from "@moorage/kernel/core/stored-answer";
 
 type Layout = Stored["layout"];
 type Cells = Stored["rows"][number];

@@ -5,7 +5,7 @@ import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import { aliasedName, OWN_PREFIX } from "../../core/aliased-name.ts";
+import { aliasedName, OWN_PREFIX } from "@moorage/kernel/core/aliased-name";
 
 /**
  * The services under an alias, with the files that a client needs to call them by reflection: copies of ours whose

@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 
 export interface StreamedOptions {
   /** Aborted when the caller disconnects or its deadline passes. */

@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { hasMoreValues } from "../../lib/json.ts";
-import { hasMoreFields } from "../../lib/protobuf-size.ts";
+import { hasMoreValues } from "@moorage/kernel/lib/json";
+import { hasMoreFields } from "@moorage/kernel/lib/protobuf-size";
 import { MAX_MESSAGE_VALUES } from "../http/limits.ts";
 import { PREFIX_BYTES } from "./grpc-body.ts";
 import { encodingOf } from "./grpc-encoding.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { type Tag, TagListSchema, TagSchema } from "@moorage/api/v1/registry";
-import { type Streamed, streamed } from "../../core/streamed-answer.ts";
-import { Code, MoorageError } from "../../errors.ts";
+import { type Streamed, streamed } from "@moorage/kernel/core/streamed-answer";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import { listEncoder } from "./encoded-list.ts";
 
 const PART = 100;

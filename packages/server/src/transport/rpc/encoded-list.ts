@@ -1,8 +1,8 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { Code, MoorageError } from "../../errors.ts";
-import type { Streamed } from "../../core/streamed-answer.ts";
-import { isWritten } from "../../core/written-answer.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import type { Streamed } from "@moorage/kernel/core/streamed-answer";
+import { isWritten } from "@moorage/kernel/core/written-answer";
 
 /** A list as the bytes of one message, in pieces. `release` gives its memory back; called once, when it is sent. */
 export interface EncodedList {

@@ -4,8 +4,8 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { CodeSchema } from "@moorage/api/gen/google/rpc/code_pb";
 import { ErrorInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
-import { Code } from "../../errors.ts";
-import type { MoorageError } from "../../errors.ts";
+import { Code } from "@moorage/kernel/errors";
+import type { MoorageError } from "@moorage/kernel/errors";
 import { areaOf, errorDetails } from "../status.ts";
 
 /**

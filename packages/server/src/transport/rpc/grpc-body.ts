@@ -1,4 +1,4 @@
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import { MAX_MESSAGE_VALUES } from "../http/limits.ts";
 
 /** One message as received: a flag, its length, its bytes. Source: gRPC over HTTP/2, Length-Prefixed-Message. */

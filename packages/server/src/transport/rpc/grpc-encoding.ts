@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, gunzip, gzip } from "node:zlib";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import { tooLarge } from "./grpc-body.ts";
 
 /** A way to compress messages. Source: gRPC's compression.md. */

@@ -4,8 +4,8 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import { ErrorInfoSchema } from "@moorage/api/gen/google/rpc/error_details_pb";
 import { StatusSchema } from "@moorage/api/gen/google/rpc/status_pb";
 import type { Status } from "@moorage/api/gen/google/rpc/status_pb";
-import { Code } from "../../errors.ts";
-import type { MoorageError } from "../../errors.ts";
+import { Code } from "@moorage/kernel/errors";
+import type { MoorageError } from "@moorage/kernel/errors";
 import { toStatus } from "../status.ts";
 
 /** DEADLINE_EXCEEDED, which no service throws. */

@@ -1,4 +1,4 @@
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import { MAX_DEADLINE_MS } from "../http/limits.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };

@@ -2,13 +2,13 @@ import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "nod
 import { Readable } from "node:stream";
 import { pipeline as piped } from "node:stream/promises";
 import { type DescMethodUnary, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { messageOf } from "@moorage/kernel/core/stored-answer";
+import { isStreamed } from "@moorage/kernel/core/streamed-answer";
+import { isWritten } from "@moorage/kernel/core/written-answer";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { hasMoreFields } from "@moorage/kernel/lib/protobuf-size";
 import { packed, unpacked } from "../../runtime/latin1.ts";
 import type { UnaryCodec } from "../../runtime/pipeline.ts";
-import { messageOf } from "../../core/stored-answer.ts";
-import { isStreamed } from "../../core/streamed-answer.ts";
-import { isWritten } from "../../core/written-answer.ts";
-import { Code, MoorageError } from "../../errors.ts";
-import { hasMoreFields } from "../../lib/protobuf-size.ts";
 import { isCacheable } from "../../runtime/response-cache.ts";
 import { type EncodedList, listEncoder } from "./encoded-list.ts";
 import { type Envelope, envelope, enveloped, tooManyValues, UnaryBody } from "./grpc-body.ts";

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http2";
+import type { Request, RequestHandler } from "@moorage/kernel/core/http";
+import { isUnary } from "@moorage/kernel/core/method-kinds";
 import { grpcUnary, isBinaryGrpc } from "./grpc.ts";
 import type { AnswerStream } from "../http/select-route.ts";
-import type { Request, RequestHandler } from "../../core/http.ts";
-import { isUnary } from "../../core/method-kinds.ts";
 import { serviceOf, trueNamesOf, servedNames } from "./names.ts";
 import type { RpcHandlerOptions } from "./options.ts";
 

@@ -5,7 +5,7 @@ import {
   HealthCheckResponseSchema,
 } from "@moorage/api/gen/health/v1/health_pb";
 import type { Health } from "@moorage/api/gen/health/v1/health_pb";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 
 const LOOK_EVERY_MS = 1_000;
 

@@ -5,7 +5,7 @@ import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import { otherNamesOf } from "../../lib/protojson/read-scalars.ts";
+import { otherNamesOf } from "@moorage/kernel/lib/protojson/read-scalars";
 
 // A descriptor takes no other name; the dotted names of capabilities are refused by Connect's JSON, not dropped.
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;

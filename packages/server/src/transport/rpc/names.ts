@@ -2,8 +2,8 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Health } from "@moorage/api/gen/health/v1/health_pb";
 import { ServerReflection } from "@moorage/api/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
-import { aliasedName, OWN_PREFIX } from "../../core/aliased-name.ts";
-import type { Request } from "../../core/http.ts";
+import { aliasedName, OWN_PREFIX } from "@moorage/kernel/core/aliased-name";
+import type { Request } from "@moorage/kernel/core/http";
 
 // The version is what comes before the service's own name; an alias may have a part `v2` as well.
 const BETA_OF = /\.v2\.([^.]+)$/;

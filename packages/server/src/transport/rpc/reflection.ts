@@ -12,7 +12,7 @@ import {
   ServerReflectionResponseSchema as AlphaResponseSchema,
 } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
 import type { ServerReflection as AlphaReflection } from "@moorage/api/gen/grpc/reflection/v1alpha/reflection_pb";
-import { Code } from "../../errors.ts";
+import { Code } from "@moorage/kernel/errors";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 

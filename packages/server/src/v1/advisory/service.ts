@@ -23,7 +23,7 @@ import {
   SeveritySchema,
   VulnerabilityMetadataSchema,
 } from "@moorage/api/v1/advisory";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { Method } from "../../runtime/methods.ts";
 import { mapping, nested, sameNumbers } from "../mapping.ts";
 import { translated } from "../service.ts";

@@ -1,7 +1,7 @@
 import { CapabilitySchema, other_name, RoleSchema as V2Role, RolesService, v1_name } from "@moorage/api/messages";
 import { RoleListSchema, Roles, RoleSchema } from "@moorage/api/v1/iam";
 import { getOption } from "@bufbuild/protobuf";
-import { capabilityOf } from "../../auth/index.ts";
+import { capabilityOf } from "@moorage/platform/auth";
 import type { Method } from "../../runtime/methods.ts";
 import { type Converted, mapping } from "../mapping.ts";
 import { translated } from "../service.ts";

@@ -1,6 +1,6 @@
 import { GroupsService, TermsAcceptanceSchema, TermsService } from "@moorage/api/messages";
 import { Terms, TermsDocumentStatusSchema, TermsListSchema } from "@moorage/api/v1/iam";
-import { isStreamed } from "../../core/streamed-answer.ts";
+import { isStreamed } from "@moorage/kernel/core/streamed-answer";
 import type { Method } from "../../runtime/methods.ts";
 import { mapping } from "../mapping.ts";
 import { translated } from "../service.ts";

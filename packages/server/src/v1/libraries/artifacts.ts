@@ -16,7 +16,7 @@ import {
   ArtifactVersionSchema,
   GetArtifactCountResponse_CountSchema,
 } from "@moorage/api/v1/libraries";
-import { Code, MoorageError } from "../../errors.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { Method } from "../../runtime/methods.ts";
 import { type Converted, mapping, sameNumbers, V1_ONLY } from "../mapping.ts";
 import { translated } from "../service.ts";

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { GetSizeRequestSchema, ImagesService } from "@moorage/api/messages";
 import { ImageConfig_ExposedPortSchema, ImageConfig_VolumeSchema, Registry } from "@moorage/api/v1/registry";
-import { validate } from "../../aip/validate.ts";
-import type { ServiceContext } from "../../core/service.ts";
-import { imageFor, runConfigOf } from "../../registry/index.ts";
+import { validate } from "@moorage/kernel/aip/validate";
+import type { ServiceContext } from "@moorage/kernel/core/service";
+import { imageFor, runConfigOf } from "@moorage/registry/registry";
 import { reading, type Translation } from "../service.ts";
 
 const { getArchitectures, getSize } = ImagesService.method;

@@ -1,6 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { timestamp } from "../../lib/timestamps.ts";
-import type { Database } from "../../store/index.ts";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
+import type { Database } from "@moorage/kernel/store";
 
 /** When the image was last pushed to the repo, as the field that v1 has for when it was seen. */
 export async function lastSeen(tx: Database, repo: string, digest: string): Promise<{ lastSeen?: Timestamp }> {

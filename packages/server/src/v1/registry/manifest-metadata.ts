@@ -7,11 +7,11 @@ import {
   ManifestMetadataSchema,
   Registry,
 } from "@moorage/api/v1/registry";
-import { violationsOf } from "../../aip/validate.ts";
-import { type FieldViolation, invalidArgument } from "../../errors.ts";
-import { timestamp } from "../../lib/timestamps.ts";
-import { repos } from "../../registry/index.ts";
-import { type ImagePackages, packageFacts } from "../../security/index.ts";
+import { violationsOf } from "@moorage/kernel/aip/validate";
+import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
+import { repos } from "@moorage/registry/registry";
+import { type ImagePackages, packageFacts } from "@moorage/security/security";
 import { reading, type Translation } from "../service.ts";
 import { listed, orElsewhere } from "../v2.ts";
 

@@ -15,8 +15,8 @@ import {
   RepoSchema,
   SyncConfigSchema,
 } from "@moorage/api/v1/registry";
-import { Code, MoorageError } from "../../errors.ts";
-import { createTurns } from "../../lib/turns.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { createTurns } from "@moorage/kernel/lib/turns";
 import { mapping, nested, numbered } from "../mapping.ts";
 import type { Translation } from "../service.ts";
 import { listed, type V2, withId } from "../v2.ts";

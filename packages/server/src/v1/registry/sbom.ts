@@ -7,9 +7,9 @@ import {
   type Package2Schema,
   Sbom2_Source as Source,
 } from "@moorage/api/v1/tenant";
-import { Code, MoorageError } from "../../errors.ts";
-import { timestamp } from "../../lib/timestamps.ts";
-import { cycloneDxDocument, type Holdings } from "../../security/index.ts";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
+import { cycloneDxDocument, type Holdings } from "@moorage/security/security";
 import { reading, type Translation } from "../service.ts";
 import { lastSeen } from "./last-pull.ts";
 import { OWN_NAME } from "./scanners.ts";

@@ -1,6 +1,6 @@
 import { create, type MessageShape } from "@bufbuild/protobuf";
 import { type Scanner, Scanner_Name as Name, ScannerSchema } from "@moorage/api/v1/registry";
-import { milliseconds, timestamp } from "../../lib/timestamps.ts";
+import { milliseconds, timestamp } from "@moorage/kernel/lib/timestamps";
 
 /** What made a report, as it names itself. */
 export interface ReportMaker {

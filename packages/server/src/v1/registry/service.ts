@@ -1,5 +1,5 @@
 import { Registry } from "@moorage/api/v1/registry";
-import type { ServiceContext } from "../../core/service.ts";
+import type { ServiceContext } from "@moorage/kernel/core/service";
 import type { Method } from "../../runtime/methods.ts";
 import { translated } from "../service.ts";
 import { eolTags } from "./end-of-life.ts";

@@ -8,8 +8,8 @@ import {
   SyncStatusListSchema,
   SyncStatusSchema,
 } from "@moorage/api/v1/registry";
-import { scopeOf } from "../../aip/scope.ts";
-import { syncPages } from "../../registry/index.ts";
+import { scopeOf } from "@moorage/kernel/aip/scope";
+import { syncPages } from "@moorage/registry/registry";
 import { reading, type Translation } from "../service.ts";
 import { listed } from "../v2.ts";
 

@@ -1,4 +1,4 @@
-import { compareVersions, isVersion } from "../../lib/versions/index.ts";
+import { compareVersions, isVersion } from "@moorage/kernel/lib/versions";
 
 /** Which tags a request leaves out, by their names. */
 export interface Exclusions {

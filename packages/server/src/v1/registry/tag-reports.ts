@@ -1,8 +1,8 @@
 import { create, type MessageShape } from "@bufbuild/protobuf";
 import { Registry, TagHistoryListSchema, TagHistorySchema } from "@moorage/api/v1/registry";
-import { invalidArgument } from "../../errors.ts";
-import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
-import { historyPages, repos, tagPages, tags } from "../../registry/index.ts";
+import { invalidArgument } from "@moorage/kernel/errors";
+import { milliseconds, timestamp, wholeMilliseconds } from "@moorage/kernel/lib/timestamps";
+import { historyPages, repos, tagPages, tags } from "@moorage/registry/registry";
 import { reading, type Translation } from "../service.ts";
 import { listed } from "../v2.ts";
 import { excludes, LatestVersion } from "./tag-names.ts";

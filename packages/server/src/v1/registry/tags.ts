@@ -1,7 +1,7 @@
 import { TagSchema as V2TagSchema, TagsService } from "@moorage/api/messages";
 import { type Registry, TagListSchema, TagSchema } from "@moorage/api/v1/registry";
-import { invalidArgument } from "../../errors.ts";
-import { parentOf } from "../../lib/uid.ts";
+import { invalidArgument } from "@moorage/kernel/errors";
+import { parentOf } from "@moorage/kernel/lib/uid";
 import { mapping } from "../mapping.ts";
 import type { Translation } from "../service.ts";
 import { listed, withId } from "../v2.ts";

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type ProductVersion, VersionsService } from "@moorage/api/messages";
 import type { PackageVersionSchema, Registry } from "@moorage/api/v1/registry";
-import { isoTime, milliseconds } from "../../lib/timestamps.ts";
+import { isoTime, milliseconds } from "@moorage/kernel/lib/timestamps";
 import type { Translation } from "../service.ts";
 import { staleTexts } from "../stale-texts.ts";
 

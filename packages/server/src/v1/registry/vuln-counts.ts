@@ -9,12 +9,12 @@ import {
   VulnCountReportListSchema,
   VulnCountReportSchema,
 } from "@moorage/api/v1/registry";
-import { timeViolations } from "../../aip/times.ts";
-import type { Call } from "../../core/call.ts";
-import { type FieldViolation, invalidArgument } from "../../errors.ts";
-import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
-import { repoOfReport } from "../../registry/index.ts";
-import { countsOfTag, DAY_MS, type DayCount, dayOf, type Days, feedChanges, staleText } from "../../security/index.ts";
+import { timeViolations } from "@moorage/kernel/aip/times";
+import type { Call } from "@moorage/kernel/core/call";
+import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { milliseconds, timestamp, wholeMilliseconds } from "@moorage/kernel/lib/timestamps";
+import { repoOfReport } from "@moorage/registry/registry";
+import { countsOfTag, DAY_MS, type DayCount, dayOf, type Days, feedChanges, staleText } from "@moorage/security/security";
 import { reading, type Translation } from "../service.ts";
 import { listed, orElsewhere } from "../v2.ts";
 import { SEVERITIES } from "./severities.ts";

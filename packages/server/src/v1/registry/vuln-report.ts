@@ -6,9 +6,9 @@ import {
   type VulnerabilityMatchSchema,
   VulnerabilityRecord_Severity as Severity,
 } from "@moorage/api/v1/tenant";
-import { notFound } from "../../errors.ts";
-import { timestamp } from "../../lib/timestamps.ts";
-import { type ReportedVulnerability, sourcesFor } from "../../security/index.ts";
+import { notFound } from "@moorage/kernel/errors";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
+import { type ReportedVulnerability, sourcesFor } from "@moorage/security/security";
 import { reading, type Translation } from "../service.ts";
 import { lastSeen } from "./last-pull.ts";
 import { packageMessage } from "./sbom.ts";

@@ -7,8 +7,8 @@ import {
   type VulnReport,
   VulnReportSchema,
 } from "@moorage/api/v1/registry";
-import type { Call } from "../../core/call.ts";
-import { timestamp } from "../../lib/timestamps.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
 import {
   describeFindings,
   feedsReadMs,
@@ -20,7 +20,7 @@ import {
   staleFeeds,
   staleText,
   stateOfImages,
-} from "../../security/index.ts";
+} from "@moorage/security/security";
 import { OWN_NAME, type ReportMaker, scannerOf } from "./scanners.ts";
 import { SEVERITIES } from "./severities.ts";
 

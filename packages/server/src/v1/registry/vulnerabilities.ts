@@ -9,11 +9,11 @@ import {
   VulnReportListSchema,
   VulnReportSchema,
 } from "@moorage/api/v1/registry";
-import type { Call } from "../../core/call.ts";
-import { invalidArgument } from "../../errors.ts";
-import { milliseconds, timestamp, wholeMilliseconds } from "../../lib/timestamps.ts";
+import type { Call } from "@moorage/kernel/core/call";
+import { invalidArgument } from "@moorage/kernel/errors";
+import { milliseconds, timestamp, wholeMilliseconds } from "@moorage/kernel/lib/timestamps";
+import { type ReportedImage, reportedImages, scannedContent, scannedReports } from "@moorage/security/security";
 import type { Method } from "../../runtime/methods.ts";
-import { type ReportedImage, reportedImages, scannedContent, scannedReports } from "../../security/index.ts";
 import { reading, translated } from "../service.ts";
 import { listed, orElsewhere } from "../v2.ts";
 import { isAsked, isNamed, OWN_NAME, scannerOf } from "./scanners.ts";

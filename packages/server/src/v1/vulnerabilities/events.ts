@@ -26,7 +26,7 @@ import {
   AdvisoryEvent_TruePositiveDeterminationSchema,
   AdvisoryEventSchema,
 } from "@moorage/api/v1/vulnerabilities";
-import { locationChangeOf, setLocationChange } from "../../security/index.ts";
+import { locationChangeOf, setLocationChange } from "@moorage/security/security";
 import { type Mapping, mapping, nested, sameNumbers, V1_ONLY } from "../mapping.ts";
 
 const manual = mapping(AdvisoryEvent_Detection_ManualSchema, V2Manual, {});

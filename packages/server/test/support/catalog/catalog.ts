@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { catalogImage } from "../../../src/security/catalog/catalog-image.ts";
-import type { Catalog, CatalogLimits } from "../../../src/security/catalog/types.ts";
+import { catalogImage } from "../../../../security/src/security/catalog/catalog-image.ts";
+import type { Catalog, CatalogLimits } from "../../../../security/src/security/catalog/types.ts";
 import { type TarEntry, tarOf } from "./archives.ts";
 
 /** A layer: its entries, or the bytes of its archive. */

@@ -1,6 +1,6 @@
 import { fromBufferPromise } from "yauzl";
-import { type Manifest, manifestOf } from "../../../src/security/catalog/readers/java-manifest.ts";
-import { fromPom, fromProperties } from "../../../src/security/catalog/readers/java-pom.ts";
+import { type Manifest, manifestOf } from "../../../../security/src/security/catalog/readers/java-manifest.ts";
+import { fromPom, fromProperties } from "../../../../security/src/security/catalog/readers/java-pom.ts";
 
 /** The fields of a manifest that may have the group, in the order in which they are asked. */
 const GROUP_FIELDS = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Database } from "../../../src/store/index.ts";
+import type { Database } from "../../../../kernel/src/store/index.ts";
 import { openTestStore } from "../database.ts";
 import type { Installation } from "../installation.ts";
 import { type Issuer, openIssuer } from "../issuer.ts";

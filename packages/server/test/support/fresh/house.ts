@@ -6,7 +6,7 @@ import { readBootstrap } from "../../../src/index.ts";
 import { databaseEnv, dropDatabase, ENGINE } from "../database.ts";
 import { UNLIMITED } from "../no-rate-limits.ts";
 import { startProcess } from "../processes.ts";
-import type { MintRequest } from "../../../src/auth/index.ts";
+import type { MintRequest } from "../../../../platform/src/auth/index.ts";
 import { type Connection, openConnection } from "./connections.ts";
 import { startUncached, type UncachedServer } from "./uncached-process.ts";
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { MintRequest } from "../../../src/auth/index.ts";
+import type { MintRequest } from "../../../../platform/src/auth/index.ts";
 import { type Connection, openConnection, type Question, type Reply } from "./connections.ts";
 import { inheritedEnv } from "../environment.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { readState, writeState } from "../../../src/security/causes/matching-state.ts";
-import { takeNumbers } from "../../../src/security/feeds/rows.ts";
+import { readState, writeState } from "../../../../security/src/security/causes/matching-state.ts";
+import { takeNumbers } from "../../../../security/src/security/feeds/rows.ts";
 import { POSTGRES, SQLITE } from "../../../../../bench/seed-sql.ts";
 import { pushLayers } from "../catalog/push.ts";
 import { tarOf } from "../catalog/archives.ts";

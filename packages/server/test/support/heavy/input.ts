@@ -1,4 +1,4 @@
-import type { Database } from "../../../src/store/index.ts";
+import type { Database } from "../../../../kernel/src/store/index.ts";
 
 /** What was answered, read whole. */
 export interface HeavyAnswer {

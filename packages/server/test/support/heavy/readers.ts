@@ -2,7 +2,7 @@
 // long is the reading, not the comparison with records.
 import { setTimeout as wait } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
-import type { Database } from "../../../src/store/index.ts";
+import type { Database } from "../../../../kernel/src/store/index.ts";
 import { type TarEntry, tarOf, zipOf } from "../catalog/archives.ts";
 import { elfWith } from "../catalog/programs.ts";
 import { pushArtifact } from "../catalog/push.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { loadConfig, readBootstrap, signToken } from "../../../src/index.ts";
-import { openStore } from "../../../src/store/index.ts";
+import { openStore } from "../../../../kernel/src/store/index.ts";
 import { databaseEnv, dropDatabase, openForWriting } from "../database.ts";
 import { UNLIMITED } from "../no-rate-limits.ts";
 import type { HeavyAnswer, HeavySend, HeavyWorld } from "./input.ts";

@@ -1,6 +1,6 @@
 import { type Config, checkInstallation } from "../../../src/index.ts";
-import { type BlobStore, openBlobs } from "../../../src/blobs/index.ts";
-import { openStore } from "../../../src/store/index.ts";
+import { type BlobStore, openBlobs } from "../../../../kernel/src/blobs/index.ts";
+import { openStore } from "../../../../kernel/src/store/index.ts";
 import { openClient } from "../api-client.ts";
 import { count, giveBlob, type OperationContext, pullWhole, type Race, send, reportWrong } from "./client.ts";
 import { contentOf, imageOf } from "./content.ts";

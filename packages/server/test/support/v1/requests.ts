@@ -25,7 +25,7 @@ import {
 } from "@moorage/api/v1/iam";
 import { Registry, Vulnerabilities } from "@moorage/api/v1/registry";
 import { Advisories, ReviewStatus } from "@moorage/api/v1/vulnerabilities";
-import { pathOf } from "../../../src/core/image-path.ts";
+import { pathOf } from "../../../../kernel/src/core/image-path.ts";
 import { DIGEST, type Platform } from "../platform.ts";
 import { type MakeRequest, type Place, requestsOf } from "../requests.ts";
 

@@ -1,6 +1,6 @@
 import { AuditDecision } from "@moorage/api";
 import { sql } from "kysely";
-import type { Database, Tables } from "../../../src/store/index.ts";
+import type { Database, Tables } from "../../../../kernel/src/store/index.ts";
 
 /** The uids of an organization's resources by their numbers, which are the same in both. */
 export type Numbers = ReadonlyMap<string, string>;

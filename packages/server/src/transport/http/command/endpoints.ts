@@ -1,7 +1,7 @@
-import type { Addresses } from "../../../core/addresses.ts";
-import type { Request, RequestData, RequestHandler, Response } from "../../../core/http.ts";
-import { answerPage } from "../../../auth/index.ts";
-import { notFound } from "../../../errors.ts";
+import type { Addresses } from "@moorage/kernel/core/addresses";
+import type { Request, RequestData, RequestHandler, Response } from "@moorage/kernel/core/http";
+import { answerPage } from "@moorage/platform/auth";
+import { notFound } from "@moorage/kernel/errors";
 import { onlyReads } from "../reads-only.ts";
 import type { answerErrors } from "../send-error.ts";
 import { type CommandFiles, PACKAGE } from "./files.ts";

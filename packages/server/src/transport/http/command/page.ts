@@ -1,4 +1,4 @@
-import { escaped, type Page } from "../../../auth/index.ts";
+import { escaped, type Page } from "@moorage/platform/auth";
 import { type CommandFiles, EXECUTABLES, SCRIPTS } from "./files.ts";
 
 /** What the page says of a file. */

@@ -1,5 +1,5 @@
-import type { Request, RequestData, Response } from "../../../core/http.ts";
-import { parseRange, responseSink } from "../../../oci/index.ts";
+import type { Request, RequestData, Response } from "@moorage/kernel/core/http";
+import { parseRange, responseSink } from "@moorage/registry/oci";
 import { type OpenFile, readPart } from "./files.ts";
 
 /** How a file is sent. */

@@ -1,0 +1,26 @@
+import { countedBelow } from "@moorage/kernel/aip/resource";
+import type { Area } from "@moorage/kernel/core/area";
+import { LIBRARY_CHECKS } from "./checks.ts";
+import { LIBRARY_TABLES } from "./tables.ts";
+import { resealUpstreams } from "./upstreams/credentials.ts";
+
+export const librariesArea: Area = {
+  name: "libraries",
+  tables: LIBRARY_TABLES,
+  below: {
+    group: {
+      hindrances: countedBelow({
+        artifacts: "libraries",
+        upstreams: "upstreams",
+        artifact_policies: "policies of libraries",
+      }),
+      // What was removed from the group, and what was blocked there.
+      async end({ tx }, group) {
+        for (const table of ["removed_versions", "artifact_blocks"] as const)
+          await tx.deleteFrom(table).where("parent", "=", group).execute();
+      },
+    },
+  },
+  checks: LIBRARY_CHECKS,
+  reseal: resealUpstreams,
+};

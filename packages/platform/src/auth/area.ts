@@ -1,0 +1,17 @@
+import type { Area } from "@moorage/kernel/core/area";
+import { resealAccounts } from "./accounts/reseal.ts";
+import { authBelow } from "./below.ts";
+import { AUTH_CHECKS } from "./checks.ts";
+import { AUTH_TABLES } from "./tables.ts";
+import { resealKeys } from "./tokens/keys.ts";
+
+export const authArea: Area = {
+  name: "auth",
+  tables: AUTH_TABLES,
+  below: authBelow,
+  checks: AUTH_CHECKS,
+  async reseal(tx, secrets) {
+    await resealKeys(tx, secrets);
+    await resealAccounts(tx, secrets);
+  },
+};

@@ -1,0 +1,4 @@
+import type { Area } from "@moorage/kernel/core/area";
+import { PROCESS_TABLES } from "./tables.ts";
+
+export const processesArea: Area = { name: "processes", tables: PROCESS_TABLES };

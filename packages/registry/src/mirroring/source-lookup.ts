@@ -1,0 +1,140 @@
+import { createLru } from "@moorage/kernel/lib/lru";
+import { organizationOf } from "@moorage/kernel/lib/uid";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { statement } from "@moorage/kernel/store";
+import type { MirrorPlace } from "./commands.ts";
+import { type MirrorDeps, mirrorCall } from "./context.ts";
+import { UpstreamError } from "./errors.ts";
+import type { createSources, Source } from "./sources.ts";
+
+/** The source of a repo that is pulled through, and the place that its content is copied to. */
+export interface PullSource extends Source {
+  place: MirrorPlace;
+}
+
+/** What a pull asks a source for. */
+interface Wanted {
+  kind: "manifest" | "blob";
+  repo: string;
+  /** A tag or a digest. */
+  reference: string;
+}
+
+/**
+ * Asks the source of the repo for content, by `work`. What the source lately did not have is not asked for again for a
+ * while, nor is a source that lately failed. Undefined when the source does not have it, or the repo is not pulled
+ * through. Throws UNAVAILABLE when the source fails, or too many requests to sources are under way.
+ */
+export type SourceLookup = <T>(
+  wanted: Wanted,
+  work: (source: PullSource) => Promise<T | undefined>,
+) => Promise<T | undefined>;
+
+// Compiled once: it runs for every request for content that a repo lacks, with which pushes begin.
+const selectSource = statement<{ password: string; actor: string; sync_config: string | null }>(
+  "select m.password, m.actor, r.sync_config from mirrors as m join repos as r on r.uid = m.repo where m.repo = ?",
+);
+const MAX_UNDER_WAY = 64;
+// The most of one organization: its slow sources do not hold up other organizations.
+const MAX_OF_ORGANIZATION = 24;
+const MAX_REMEMBERED = 10_000;
+// How long content that a source did not have is not asked for again.
+const MISSING_MS = 15_000;
+// How long a source that failed is not asked again.
+const ERROR_MS = 5_000;
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+export function createSourceLookup(deps: MirrorDeps, sources: ReturnType<typeof createSources>): SourceLookup {
+  const lookup = new Lookup(deps, sources);
+  return (wanted, work) => lookup.ask(wanted, work);
+}
+
+class Lookup {
+  readonly #deps: MirrorDeps;
+  readonly #sources: ReturnType<typeof createSources>;
+  readonly #missing = createLru<string, number>(MAX_REMEMBERED);
+  readonly #errors = createLru<string, { error: MoorageError; untilMs: number }>(MAX_REMEMBERED);
+  readonly #underWay = new Map<string, number>();
+
+  constructor(deps: MirrorDeps, sources: ReturnType<typeof createSources>) {
+    this.#deps = deps;
+    this.#sources = sources;
+  }
+
+  async ask<T>(wanted: Wanted, work: (source: PullSource) => Promise<T | undefined>): Promise<T | undefined> {
+    const { clock, metrics } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    let source: PullSource | undefined;
+    let outcome = "trouble";
+    try {
+      const found = await this.#sourceOf(wanted.repo);
+      source = found;
+      if (found === undefined) return undefined;
+      const keys = keysOf(wanted, found.place.sync);
+      const known = this.#errors.get(keys.source) ?? this.#errors.get(keys.content);
+      if (known !== undefined && nowMs < known.untilMs) throw known.error;
+      outcome = "missing";
+      if (nowMs < (this.#missing.get(keys.content) ?? 0)) return undefined;
+      const content = await this.#bounded(organizationOf(wanted.repo), () => work(found));
+      if (content === undefined) this.#missing.set(keys.content, clock.monotonicMs() + MISSING_MS);
+      else outcome = "found";
+      return content;
+    } catch (error) {
+      outcome = "trouble";
+      throw error instanceof UpstreamError ? this.#remember(wanted, source?.place.sync ?? "", error) : error;
+    } finally {
+      if (source !== undefined) metrics.pulled(wanted.kind, outcome);
+    }
+  }
+
+  /** The source of the repo. Undefined when it has none or is not pulled through. */
+  async #sourceOf(repo: string): Promise<PullSource | undefined> {
+    const [row] = await this.#deps.transactor.read(mirrorCall(this.#deps), (call) => selectSource(call.tx, repo));
+    if (row === undefined) return undefined;
+    const sync = row.sync_config ?? "";
+    const source = this.#sources({ repo, sync, password: row.password, actor: row.actor });
+    return source?.settings.pullThrough === true ? { ...source, place: { repo, sync } } : undefined;
+  }
+
+  /** Throws UNAVAILABLE when too many requests to sources are under way, of the organization or of all. */
+  async #bounded<T>(organization: string, work: () => Promise<T>): Promise<T> {
+    const ofIt = this.#underWay.get(organization) ?? 0;
+    const all = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
+    if (ofIt >= MAX_OF_ORGANIZATION || all >= MAX_UNDER_WAY)
+      throw new MoorageError(Code.Unavailable, "Unavailable: too much is being fetched from sources", {
+        retryAfterMs: 1_000,
+      });
+    this.#underWay.set(organization, ofIt + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#underWay.get(organization) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(organization, left);
+      else this.#underWay.delete(organization);
+    }
+  }
+
+  /** Remembers the error for a while. Returns it as the client gets it. */
+  #remember(wanted: Wanted, sync: string, error: UpstreamError): MoorageError {
+    const { clock, log } = this.#deps;
+    const retryAfterMs = Math.min(error.retryAfterMs ?? ERROR_MS, LONGEST_RETRY_AFTER_MS);
+    const unavailable = new MoorageError(
+      Code.Unavailable,
+      `Unavailable: it is not here, and cannot be fetched: ${error.message}`,
+      { retryAfterMs, cause: error },
+    );
+    const keys = keysOf(wanted, sync);
+    // A wrong answer about one manifest or blob does not show that the others are wrong.
+    const key = error.kind === "wrong" ? keys.content : keys.source;
+    const forMs = error.kind === "limited" ? retryAfterMs : ERROR_MS;
+    this.#errors.set(key, { error: unavailable, untilMs: clock.monotonicMs() + forMs });
+    log.warn({ repo: wanted.repo, kind: wanted.kind, problem: error.message }, "fetching from a source failed");
+    return unavailable;
+  }
+}
+
+/** The keys of the source and of what is wanted from it. They hold the configuration: a changed source is a new one. */
+function keysOf({ kind, repo, reference }: Wanted, sync: string): { source: string; content: string } {
+  const source = `${repo} ${sync}`;
+  return { source, content: `${source} ${kind} ${reference}` };
+}

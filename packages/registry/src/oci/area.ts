@@ -1,0 +1,18 @@
+import type { Area } from "@moorage/kernel/core/area";
+import { OCI_CHECKS } from "./checks.ts";
+import { OCI_TABLES } from "./tables.ts";
+
+export const ociArea: Area = {
+  name: "oci",
+  tables: OCI_TABLES,
+  below: {
+    repo: {
+      // The blobs themselves stay until they are collected: other repos may use them.
+      async end({ tx }, repo) {
+        for (const table of ["manifest_references", "manifests", "repo_blobs", "uploads"] as const)
+          await tx.deleteFrom(table).where("repo", "=", repo).execute();
+      },
+    },
+  },
+  checks: OCI_CHECKS,
+};

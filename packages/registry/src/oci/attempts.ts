@@ -1,0 +1,175 @@
+import { Capability } from "@moorage/api/messages";
+import type { Call } from "@moorage/kernel/core/call";
+import { type Resolved, resolveRepository } from "@moorage/kernel/core/image-path";
+import type { TermsDocument } from "@moorage/kernel/core/service";
+import { Code, MoorageError } from "@moorage/kernel/errors";
+import { requireTerms } from "@moorage/platform/iam";
+import {
+  describePassed,
+  findTag,
+  type JudgePull,
+  requireMovable,
+  requireUnprotected,
+  syncSettings,
+} from "../registry/index.ts";
+import { type PublicSettings, publicMay } from "./anonymous.ts";
+import { isDigest } from "./digests.ts";
+import { checkTagRights, manifestUnknown, neededForTags } from "./manifests/commands.ts";
+import { neededBy, tagsAbove } from "./manifests/tags-above.ts";
+import { heldManifest, pulledOf } from "./manifests/lookup.ts";
+import { denied, neededToCreate, PULL, pullableRepository, PUSH, repositoryFor, resolveForPush } from "./names.ts";
+import { gateDenied, pullGateOf } from "./pulls/gate.ts";
+import type { Action } from "./request.ts";
+import { notPulled } from "./tags/timed-pull.ts";
+import { grantedScopes } from "./token/grants.ts";
+
+/** What a client would do: `reference` is a tag or a digest, or empty for the repo as a whole. */
+export interface AttemptedAction {
+  action: Action;
+  /** `<organization>/<image…>` */
+  name: string;
+  reference: string;
+}
+
+export interface AttemptDeps {
+  settings: PublicSettings;
+  terms: readonly TermsDocument[];
+  judge: JudgePull;
+}
+
+/** The parts of the registry's decision. SOURCE: only the source of a mirror knows whether it has the image. */
+type AttemptPart = "RIGHTS" | "EXISTENCE" | "SOURCE" | "POLICY" | "TERMS" | "GATE";
+
+/** The registry's decision: the parts that were looked at, of which the last one failed when there is an error. */
+export interface Attempt {
+  parts: AttemptPart[];
+  error?: MoorageError;
+  /** What is not known of the image although the gate lets it pass, for people. */
+  unknown?: string;
+}
+
+/**
+ * What the registry would decide if the caller did this with a token that it asks for first, as clients do. Each part
+ * is what the request itself runs; nothing is written, and no other registry is asked.
+ */
+export async function attemptAction(call: Call, deps: AttemptDeps, asked: AttemptedAction): Promise<Attempt> {
+  const parts: AttemptPart[] = [];
+  const enter = (part: AttemptPart): void => void parts.push(part);
+  try {
+    enter("RIGHTS");
+    const scope = { name: asked.name, actions: [asked.action] };
+    const { granted } = await grantedScopes(call, deps.settings, [scope]);
+    if (granted.length === 0) throw denied(call, asked.name, basicNeeds(asked));
+    const unknown = await ATTEMPTS[asked.action](call, deps, asked, enter);
+    return { parts, ...(unknown !== undefined && { unknown }) };
+  } catch (error) {
+    if (!(error instanceof MoorageError) || error.code === Code.Internal) throw error;
+    return { parts, error };
+  }
+}
+
+type Attempting = (
+  call: Call,
+  deps: AttemptDeps,
+  asked: AttemptedAction,
+  enter: (part: AttemptPart) => void,
+) => Promise<Attempt["unknown"]>;
+
+const ATTEMPTS: Record<Action, Attempting> = {
+  async pull(call, { settings, judge }, { name, reference }, enter) {
+    const repo = await pullableRepository(call, settings, name, pulledOf(reference));
+    if (reference === "") return undefined;
+    enter("EXISTENCE");
+    const held = await heldManifest(call, repo, reference);
+    if (held === undefined && (await pullsThrough(call, repo))) {
+      enter("SOURCE");
+      return undefined;
+    }
+    if (held === undefined) throw notPulled(reference);
+    const gate = pullGateOf(held.policy);
+    if (gate === undefined) return undefined;
+    enter("GATE");
+    const { digest, media_type: mediaType, content } = held;
+    const verdict = await judge(call.tx, { repo, digest, mediaType, content }, gate, call.nowMs);
+    if (verdict === undefined) return undefined;
+    if (verdict.holds && gate.enforces) throw gateDenied(name, digest, verdict);
+    return describePassed({ digest }, verdict) || undefined;
+  },
+  async push(call, { terms }, { name, reference }, enter) {
+    const { repo, group = "" } = await resolveForPush(call, name);
+    const tags = reference === "" || isDigest(reference) ? [] : [reference];
+    // No content has the empty digest: the push is one of another image than the tag points to.
+    await checkTagRights(call, repo ?? group, { name, tags, digest: "" });
+    for (const tag of repo === undefined ? [] : tags) {
+      enter("POLICY");
+      await requireMovable(call, { repo: repo ?? "", name: tag, digest: "" }, await findTag(call, repo ?? "", tag));
+    }
+    if (!terms.some(({ blocks }) => blocks.includes("push"))) return undefined;
+    enter("TERMS");
+    await requireTerms(call, terms, "push", [repo ?? group]);
+    return undefined;
+  },
+  async delete(call, _deps, asked, enter) {
+    const { name, reference } = asked;
+    const repo = await repositoryFor(call, name, ...basicNeeds(asked));
+    enter("EXISTENCE");
+    if (!(await isThere(call, repo, reference))) throw manifestUnknown(reference);
+    enter("POLICY");
+    const above = isDigest(reference) ? await tagsAbove(call, repo, reference) : undefined;
+    if (above !== undefined) throw new MoorageError(Code.FailedPrecondition, neededBy(above));
+    for (const tag of isDigest(reference) ? await tagsOf(call, repo, reference) : [reference])
+      requireUnprotected((await findTag(call, repo, tag)).policy, tag);
+    return undefined;
+  },
+};
+
+/** What the action needs in any case. */
+export function basicNeeds({ action, reference }: Omit<AttemptedAction, "name">): Capability[] {
+  if (action === "pull") return PULL;
+  if (action === "push") return PUSH;
+  return [isDigest(reference) ? Capability.CAP_MANIFEST_DELETE : Capability.CAP_TAG_DELETE];
+}
+
+/** What the action needs beside that, by what exists of the image. */
+export async function furtherNeeds(
+  call: Call,
+  { action, reference }: AttemptedAction,
+  { repo, missing }: Resolved,
+): Promise<Capability[]> {
+  if (action !== "push") return [];
+  const tags = reference === "" || isDigest(reference) ? [] : [reference];
+  return [...neededToCreate(missing), ...(await neededForTags(call, repo ?? "", { tags, digest: "" }))];
+}
+
+/**
+ * Whether the image is one that callers without rights may pull; undefined when it is not in the public organization.
+ */
+export async function isFreeToPull(
+  call: Call,
+  settings: PublicSettings,
+  { action, name, reference }: AttemptedAction,
+): Promise<boolean | undefined> {
+  if (action !== "pull" || !name.startsWith(`${settings.publicOrganization}/`)) return undefined;
+  const { repo } = await resolveRepository(call, name);
+  return repo !== undefined && (await publicMay(call, settings, repo, pulledOf(reference)));
+}
+
+async function pullsThrough({ tx }: Call, repo: string): Promise<boolean> {
+  const row = await tx.selectFrom("repos").select("sync_config").where("uid", "=", repo).executeTakeFirst();
+  return syncSettings(row?.sync_config ?? null)?.pullThrough === true;
+}
+
+async function isThere(call: Call, repo: string, reference: string): Promise<boolean> {
+  if (!isDigest(reference)) return (await findTag(call, repo, reference)).tag !== undefined;
+  return (await heldManifest(call, repo, reference)) !== undefined;
+}
+
+async function tagsOf({ tx }: Call, repo: string, digest: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom("tags")
+    .select("name")
+    .where("parent", "=", repo)
+    .where("digest", "=", digest)
+    .execute();
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,42 @@
+import { whileFull } from "@moorage/kernel/core/command";
+import {
+  commitBlob,
+  deleteBlob,
+  dropUploads,
+  endUpload,
+  ensureRepository,
+  forgetEndedUploads,
+  mountBlob,
+  startUpload,
+} from "./blobs/commands.ts";
+import { replaceCopy, restoreCopy, suspectCopy } from "./blobs/copies.ts";
+import { findUnrecorded, removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
+import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
+import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
+
+/** All commands of the registry. */
+export const ociCommands = [
+  // What frees space, and what keeps it from being freed too early.
+  ...whileFull([
+    deleteBlob,
+    deleteManifest,
+    dropUploads,
+    endUpload,
+    extendGrace,
+    findUnrecorded,
+    forgetEndedUploads,
+    removeTag,
+    removeUnlinkedBlobs,
+    removeUnneededBlobs,
+    removeUnneededManifests,
+  ]),
+  commitBlob,
+  ensureRepository,
+  mountBlob,
+  putManifest,
+  renewUpload,
+  replaceCopy,
+  restoreCopy,
+  startUpload,
+  suspectCopy,
+] as const;

@@ -1,0 +1,85 @@
+import { matchesEtag } from "@moorage/kernel/lib/etags";
+import type { Caller } from "@moorage/kernel/core/call";
+import type { Request } from "@moorage/kernel/core/http";
+import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "@moorage/kernel/core/response-cache";
+import type { Database } from "@moorage/kernel/store";
+import type { Exchange } from "../request.ts";
+import { isBasic } from "../credentials.ts";
+import type { Pull } from "../records/batch.ts";
+import { send, sendEmpty } from "../send.ts";
+import type { PullAnswer } from "../answers.ts";
+
+// The size of an entry beside its body and its key; the key holds a token and may be longer than the body.
+const ENTRY_BYTES = 1_000;
+// Of more bytes, copying takes longer than a second write.
+const MAX_TEXT_BYTES = 64 * 1024;
+
+/**
+ * Creates the response cache of pulls. A cached answer stays valid while the path leads to the same repo, the caller
+ * exists and may pull, and the tag or digest has the same content.
+ */
+export function createPullCache(
+  reader: Database,
+  isStillGood: ResponseCacheOptions["isStillGood"],
+  gcGraceMs = Infinity,
+): ResponseCache<PullAnswer> {
+  // A caller with the right to push builds on the content that it sees, so its grace must be checked and renewed from
+  // time to time, even when nothing has changed.
+  return createResponseCache(reader, { isStillGood, maxAgeMs: gcGraceMs / 4, entryBytes: ENTRY_BYTES });
+}
+
+/**
+ * The cache key: all that an answer depends on, beside the database and the time. Undefined when the request is not
+ * cached.
+ */
+function keyOf({ headers, method, url }: Request): string | undefined {
+  const isCacheable =
+    (method === "GET" || method === "HEAD") &&
+    headers.authorization !== undefined &&
+    // A password is checked at every request.
+    !isBasic(headers.authorization) &&
+    headers.range === undefined;
+  return isCacheable ? `${url} ${headers.authorization}` : undefined;
+}
+
+/** Answers a pull from the response cache. False when there is no valid cached answer; then nothing was done. */
+export async function answerFromCache(exchange: Exchange): Promise<boolean> {
+  const { req, data, steps, callData } = exchange;
+  const known = await steps.cached(keyOf(req), callData.nowMs);
+  if (known === undefined) return false;
+  // By HEAD a client asks whether it need not push the blob: that is up to the stored content.
+  if (req.method === "HEAD" && known.answer.pull.type === "blob") return false;
+  data.observed?.beginVerb(`${known.answer.pull.type}_${req.method === "GET" ? "get" : "head"}`);
+  answer(exchange, known.answer, known.caller);
+  return true;
+}
+
+/** Answers a pull of the exchange's caller, and caches the answer when `isCacheable`. */
+export function answerPull(
+  exchange: Exchange,
+  { pull, headers, body, isCacheable }: PullAnswer & { body: Uint8Array; isCacheable: boolean },
+): void {
+  const pulled = { pull, headers, body: body.length <= MAX_TEXT_BYTES ? textOf(body) : body };
+  if (isCacheable) exchange.steps.keep(body.length, () => pulled);
+  answer(exchange, pulled, exchange.caller);
+}
+
+/**
+ * A text with one character for each byte. Node sends headers and body in one write when the body is a text, and in two
+ * when it is bytes.
+ */
+function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
+}
+
+function answer(exchange: Exchange, { pull, headers, body }: PullAnswer, caller: Caller): void {
+  recordPull(exchange, pull, caller);
+  if (!matchesEtag(exchange.req.headers["if-none-match"], headers.etag)) return send(exchange, 200, headers, body);
+  const { "content-type": _, ...rest } = headers;
+  sendEmpty(exchange, 304, rest);
+}
+
+/** Records a pull: the content was answered whole or in part, or the client was answered with 304 or a redirect. */
+export function recordPull({ req, callData, deps }: Exchange, pull: Pull, caller: Caller): void {
+  deps.pullRecorder?.note(callData, caller, pull, req.method === "HEAD" ? "HEAD" : "GET");
+}

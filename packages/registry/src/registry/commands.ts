@@ -1,0 +1,37 @@
+import { audit } from "@moorage/kernel/audit";
+import type { Call } from "@moorage/kernel/core/call";
+import { command, whileFull } from "@moorage/kernel/core/command";
+import type { ExpireInput } from "./retention.ts";
+import { noteGatedPull } from "./gate-events.ts";
+import { deleteTags } from "./tag-moves.ts";
+
+/**
+ * Deletes expired tags, unless the repo's policy has changed or the tag has moved since they were found. Checks no
+ * rights: it is for jobs of the server.
+ */
+export const expireTags = command(
+  "registry.expireTags",
+  async (call: Call, { repo, policy, tags }: ExpireInput): Promise<{ expired: number }> => {
+    const row = await call.tx.selectFrom("repos").select("tag_policy").where("uid", "=", repo).executeTakeFirst();
+    if (row?.tag_policy !== policy || tags.length === 0) return { expired: 0 };
+    const found = await call.tx
+      .selectFrom("tags")
+      .select(["uid", "update_time"])
+      .where(
+        "uid",
+        "in",
+        tags.map(({ uid }) => uid),
+      )
+      .execute();
+    const times = new Map(found.map(({ uid, update_time }) => [uid, update_time]));
+    const names = tags.filter(({ uid, update_time }) => times.get(uid) === update_time).map(({ name }) => name);
+    const expired = await deleteTags(call, { repo, names, reason: "retention" });
+    const details = { count: String(expired), tags: names.join(" ") };
+    if (expired > 0)
+      await audit(call, { method: "registry.retention.expire", resource: repo, isSystem: true, details });
+    return { expired };
+  },
+);
+
+/** The commands of registry beside the methods of the API. */
+export const registryCommands = [...whileFull([expireTags]), noteGatedPull] as const;

@@ -1,0 +1,65 @@
+import type { Generated } from "kysely";
+import { declareTables } from "@moorage/kernel/store";
+
+declare module "@moorage/kernel/store/tables" {
+  interface Tables {
+    repos: {
+      uid: string;
+      parent: string;
+      name: string;
+      description: string;
+      catalog_tier: number;
+      bundles: string;
+      readme: string;
+      aliases: string;
+      active_tags: string;
+      /** SyncConfig without its password, and TagPolicy, as proto3 JSON; null when there is none. */
+      sync_config: string | null;
+      tag_policy: string | null;
+      /** RepoProduct as proto3 JSON; null when there is none. */
+      product: string | null;
+      create_time: number;
+      update_time: number;
+    };
+    tags: {
+      uid: string;
+      parent: string;
+      name: string;
+      digest: string;
+      deprecated: number;
+      bundles: string;
+      create_time: number;
+      update_time: number;
+      /** Of tags by which cosign attaches: who made it point to its digest. See manifests.pushed_by. */
+      moved_by: Generated<string>;
+      may_advise: Generated<number>;
+    };
+    /**
+     * Every digest that a tag pointed to. `reason`: push, api, mirror, promote or rollback; delete or retention (then
+     * the digest is empty).
+     */
+    tag_history: { repo: string; tag: string; time: number; digest: string; actor: string; reason: string };
+    /**
+     * The last event of a repo's vulnerability gate about an image and an action (`pull`, `promote`), for a day.
+     * `mode`: `rejected` or `previewed`; `findings`: see findingsHash.
+     */
+    gate_events: { repo: string; digest: string; action: string; mode: string; findings: string; time: number };
+    /**
+     * What is attached to the digest in the repo is to be looked at, because it may have changed: a row for each
+     * reason, so that two pushes never write the same one. `backlog`: 1 for what was there before there were
+     * attachments.
+     */
+    attachment_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
+    /** The same for signatures. */
+    signature_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
+  }
+}
+
+export const REGISTRY_TABLES = declareTables({
+  repos: { key: ["uid"], weight: "length(readme) + length(description) + length(active_tags)" },
+  tags: { key: ["uid"] },
+  tag_history: { key: ["repo", "tag", "time"] },
+  gate_events: { key: ["repo", "digest", "action"] },
+  attachment_checks: { key: ["id"] },
+  signature_checks: { key: ["id"] },
+});

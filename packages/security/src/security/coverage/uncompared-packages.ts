@@ -1,0 +1,48 @@
+import { createTurns } from "@moorage/kernel/lib/turns";
+import { isVersion } from "@moorage/kernel/lib/versions";
+import { type Database, select } from "@moorage/kernel/store";
+import { marks } from "../marks.ts";
+import { versionOrder } from "../matching/package-keys.ts";
+
+/** A package whose version the order of its ecosystem cannot read, such as `(devel)` of a Go program. */
+interface UncomparedPackage {
+  purl: string;
+  version: string;
+}
+
+/** Such packages of an image. */
+export interface Uncompared {
+  count: number;
+  /** The first of them, by their package URLs. */
+  packages: UncomparedPackage[];
+}
+
+const ROWS = 2_000;
+const MAX_NAMED = 200;
+
+/**
+ * The packages that these sources say an image holds and whose versions are in no range: records find them only where
+ * they list the version, or are about all versions.
+ */
+export async function uncomparedIn(db: Database, digest: string, sources: readonly string[]): Promise<Uncompared> {
+  const found = new Map<string, UncomparedPackage>();
+  const turn = createTurns();
+  for (let after = sources.length === 0 ? undefined : ""; after !== undefined;) {
+    const rows = await select<{ id: string; purl: string; key: string; version: string }>(
+      db,
+      `select p.id, p.purl, k.key, k.version from (
+         select distinct i.package from image_packages as i
+         where i.digest = ? and i.source in (${marks(sources)}) and i.package > ? order by i.package limit ${ROWS}) as d
+       join packages as p on p.id = d.package left join package_keys as k on k.package = p.id order by p.id`,
+      [digest, ...sources, after],
+    );
+    for (const { id, purl, key, version } of rows) {
+      const order = versionOrder(key ?? "");
+      if (order !== undefined && !isVersion(order, version)) found.set(id, { purl, version });
+    }
+    after = new Set(rows.map(({ id }) => id)).size < ROWS ? undefined : rows.at(-1)?.id;
+    await turn();
+  }
+  const packages = [...found.values()].sort((a, b) => (a.purl < b.purl ? -1 : 1));
+  return { count: packages.length, packages: packages.slice(0, MAX_NAMED) };
+}

@@ -1,0 +1,54 @@
+import type { Database } from "@moorage/kernel/store";
+import { knowledgeOf } from "../coverage/image-knowledge.ts";
+import { manifestOf } from "../coverage/images.ts";
+import { nameOf, tagsOfImages } from "../images/images.ts";
+import { differences, emittedOf, type Notice } from "./notices.ts";
+import { findingsOfImage } from "./read.ts";
+import type { KnownVulnerabilities } from "./vulnerabilities.ts";
+
+/** Images that are looked at together. */
+const BATCH_IMAGES = 10;
+/** An import that has not ended after this time has perhaps been killed, in milliseconds. */
+const LONGEST_IMPORT_MS = 900_000;
+
+/**
+ * The next images that wait, with what differs from what was emitted of them. `turn` is awaited between two, and while
+ * one is read, so that requests go first.
+ */
+export async function lookAtImages(db: Database, turn: () => Promise<void> | undefined): Promise<Notice[]> {
+  // Their marks are read before their findings: what changes later brings another mark.
+  const checks = await db
+    .selectFrom("finding_checks")
+    .select(["repo", "digest", "mark"])
+    .orderBy("digest")
+    .orderBy("repo")
+    .limit(BATCH_IMAGES)
+    .execute();
+  const known: KnownVulnerabilities = new Map();
+  const tags = await tagsOfImages(db, checks);
+  const found: Notice[] = [];
+  for (const check of checks) {
+    const { repo, digest } = check;
+    const findings = await findingsOfImage(db, { repo, digest, state: "open" }, known, { turn });
+    const differ = differences(await emittedOf(db, check), findings ?? []);
+    const isKnown = findings !== undefined;
+    const image = await knowledgeOf(db, check, await manifestOf(db, check));
+    const { state, reason = "" } = image ?? {};
+    const names = tags.get(nameOf(check))?.names ?? [];
+    found.push({ ...check, isKnown, tags: names, state: state ?? "UNSPECIFIED", reason, ...differ });
+    await turn();
+  }
+  return found;
+}
+
+/** Whether a feed is being imported: its changes are emitted together, when it has ended. */
+export async function isImporting(db: Database, nowMs: number): Promise<boolean> {
+  const row = await db
+    .selectFrom("feeds")
+    .select("name")
+    .where("run", "<>", "")
+    .where("attempt_time", ">", nowMs - LONGEST_IMPORT_MS)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,100 @@
+import type { Config } from "@moorage/kernel/config";
+import { systemCallNow } from "@moorage/kernel/core/system-call";
+import type { CommandWriter } from "@moorage/kernel/core/transactor";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { createTurns } from "@moorage/kernel/lib/turns";
+import type { Database } from "@moorage/kernel/store";
+import { startWorker, type Wakes } from "@moorage/kernel/work";
+import type { Logger } from "pino";
+import { findImages, isAnyCause } from "./find-images.ts";
+import { identifyArchives } from "./identify-archives.ts";
+import { isImporting, lookAtImages } from "./look.ts";
+import { matchChanges } from "./match-changes.ts";
+import { matchPackages, type MatchingStep } from "./match-packages.ts";
+import { emitNotices } from "./notices.ts";
+import { restateFeeds } from "../trusted/restate-feeds.ts";
+import { isAnyWaiting, type MatchingBacklog, matchingBacklog } from "../causes/matching-state.ts";
+
+/** What is counted. */
+interface MatchingMetrics {
+  opened(findings: number): void;
+  closed(findings: number): void;
+  /** Counts a step that took so many milliseconds. */
+  step(ms: number): void;
+  waiting(backlog: MatchingBacklog): void;
+}
+
+export interface MatchingDeps {
+  transactor: CommandWriter;
+  reader: Database;
+  clock: Clock;
+  log: Logger;
+  metrics: MatchingMetrics;
+  wakes: Wakes;
+  config: Pick<Config, "workPollMs">;
+}
+
+const COUNT_EVERY_MS = 15_000;
+// Between two steps requests go first, also where one thread does both.
+const PAUSE_MS = 2;
+
+/**
+ * Compares new packages and changed records with each other, as soon as they are committed, and emits the events of
+ * the images whose findings have changed. Processes share the work: each step goes on from where the last one ended,
+ * whoever did it, and is a transaction of its own.
+ */
+export function startMatching({ transactor, reader, clock, log, metrics, wakes, config }: MatchingDeps): {
+  stop(): Promise<void>;
+} {
+  const stopping = new AbortController();
+  let countedMs = -COUNT_EVERY_MS;
+  const count = async (): Promise<void> => {
+    if (clock.monotonicMs() - countedMs < COUNT_EVERY_MS) return;
+    countedMs = clock.monotonicMs();
+    metrics.waiting(await matchingBacklog(reader));
+  };
+  const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  const isStopped = (): boolean => stopping.signal.aborted;
+  const step = async (
+    command: typeof identifyArchives | typeof matchPackages | typeof matchChanges | typeof restateFeeds,
+  ): Promise<MatchingStep> => {
+    const startedMs = clock.monotonicMs();
+    const done = await transactor.write(command, systemCallNow(clock), undefined);
+    metrics.step(clock.monotonicMs() - startedMs);
+    metrics.opened(done.opened);
+    metrics.closed(done.closed);
+    return done;
+  };
+  const poll = async (): Promise<void> => {
+    await count();
+    // What comes while all else was compared waits for the next run: beside pushes it would come one by one.
+    for (let isDone = false; !isDone && !isStopped() && (await isAnyWaiting(reader));) {
+      isDone = true;
+      for (const command of [restateFeeds, identifyArchives, matchPackages, matchChanges]) {
+        if (isStopped()) return;
+        if (!(await step(command)).isDone) isDone = false;
+      }
+      await count();
+      await pause();
+    }
+    await emit();
+  };
+  // What one change does to an image is emitted together, so when all that is known was compared.
+  const emit = async (): Promise<void> => {
+    while (!isStopped()) {
+      const { causes, checks } = await isAnyCause(reader);
+      if (!causes && !checks) return;
+      if ((await isImporting(reader, clock.nowMs())) || (await isAnyWaiting(reader))) return;
+      if (causes) await transactor.write(findImages, systemCallNow(clock), undefined);
+      else {
+        const notices = await lookAtImages(reader, createTurns());
+        await transactor.write(emitNotices, systemCallNow(clock), { notices });
+      }
+      await pause();
+    }
+  };
+  const { workPollMs: pollMs } = config;
+  const worker = startWorker({ run: poll, pollMs, stopping, log, what: "matching packages with records" });
+  wakes.on("matching", worker.wake);
+  return { stop: worker.stop };
+}

@@ -1,0 +1,76 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { Attachment_State as State, type AttachmentSchema } from "@moorage/api/messages";
+import type { Call } from "@moorage/kernel/core/call";
+import { select } from "@moorage/kernel/store";
+import { CATALOG_STATE } from "../catalog/rows.ts";
+import { unmatchedStatements } from "./unmatched-statements.ts";
+import { countingSources, sourceOf } from "../attached/sources.ts";
+
+interface Listed {
+  manifest: string;
+  from_time: number;
+  attached_by: string;
+  trusted: number;
+  state: number;
+  failure: string;
+  n: number | null;
+  layer: string | null;
+  media_type: string | null;
+  kind: string | null;
+  reason: string | null;
+  packages: number | null;
+  statements: number | null;
+  passed_over: number | null;
+}
+
+/**
+ * What is attached to the digest in the repo now, the last attached first: an entry for each document. `isListed`: with
+ * the statements that are about nothing here.
+ */
+export async function attachmentsOf(
+  call: Pick<Call, "tx" | "weigh">,
+  { repo, digest, isListed }: { repo: string; digest: string; isListed: boolean },
+): Promise<MessageInitShape<typeof AttachmentSchema>[]> {
+  const { tx } = call;
+  const rows = await select<Listed>(
+    tx,
+    `select a.manifest, a.from_time, a.attached_by, a.trusted, r.state, r.reason as failure, d.n, d.layer, d.media_type, d.kind, d.reason, d.packages, d.statements, d.passed_over
+     from attachments as a join attached_readings as r on r.subject = a.subject and r.manifest = a.manifest
+     left join attached_documents as d on d.subject = a.subject and d.manifest = a.manifest
+     where a.repo = ? and a.subject = ? and a.until_time is null order by a.from_time desc, d.time desc, a.manifest, d.n`,
+    [repo, digest],
+  );
+  const sources = (await countingSources(tx, { repo, digest })).map(({ source }) => source);
+  const counting = new Set(sources);
+  const unmatched = await unmatchedStatements(call, { repo, digest, sources, isListed });
+  // A manifest that holds none of the documents, such as a signature, is not one of them.
+  return rows
+    .filter(({ state, n }) => n !== null || state !== CATALOG_STATE.done)
+    .map((row) => {
+      const common = {
+        manifest: row.manifest,
+        attachTime: timestampFromMs(row.from_time),
+        trusted: row.trusted === 1,
+        attachedBy: row.attached_by,
+      };
+      if (row.state === CATALOG_STATE.waiting) return { ...common, state: State.WAITING };
+      if (row.n === null) return { ...common, state: State.REJECTED, reason: row.failure };
+      const source = sourceOf(row.manifest, row.n);
+      return {
+        ...common,
+        source,
+        layer: row.layer ?? "",
+        mediaType: row.media_type ?? "",
+        kind: row.kind ?? "",
+        state: row.reason === "" ? State.READ : State.REJECTED,
+        reason: row.reason ?? "",
+        packages: row.packages ?? 0,
+        statements: row.statements ?? 0,
+        statementsTotal: (row.statements ?? 0) + (row.passed_over ?? 0),
+        statementsUnmatched: (unmatched.get(source)?.count ?? 0) + (row.passed_over ?? 0),
+        unmatched: unmatched.get(source)?.first ?? [],
+        counts: counting.has(source),
+      };
+    });
+}

@@ -1,0 +1,19 @@
+import { countedBelow } from "@moorage/kernel/aip/resource";
+import type { Area } from "@moorage/kernel/core/area";
+import { TRUST_CHECKS } from "./checks.ts";
+import { TRUST_TABLES } from "./tables.ts";
+
+export const trustArea: Area = {
+  name: "trust",
+  tables: TRUST_TABLES,
+  below: {
+    group: { hindrances: countedBelow({ signers: "signers" }) },
+    repo: {
+      // What was verified is removed by a job once no repo has it.
+      async end({ tx }, repo) {
+        await tx.deleteFrom("signature_sources").where("repo", "=", repo).execute();
+      },
+    },
+  },
+  checks: TRUST_CHECKS,
+};

@@ -1,0 +1,33 @@
+import { removeFaulty, repairBy, type RowCheck, withoutParent, withoutRepo } from "@moorage/kernel/core/row-check";
+import { READING_STATE } from "./command-options.ts";
+
+/** A row that belongs to what was verified of a manifest, which is gone. */
+function withoutReading(table: string, key: readonly string[]): RowCheck {
+  return {
+    kind: `${table.replaceAll("_", "-")}-without-reading`,
+    meaning: `a row of ${table} belongs to a manifest of which nothing was verified`,
+    find: `select ${key.map((name) => `t.${name}`).join(", ")} from ${table} as t where not exists (select 1 from signature_readings as r where r.subject = t.subject and r.manifest = t.manifest)`,
+    show: key,
+    repair: removeFaulty(table, key),
+  };
+}
+
+/** The checks of signers and signatures. */
+export const TRUST_CHECKS: readonly RowCheck[] = [
+  withoutParent("signers"),
+  withoutRepo("signature_sources", "repo", ["repo", "subject", "manifest", "from_time"]),
+  {
+    kind: "signature-without-reading",
+    meaning: "it is not noted that a signature is to be verified; after the repair a server verifies it",
+    find: `select s.subject, s.manifest, min(s.from_time) as from_time from signature_sources as s
+      where not exists (select 1 from signature_readings as r where r.subject = s.subject and r.manifest = s.manifest) group by s.subject, s.manifest`,
+    show: ["subject", "manifest"],
+    repair: repairBy(
+      `insert into signature_readings (subject, manifest, state, attempts, reason, holder, hold_until, create_time, signers, readers)
+         values (?, ?, ${READING_STATE.waiting}, 0, '', '', 0, ?, '{}', 0) on conflict do nothing`,
+      ["subject", "manifest", "from_time"],
+    ),
+  },
+  withoutReading("signature_entries", ["subject", "manifest", "n"]),
+  withoutReading("signature_verdicts", ["subject", "manifest", "n", "signer", "from_time"]),
+];

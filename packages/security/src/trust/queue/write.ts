@@ -1,0 +1,128 @@
+import type { Call } from "@moorage/kernel/core/call";
+import type { Row } from "@moorage/kernel/store";
+import type { VerifiedEntry } from "../verify/types.ts";
+
+/** A manifest, as one with signatures of the subject. */
+export interface ReadingPlace {
+  subject: string;
+  manifest: string;
+}
+
+// Rows per statement, below the parameter limit of every engine.
+const ROWS = 300;
+
+/** Writes the signatures of the manifest in place of those of an earlier verification. */
+export async function writeEntries(
+  { tx }: Call,
+  place: ReadingPlace,
+  entries: readonly VerifiedEntry[],
+): Promise<void> {
+  const { subject, manifest } = place;
+  await tx.deleteFrom("signature_entries").where("subject", "=", subject).where("manifest", "=", manifest).execute();
+  if (entries.length === 0) return;
+  const rows = entries.map(({ n, format, predicateType, identity, signedMs, timeSource, code, reason }) => ({
+    subject,
+    manifest,
+    n,
+    format,
+    identity,
+    code,
+    reason,
+    predicate_type: predicateType,
+    signed_time: signedMs ?? null,
+    time_source: timeSource,
+  }));
+  await tx.insertInto("signature_entries").values(rows).execute();
+}
+
+type Verdict = Row<"signature_verdicts">;
+
+/**
+ * Writes what the signatures are worth from now on, with what is known of later times. What held until now and goes on
+ * holding stays as it is; what does not, ends now and is kept.
+ */
+export async function writeVerdicts(
+  { tx, nowMs }: Call,
+  { subject, manifest }: ReadingPlace,
+  entries: readonly VerifiedEntry[],
+): Promise<void> {
+  const known = await tx
+    .selectFrom("signature_verdicts")
+    .selectAll()
+    .where("subject", "=", subject)
+    .where("manifest", "=", manifest)
+    .where((where) => where.or([where("until_time", "is", null), where("until_time", ">", nowMs)]))
+    .execute();
+  const wanted = entries.flatMap(({ n, matches }) =>
+    matches.flatMap(({ signer, fingerprint, segments }) =>
+      segments
+        .filter(({ untilMs = Infinity }) => untilMs > nowMs)
+        .map(({ fromMs, untilMs, state, code, reason }): Verdict => ({
+          subject,
+          manifest,
+          n,
+          signer,
+          fingerprint,
+          state,
+          code,
+          reason,
+          from_time: Math.max(fromMs, nowMs),
+          until_time: untilMs ?? null,
+        })),
+    ),
+  );
+  const [before, after] = [byMaker(known), byMaker(wanted)];
+  const added: Verdict[] = [];
+  for (const maker of new Set([...before.keys(), ...after.keys()])) {
+    const [was = [], is = []] = [before.get(maker), after.get(maker)];
+    if (textOf(was, nowMs) === textOf(is, nowMs)) continue;
+    for (const row of was) await end(row);
+    added.push(...is);
+  }
+  for (let at = 0; at < added.length; at += ROWS)
+    await tx
+      .insertInto("signature_verdicts")
+      .values(added.slice(at, at + ROWS))
+      .execute();
+
+  async function end({ n, signer, from_time }: Verdict): Promise<void> {
+    const isRow = { subject, manifest, n, signer, from_time };
+    // What has not begun yet was never so.
+    if (from_time >= nowMs)
+      await tx
+        .deleteFrom("signature_verdicts")
+        .where((where) => where.and(isRow))
+        .execute();
+    else
+      await tx
+        .updateTable("signature_verdicts")
+        .set({ until_time: nowMs })
+        .where((where) => where.and(isRow))
+        .execute();
+  }
+}
+
+function byMaker(rows: readonly Verdict[]): Map<string, Verdict[]> {
+  const found = new Map<string, Verdict[]>();
+  for (const row of rows) {
+    const maker = `${row.n} ${row.signer}`;
+    found.set(maker, [...(found.get(maker) ?? []), row]);
+  }
+  return found;
+}
+
+/** What rows of one maker say, whenever the first of them began. */
+function textOf(rows: readonly Verdict[], nowMs: number): string {
+  return JSON.stringify(
+    rows
+      .toSorted((one, other) => one.from_time - other.from_time)
+      .map(({ from_time, until_time, state, code, reason, fingerprint }) => [
+        Math.max(from_time, nowMs),
+        until_time,
+        state,
+        code,
+        reason,
+        fingerprint,
+      ]),
+  );
+}

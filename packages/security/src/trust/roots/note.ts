@@ -1,0 +1,31 @@
+import type { Call } from "@moorage/kernel/core/call";
+import { command } from "@moorage/kernel/core/command";
+import { takeAdvisoryLock } from "@moorage/kernel/store";
+import { VERIFYING } from "../command-options.ts";
+import { noteSignerChange } from "../signers/note-change.ts";
+
+/** The name of the root of the settings. */
+const OF_SETTINGS = "";
+
+/** Notes with which trusted root this program verifies. With another one than before, identities are verified anew. */
+export const noteTrustRoot = command(
+  "trust.noteTrustRoot",
+  async (call: Call, { hash }: { hash: string }): Promise<void> => {
+    const { tx } = call;
+    await takeAdvisoryLock(tx, "signatures");
+    const row = await tx
+      .selectFrom("signature_roots")
+      .select("hash")
+      .where("name", "=", OF_SETTINGS)
+      .executeTakeFirst();
+    if (row?.hash === hash) return;
+    await tx
+      .insertInto("signature_roots")
+      .values({ name: OF_SETTINGS, hash })
+      .onConflict((on) => on.column("name").doUpdateSet({ hash }))
+      .execute();
+    const signers = await tx.selectFrom("signers").select("uid").where("keyless", "is not", null).execute();
+    for (const { uid } of signers) await noteSignerChange(call, uid);
+  },
+  VERIFYING,
+);

@@ -1,0 +1,112 @@
+import {
+  SignatureTime,
+  SignatureTimeSchema,
+  type Signer,
+  type SignerIdentity,
+  SignerSchema,
+} from "@moorage/api/messages";
+import { validate } from "@moorage/kernel/aip/validate";
+import type { ServiceContext } from "@moorage/kernel/core/service";
+import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { milliseconds } from "@moorage/kernel/lib/timestamps";
+import { compilePattern, PatternError } from "@moorage/kernel/lib/patterns";
+import { FULCIO_EXTENSIONS } from "./fulcio-extensions.ts";
+import { PublicKeyError, publicKeyOf } from "./public-key.ts";
+
+/**
+ * Throws INVALID_ARGUMENT for a signer that this server would not verify signatures against, with all that is wrong:
+ * nothing is accepted and then ignored.
+ */
+export function checkSigner(
+  signer: Signer,
+  { hasSigstoreRoot = false }: Pick<ServiceContext, "hasSigstoreRoot">,
+): void {
+  validate(SignerSchema, signer);
+  const violations = [...kindViolations(signer), ...keyViolations(signer), ...timeViolations(signer)];
+  const { keyless } = signer;
+  if (keyless !== undefined) violations.push(...identityViolations(keyless, hasSigstoreRoot));
+  if (violations.length > 0) throw invalidArgument(...violations);
+}
+
+function kindViolations({ keys, keyless, x509 }: Signer): FieldViolation[] {
+  if (x509 !== undefined)
+    return [{ field: "x509", description: "certificates of Notation are not verified by this version of the server" }];
+  if (keys.length > 0 && keyless !== undefined)
+    return [{ field: "keyless", description: "and keys exclude each other: make two signers" }];
+  if (keys.length > 0 || keyless !== undefined) return [];
+  return [{ field: "keys", description: "is required: a signer has keys, or keyless" }];
+}
+
+function identityViolations(
+  { trustRoot, subject, subjectPattern, extensions }: SignerIdentity,
+  hasSigstoreRoot: boolean,
+): FieldViolation[] {
+  const found: FieldViolation[] = [];
+  const wrong = (field: string, description: string): void =>
+    void found.push({ field: `keyless.${field}`, description });
+  if (trustRoot !== "") wrong("trustRoot", "other roots than MOORAGE_SIGSTORE_ROOT are not supported by this version");
+  if (!hasSigstoreRoot) wrong("issuer", "identities cannot be verified: the server has no MOORAGE_SIGSTORE_ROOT");
+  if ((subject === "") === (subjectPattern === ""))
+    wrong("subject", "exactly one of subject and subjectPattern is required");
+  const check = (field: string, pattern: string): void => {
+    const problem = patternProblem(pattern);
+    if (problem !== undefined) wrong(field, problem);
+  };
+  if (subjectPattern !== "") check("subjectPattern", subjectPattern);
+  for (const [name, pattern] of Object.entries(extensions)) {
+    if (FULCIO_EXTENSIONS[name] === undefined)
+      wrong("extensions", `there is no ${name}: use ${Object.keys(FULCIO_EXTENSIONS).join(", ")}`);
+    else check(`extensions[${name}]`, pattern);
+  }
+  return found;
+}
+
+/** The most steps for each character that a pattern may take. */
+const MAX_STEPS = 2_000;
+
+function patternProblem(pattern: string): string | undefined {
+  try {
+    const { steps } = compilePattern(pattern);
+    return steps > MAX_STEPS ? `is too complex: it takes ${steps} steps, more than ${MAX_STEPS}` : undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
+}
+
+function keyViolations({ keys }: Signer): FieldViolation[] {
+  const found: FieldViolation[] = [];
+  const seen = new Map<string, number>();
+  for (const [at, { pem, notBefore, notAfter }] of keys.entries()) {
+    try {
+      const { fingerprint } = publicKeyOf(pem);
+      const first = seen.get(fingerprint);
+      if (first !== undefined)
+        found.push({ field: `keys[${at}].pem`, description: `is the same key as keys[${first}]` });
+      seen.set(fingerprint, first ?? at);
+    } catch (error) {
+      if (!(error instanceof PublicKeyError)) throw error;
+      found.push({ field: `keys[${at}].pem`, description: error.message });
+    }
+    if (notBefore !== undefined && notAfter !== undefined && milliseconds(notBefore) >= milliseconds(notAfter))
+      found.push({ field: `keys[${at}].notAfter`, description: "must be after notBefore" });
+  }
+  return found;
+}
+
+function timeViolations({ times, requireLog, keyless }: Signer): FieldViolation[] {
+  const found: FieldViolation[] = [];
+  const able: readonly SignatureTime[] =
+    keyless === undefined ? [SignatureTime.REGISTRY] : [SignatureTime.LOG, SignatureTime.TIMESTAMP];
+  const nameOf = (time: SignatureTime): string =>
+    SignatureTimeSchema.value[time]?.name.replace("SIGNATURE_TIME_", "") ?? String(time);
+  const of = keyless === undefined ? "keys" : "identities";
+  for (const [at, time] of times.entries())
+    if (!able.includes(time)) {
+      const description = `${nameOf(time)} is not verified for ${of} by this version: use ${able.map(nameOf).join(", ")}`;
+      found.push({ field: `times[${at}]`, description });
+    }
+  if (requireLog && keyless === undefined)
+    found.push({ field: "requireLog", description: "entries of a log are not verified for keys by this version" });
+  return found;
+}

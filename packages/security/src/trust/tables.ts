@@ -1,0 +1,118 @@
+import { declareTables } from "@moorage/kernel/store";
+
+declare module "@moorage/kernel/store/tables" {
+  interface Tables {
+    /**
+     * Who signs the images of a group and of all below it. `keys`: a list of SignerKey, `keyless` and `x509`: messages,
+     * each as proto3 JSON; `times`: a list of numbers of SignatureTime. `version`: another one for each content by
+     * which signatures are verified.
+     */
+    signers: {
+      uid: string;
+      parent: string;
+      name: string;
+      description: string;
+      keys: string;
+      keyless: string | null;
+      x509: string | null;
+      require_log: number;
+      times: string;
+      version: string;
+      create_time: number;
+      update_time: number;
+    };
+    /**
+     * A signer was made, changed or deleted: what is attached in the repos below its `parent` is to be verified anew,
+     * after the place of signature_sources that was reached.
+     */
+    signer_checks: {
+      signer: string;
+      parent: string;
+      repo: string;
+      subject: string;
+      manifest: string;
+      create_time: number;
+    };
+    /** By which trusted root was verified last: the one of the settings, whose name is empty. */
+    signature_roots: { name: string; hash: string };
+    /**
+     * Which manifest with signatures was attached to which digest of a repo, and when. `until_time`: null as long as it
+     * is. `via`: empty for a referrer, else the name of the tag. `attached_by`: who pushed it; empty when that is not
+     * known.
+     */
+    signature_sources: {
+      repo: string;
+      subject: string;
+      manifest: string;
+      via: string;
+      from_time: number;
+      until_time: number | null;
+      attached_by: string;
+    };
+    /**
+     * The verification of a manifest with signatures, as one about the subject, whatever the number of repos in which
+     * it is attached: a queue, see work/queue.ts. `first_time`: when it was read first; null before. `signers`: against
+     * whom it was verified, a JSON object of [version, since when] by uid. `readers`: the version of the verification.
+     */
+    signature_readings: {
+      subject: string;
+      manifest: string;
+      state: number;
+      attempts: number;
+      reason: string;
+      holder: string;
+      hold_until: number;
+      create_time: number;
+      finish_time: number | null;
+      first_time: number | null;
+      signers: string;
+      readers: number;
+    };
+    /**
+     * A signature in such a manifest; `n`: the number of its layer. `format`, `time_source` and `code` are those of the
+     * API. `code` and `reason`: what is wrong with it whoever made it; 0 and empty when nothing is. `identity`: what it
+     * says of its maker.
+     */
+    signature_entries: {
+      subject: string;
+      manifest: string;
+      n: number;
+      format: number;
+      predicate_type: string;
+      identity: string;
+      signed_time: number | null;
+      time_source: number;
+      code: number;
+      reason: string;
+    };
+    /**
+     * What a signature is worth by a signer who has made it, from when until when: there is none by signers who have
+     * not. `state` and `code` are those of the API. `fingerprint`: of the key. What ended is kept.
+     */
+    signature_verdicts: {
+      subject: string;
+      manifest: string;
+      n: number;
+      signer: string;
+      from_time: number;
+      until_time: number | null;
+      state: number;
+      code: number;
+      reason: string;
+      fingerprint: string;
+    };
+  }
+}
+
+export const TRUST_TABLES = declareTables({
+  signers: {
+    key: ["uid"],
+    weight: "length(description) + length(keys) + coalesce(length(keyless), 0) + coalesce(length(x509), 0)",
+  },
+  signature_roots: { key: ["name"] },
+  signer_checks: { key: ["signer"] },
+  signature_sources: { key: ["repo", "subject", "manifest", "from_time"] },
+  signature_readings: { key: ["subject", "manifest"], weight: "length(reason) + length(signers)" },
+  signature_entries: { key: ["subject", "manifest", "n"], weight: "length(reason) + length(identity)" },
+  signature_verdicts: { key: ["subject", "manifest", "n", "signer", "from_time"], weight: "length(reason)" },
+});

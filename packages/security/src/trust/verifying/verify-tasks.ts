@@ -1,0 +1,78 @@
+// What the processes do that verify signatures: they read what somebody else made, and may have to be killed.
+import { SignatureCode, SignatureFormat, SignatureTime } from "@moorage/api/messages";
+import { type BlobStore, openBlobs, readInto } from "@moorage/kernel/blobs";
+import { serveTasks } from "@moorage/kernel/lib/process-pool/child";
+import { DSSE, isBundle, isNotation, SIMPLE_SIGNING } from "../attached/formats.ts";
+import type { ClaimedLayer, ClaimedSigned } from "../queue/claim-contents.ts";
+import type { VerifiedEntry } from "../verify/types.ts";
+import { verifySigned } from "../verify/verify.ts";
+import type { VerifierData } from "./verifier.ts";
+
+const MIB = 1 << 20;
+/** The largest content of a layer that is read, in bytes, by its type; nothing of others is. */
+const LARGEST: readonly [is: (type: string) => boolean, bytes: number][] = [
+  [(type) => type === SIMPLE_SIGNING, 64 << 10],
+  [(type) => type === DSSE || isBundle(type), 64 * MIB],
+  [isNotation, MIB],
+];
+
+let opened: Promise<BlobStore> | undefined;
+
+/** The store, which these processes only read. A store that could not be opened is opened again for the next. */
+async function blobsOf({ dataDir, blobsUrl }: VerifierData): Promise<BlobStore> {
+  opened ??= openBlobs({ dataDir, blobsUrl, diskReserveBytes: 0 });
+  try {
+    return await opened;
+  } catch (error) {
+    opened = undefined;
+    throw error;
+  }
+}
+
+async function verify(
+  { layers, layersLeftOut, subject, subjectContent, signers, heldMs, nowMs }: ClaimedSigned & { nowMs: number },
+  data: VerifierData,
+): Promise<{ entries: VerifiedEntry[] }> {
+  const entries: VerifiedEntry[] = [];
+  // One after another: each may be large.
+  for (const layer of layers) {
+    const { n, mediaType, annotations } = layer;
+    const content = await contentOf(layer, data);
+    const one = { n, mediaType, annotations, content };
+    const root = data.sigstoreRoot === "" ? undefined : data.sigstoreRoot;
+    entries.push(...(await verifySigned({ subject, subjectContent, signers, heldMs, nowMs, layers: [one] }, root)));
+  }
+  if (layers.length === 0) entries.push(notVerified(0, "the manifest has no layers, and so no signatures"));
+  if (layersLeftOut > 0)
+    entries.push(
+      notVerified(
+        layers.length,
+        `${layersLeftOut} more layers are not verified: a manifest has ${layers.length} at most`,
+      ),
+    );
+  return { entries };
+}
+
+function notVerified(n: number, reason: string): VerifiedEntry {
+  const code = SignatureCode.UNREADABLE;
+  return {
+    n,
+    code,
+    reason,
+    matches: [],
+    predicateType: "",
+    identity: "",
+    format: SignatureFormat.UNSPECIFIED,
+    timeSource: SignatureTime.UNSPECIFIED,
+  };
+}
+
+/** The content of the layer, or why it is not read. */
+async function contentOf({ mediaType, stored }: ClaimedLayer, data: VerifierData): Promise<Uint8Array | string> {
+  const most = LARGEST.find(([is]) => is(mediaType))?.[1] ?? 0;
+  if (stored === undefined) return "its content is not stored here";
+  if (stored.size > most) return `it has ${stored.size} bytes, more than ${most}`;
+  return await readInto(await blobsOf(data), stored);
+}
+
+serveTasks({ verify });

@@ -1,6 +1,0 @@
-import { whileFull } from "../core/command.ts";
-import { grantOwner } from "./grant-owner.ts";
-import { signIn } from "./sign-in.ts";
-
-/** The commands of iam beside the methods of the API. */
-export const iamCommands = [grantOwner, ...whileFull([signIn])] as const;

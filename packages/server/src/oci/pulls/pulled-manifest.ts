@@ -1,6 +1,0 @@
-import type { Row } from "../../store/index.ts";
-
-/** The columns of a manifest that a pull needs, and the text of the policy of its repo. */
-export interface Pulled extends Pick<Row<"manifests">, "digest" | "media_type" | "content"> {
-  policy: string | null;
-}

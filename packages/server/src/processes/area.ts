@@ -1,4 +1,0 @@
-import type { Area } from "../core/area.ts";
-import { PROCESS_TABLES } from "./tables.ts";
-
-export const processesArea: Area = { name: "processes", tables: PROCESS_TABLES };

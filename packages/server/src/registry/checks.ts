@@ -1,9 +1,0 @@
-import { type RowCheck, withoutParent, withoutRepo } from "../core/row-check.ts";
-import { REGISTRY_TABLES } from "./tables.ts";
-
-/** The checks of repos and tags. */
-export const REGISTRY_CHECKS: readonly RowCheck[] = [
-  withoutRepo("tags", "parent", REGISTRY_TABLES.tags.key),
-  withoutRepo("tag_history", "repo", REGISTRY_TABLES.tag_history.key),
-  withoutParent("repos"),
-];
