@@ -4,38 +4,66 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import test from "node:test";
 import { checkLayers, circle } from "./check-layers.ts";
+import { packageOfArea, sourcesOf } from "./server-packages.ts";
 
-/** What is wrong with a tree of these files. */
+function packageOf(file: string): string {
+  return packageOfArea(file.split("/")[0] ?? "") ?? "server";
+}
+
+/** What is wrong with a tree of these files, by their paths below the src of the package of their area. */
 function problemsOf(t: test.TestContext, files: Record<string, string>): string[] {
-  const src = mkdtempSync(path.join(tmpdir(), "moorage-layers-"));
-  t.after(() => rmSync(src, { recursive: true }));
+  const root = mkdtempSync(path.join(tmpdir(), "moorage-layers-"));
+  t.after(() => rmSync(root, { recursive: true }));
   for (const [name, text] of Object.entries(files)) {
-    mkdirSync(path.join(src, path.dirname(name)), { recursive: true });
-    writeFileSync(path.join(src, name), text);
+    const own = name.startsWith("packages/") ? name : path.join(sourcesOf("", packageOf(name)), name);
+    mkdirSync(path.join(root, path.dirname(own)), { recursive: true });
+    writeFileSync(path.join(root, own), text);
   }
-  return checkLayers(src);
+  return checkLayers(root);
 }
 
 const cases: [title: string, file: string, line: string, problem: RegExp | undefined][] = [
-  ["a lower layer", "iam/groups.ts", `import { notFound } from "../errors.ts";`, undefined],
+  ["a lower layer", "iam/groups.ts", `import { notFound } from "@moorage/kernel/errors";`, undefined],
   ["its own area", "iam/groups.ts", `import { a } from "./roles.ts";`, undefined],
   ["a feature through its index.ts", "oci/push.ts", `import type { Repo } from "../registry/index.ts";`, undefined],
   [
     "a higher layer",
     "iam/groups.ts",
-    `import { listen } from "../transport/http/listen.ts";`,
+    `import { listen } from "@moorage/server/transport/http/listen";`,
     /transport is not below iam/,
   ],
-  ["the same layer", "registry/tags.ts", `import { a } from "../events/outbox.ts";`, /events is not below registry/],
-  ["a type of a higher layer", "core/call.ts", `import type { A } from "../runtime/commands.ts";`, /not below core/],
+  ["the same layer", "events/tags.ts", `import { a } from "../auth/index.ts";`, /auth is not below events/],
+  [
+    "a type of a higher layer",
+    "core/call.ts",
+    `import type { A } from "@moorage/server/runtime/commands";`,
+    /not below core/,
+  ],
   ["over several lines", "iam/a.ts", `import {\n  a,\n  b,\n} from "../auth/keys.ts";`, /auth is not below iam/],
-  ["a re-export", "iam/a.ts", `export * from "../registry/repos.ts";`, /registry is not below iam/],
-  ["for its effects alone", "iam/a.ts", `import "../registry/repos.ts";`, /registry is not below iam/],
-  ["import()", "iam/a.ts", `const a = await import("../transport/rest/handler.ts");`, /transport is not below iam/],
-  ["typeof import()", "iam/a.ts", `type A = typeof import("../boot/server.ts");`, /boot is not below iam/],
+  ["a re-export", "iam/a.ts", `export * from "@moorage/registry/registry";`, /registry is not below iam/],
+  ["for its effects alone", "iam/a.ts", `import "@moorage/registry/registry";`, /registry is not below iam/],
+  [
+    "import()",
+    "iam/a.ts",
+    `const a = await import("@moorage/server/transport/rest/handler");`,
+    /transport is not below iam/,
+  ],
+  ["typeof import()", "iam/a.ts", `type A = typeof import("@moorage/server/boot/server");`, /boot is not below iam/],
   ["past an index.ts", "oci/push.ts", `import { a } from "../registry/repos.ts";`, /through its index\.ts alone/],
   ["an area without a layer", "iam/a.ts", `import { a } from "../elsewhere/of.ts";`, /"elsewhere" has no place/],
-  ["from an area without a layer", "elsewhere/a.ts", `import { a } from "../errors.ts";`, /"elsewhere" has no place/],
+  [
+    "from an area without a layer",
+    "elsewhere/a.ts",
+    `import { a } from "@moorage/kernel/errors";`,
+    /"elsewhere" has no place/,
+  ],
+  [
+    "an area of another package",
+    "oci/push.ts",
+    `import { a } from "@moorage/kernel/iam";`,
+    /iam of @moorage\/kernel, which/,
+  ],
+  ["another package by a path", "iam/a.ts", `import { a } from "../../../kernel/src/errors.ts";`, /outside src/],
   ["outside src", "iam/a.ts", `import { a } from "../../test/a.ts";`, /outside src/],
 ];
 for (const [title, file, line, problem] of cases) {
@@ -48,6 +76,11 @@ for (const [title, file, line, problem] of cases) {
     }
   });
 }
+
+test("an area in another package than its own is found", (t) => {
+  const problems = problemsOf(t, { "packages/registry/src/iam/a.ts": `import { b } from "./b.ts";` });
+  assert.deepEqual(problems, ["iam/a.ts is in packages/registry: iam is an area of packages/platform"]);
+});
 
 test("a comment imports nothing, and a tree without imports is an error of the check", (t) => {
   const problems = problemsOf(t, { "iam/a.ts": `// import { a } from "../boot/server.ts";` });
@@ -96,9 +129,9 @@ for (const [title, files, problem] of orders) {
 const TABLES = {
   "registry/index.ts": `export { touch } from "./touch.ts";`,
   "registry/touch.ts": `export function touch(db, table) { return db.updateTable(table).set({}); }`,
-  "registry/tables.ts": `import { declareTables } from "../store/index.ts";
+  "registry/tables.ts": `import { declareTables } from "@moorage/kernel/store";
 
-declare module "../store/tables.ts" {
+declare module "@moorage/kernel/store/tables" {
   interface Tables {
     /** A comment. */
     tags: { uid: string };
@@ -134,7 +167,7 @@ for (const [title, code, table] of writes) {
   test(`a table of another area is written: ${title}`, (t) => {
     const problems = problemsOf(t, {
       ...TABLES,
-      "registry/repos.ts": `import { a } from "../errors.ts"; await tx.updateTable("repos").execute();`,
+      "registry/repos.ts": `import { a } from "@moorage/kernel/errors"; await tx.updateTable("repos").execute();`,
       "oci/push.ts": code,
     });
     const wanted = `oci/push.ts writes the table ${table}, which is registry's alone to write`;
@@ -146,8 +179,8 @@ test("a generic writer's caller writes the table that it names", (t) => {
   const problems = problemsOf(t, {
     ...TABLES,
     "aip/resource.ts": `export function resource(spec) { return (tx) => tx.insertInto(spec.table); }`,
-    "oci/push.ts": `import { resource } from "../aip/resource.ts";\nconst tags = resource({ message: A, table: "tags" });`,
-    "registry/tags.ts": `import { resource } from "../aip/resource.ts";\nconst tags = resource({ table: "tags" });`,
+    "oci/push.ts": `import { resource } from "@moorage/kernel/aip/resource";\nconst tags = resource({ message: A, table: "tags" });`,
+    "registry/tags.ts": `import { resource } from "@moorage/kernel/aip/resource";\nconst tags = resource({ table: "tags" });`,
   });
   assert.deepEqual(problems, ["oci/push.ts writes the table tags, which is registry's alone to write"]);
 });

@@ -1,56 +1,53 @@
 // `npm run check`: who may import whom inside the server, and who may write which table. docs/architecture.md says what
 // each area is for.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { orderProblems } from "./layers/folder-order.ts";
 import { type Sources, tableProblems, withoutComments, writersOf } from "./layers/table-writers.ts";
+import { packageOfArea, SERVER_PACKAGES, sourcesOf } from "./server-packages.ts";
+
+/** The areas of the server from the lowest layer to the highest: an area imports, types included, only lower ones. */
+const LAYERS = SERVER_PACKAGES.flatMap(({ layers }) => layers);
 
 /**
- * The areas of packages/server/src from the lowest layer to the highest. An area is a folder, or a file that stands in
- * src itself. It imports, types included, only areas of lower layers; areas of one layer do not know each other.
+ * One import or re-export between two files of sources, by their paths below src. An area is in one package alone, so
+ * these paths are of one tree for all packages of the server.
  */
-export const LAYERS: readonly (readonly string[])[] = [
-  ["errors"],
-  ["lib"],
-  ["config", "blobs", "store", "signing"],
-  ["core"],
-  ["aip", "audit", "observe", "work"],
-  ["mail"],
-  ["ping", "iam", "processes"],
-  ["registry", "events", "auth"],
-  ["trust"],
-  ["oci", "security", "webhooks"],
-  ["libraries"],
-  ["mirroring", "jobs"],
-  ["operations"],
-  ["areas"],
-  ["runtime"],
-  ["v1", "mcp"],
-  ["transport", "installation"],
-  ["admin", "boot"],
-  ["index"],
-];
-
-/** One import or re-export between two files of src, by their paths below it. */
 export interface Import {
   from: string;
   to: string;
   typeOnly: boolean;
 }
 
-/** The imports that the text of a file makes, of files beside it. */
+/** The imports that the text of a file makes, of files beside it and of the server's other packages. */
 export function importsOf(file: string, text: string): Import[] {
   const code = withoutComments(text);
-  const statement = /^\s*(?:import|export)\s+(type\s+(?!from\b))?(?:[\w*{][^;"'`]*?\bfrom\s*)?["'](\.[^"']*)["']/gm;
-  const resolve = (target = ""): string => path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
-  const found: Import[] = [];
-  for (const [, type, target] of code.matchAll(statement))
-    found.push({ from: file, to: resolve(target), typeOnly: type !== undefined });
-  for (const [before, target] of code.matchAll(/(?:\btypeof\s+)?\bimport\(\s*["'](\.[^"']*)["']/g))
-    found.push({ from: file, to: resolve(target), typeOnly: before.startsWith("typeof") });
-  return found;
+  const statement = /^\s*(?:import|export)\s+(type\s+(?!from\b))?(?:[\w*{][^;"'`]*?\bfrom\s*)?["']([.@][^"']*)["']/gm;
+  const dynamic = /(?:\btypeof\s+)?\bimport\(\s*["']([.@][^"']*)["']/g;
+  const found = [
+    ...[...code.matchAll(statement)].map(([, type, target = ""]) => ({ target, typeOnly: type !== undefined })),
+    ...[...code.matchAll(dynamic)].map(([all, target = ""]) => ({ target, typeOnly: all.startsWith("typeof") })),
+  ];
+  return found.flatMap(({ target, typeOnly }) => {
+    const to = resolve(file, target);
+    return to === undefined ? [] : [{ from: file, to, typeOnly }];
+  });
 }
+
+/** The path below src of what a file imports; undefined for what is of no package of the server. */
+function resolve(file: string, target: string): string | undefined {
+  if (target.startsWith(".")) return path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
+  const [, name, rest = ""] = /^@moorage\/(\w+)\/(.+)$/.exec(target) ?? [];
+  if (name === undefined || !SERVER_PACKAGES.some((each) => each.name === name)) return undefined;
+  const [area = "", ...below] = rest.split("/");
+  const owner = packageOfArea(area);
+  if (owner !== name) return `${area} of @moorage/${name}`;
+  return below.length === 0 && area !== "errors" ? `${area}/index.ts` : `${rest}.ts`;
+}
+
+/** Where each area adds the columns of its tables to the type of all: by a declaration, which is no index's. */
+const COLUMNS = "store/tables.ts";
 
 function areaOf(file: string): string {
   const cut = file.indexOf("/");
@@ -65,11 +62,12 @@ export function complaint({ from, to }: Import, withIndex: ReadonlySet<string>):
   const [area, target] = [areaOf(from), areaOf(to)];
   if (to.startsWith("..")) return `${from} imports ${to}, which is outside src`;
   if (area === target) return undefined;
+  if (to.includes(" of @moorage/")) return `${from} imports ${to}, which is not there`;
   const [layer, below] = [area, target].map((name) => LAYERS.findIndex((areas) => areas.includes(name)));
   if (layer === undefined || below === undefined || layer < 0 || below < 0)
     return `${from} imports ${to}: "${(layer ?? -1) < 0 ? area : target}" has no place in LAYERS (scripts/check-layers.ts)`;
   if (below >= layer) return `${from} imports ${to}: ${target} is not below ${area}`;
-  if (withIndex.has(target) && to !== `${target}/index.ts`)
+  if (withIndex.has(target) && to !== `${target}/index.ts` && to !== COLUMNS)
     return `${from} imports ${to}: other areas import ${target} through its index.ts alone`;
   return undefined;
 }
@@ -98,52 +96,80 @@ export function circle(graph: ReadonlyMap<string, readonly string[]>): string[] 
   return undefined;
 }
 
-/** The sources below the folder, but tests, in the order of their names. */
-function sourcesOf(src: string): Sources {
-  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
-    .map((name) => name.split(path.sep).join("/"))
-    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
-    .sort();
-  return new Map(files.map((file) => [file, withoutComments(readFileSync(path.join(src, file), "utf8"))]));
+/** The sources below the folders, but tests, in the order of their names. */
+function readSources(...folders: readonly string[]): Sources {
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .map((name) => name.split(path.sep).join("/"))
+      .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
+      .map((name) => [name, path.join(folder, name)] as const),
+  );
+  const sorted = files.sort(([one], [other]) => (one < other ? -1 : 1));
+  return new Map(sorted.map(([name, file]) => [name, withoutComments(readFileSync(file, "utf8"))]));
 }
 
-/** All that is wrong below the folder with imports and with who writes which table. */
-export function checkLayers(src: string): string[] {
-  const sources = sourcesOf(src);
+function serverSources(root: string): Sources {
+  return readSources(
+    ...SERVER_PACKAGES.map(({ name }) => sourcesOf(root, name)).filter((folder) => existsSync(folder)),
+  );
+}
+
+/** The index of a folder that was imported by its name; other paths as they are. */
+function indexOf(file: string, sources: Sources): string {
+  const index = file.replace(/\.ts$/, "/index.ts");
+  return sources.has(index) ? index : file;
+}
+
+/** Areas that lie in another package than the list says. */
+function misplaced(root: string): string[] {
+  return SERVER_PACKAGES.filter(({ name }) => existsSync(sourcesOf(root, name))).flatMap(({ name }) =>
+    [...readSources(sourcesOf(root, name)).keys()]
+      .filter((file) => (packageOfArea(areaOf(file)) ?? name) !== name)
+      .map(
+        (file) =>
+          `${file} is in packages/${name}: ${areaOf(file)} is an area of packages/${packageOfArea(areaOf(file))}`,
+      ),
+  );
+}
+
+/** All that is wrong in the server's packages below the root, with imports and with who writes which table. */
+export function checkLayers(root: string): string[] {
+  const sources = serverSources(root);
   const files = [...sources.keys()];
   const withIndex = new Set(files.filter((file) => /^[^/]+\/index\.ts$/.test(file)).map(areaOf));
-  const imports = [...sources].flatMap(([file, text]) => importsOf(file, text));
+  const imports = [...sources]
+    .flatMap(([file, text]) => importsOf(file, text))
+    .map((each) => (sources.has(each.to) ? each : { ...each, to: indexOf(each.to, sources) }));
   const problems = imports.map((each) => complaint(each, withIndex)).filter((text) => text !== undefined);
   // A circle of types alone is no circle at run time.
   const graph = new Map<string, string[]>(files.map((file) => [file, []]));
   for (const { from, to, typeOnly } of imports) if (!typeOnly) graph.get(from)?.push(to);
   const found = circle(graph);
-  problems.push(...orderProblems(imports), ...tableProblems(sources));
-  if (imports.length === 0) problems.push(`no import was found below ${src}`);
+  problems.push(...misplaced(root), ...orderProblems(imports), ...tableProblems(sources));
+  if (imports.length === 0) problems.push(`no import was found below ${root}`);
   return found === undefined ? problems : [...problems, `a circle of imports: ${found.join(" → ")}`];
 }
 
 /** All that is wrong with the order of the files and folders of another package's sources. */
 export function checkOrder(src: string): string[] {
-  const imports = [...sourcesOf(src)].flatMap(([file, text]) => importsOf(file, text));
+  const imports = [...readSources(src)].flatMap(([file, text]) => importsOf(file, text));
   return imports.length === 0 ? [`no import was found below ${src}`] : orderProblems(imports);
 }
 
 /** Each table with its owner and whoever else writes it, a line each. */
-function tableLines(src: string): string[] {
-  return [...writersOf(sourcesOf(src))].map(([table, { owner, writers }]) =>
+function tableLines(root: string): string[] {
+  return [...writersOf(serverSources(root))].map(([table, { owner, writers }]) =>
     [`${table}: ${owner}`, ...[...writers.keys()].filter((area) => area !== owner)].join(", also "),
   );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const packages = path.join(import.meta.dirname, "../packages");
-  const src = path.join(packages, "server/src");
-  if (process.argv.includes("--tables")) for (const line of tableLines(src)) console.log(line);
+  const root = path.dirname(import.meta.dirname);
+  if (process.argv.includes("--tables")) for (const line of tableLines(root)) console.log(line);
   const problems = [
-    ...checkLayers(src),
+    ...checkLayers(root),
     ...["cli", "console"].flatMap((name) =>
-      checkOrder(path.join(packages, name, "src")).map((problem) => `packages/${name}: ${problem}`),
+      checkOrder(sourcesOf(root, name)).map((problem) => `packages/${name}: ${problem}`),
     ),
   ];
   for (const problem of problems) console.error(problem);

@@ -5,6 +5,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Found, type FoundPattern, patternsIn } from "./patterns/find.ts";
 import { judge, type Verdict } from "./patterns/judge.ts";
+import { BUNDLED_PACKAGES } from "./server-packages.ts";
 
 /** What is let through, by file, with the reason. An entry that is needed no longer is an error. */
 export interface Exceptions {
@@ -21,7 +22,7 @@ const EXCEPTIONS: Exceptions = {
 
 /** As many steps take some ten milliseconds. */
 const MAX_STEPS = 4_000_000;
-const SOURCES = ["packages/server/src", "packages/cli/src", "packages/api/src"];
+const SOURCES = BUNDLED_PACKAGES.map((name) => `packages/${name}/src`);
 
 /** All that is wrong with the patterns of sources: texts by file name, of TypeScript and of `.proto` files. */
 export async function checkPatterns(

@@ -76,18 +76,20 @@ function word(pattern: string): RegExp {
 }
 
 /** Code outside of v1 that reads and writes a message of v1 whole, by the folder of v1 that it counts for. */
-const ELSEWHERE = { "vulnerabilities/location-changes.ts": "security/advisories/location-changes.ts" };
+const ELSEWHERE = {
+  "vulnerabilities/location-changes.ts": "packages/security/src/security/advisories/location-changes.ts",
+};
 
-function codeOf(source: string): Code {
-  const folder = path.join(source, "v1");
+function codeOf(root: string): Code {
+  const folder = path.join(root, "packages/server/src/v1");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   const own = files.map((name): [string, string] => [name, path.join(folder, name)]);
-  const others = Object.entries(ELSEWHERE).map(([name, file]): [string, string] => [name, path.join(source, file)]);
+  const others = Object.entries(ELSEWHERE).map(([name, file]): [string, string] => [name, path.join(root, file)]);
   return new Map([...own, ...others].map(([name, file]) => [name, readFileSync(file, "utf8")]));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const code = codeOf(path.join(import.meta.dirname, "../packages/server/src"));
+  const code = codeOf(path.dirname(import.meta.dirname));
   const methods = SERVICES.flatMap((service) => service.methods);
   const fields = new Set(methods.flatMap((method) => unmapped(method, mappedMessages(), code)));
   const problems = [

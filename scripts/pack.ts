@@ -10,8 +10,10 @@ import { sbomOf } from "./bundle/sbom.ts";
 import { manualPages } from "./cli-manual.ts";
 import { documentedProgram } from "./cli-tree.ts";
 import { releaseTime } from "./release/time.ts";
+import { BUNDLED_PACKAGES, SERVER_PACKAGES } from "./server-packages.ts";
 
-const PACKAGES = ["api", "server", "cli"];
+/** The packages of npm, each after those that it depends on. */
+const PACKAGES = BUNDLED_PACKAGES;
 const HELPER = "docker-credential-moorage";
 /** The programs of the helper's own package, by name: each begins in this file of packages/cli/src. */
 const HELPER_PROGRAMS = {
@@ -53,7 +55,7 @@ function compile(): void {
     },
     include: [
       `${packages}/api/src`,
-      `${packages}/server/src`,
+      ...SERVER_PACKAGES.map(({ name }) => `${packages}/${name}/src`),
       `${packages}/cli/src/main.ts`,
       ...Object.values(HELPER_PROGRAMS).map((program) => `${packages}/cli/src/${program}.ts`),
     ],
@@ -149,7 +151,7 @@ async function packOne(name: string): Promise<void> {
   } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
   if (name === "cli") await addPrograms(stage, manifest.version);
   else cpSync(join(build, "compiled", name, "src"), join(stage, "dist"), { recursive: true });
-  if (name !== "api") {
+  if (name === "server" || name === "cli") {
     addViewer(join(stage, "dist"));
     addConsole(join(stage, "dist"));
     addCommandFiles(join(stage, "dist"));
@@ -172,7 +174,7 @@ async function packOne(name: string): Promise<void> {
 
 /** Modules of the server that the credential programs have a copy of, since they have no dependencies. */
 const INLINED: ReadonlyMap<string, string> = new Map([
-  ["@moorage/kernel/lib/authorities", join(build, "compiled", "server", "src", "lib", "authorities.js")],
+  ["@moorage/kernel/lib/authorities", join(build, "compiled", "kernel", "src", "lib", "authorities.js")],
 ]);
 
 /** The compiled files that a file needs, itself included: what it imports by a relative path, and so on. */

@@ -3,6 +3,7 @@
 // --ci runs what decides whether a change lands, --nightly the others.
 //
 //   npm test -- oci/blobs webhooks          the test files whose path contains one of the words, on both engines
+//   npm test -- --short oci                  of these, the ones that npm test has
 //   npm test -- --test-name-pattern=history   options are those of Node's test runner
 //   MOORAGE_TEST_ENGINES=sqlite npm test      on one engine: sqlite or postgres
 //   MOORAGE_TEST_CONCURRENCY=1 npm test       so many concurrent processes
@@ -26,7 +27,7 @@ const startMs = performance.now();
 const given = process.argv.slice(2);
 // `npm run test:all -- --ci` gives both.
 const extent: Extent = (["ci", "nightly", "all"] as const).find((each) => given.includes(`--${each}`)) ?? "quick";
-const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|ci|nightly|times)$/.test(each));
+const options = given.filter((each) => each.startsWith("-") && !/^--(?:all|ci|nightly|times|short)$/.test(each));
 const words = given.filter((each) => !each.startsWith("-"));
 const engines = (process.env.MOORAGE_TEST_ENGINES ?? "sqlite,postgres").split(",") as Engine[];
 // Tests wait for a good part of their time: for a process to start, for a lease to expire.
@@ -36,7 +37,8 @@ const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 
 // A pattern of names would leave out the files, which are tests where they share a process.
-const units = planOf({ root, words, engines, extent, apart: options.length > 0 });
+const short = given.includes("--short");
+const units = planOf({ root, words, engines, extent, short, apart: options.length > 0 });
 if (units.length === 0) {
   console.error(`no test file's path holds ${words.join(" or ")}`);
   process.exit(1);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { fingerprintOf } from "./fingerprint.ts";
+import { BUNDLED_PACKAGES } from "../server-packages.ts";
 import { bundleFolder } from "./folder.ts";
 import { noticesOf } from "./notices.ts";
 import { PROGRAMS, ROOT, writeBundle } from "./programs.ts";
@@ -22,12 +23,13 @@ function temporaryFolder(t: TestContext): string {
 /** A repository with one source, and what bundles are made by. */
 function repository(t: TestContext): string {
   const root = temporaryFolder(t);
-  for (const name of ["api", "server", "cli"]) {
+  for (const name of BUNDLED_PACKAGES) {
     mkdirSync(join(root, "packages", name, "src"), { recursive: true });
     writeFileSync(join(root, "packages", name, "package.json"), "{}");
   }
   writeFileSync(join(root, "package-lock.json"), "{}");
-  cpSync(join(ROOT, "scripts/bundle"), join(root, "scripts/bundle"), { recursive: true });
+  for (const path of ["scripts/bundle", "scripts/server-packages.ts"])
+    cpSync(join(ROOT, path), join(root, path), { recursive: true });
   return root;
 }
 

@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
+import { BUNDLED_PACKAGES } from "../server-packages.ts";
 
 /** What a bundle is made of, and by: folders and files below the root of the repository. */
-const FOLDERS = [...["api", "server", "cli"].map((name) => `packages/${name}/src`), "scripts/bundle"];
-const FILES = [...["api", "server", "cli"].map((name) => `packages/${name}/package.json`), "package-lock.json"];
+const FOLDERS = [...BUNDLED_PACKAGES.map((name) => `packages/${name}/src`), "scripts/bundle"];
+const FILES = [
+  ...BUNDLED_PACKAGES.map((name) => `packages/${name}/package.json`),
+  "package-lock.json",
+  "scripts/server-packages.ts",
+];
 
 /**
  * The state of the sources, as a short text that names a folder: another one as soon as a source is written, added or

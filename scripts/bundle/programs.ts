@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { type OutputOptions, rolldown } from "rolldown";
+import { packageOfArea } from "../server-packages.ts";
 import { type AddressOf, addresses } from "./addresses.ts";
 
 export const ROOT = dirname(dirname(import.meta.dirname));
@@ -12,7 +13,7 @@ export type Programs = Readonly<Record<string, string>>;
 /** The programs that somebody runs, below packages/cli/src: those that come with `moorage`. */
 const CREDENTIAL_PROGRAMS = ["credential/main", "credential/kubelet-main", "credential/keyring-main"];
 
-/** What a server starts besides itself, threads and processes, below packages/server/src. */
+/** What a server starts besides itself, threads and processes, below the src of the package of its area. */
 const WORKERS = [
   "runtime/sqlite-writer-thread",
   "boot/cluster-worker",
@@ -27,8 +28,12 @@ const WORKERS = [
 /** All that is ever started. Each has the same place below the folder of the bundle as its source below `src`. */
 export const PROGRAMS: Programs = Object.fromEntries([
   ...["main", ...CREDENTIAL_PROGRAMS].map((name) => [name, `packages/cli/src/${name}.ts`]),
-  ...WORKERS.map((name) => [name, `packages/server/src/${name}.ts`]),
+  ...WORKERS.map((name) => [name, workerSource(name)]),
 ]);
+
+function workerSource(name: string): string {
+  return `packages/${packageOfArea(name.split("/")[0] ?? "") ?? "server"}/src/${name}.ts`;
+}
 
 /**
  * Optional parts of dependencies, which nobody here installs: their imports stay, and fail as they do without a bundle.

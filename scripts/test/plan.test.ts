@@ -60,6 +60,10 @@ test("words limit the run to files on both engines", () => {
     "postgres packages/server/test/api/etags.test.ts",
   ]);
   assert.deepEqual(plan("quick", "no such file"), []);
+  const short = planOf({ root, words: ["packages/security/"], engines: ["sqlite"], extent: "quick", short: true });
+  const wanted = runsOf(plan("quick")).filter((run) => run.startsWith("sqlite packages/security/"));
+  assert.ok(wanted.length > 10);
+  assert.deepEqual(runsOf(short).toSorted(), wanted.toSorted());
 });
 
 test("a file that changes its process has it alone; so has each where options name tests", () => {

@@ -33,7 +33,7 @@ const FILES = [
 ];
 
 /** Files that open a database: all of these can run on PostgreSQL. */
-const USES_DATABASE = /^packages\/(server\/(test\/|src\/store\/)|console\/test\/)/;
+const USES_DATABASE = /^packages\/(?:(?!api|cli)\w+\/test\/|kernel\/src\/store\/)/;
 
 /** Files with a longer version, for `npm run test:all` (support/extent.ts). */
 const HAS_LONG_VERSION = /support\/(extent|properties)\.ts/;
@@ -54,12 +54,14 @@ export interface Wanted {
   words: readonly string[];
   engines: readonly Engine[];
   extent: Extent;
+  /** Of the files that the words name, those that `extent` has, instead of all. */
+  short?: boolean;
   /** Each file in a process of its own. */
   apart?: boolean;
 }
 
 /** The processes to run, those that take longest first. */
-export function planOf({ root, words, engines, extent, apart = false }: Wanted): Unit[] {
+export function planOf({ root, words, engines, extent, short = false, apart = false }: Wanted): Unit[] {
   const files = globSync(FILES, { cwd: root })
     .filter((path) => !path.includes("node_modules"))
     .filter((path) => (words.length === 0 ? !path.startsWith(IN_BROWSER) : words.some((word) => path.includes(word))))
@@ -69,7 +71,7 @@ export function planOf({ root, words, engines, extent, apart = false }: Wanted):
   const isIn = (parts: readonly string[], path: string): boolean => parts.some((part) => path.includes(part));
   const isLong = (path: string): boolean => HAS_LONG_VERSION.test(textOf(path));
   const isQuick = (path: string, engine: Engine): boolean => {
-    if (words.length > 0) return true;
+    if (words.length > 0 && !short) return true;
     return !isIn(TAKES_LONG, path) && (engine === "sqlite" || isIn(DEPENDS_ON_ENGINE, path));
   };
   const isBeforeLanding = (path: string, engine: Engine): boolean =>

@@ -14,10 +14,11 @@ const FROM_SOURCES = { MOORAGE_BUNDLE: "" };
 
 // Resolved to their real paths, workspace packages are below packages/, and the others below node_modules/.
 // Names near to a wrong one, which import nothing, cost nothing.
-const SERVER = /\/packages\/server\/(?!src\/lib\/near\.ts)/;
+const SERVER = /\/packages\/(?:kernel|platform|registry|security|libraries|server)\/(?!src\/lib\/near\.ts)/;
 const API = /\/packages\/api\/|\/node_modules\/@(?:bufbuild|connectrpc)\//;
 // What only a running server needs.
-const SERVING = /\/packages\/server\/src\/(?:transport|oci|admin|webhooks|mirroring|runtime)\/|\/node_modules\/pino\//;
+const SERVING =
+  /\/packages\/(?!cli\/)\w+\/src\/(?:transport|oci|admin|webhooks|mirroring|runtime)\/|\/node_modules\/pino\//;
 
 // What a server loads at its first use, if at all: each costs memory in every server, most of it in two threads.
 const AT_FIRST_USE =
@@ -181,7 +182,7 @@ test("a token of a data folder takes the settings, a statement and a signature, 
     headers: { authorization: `Bearer ${stdout.trim()}` },
   });
   assert.equal(status, 200);
-  const ofServer = matching(modules, SERVER).map((url) => url.replace(/^.*\/packages\/server\/src\/(\w+)\/.*$/, "$1"));
+  const ofServer = matching(modules, SERVER).map((url) => url.replace(/^.*\/packages\/\w+\/src\/(\w+)\/.*$/, "$1"));
   assert.deepEqual([...new Set(ofServer)].toSorted(), ["boot", "config", "installation", "lib", "signing"]);
   assert.deepEqual(matching(modules, /\/node_modules\/(?!commander\/)|\/packages\/api\//), []);
   const fromBundle = await loadedFromBundle(t, ["token", "--data-dir", join(folder, "data")]);

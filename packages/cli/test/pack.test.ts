@@ -12,7 +12,7 @@ const BUILD = fileURLToPath(new URL("../../../build", import.meta.url));
 test("the packed packages install into an empty folder, and serve and token run there", async (t) => {
   const folder = temporaryFolder(t);
   const tarballs = await packedOnce();
-  assert.equal(tarballs.length, 4);
+  assert.equal(tarballs.length, 9);
   const helperTarball = tarballs.find((path) => path.includes("docker-credential-moorage-")) ?? assert.fail();
   await installsAlone(helperTarball, join(folder, "job"));
 

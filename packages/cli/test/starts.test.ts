@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { bundleFolder } from "../../../scripts/bundle/folder.ts";
 import { PROGRAMS, ROOT } from "../../../scripts/bundle/programs.ts";
+import { BUNDLED_PACKAGES } from "../../../scripts/server-packages.ts";
 import { processPool } from "../../kernel/src/lib/process-pool/index.ts";
 import { HELPER, LAUNCHER, run, startServing, temporaryFolder, terminate } from "./commands.ts";
 
@@ -79,11 +80,12 @@ test("where nothing can bundle, the sources run", async (t) => {
   const folder = temporaryFolder(t);
   for (const path of ["bin", "src", "package.json"])
     cpSync(join(ROOT, "packages/cli", path), join(folder, "packages/cli", path), { recursive: true });
-  for (const name of ["api", "server"]) {
+  for (const name of BUNDLED_PACKAGES.filter((each) => each !== "cli")) {
     mkdirSync(join(folder, "packages", name, "src"), { recursive: true });
     cpSync(join(ROOT, "packages", name, "package.json"), join(folder, "packages", name, "package.json"));
   }
-  cpSync(join(ROOT, "scripts/bundle"), join(folder, "scripts/bundle"), { recursive: true });
+  for (const path of ["scripts/bundle", "scripts/server-packages.ts"])
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   cpSync(join(ROOT, "package-lock.json"), join(folder, "package-lock.json"));
   const launcher = join(folder, "packages/cli/bin/moorage.js");
   const { code, stdout, stderr } = await run(process.execPath, [launcher, "--version"], {

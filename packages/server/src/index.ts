@@ -1,7 +1,15 @@
 export { type Bootstrap, hasBootstrap, readBootstrap } from "./installation/bootstrap-file.ts";
 export type { Collected } from "@moorage/registry/oci";
 export { gcPromise } from "./jobs/jobs.ts";
-export { type Config, ConfigError, flagOf, loadConfig, parseDuration, type Setting, SETTINGS } from "@moorage/kernel/config";
+export {
+  type Config,
+  ConfigError,
+  flagOf,
+  loadConfig,
+  parseDuration,
+  type Setting,
+  SETTINGS,
+} from "@moorage/kernel/config";
 export {
   backupInstallation,
   type BackupManifest,

@@ -2,7 +2,7 @@ import { ConfigError } from "./error.ts";
 import { requireKnown } from "./variables.ts";
 import { type DATABASE_TLS, type Setting, SETTINGS, TABLE } from "./settings.ts";
 
-export type DatabaseTls = (typeof DATABASE_TLS)[number];
+type DatabaseTls = (typeof DATABASE_TLS)[number];
 
 type Table = typeof TABLE;
 type Read = { [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never };

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The folder of this package's modules. */
-const MODULES = new URL("../", import.meta.url).href;
+/** The folder of this repository's packages. */
+const PACKAGES = new URL("../../../", import.meta.url).href;
+
+/** A source below that folder: its place below the `src` of its package. */
+const SOURCE = /^\w+\/src\/(.+)\.ts$/;
 
 /**
  * The file of a program that a thread or a process of its own runs: the one of that name (without the ending) beside
@@ -14,6 +17,8 @@ export function programFile(name: string, starter: string): URL {
   if (!starter.endsWith(".ts")) return new URL(`./${name}.js`, starter);
   const source = new URL(`./${name}.ts`, starter);
   const bundle = process.env["MOORAGE_BUNDLE"];
-  if (!bundle || bundle === "0" || !source.href.startsWith(MODULES)) return source;
-  return pathToFileURL(join(bundle, source.href.slice(MODULES.length).replace(/\.ts$/, ".js")));
+  if (!bundle || bundle === "0" || !source.href.startsWith(PACKAGES)) return source;
+  // Programs of tests have sources alone.
+  const [, place] = SOURCE.exec(source.href.slice(PACKAGES.length)) ?? [];
+  return place === undefined ? source : pathToFileURL(join(bundle, `${place}.js`));
 }

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pushArtifact } from "../../../server/test/support/catalog/push.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
-import { BAD, CLEAN, CRITICAL, type GatedRepo, openGatedRepo, putGateRecords, SEVERE } from "../../../server/test/support/gated-repo.ts";
+import {
+  BAD,
+  CLEAN,
+  CRITICAL,
+  type GatedRepo,
+  openGatedRepo,
+  putGateRecords,
+  SEVERE,
+} from "../../../server/test/support/gated-repo.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { startFeedServer } from "../../../server/test/support/feed-server.ts";

@@ -5,7 +5,14 @@ import { after, before, test } from "node:test";
 import { npmPath, publishNpm } from "../../../server/test/support/npm.ts";
 import { mavenPath, pomText, putMaven } from "../../../server/test/support/maven.ts";
 import { sdistOf, uploadPypi } from "../../../server/test/support/pypi.ts";
-import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 let platform: Platform;
 let token = "";

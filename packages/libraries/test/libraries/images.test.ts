@@ -8,7 +8,13 @@ import { addArtifact } from "../../../server/test/support/artifacts.ts";
 import { tarOf, type TarEntry } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { cycloneDx } from "../../../server/test/support/catalog/documents.ts";
-import { deleteReference, pushArtifact, pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import {
+  deleteReference,
+  pushArtifact,
+  pushIndex,
+  pushLayers,
+  type PushTarget,
+} from "../../../server/test/support/catalog/push.ts";
 import { type Answer, blamed, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 interface Image {

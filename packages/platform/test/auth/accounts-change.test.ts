@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { appCode, inviteCode, newAccount, openAccountBrowser, PASSWORD, preconditionOf } from "../../../server/test/support/accounts.ts";
+import {
+  appCode,
+  inviteCode,
+  newAccount,
+  openAccountBrowser,
+  PASSWORD,
+  preconditionOf,
+} from "../../../server/test/support/accounts.ts";
 import { createSoftwarePasskey } from "../../../server/test/support/authenticator.ts";
 import { type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 

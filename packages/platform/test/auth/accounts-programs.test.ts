@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
-import { type AccountBrowser, newAccount, openAccountBrowser, PASSWORD, preconditionOf } from "../../../server/test/support/accounts.ts";
+import {
+  type AccountBrowser,
+  newAccount,
+  openAccountBrowser,
+  PASSWORD,
+  preconditionOf,
+} from "../../../server/test/support/accounts.ts";
 import type { Authenticator } from "../../../server/test/support/authenticator.ts";
 import { tokenCall } from "../../../server/test/support/people-provider.ts";
 import { type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";

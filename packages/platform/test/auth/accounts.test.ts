@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { inviteCode, newAccount, openAccountBrowser, PASSWORD, preconditionOf } from "../../../server/test/support/accounts.ts";
+import {
+  inviteCode,
+  newAccount,
+  openAccountBrowser,
+  PASSWORD,
+  preconditionOf,
+} from "../../../server/test/support/accounts.ts";
 import { blamed, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 
 // Accounts that the installation keeps: made with an invite, by a password or a passkey.

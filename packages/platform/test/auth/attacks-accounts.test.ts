@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { appCode, inviteCode, newAccount, openAccountBrowser, PASSWORD } from "../../../server/test/support/accounts.ts";
-import { cborBytes, cborText, createSoftwarePasskey, type Options } from "../../../server/test/support/authenticator.ts";
+import {
+  appCode,
+  inviteCode,
+  newAccount,
+  openAccountBrowser,
+  PASSWORD,
+} from "../../../server/test/support/accounts.ts";
+import {
+  cborBytes,
+  cborText,
+  createSoftwarePasskey,
+  type Options,
+} from "../../../server/test/support/authenticator.ts";
 import { type Answer, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 
 // Attacks on accounts that the installation keeps: each begins with what is accepted, and changes one thing.

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { openBrowser } from "../../../server/test/support/browser.ts";
-import { addProvider, openPeopleProvider, type PeopleProvider, tokenCall } from "../../../server/test/support/people-provider.ts";
+import {
+  addProvider,
+  openPeopleProvider,
+  type PeopleProvider,
+  tokenCall,
+} from "../../../server/test/support/people-provider.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // An invite for an e-mail address, whose code somebody else has read. Mallory owns another organization or a subgroup,

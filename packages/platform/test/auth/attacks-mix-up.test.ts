@@ -5,7 +5,13 @@ import { after, afterEach, before, test } from "node:test";
 import { decodeJwt } from "jose";
 import { type Browser, openBrowser, type Shown } from "../../../server/test/support/browser.ts";
 import { type Issuer, openIssuer } from "../../../server/test/support/issuer.ts";
-import { addProvider, CLIENT, openPeopleProvider, type PeopleProvider, tokenCall } from "../../../server/test/support/people-provider.ts";
+import {
+  addProvider,
+  CLIENT,
+  openPeopleProvider,
+  type PeopleProvider,
+  tokenCall,
+} from "../../../server/test/support/people-provider.ts";
 import { blamed, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // The mix-up of identity providers (RFC 9700 §4.4). Mallory, who owns another organization or a subgroup, registers a

@@ -5,7 +5,15 @@ import { decodeJwt } from "jose";
 import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
 import { type Issuer, openIssuer } from "../../../server/test/support/issuer.ts";
-import { type Answer, blamed, type Json, type Platform, reason, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 // The groups in a provider's token give roles, as long as the token lasts, and never more than the mapping's creator
 // held. Source: docs/contract.md, "Resources" and "Capabilities and roles".

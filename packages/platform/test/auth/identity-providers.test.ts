@@ -8,7 +8,14 @@ import { secretKeysOf } from "../../../server/src/installation/secret-keys.ts";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
 import { databaseEnv, openTestStore } from "../../../server/test/support/database.ts";
 import { startInstallation } from "../../../server/test/support/installation.ts";
-import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 // Who may register an organization's identity provider, and what the answers reveal of it. Source: docs/contract.md,
 // "Resources" and "Capabilities and roles".

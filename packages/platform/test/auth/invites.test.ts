@@ -3,7 +3,14 @@ import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { GroupInvitesService } from "@moorage/api";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
-import { type Answer, blamed, type Json, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 // An invite's code gives a role on a group, once, to the person it is meant for, and never more than its creator could
 // give. Source: docs/contract.md, "Resources" and "Capabilities and roles".

@@ -10,7 +10,13 @@ import {
   SecurityTokenService,
   transaction as transactionOption,
 } from "@moorage/api";
-import { type Callers, type Outcome, startCallers, testEveryMethod, type Who } from "../../../server/test/support/every-method.ts";
+import {
+  type Callers,
+  type Outcome,
+  startCallers,
+  testEveryMethod,
+  type Who,
+} from "../../../server/test/support/every-method.ts";
 import { requestsOf } from "../../../server/test/support/requests.ts";
 
 // Every method of every service of the API, by REST and gRPC, without a token, with invalid tokens, and with those of a

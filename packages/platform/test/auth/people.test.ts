@@ -6,7 +6,14 @@ import { openBrowser } from "../../../server/test/support/browser.ts";
 import { type Issuer, newKey, openIssuer } from "../../../server/test/support/issuer.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { addProvider, openPeopleProvider } from "../../../server/test/support/people-provider.ts";
-import { type Answer, type Json, type Platform, reason, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  type Json,
+  type Platform,
+  reason,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
 
 // People are at the root; the organization whose identity provider they signed in through lists, reads and removes

@@ -10,7 +10,14 @@ import {
 } from "@moorage/api";
 import { BUILT_IN_ROLES, ensureBuiltInRoles } from "../../src/iam/index.ts";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
-import { type Answer, blamed, type Json, type Platform, reason, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 // Rights beyond a method's own rule: where they end, and that no caller gives away rights that it does not hold.
 // Source: docs/contract.md, "Capabilities and roles".

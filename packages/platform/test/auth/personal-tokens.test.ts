@@ -14,7 +14,14 @@ import {
   type SignedInPerson,
   signInAs,
 } from "../../../server/test/support/personal-tokens.ts";
-import { type Answer, blamed, type Json, type Platform, reason, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 // Tokens that people make for programs of their own: what they are good for, who sees them, and when they end.
 let platform: Platform;

@@ -6,7 +6,12 @@ import { decodeJwt, SignJWT } from "jose";
 import { newUid } from "../../../kernel/src/lib/uid.ts";
 import { openBrowser } from "../../../server/test/support/browser.ts";
 import { type Issuer, newKey, openIssuer } from "../../../server/test/support/issuer.ts";
-import { CLIENT, openPeopleProvider, OTHER_CLIENT, type PeopleProvider } from "../../../server/test/support/people-provider.ts";
+import {
+  CLIENT,
+  openPeopleProvider,
+  OTHER_CLIENT,
+  type PeopleProvider,
+} from "../../../server/test/support/people-provider.ts";
 import { type Answer, type Json, type Platform, rows, startPlatform } from "../../../server/test/support/platform.ts";
 
 // Exchange of an ID token: it creates the identity of its person, for the provider that it was issued for and no other.

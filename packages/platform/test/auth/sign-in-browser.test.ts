@@ -4,7 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { addProvider, openPeopleProvider, type PeopleProvider, tokenCall } from "../../../server/test/support/people-provider.ts";
+import {
+  addProvider,
+  openPeopleProvider,
+  type PeopleProvider,
+  tokenCall,
+} from "../../../server/test/support/people-provider.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // A person in a real browser, Debian's Chromium, at a real OpenID provider.

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { type Browser, openBrowser, type Shown } from "../../../server/test/support/browser.ts";
-import { addProvider, openPeopleProvider, type PeopleProvider, tokenCall } from "../../../server/test/support/people-provider.ts";
+import {
+  addProvider,
+  openPeopleProvider,
+  type PeopleProvider,
+  tokenCall,
+} from "../../../server/test/support/people-provider.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // A person who knows no identity provider's uid chooses on a page, by the name of the organization.

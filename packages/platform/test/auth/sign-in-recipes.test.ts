@@ -3,7 +3,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { decodeJwt } from "jose";
 import { openBrowser } from "../../../server/test/support/browser.ts";
-import { addProvider, openPeopleProvider, type PeopleProvider, tokenCall } from "../../../server/test/support/people-provider.ts";
+import {
+  addProvider,
+  openPeopleProvider,
+  type PeopleProvider,
+  tokenCall,
+} from "../../../server/test/support/people-provider.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // What the recipes of docs/sign-in-providers.md promise: ID tokens of a real OpenID provider with the claims that the

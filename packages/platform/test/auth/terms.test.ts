@@ -9,7 +9,15 @@ import { readTerms } from "../../../server/src/installation/terms-file.ts";
 import { both } from "../../../server/test/support/rest-and-grpc.ts";
 import { pushImage } from "../../../server/test/support/image.ts";
 import { OCI_INDEX, temporaryFolder } from "../../../server/test/support/installation.ts";
-import { type Answer, blamed, type Json, type Platform, reason, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 // Groups accept documents, and a required document blocks its methods until then. Source: docs/contract.md,
 // "Resources".

@@ -3,7 +3,14 @@ import { after, before, test } from "node:test";
 import { DeliveriesService, DeliveryState } from "@moorage/api";
 import type { Row } from "../../../kernel/src/store/index.ts";
 import { addDeliveries, STATE } from "../../../server/test/support/deliveries.ts";
-import { blamed, type Json, type Platform, reason, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 const PATH = "/events/v2/deliveries";
 // The deliveries of these tests are on one day in the past.

@@ -5,7 +5,14 @@ import { loadConfig, readBootstrap, signToken } from "../../../server/src/index.
 import { databaseEnv, dropDatabase, ENGINE, openTestStore } from "../../../server/test/support/database.ts";
 import { temporaryFolder } from "../../../server/test/support/installation.ts";
 import { startProcess } from "../../../server/test/support/processes.ts";
-import { type Delivery, eventsOf, type Got, ONLY_TESTS, QUICK, startReceiver } from "../../../server/test/support/receiver.ts";
+import {
+  type Delivery,
+  eventsOf,
+  type Got,
+  ONLY_TESTS,
+  QUICK,
+  startReceiver,
+} from "../../../server/test/support/receiver.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 
 /** An installation whose server runs in a process of its own. */

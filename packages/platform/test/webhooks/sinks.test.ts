@@ -3,7 +3,14 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { openTestStore } from "../../../server/test/support/database.ts";
 import { startInstallation, temporaryFolder } from "../../../server/test/support/installation.ts";
-import { type Delivery, eventsOf, listening, ONLY_TESTS, QUICK, startReceiver } from "../../../server/test/support/receiver.ts";
+import {
+  type Delivery,
+  eventsOf,
+  listening,
+  ONLY_TESTS,
+  QUICK,
+  startReceiver,
+} from "../../../server/test/support/receiver.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 
 const isDelivered = ({ state }: Delivery): boolean => state === "DELIVERY_STATE_DELIVERED";

@@ -9,7 +9,15 @@ import { resealSubscriptions, subscriptionPlace } from "../../src/events/subscri
 import type { Row } from "../../../kernel/src/store/index.ts";
 import { dropDatabase, openTestStore } from "../../../server/test/support/database.ts";
 import { addDeliveries, STATE } from "../../../server/test/support/deliveries.ts";
-import { type Answer, blamed, type Json, type Platform, reason, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 const PATH = "/events/v2/subscriptions";
 const HOUR_MS = 3_600_000;

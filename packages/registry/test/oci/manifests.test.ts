@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anyDigest, digestOf, OCI_IMAGE, OCI_INDEX, startRegistry } from "../../../server/test/support/registry-server.ts";
+import {
+  anyDigest,
+  digestOf,
+  OCI_IMAGE,
+  OCI_INDEX,
+  startRegistry,
+} from "../../../server/test/support/registry-server.ts";
 
 const REPO = "acme/team/app";
 const descriptor = (digest: string, size: number, mediaType = OCI_IMAGE): object => ({ mediaType, digest, size });

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { digestOf, OCI_IMAGE, type RegistryServer, startRegistry } from "../../../server/test/support/registry-server.ts";
+import {
+  digestOf,
+  OCI_IMAGE,
+  type RegistryServer,
+  startRegistry,
+} from "../../../server/test/support/registry-server.ts";
 
 // A repeated pull is answered from memory while the database does not change. After any change the next pull must see
 // it.

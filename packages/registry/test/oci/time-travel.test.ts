@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { test } from "node:test";
-import { anyDigest, type Ask, OCI_IMAGE, OCI_INDEX, startRegistry } from "../../../server/test/support/registry-server.ts";
+import {
+  anyDigest,
+  type Ask,
+  OCI_IMAGE,
+  OCI_INDEX,
+  startRegistry,
+} from "../../../server/test/support/registry-server.ts";
 
 // A pull of `<tag>--at--<yyyymmddThhmmssZ>` answers what the tag pointed to at the end of that second.
 

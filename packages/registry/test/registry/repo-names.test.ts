@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { digestOf, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
-import { blamed, type Json, type Platform, reason, rows, startPlatform } from "../../../server/test/support/platform.ts";
+import {
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
 
 // The aliases of repos, and the filters of their list by tier and bundle.
 let platform: Platform;

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Answer, anyDigest, OCI_IMAGE, OCI_INDEX, startRegistry } from "../../../server/test/support/registry-server.ts";
+import {
+  type Answer,
+  anyDigest,
+  OCI_IMAGE,
+  OCI_INDEX,
+  startRegistry,
+} from "../../../server/test/support/registry-server.ts";
 
 // Tests of GET /v2/<name>/_oci/tag-history/<tag>, as opencontainers/distribution-spec pull request 606 proposes it.
 

@@ -4,7 +4,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ADVISORIES, ADVISORY_EVENTS, type AdvisoryJson, holderOf } from "../../../server/test/support/advisories.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
-import { deleteReference, pushArtifact, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
+import {
+  deleteReference,
+  pushArtifact,
+  pushLayers,
+  type PushTarget,
+} from "../../../server/test/support/catalog/push.ts";
 import { osvOf, putRecords } from "../../../server/test/support/feed-records.ts";
 import { before as affectedBefore } from "../../../server/test/support/matching.ts";
 import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";

@@ -5,7 +5,14 @@ import { setTimeout as wait } from "node:timers/promises";
 import { cycloneDx, statementOf } from "../../../server/test/support/catalog/documents.ts";
 import type { Place } from "../../../server/test/support/catalog/place.ts";
 import { deleteReference, pushArtifact, pushIndex } from "../../../server/test/support/catalog/push.ts";
-import { BAD, CLEAN, type GatedRepo, MILD, openGatedRepo, putGateRecords } from "../../../server/test/support/gated-repo.ts";
+import {
+  BAD,
+  CLEAN,
+  type GatedRepo,
+  MILD,
+  openGatedRepo,
+  putGateRecords,
+} from "../../../server/test/support/gated-repo.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 
 // What is attached by somebody who may push and may not write advisories: it adds, is shown, and takes nothing away.

@@ -4,7 +4,12 @@ import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
-import { type FeedInstallation, OSV_FEED, openFeedInstallation, someRecords } from "../../../server/test/support/feed-installation.ts";
+import {
+  type FeedInstallation,
+  OSV_FEED,
+  openFeedInstallation,
+  someRecords,
+} from "../../../server/test/support/feed-installation.ts";
 import { addImage, before, findings, matchAsServer, npm } from "../../../server/test/support/matching.ts";
 
 const TIMEOUT = { timeout: 300_000 };

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileOf } from "../../../server/test/support/feed-files.ts";
 import { OSV_FEED, openFeedInstallation, someRecords } from "../../../server/test/support/feed-installation.ts";
-import { addImage, before, findings, npm, openMatching, openOnes, type TestPackage } from "../../../server/test/support/matching.ts";
+import {
+  addImage,
+  before,
+  findings,
+  npm,
+  openMatching,
+  openOnes,
+  type TestPackage,
+} from "../../../server/test/support/matching.ts";
 import { rowsRead, statementsRun } from "../../../server/test/support/statements.ts";
 import { ENGINE } from "../../../server/test/support/database.ts";
 

@@ -3,7 +3,14 @@ import { after, before, test } from "node:test";
 import { FindingSeverity } from "@moorage/api/messages";
 import { judgePromotion, readAhead } from "../../src/security/index.ts";
 import { pushIndex } from "../../../server/test/support/catalog/push.ts";
-import { BAD, CLEAN, type GatedRepo, MILD, openGatedRepo, putGateRecords } from "../../../server/test/support/gated-repo.ts";
+import {
+  BAD,
+  CLEAN,
+  type GatedRepo,
+  MILD,
+  openGatedRepo,
+  putGateRecords,
+} from "../../../server/test/support/gated-repo.ts";
 import { type Answer, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
 import { unmet } from "../../../server/test/support/tagged-repo.ts";
 

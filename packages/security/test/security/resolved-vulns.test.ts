@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { SecurityAdvisoryService } from "@moorage/api";
-import { ADVISORIES, ADVISORY_EVENTS, type AdvisoryJson, holderOf, newAdvisory } from "../../../server/test/support/advisories.ts";
+import {
+  ADVISORIES,
+  ADVISORY_EVENTS,
+  type AdvisoryJson,
+  holderOf,
+  newAdvisory,
+} from "../../../server/test/support/advisories.ts";
 import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";

@@ -6,7 +6,12 @@ import { tarOf } from "../../../server/test/support/catalog/archives.ts";
 import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { pushArtifact, pushIndex, pushLayers, type PushTarget } from "../../../server/test/support/catalog/push.ts";
 import { type Platform, startPlatform } from "../../../server/test/support/platform.ts";
-import { OCI_IMAGE, type ScanAsked, type ScannerAdapter, startAdapter } from "../../../server/test/support/scanner-adapter.ts";
+import {
+  OCI_IMAGE,
+  type ScanAsked,
+  type ScannerAdapter,
+  startAdapter,
+} from "../../../server/test/support/scanner-adapter.ts";
 import { requestScans, scanPlace, whenScan } from "../../../server/test/support/scans.ts";
 
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";

@@ -3,8 +3,22 @@ import { after, before, test } from "node:test";
 import { createSecrets } from "../../../kernel/src/lib/secrets.ts";
 import { credentialPlace, resealScanners } from "../../src/security/scanners/credentials.ts";
 import { openNameServer } from "../../../server/test/support/name-server.ts";
-import { type Answer, blamed, type Json, type Platform, reason, rows, startPlatform } from "../../../server/test/support/platform.ts";
-import { capability, SBOM, type ScannerAdapter, startAdapter, VULNERABILITIES } from "../../../server/test/support/scanner-adapter.ts";
+import {
+  type Answer,
+  blamed,
+  type Json,
+  type Platform,
+  reason,
+  rows,
+  startPlatform,
+} from "../../../server/test/support/platform.ts";
+import {
+  capability,
+  SBOM,
+  type ScannerAdapter,
+  startAdapter,
+  VULNERABILITIES,
+} from "../../../server/test/support/scanner-adapter.ts";
 
 const PATH = "/vulnerabilities/v2/scanners";
 const AUTHORIZATION = "Bearer a secret of the adapter";

@@ -8,7 +8,12 @@ import { npmFile } from "../../../server/test/support/catalog/catalog.ts";
 import { cycloneDx } from "../../../server/test/support/catalog/documents.ts";
 import { pushArtifact, pushLayers } from "../../../server/test/support/catalog/push.ts";
 import { databaseEnv } from "../../../server/test/support/database.ts";
-import { archiveOf, type FeedInstallation, OSV_FEED, openFeedInstallation } from "../../../server/test/support/feed-installation.ts";
+import {
+  archiveOf,
+  type FeedInstallation,
+  OSV_FEED,
+  openFeedInstallation,
+} from "../../../server/test/support/feed-installation.ts";
 import { startInstallation } from "../../../server/test/support/installation.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 

@@ -57,7 +57,10 @@ async function readFile(path: string, secretKeys: readonly Uint8Array[], identit
 }
 
 async function readStore(config: Config, identity: string): Promise<SigningData> {
-  const [{ openStore }, { loadKeys }] = await Promise.all([import("@moorage/kernel/store"), import("@moorage/platform/auth")]);
+  const [{ openStore }, { loadKeys }] = await Promise.all([
+    import("@moorage/kernel/store"),
+    import("@moorage/platform/auth"),
+  ]);
   const store = await openStore(config);
   try {
     const { reader } = store;

@@ -1,7 +1,13 @@
 import { type Authenticator, authorizationOf, mcpResource, rejectedCaller } from "@moorage/platform/auth";
 import { type AuditEvent, type Auditor, rejectionOf } from "@moorage/kernel/audit";
 import { ANONYMOUS, type Caller, type CallData } from "@moorage/kernel/core/call";
-import { readBody, type Request, type RequestData, type RequestHandler, type Response } from "@moorage/kernel/core/http";
+import {
+  readBody,
+  type Request,
+  type RequestData,
+  type RequestHandler,
+  type Response,
+} from "@moorage/kernel/core/http";
 import { Code, invalidArgument, MoorageError } from "@moorage/kernel/errors";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { isObject, parseJson } from "@moorage/kernel/lib/json";

@@ -9,7 +9,14 @@ import {
 import type { Call } from "@moorage/kernel/core/call";
 import { notFound } from "@moorage/kernel/errors";
 import { duration, timestamp } from "@moorage/kernel/lib/timestamps";
-import { coveredIn, doesCover, FEED_PRESETS, feedDueMs, isFeedOverdue, presetAddress } from "@moorage/security/security";
+import {
+  coveredIn,
+  doesCover,
+  FEED_PRESETS,
+  feedDueMs,
+  isFeedOverdue,
+  presetAddress,
+} from "@moorage/security/security";
 import type { Row } from "@moorage/kernel/store";
 
 const MAX_PROBLEMS = 2_000;

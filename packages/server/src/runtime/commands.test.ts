@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { command } from "@moorage/kernel/core/command";
 import { byName, COMMANDS, commandNamed } from "./commands.ts";
 
-const SRC = join(import.meta.dirname, "..");
+const PACKAGES = join(import.meta.dirname, "../../..");
 const DECLARED = /^(?:export )?const (\w+) = (?:pushC|publishC|c)ommand\(\s*"([^"]+)"/gm;
 
 test("every command that is declared is registered, under its own name", () => {
   const declared: string[] = [];
-  for (const file of readdirSync(SRC, { recursive: true, encoding: "utf8" })) {
-    if (!file.endsWith(".ts") || file.endsWith(".test.ts")) continue;
-    const [folder = ""] = file.split("/", 1);
-    for (const [, constant, name = ""] of readFileSync(join(SRC, file), "utf8").matchAll(DECLARED)) {
+  for (const file of globSync("*/src/**/*.ts", { cwd: PACKAGES })) {
+    if (file.endsWith(".test.ts")) continue;
+    const [, , folder = ""] = file.split("/", 3);
+    for (const [, constant, name = ""] of readFileSync(join(PACKAGES, file), "utf8").matchAll(DECLARED)) {
       assert.equal(name, constant === "callMethod" ? "method" : `${folder}.${constant}`, file);
       declared.push(name);
     }

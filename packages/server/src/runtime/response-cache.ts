@@ -14,7 +14,11 @@ import {
   transaction,
 } from "@moorage/api/messages";
 import { isV1 } from "@moorage/kernel/core/api-version";
-import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "@moorage/kernel/core/response-cache";
+import {
+  createResponseCache,
+  type ResponseCache,
+  type ResponseCacheOptions,
+} from "@moorage/kernel/core/response-cache";
 import type { Database } from "@moorage/kernel/store";
 
 /** An answer of a method, ready to be sent. `etag` is its entity tag, in protocols that have one. */

@@ -1,6 +1,12 @@
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { Sharing } from "@moorage/kernel/core/command";
-import { type Database, shareTransaction, type Store, type TransactOptions, TransientError } from "@moorage/kernel/store";
+import {
+  type Database,
+  shareTransaction,
+  type Store,
+  type TransactOptions,
+  TransientError,
+} from "@moorage/kernel/store";
 
 // A commit waits for the disk and costs a dozen round trips, and transactions that change neighboring rows collide
 // (ADR 5). So commands that are known not to meet each other share one: whatever arrives while it is under way goes

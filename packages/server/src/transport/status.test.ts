@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
-import { alreadyExists, Code, failedPrecondition, invalidArgument, MoorageError, notFound } from "@moorage/kernel/errors";
+import {
+  alreadyExists,
+  Code,
+  failedPrecondition,
+  invalidArgument,
+  MoorageError,
+  notFound,
+} from "@moorage/kernel/errors";
 import { areaOf, asMoorageError, httpStatus, statusJson, toStatus } from "./status.ts";
 
 const info = (reason: string, domain = "iam.moorage.dev") => ({

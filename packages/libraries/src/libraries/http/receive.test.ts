@@ -4,7 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { type BlobStore, openFilesystemBlobs, readInto, SMALL_BLOB_BYTES, type StoredBlob } from "@moorage/kernel/blobs";
+import {
+  type BlobStore,
+  openFilesystemBlobs,
+  readInto,
+  SMALL_BLOB_BYTES,
+  type StoredBlob,
+} from "@moorage/kernel/blobs";
 import { systemClock } from "@moorage/kernel/lib/clock";
 import { dropFile, keepFiles, receiveFile } from "./receive.ts";
 

@@ -1,6 +1,10 @@
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import type { Request } from "@moorage/kernel/core/http";
-import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "@moorage/kernel/core/response-cache";
+import {
+  createResponseCache,
+  type ResponseCache,
+  type ResponseCacheOptions,
+} from "@moorage/kernel/core/response-cache";
 import type { Database } from "@moorage/kernel/store";
 import type { CachedAnswer, LibraryExchange } from "./exchange.ts";
 

@@ -7,6 +7,8 @@ import { toyVersions } from "./versions.ts";
 /**
  * An ecosystem that nobody has: a toy is a text whose first line is its license, and its version is a number. A server
  * serves it when it is started with this module. Its rights are those of Maven, since the contract knows no others.
+ *
+ * @public A server loads it by the file's name.
  */
 export const ecosystem: ServedEcosystem = {
   key: "toy",

@@ -1,6 +1,12 @@
 import type { CallData } from "@moorage/kernel/core/call";
 import type { Request } from "@moorage/kernel/core/http";
-import { failedPrecondition, invalidArgument, type MoorageError, notFound, permissionDenied } from "@moorage/kernel/errors";
+import {
+  failedPrecondition,
+  invalidArgument,
+  type MoorageError,
+  notFound,
+  permissionDenied,
+} from "@moorage/kernel/errors";
 import { parentOf } from "@moorage/kernel/lib/uid";
 import { accountsProvider, type InvitePreview, invitePreview, mayMakeAccounts } from "../../iam/index.ts";
 import { hashOf, isSecret } from "../sign-in/secrets.ts";

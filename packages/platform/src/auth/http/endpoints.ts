@@ -1,6 +1,12 @@
 import type { Config } from "@moorage/kernel/config";
 import { ANONYMOUS, type CallData } from "@moorage/kernel/core/call";
-import { readBody, type Request, type RequestData, type RequestHandler, type Response } from "@moorage/kernel/core/http";
+import {
+  readBody,
+  type Request,
+  type RequestData,
+  type RequestHandler,
+  type Response,
+} from "@moorage/kernel/core/http";
 import { Code, invalidArgument, MoorageError } from "@moorage/kernel/errors";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { isObject, parseJson } from "@moorage/kernel/lib/json";

@@ -1,7 +1,11 @@
 import { matchesEtag } from "@moorage/kernel/lib/etags";
 import type { Caller } from "@moorage/kernel/core/call";
 import type { Request } from "@moorage/kernel/core/http";
-import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "@moorage/kernel/core/response-cache";
+import {
+  createResponseCache,
+  type ResponseCache,
+  type ResponseCacheOptions,
+} from "@moorage/kernel/core/response-cache";
 import type { Database } from "@moorage/kernel/store";
 import type { Exchange } from "../request.ts";
 import { isBasic } from "../credentials.ts";

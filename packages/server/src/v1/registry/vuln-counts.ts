@@ -14,7 +14,15 @@ import type { Call } from "@moorage/kernel/core/call";
 import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
 import { milliseconds, timestamp, wholeMilliseconds } from "@moorage/kernel/lib/timestamps";
 import { repoOfReport } from "@moorage/registry/registry";
-import { countsOfTag, DAY_MS, type DayCount, dayOf, type Days, feedChanges, staleText } from "@moorage/security/security";
+import {
+  countsOfTag,
+  DAY_MS,
+  type DayCount,
+  dayOf,
+  type Days,
+  feedChanges,
+  staleText,
+} from "@moorage/security/security";
 import { reading, type Translation } from "../service.ts";
 import { listed, orElsewhere } from "../v2.ts";
 import { SEVERITIES } from "./severities.ts";
