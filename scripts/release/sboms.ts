@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { commandVersion, oneFileOf } from "../bundle/one-file.ts";
 import { ROOT } from "../bundle/programs.ts";
 import { sbomOf } from "../bundle/sbom.ts";
+import { SERVER_PACKAGES } from "../server-packages.ts";
 import { ARCHITECTURES, PINS } from "./inputs.ts";
 
 interface Document {
@@ -15,7 +16,7 @@ export async function writeSboms(packageFolder: string, folder: string): Promise
   mkdirSync(folder, { recursive: true });
   const version = commandVersion();
   copyFileSync(join(packageFolder, "sbom.cdx.json"), join(folder, "npm-moorage.cdx.json"));
-  for (const name of ["server", "api"]) write(folder, `npm-moorage-${name}`, ofWorkspace(`@moorage/${name}`));
+  for (const name of ["api", ...SERVER_PACKAGES.map((each) => each.name)]) write(folder, `npm-moorage-${name}`, ofWorkspace(`@moorage/${name}`));
   const { modules } = await oneFileOf("moorage");
   const command = JSON.parse(sbomOf(modules, { name: "moorage", version })) as Document;
   write(folder, "command", command);

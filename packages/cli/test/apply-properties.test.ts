@@ -118,7 +118,11 @@ const associations = fc.record({
     appInstallations: fc.dictionary(
       long,
       fc.record({
-        installations: fc.array(fc.record({ installationId: long, name: word }), { minLength: 1, maxLength: 3 }),
+        installations: fc.uniqueArray(fc.record({ installationId: long, name: word }), {
+          selector: ({ installationId }) => installationId,
+          minLength: 1,
+          maxLength: 3,
+        }),
       }),
       { minKeys: 1, maxKeys: 2 },
     ),

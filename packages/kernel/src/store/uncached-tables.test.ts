@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openWriters } from "../../../server/test/support/writers.ts";
@@ -173,7 +173,10 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 // of uploads are not cached, and neither `admin`, `processes`, the probe of PostgreSQL nor garbage collection serves
 // requests.
 test("only event services, handlers of uploads, catalogs of images and findings read uncached tables", () => {
-  const src = join(import.meta.dirname, "..");
+  // Every area of every package of the server, by its path below src.
+  const packages = join(import.meta.dirname, "../../..");
+  const sources = globSync("{kernel,platform,registry,security,libraries,server}/src/**/*.ts", { cwd: packages });
+  const below = (file: string): string => file.replace(/^\w+[\\/]src[\\/]/, "");
   // Of these only finished catalogs become answers that are cached. An import asks which of its records have
   // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with
   // findings, reports, what was resolved, differences, ends of life, VEX, scans and images with a library are not
@@ -193,10 +196,10 @@ test("only event services, handlers of uploads, catalogs of images and findings 
     !uploads.test(file) &&
     !catalogs.test(file);
   const code = (file: string): string =>
-    readFileSync(join(src, file), "utf8").replace(/^\s*(?:\/\/|\/?\*|import\b|export .* from).*$/gm, "");
-  const readers = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
-    (file) => isOthers(file) && named.test(code(file)),
-  );
+    readFileSync(join(packages, file), "utf8").replace(/^\s*(?:\/\/|\/?\*|import\b|export .* from).*$/gm, "");
+  const readers = sources.filter((file) => isOthers(below(file)) && named.test(code(file)));
+  for (const area of ["events", "oci", "security", "libraries", "runtime"])
+    assert.ok(sources.some((file) => below(file).startsWith(`${area}${sep}`)), area);
   const caught = [
     "select 1 from deliveries as d",
     `tx.selectFrom("events")`,
