@@ -16,7 +16,8 @@ export async function writeSboms(packageFolder: string, folder: string): Promise
   mkdirSync(folder, { recursive: true });
   const version = commandVersion();
   copyFileSync(join(packageFolder, "sbom.cdx.json"), join(folder, "npm-moorage.cdx.json"));
-  for (const name of ["api", ...SERVER_PACKAGES.map((each) => each.name)]) write(folder, `npm-moorage-${name}`, ofWorkspace(`@moorage/${name}`));
+  for (const name of ["api", ...SERVER_PACKAGES.map((each) => each.name)])
+    write(folder, `npm-moorage-${name}`, ofWorkspace(`@moorage/${name}`));
   const { modules } = await oneFileOf("moorage");
   const command = JSON.parse(sbomOf(modules, { name: "moorage", version })) as Document;
   write(folder, "command", command);

@@ -40,7 +40,9 @@ test("empty variables, those of the command and of tests, and what Kubernetes se
 
 test("every variable that programs of this project read or print is known", () => {
   const packages = fileURLToPath(new URL("../../../", import.meta.url));
-  const files = globSync("{kernel,platform,registry,security,libraries,server,cli,api}/{src,bin}/**/*.{ts,js}", { cwd: packages });
+  const files = globSync("{kernel,platform,registry,security,libraries,server,cli,api}/{src,bin}/**/*.{ts,js}", {
+    cwd: packages,
+  });
   assert.ok(files.length > 1200, `${files.length} files`);
   const known = new Set([...SETTINGS.map(({ name }) => name), ...COMMAND_VARIABLES]);
   for (const file of files.filter((each) => !each.endsWith(".test.ts")))

@@ -199,7 +199,10 @@ test("only event services, handlers of uploads, catalogs of images and findings 
     readFileSync(join(packages, file), "utf8").replace(/^\s*(?:\/\/|\/?\*|import\b|export .* from).*$/gm, "");
   const readers = sources.filter((file) => isOthers(below(file)) && named.test(code(file)));
   for (const area of ["events", "oci", "security", "libraries", "runtime"])
-    assert.ok(sources.some((file) => below(file).startsWith(`${area}${sep}`)), area);
+    assert.ok(
+      sources.some((file) => below(file).startsWith(`${area}${sep}`)),
+      area,
+    );
   const caught = [
     "select 1 from deliveries as d",
     `tx.selectFrom("events")`,
