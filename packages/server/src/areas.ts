@@ -14,6 +14,7 @@ import { registryArea } from "@moorage/registry/registry";
 import { securityArea } from "@moorage/security/security";
 import { STORE_TABLES } from "@moorage/kernel/store";
 import { trustArea } from "@moorage/security/trust";
+import { jobsArea } from "./jobs/area.ts";
 
 /**
  * The areas. The order is that in which answers name what keeps a group from being deleted, and in which rows are
@@ -32,6 +33,7 @@ export const AREAS: readonly Area[] = [
   securityArea,
   librariesArea,
   mirroringArea,
+  jobsArea,
   { name: "store", tables: STORE_TABLES },
 ];
 

@@ -763,6 +763,15 @@ export const MIGRATIONS: Migration[] = [
       `create index mails_time on mails (create_time)`,
     ],
   },
+  {
+    version: 65,
+    name: "leases of jobs as rows",
+    statements: [
+      `create table job_leases (work KEY primary key, holder KEY not null, hold_until INT8 not null) WITHOUT_ROWID`,
+      // Every job is due once: what runs twice does no harm.
+      `delete from installation where key >= 'lease:' and key < 'lease;'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

@@ -22,12 +22,11 @@ export function operationsService(context: ServiceContext): Service<typeof Opera
       await checkOperator(call);
       const leases = await leasesOf(call.tx, MAX_LISTED);
       return {
-        jobs: leases.map(({ work: name, holder, untilMs, dueMs }) => ({
-          name,
-          holder,
-          ...(untilMs > call.agreedMs && { leaseUntilTime: timestamp(timeOfDayMs(call, untilMs)) }),
-          ...(dueMs > 0 && { dueTime: timestamp(timeOfDayMs(call, dueMs)) }),
-        })),
+        jobs: leases.map(({ work: name, holder, hold_until: untilMs }) => {
+          const time = timestamp(timeOfDayMs(call, untilMs));
+          if (holder === "") return { name, dueTime: time };
+          return { name, holder, ...(untilMs > call.agreedMs && { leaseUntilTime: time }) };
+        }),
       };
     },
     async listFeeds(call, request) {

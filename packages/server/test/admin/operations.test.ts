@@ -12,15 +12,13 @@ test("operators see jobs, feeds and the installation, and nobody else does", asy
   const { organization, bootstrap } = platform;
   const nowMs = platform.clock.nowMs();
   const leases = {
-    idle: { holder: "a", untilMs: 0, dueMs: nowMs + 60_000 },
-    busy: { holder: "b", untilMs: nowMs + 60_000, dueMs: 0 },
+    idle: { holder: "", hold_until: nowMs + 60_000 },
+    busy: { holder: "b", hold_until: nowMs + 60_000 },
   };
   await platform.transact(async (tx) => {
     await tx
-      .insertInto("installation")
-      .values(
-        Object.entries(leases).map(([name, lease]) => ({ key: `lease:test-${name}`, value: JSON.stringify(lease) })),
-      )
+      .insertInto("job_leases")
+      .values(Object.entries(leases).map(([name, lease]) => ({ work: `test-${name}`, ...lease })))
       .execute();
   });
   const { jobs } = await platform.ok<{ jobs: Record<string, string>[] }>("GET", "/operations/v2/jobs");
