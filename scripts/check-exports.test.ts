@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 
 const ROOT = dirname(import.meta.dirname);
+const KERNEL = "packages/kernel";
 
 /** What `npm run check:exports` says about a repository of these files. */
 function problemsOf(t: TestContext, files: Record<string, string>): string {
@@ -16,7 +17,8 @@ function problemsOf(t: TestContext, files: Record<string, string>): string {
     writeFileSync(join(root, name), text);
   }
   for (const file of ["knip.jsonc", "package.json", "tsconfig.json"]) cpSync(join(ROOT, file), join(root, file));
-  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+  mkdirSync(join(root, "node_modules/@moorage"), { recursive: true });
+  symlinkSync(join(root, KERNEL), join(root, "node_modules/@moorage/kernel"));
   const program = join(ROOT, "node_modules/knip/bin/knip.js");
   const found = spawnSync(
     process.execPath,
@@ -31,7 +33,6 @@ function problemsOf(t: TestContext, files: Record<string, string>): string {
   return found.stdout;
 }
 
-const KERNEL = "packages/kernel";
 const SERVER = {
   "packages/server/package.json": `{ "name": "@moorage/server", "dependencies": { "@moorage/kernel": "0.1.0" } }`,
   "packages/server/src/boot/cluster-worker.ts": `import { taken } from "@moorage/kernel/store";\ntaken();\n`,
