@@ -1,4 +1,9 @@
 import type { Area } from "../core/area.ts";
 import { AUDIT_TABLES } from "./tables.ts";
+import { auditCommands } from "./commands.ts";
 
-export const auditArea: Area = { name: "audit", tables: AUDIT_TABLES };
+export const auditArea: Area = {
+  name: "audit",
+  tables: AUDIT_TABLES,
+  commands: auditCommands,
+};

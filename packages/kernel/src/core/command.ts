@@ -23,8 +23,8 @@ export interface Sharing {
 }
 
 /**
- * A write of the server in one transaction, committed whole or not at all. A feature declares its commands as values,
- * its index.ts lists them, and runtime/commands.ts collects all lists.
+ * A write of the server in one transaction, committed whole or not at all. An area declares its commands as values,
+ * and lists them in its area.ts.
  */
 export interface Command<Input, Output, Context = unknown> {
   /** `area.verbNoun`, unique: finds the command in the writer thread, and counts it in metrics. */

@@ -26,6 +26,17 @@ export type Service<S extends DescService> = {
       : never;
 };
 
+/** A service of the API with what implements it. */
+export interface ServedService {
+  readonly desc: DescService;
+  make(context: ServiceContext): Service<DescService>;
+}
+
+/** Declares that a service of the API is implemented by what `make` returns. */
+export function served<S extends DescService>(desc: S, make: (context: ServiceContext) => Service<S>): ServedService {
+  return { desc, make };
+}
+
 /** What services are made with. */
 export interface ServiceContext {
   /** Seals page tokens. Constant over the installation's lifetime. */

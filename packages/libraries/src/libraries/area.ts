@@ -1,8 +1,23 @@
 import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
 import { LIBRARY_CHECKS } from "./checks.ts";
+import { ecosystemsWith } from "./ecosystems.ts";
 import { LIBRARY_TABLES } from "./tables.ts";
 import { resealUpstreams } from "./upstreams/credentials.ts";
+import {
+  ArtifactsService,
+  UpstreamsService,
+  ArtifactPoliciesService,
+  BlocksService,
+  LibraryFindingsService,
+} from "@moorage/api/messages";
+import { served } from "@moorage/kernel/core/service";
+import { artifactsService } from "./artifacts/service.ts";
+import { upstreamsService } from "./upstreams/service.ts";
+import { artifactPoliciesService } from "./policies/service.ts";
+import { blocksService } from "./blocks/service.ts";
+import { libraryFindingsService } from "./findings/service.ts";
+import { libraryCommands } from "./commands.ts";
 
 export const librariesArea: Area = {
   name: "libraries",
@@ -23,4 +38,12 @@ export const librariesArea: Area = {
   },
   checks: LIBRARY_CHECKS,
   reseal: resealUpstreams,
+  services: [
+    served(ArtifactsService, (context) => artifactsService(context, ecosystemsWith(context.ecosystems ?? []))),
+    served(UpstreamsService, upstreamsService),
+    served(ArtifactPoliciesService, artifactPoliciesService),
+    served(BlocksService, blocksService),
+    served(LibraryFindingsService, libraryFindingsService),
+  ],
+  commands: libraryCommands,
 };

@@ -4,6 +4,11 @@ import { authBelow } from "./below.ts";
 import { AUTH_CHECKS } from "./checks.ts";
 import { AUTH_TABLES } from "./tables.ts";
 import { resealKeys } from "./tokens/keys.ts";
+import { SessionsService, PersonalTokensService } from "@moorage/api/messages";
+import { served } from "@moorage/kernel/core/service";
+import { sessionsService } from "./sign-in/sessions.ts";
+import { personalTokensService } from "./personal-tokens/service.ts";
+import { authCommands } from "./commands.ts";
 
 export const authArea: Area = {
   name: "auth",
@@ -14,4 +19,6 @@ export const authArea: Area = {
     await resealKeys(tx, secrets);
     await resealAccounts(tx, secrets);
   },
+  services: [served(SessionsService, sessionsService), served(PersonalTokensService, personalTokensService)],
+  commands: authCommands,
 };

@@ -18,9 +18,7 @@ import type { SignIn } from "./sign-in/sign-in.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 
 export { authArea } from "./area.ts";
-export { sessionsService } from "./sign-in/sessions.ts";
 export { type Authenticator, rejectedCaller, withRejectedCaller } from "./tokens/authenticate.ts";
-export { authCommands } from "./commands.ts";
 export { rotateKeys } from "./tokens/commands.ts";
 export {
   accessOf,
@@ -38,7 +36,6 @@ export { createKeyring, createSigningKey, type Keyring, loadKeys, rotateSigningK
 export { mcpResource } from "./tokens/mcp-resource.ts";
 export { capabilityOf } from "./tokens/tokens.ts";
 export { isPersonalToken } from "./tokens/personal-secret.ts";
-export { personalTokensService } from "./personal-tokens/service.ts";
 export { isRefreshToken, type RefreshTokens } from "./tokens/refresh.ts";
 export { rejectionMessage } from "./exchange/rejections.ts";
 export { createTokens, isWrongAudience, type MintRequest, type Tokens } from "./tokens/tokens.ts";

@@ -2,10 +2,22 @@ import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
 import { resealSubscriptions } from "./subscriptions/secrets.ts";
 import { EVENT_TABLES } from "./tables.ts";
+import { EventsService, SubscriptionsService, DeliveriesService } from "@moorage/api/messages";
+import { served } from "@moorage/kernel/core/service";
+import { eventsService } from "./feed/service.ts";
+import { subscriptionsService } from "./subscriptions/service.ts";
+import { deliveriesService } from "./deliveries/service.ts";
+import { eventCommands } from "./commands.ts";
 
 export const eventsArea: Area = {
   name: "events",
   tables: EVENT_TABLES,
   below: { group: { hindrances: countedBelow({ subscriptions: "subscriptions" }) } },
   reseal: resealSubscriptions,
+  services: [
+    served(EventsService, eventsService),
+    served(SubscriptionsService, subscriptionsService),
+    served(DeliveriesService, deliveriesService),
+  ],
+  commands: eventCommands,
 };

@@ -3,7 +3,7 @@ export { eventsArea } from "./area.ts";
 export { apiEvents, type Emit } from "./api-events.ts";
 export { appendEvents } from "./outbox.ts";
 export { bodyTypes, TAG_MOVES } from "./types.ts";
-export { eventCommands, releaseLeases } from "./commands.ts";
+export { releaseLeases } from "./commands.ts";
 export { claimDeliveries } from "./deliveries/claim.ts";
 export type {
   ClaimAnswer,
@@ -28,8 +28,5 @@ export {
 export { backlogs, dueSubscriptions, hasOutbox } from "./deliveries/due.ts";
 export { eventRetention } from "./retention.ts";
 export { startHistoryWatch } from "./history-watch.ts";
-export { deliveriesService } from "./deliveries/service.ts";
 export { createSinkCheck } from "./subscriptions/sink-check.ts";
 export { subscriptionPlace } from "./subscriptions/secrets.ts";
-export { subscriptionsService } from "./subscriptions/service.ts";
-export { eventsService } from "./feed/service.ts";

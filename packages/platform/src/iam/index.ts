@@ -12,19 +12,11 @@ export {
   someAccountsProvider,
 } from "./accounts-provider.ts";
 export { type InvitePreview, invitePreview } from "./invite-preview.ts";
-export { accountAssociationsService } from "./account-associations.ts";
-export { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
-export { auditEntriesService } from "./audit-entries.ts";
-export { capabilitiesService } from "./capabilities.ts";
-export { groupInvitesService } from "./group-invites.ts";
 export { createGroupNamed, groups } from "./groups.ts";
-export { groupsService } from "./groups-service.ts";
-export { holdsAllOf, identitiesService, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
-export { identityProvidersService } from "./identity-providers.ts";
+export { holdsAllOf, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
 export { isPasswordIssuer } from "./registry-passwords.ts";
 export { endOf, relationshipOf } from "./relationship-column.ts";
 export { type Person, personOf, subjectClaim } from "./sign-in-claims.ts";
-export { iamCommands } from "./commands.ts";
 export { type GrantedOwner, grantOwner, type OwnerGrant } from "./grant-owner.ts";
 export { type SignedIn, type SignIn, signIn, signInPerson } from "./sign-in.ts";
 export {
@@ -37,8 +29,7 @@ export {
   SHARED_CALLBACK,
 } from "./sign-in-provider.ts";
 export { statedGroups } from "./stored-groups.ts";
-export { roleBindingsService } from "./role-bindings.ts";
-export { requireTerms, termsService } from "./terms.ts";
+export { requireTerms } from "./terms.ts";
 export { insertFirstIdentity, insertOrganization } from "./first-rows.ts";
 export { noteIdentitySeen } from "./seen-times.ts";
-export { capabilitiesOf, rolesService } from "./roles.ts";
+export { capabilitiesOf } from "./roles.ts";

@@ -1,6 +1,7 @@
 import type { Area } from "@moorage/kernel/core/area";
 import { cancelMails, MAIL_STATE, mailPlace } from "./outbox.ts";
 import { MAIL_TABLES } from "./tables.ts";
+import { mailCommands } from "./queue.ts";
 
 export const mailArea: Area = {
   name: "mail",
@@ -18,4 +19,5 @@ export const mailArea: Area = {
       await tx.updateTable("mails").set({ content: sealed }).where("uid", "=", uid).execute();
     }
   },
+  commands: mailCommands,
 };

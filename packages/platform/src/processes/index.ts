@@ -1,5 +1,5 @@
 // The processes that serve the installation, and the versions of their programs.
 export { processesArea } from "./area.ts";
 export { describeProcess, processOfOtherSchema, requireAlike, servingProcesses } from "./alike.ts";
-export { probeWrites, processCommands } from "./commands.ts";
+export { probeWrites } from "./commands.ts";
 export { type Presence, startPresence } from "./presence.ts";

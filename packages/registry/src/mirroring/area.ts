@@ -1,10 +1,12 @@
 import type { Area } from "@moorage/kernel/core/area";
 import { belowRepo, resealMirrors } from "./rows.ts";
 import { MIRRORING_TABLES } from "./tables.ts";
+import { mirrorCommands } from "./commands.ts";
 
 export const mirroringArea: Area = {
   name: "mirroring",
   tables: MIRRORING_TABLES,
   below: { repo: belowRepo },
   reseal: resealMirrors,
+  commands: mirrorCommands,
 };

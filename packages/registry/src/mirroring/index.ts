@@ -8,7 +8,6 @@ import { createSources } from "./sources.ts";
 import { type MirrorScheduler, startScheduler } from "./scheduler.ts";
 
 export { mirroringArea } from "./area.ts";
-export { mirrorCommands } from "./commands.ts";
 
 /** Copies images from other registries. */
 export interface Mirroring {

@@ -1,6 +1,7 @@
 import type { Area } from "@moorage/kernel/core/area";
 import { OCI_CHECKS } from "./checks.ts";
 import { OCI_TABLES } from "./tables.ts";
+import { ociCommands } from "./commands.ts";
 
 export const ociArea: Area = {
   name: "oci",
@@ -15,4 +16,5 @@ export const ociArea: Area = {
     },
   },
   checks: OCI_CHECKS,
+  commands: ociCommands,
 };

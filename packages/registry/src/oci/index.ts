@@ -18,7 +18,6 @@ export type { RegistryDeps, Upstream } from "./request.ts";
 export { algorithmOf, isDigest, isTag } from "./digests.ts";
 export { keepBlob, recordBlob } from "./blobs/commands.ts";
 export { notingBlobs, settleCopy } from "./blobs/copies.ts";
-export { ociCommands } from "./commands.ts";
 export { correctBlobSize, correctManifestSize, forgetBlob, forgetManifest } from "./repairs.ts";
 export { touchContents } from "./gc/grace-commands.ts";
 export { emitCollection, emitCopy } from "./events.ts";

@@ -10,6 +10,29 @@ import { FINDING_TABLES } from "./findings/tables.ts";
 import { resealScanners } from "./scanners/credentials.ts";
 import { deleteScansOfRepo } from "./scanners/remove.ts";
 import { SCANNER_TABLES } from "./scanners/tables.ts";
+import {
+  DiffsService,
+  SbomsService,
+  EolTagsService,
+  VersionsService,
+  AdvisoriesService,
+  FindingsService,
+  AdvisoryExportsService,
+  SecurityAdvisoryService,
+  ScannersService,
+  ScansService,
+} from "@moorage/api/messages";
+import { served } from "@moorage/kernel/core/service";
+import { diffsService } from "./diffs/service.ts";
+import { sbomsService } from "./sbom/service.ts";
+import { eolTagsService, versionsService } from "./end-of-life/service.ts";
+import { advisoriesService } from "./advisories/service.ts";
+import { findingsService } from "./findings/service.ts";
+import { advisoryExportsService } from "./exports/service.ts";
+import { securityAdvisoryService } from "./reports/service.ts";
+import { scannersService } from "./scanners/service.ts";
+import { scansService } from "./scanners/scans.ts";
+import { securityCommands } from "./commands.ts";
 
 export const securityArea: Area = {
   name: "security",
@@ -34,4 +57,17 @@ export const securityArea: Area = {
   },
   checks: SECURITY_CHECKS,
   reseal: resealScanners,
+  services: [
+    served(DiffsService, diffsService),
+    served(SbomsService, sbomsService),
+    served(EolTagsService, eolTagsService),
+    served(VersionsService, versionsService),
+    served(AdvisoriesService, advisoriesService),
+    served(FindingsService, findingsService),
+    served(AdvisoryExportsService, advisoryExportsService),
+    served(SecurityAdvisoryService, securityAdvisoryService),
+    served(ScannersService, scannersService),
+    served(ScansService, scansService),
+  ],
+  commands: securityCommands,
 };

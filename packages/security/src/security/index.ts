@@ -1,24 +1,19 @@
 // The services and functions of security that other features use.
 export { securityArea } from "./area.ts";
 export { LOCATION_CHANGED, locationChangeOf, setLocationChange } from "./advisories/location-changes.ts";
-export { advisoriesService } from "./advisories/service.ts";
 export { removeUnusedAttachments } from "./attached/remove.ts";
 export { OPENVEX, OWN_VEX_REPO, repoOfOwnVex } from "./attached/own-vex.ts";
 export { imageVexOf, type MadeVex, madeVex } from "./exports/image-vex.ts";
 export type { ReadScanned } from "./scanners/read-report.ts";
-export { advisoryExportsService } from "./exports/service.ts";
 export { type AttachedStatement, attachedStatements, statementsAbout } from "./attached/statements.ts";
 export { removeUnusedCatalogs } from "./catalog/remove.ts";
 export { startCatalogs } from "./reading/runner.ts";
-export { diffsService } from "./diffs/service.ts";
 export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findings/read.ts";
 export { staleMessage } from "./coverage/messages.ts";
 export { libraryCoverage, spaceOfLibraries } from "./libraries/coverage.ts";
 export { stateOfImages } from "./coverage/index-knowledge.ts";
-export { findingsService } from "./findings/service.ts";
 export { removeUnusedNotices } from "./findings/remove-notices.ts";
 export { startMatching } from "./findings/runner.ts";
-export { eolTagsService, versionsService } from "./end-of-life/service.ts";
 export { judgePromotion, readAhead } from "./gate/promotion.ts";
 export { createPullGate } from "./gate/pull.ts";
 export { type CountOptions, countsOfTag, type DayCount } from "./reports/counts.ts";
@@ -33,7 +28,6 @@ export { type Holdings, sourcesFor } from "./images/holdings.ts";
 export { type ResolvedDay, resolvedByDay, type TaggedImages } from "./resolved/by-day.ts";
 export { type DescribedVulnerability, describeResolved } from "./resolved/describe.ts";
 export { type ImagePackages, type PackageFacts, packageFacts } from "./sbom/package-facts.ts";
-export { sbomsService } from "./sbom/service.ts";
 export { libraryMalware, type LibraryMalware, type MalwareData, malwareOf } from "./libraries/malware.ts";
 export { heldVersions, libraryKey, type LibraryName } from "./libraries/held-versions.ts";
 export { countTagged, type TaggedImage, taggedImages, type TaggedPosition } from "./libraries/images.ts";
@@ -56,10 +50,8 @@ export {
 export { createScannerChecks } from "./scanners/check.ts";
 export { removeUnusedScans } from "./scanners/remove.ts";
 export { readReportHere, startScans } from "./scanners/runner.ts";
-export { reportOf as scanReportOf, scansService } from "./scanners/scans.ts";
-export { scannersService } from "./scanners/service.ts";
+export { reportOf as scanReportOf } from "./scanners/scans.ts";
 export { isScanUnderWay } from "./scanners/under-way.ts";
-export { securityCommands } from "./commands.ts";
 export { putFeeds } from "./feeds/commands.ts";
 export {
   checkedDefinition,
@@ -88,7 +80,7 @@ export { fileSource } from "./feeds/source.ts";
 export { type StaleFeed, staleAt, staleFeeds, staleText } from "./coverage/stale-feeds.ts";
 export { feedsOf, type Joined, type JoinedFeed, joinVulnerabilities } from "./vulnerabilities/join.ts";
 export { knownVulnerabilities, type KnownVulnerability, unreadOf } from "./vulnerabilities/known-vulnerabilities.ts";
-export { requireFeedReader, securityAdvisoryService } from "./reports/service.ts";
+export { requireFeedReader } from "./reports/service.ts";
 
 /** Loaded on first use: the reading of feeds takes libraries that a server without feeds does not need. */
 export const loadFeedBundles = () => import("./feeds/bundle.ts");

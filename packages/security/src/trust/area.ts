@@ -2,6 +2,11 @@ import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
 import { TRUST_CHECKS } from "./checks.ts";
 import { TRUST_TABLES } from "./tables.ts";
+import { SignersService, SignaturesService } from "@moorage/api/messages";
+import { served } from "@moorage/kernel/core/service";
+import { signersService } from "./signers/service.ts";
+import { signaturesService } from "./signatures/service.ts";
+import { trustCommands } from "./commands.ts";
 
 export const trustArea: Area = {
   name: "trust",
@@ -16,4 +21,6 @@ export const trustArea: Area = {
     },
   },
   checks: TRUST_CHECKS,
+  services: [served(SignersService, signersService), served(SignaturesService, signaturesService)],
+  commands: trustCommands,
 };

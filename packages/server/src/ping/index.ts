@@ -1,1 +1,1 @@
-export { pingService } from "./ping.ts";
+export { pingArea } from "./area.ts";

@@ -1,6 +1,7 @@
 import { type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { GroupSchema } from "@moorage/api/messages";
-import { auditCommands, audit, eventsOf } from "@moorage/kernel/audit";
+import { audit, eventsOf } from "@moorage/kernel/audit";
+import type { AreaContext } from "@moorage/kernel/core/area";
 import type { Call, CallData } from "@moorage/kernel/core/call";
 import { type Command, command } from "@moorage/kernel/core/command";
 import { clearSecrets } from "@moorage/kernel/core/dry-run";
@@ -8,37 +9,21 @@ import type { TermsDocument } from "@moorage/kernel/core/service";
 import { messageOf } from "@moorage/kernel/core/stored-answer";
 import { isStreamed } from "@moorage/kernel/core/streamed-answer";
 import type { Work } from "@moorage/kernel/core/work";
-import type { Secrets } from "@moorage/kernel/lib/secrets";
 import type { Database } from "@moorage/kernel/store";
-import { libraryCommands } from "@moorage/libraries/libraries";
-import { authCommands, authorize, placesOf } from "@moorage/platform/auth";
-import { apiEvents, appendEvents, eventCommands, type Emit } from "@moorage/platform/events";
-import { iamCommands, requireTerms } from "@moorage/platform/iam";
-import { mailCommands } from "@moorage/platform/mail";
-import { processCommands } from "@moorage/platform/processes";
-import { mirrorCommands } from "@moorage/registry/mirroring";
-import { ociCommands } from "@moorage/registry/oci";
-import { registryCommands } from "@moorage/registry/registry";
-import { securityCommands } from "@moorage/security/security";
-import { trustCommands } from "@moorage/security/trust";
-import { jobCommands } from "../jobs/leases.ts";
-import { putVexReferrer } from "../jobs/put-vex-referrer.ts";
+import { authorize, placesOf } from "@moorage/platform/auth";
+import { apiEvents, appendEvents, type Emit } from "@moorage/platform/events";
+import { requireTerms } from "@moorage/platform/iam";
+import { AREAS } from "../areas.ts";
 import { packed, unpacked } from "./latin1.ts";
 import { type Method, ruleOf } from "./methods.ts";
 import { isOfInstallation } from "./of-installation.ts";
 import { openCall } from "./open-call.ts";
 
 /** What commands get beside their call and input, the same in every thread that runs transactions. */
-export interface CommandContext {
+export interface CommandContext extends AreaContext {
   methods: ReadonlyMap<string, Method>;
   /** How methods emit the events of their resources; see apiEvents. */
   events: ReadonlyMap<DescMethod, Emit>;
-  /** Uids of identities that may create organizations. */
-  admins: readonly string[];
-  secrets: Secrets;
-  terms: readonly TermsDocument[];
-  /** The uid of the first organization, where what happens to the installation is recorded. Defaults to none. */
-  organization?: string | undefined;
 }
 
 /** The parts from which a context is made. */
@@ -103,23 +88,7 @@ export const callMethod = command(
 export type AnyCommand = Command<never, unknown, CommandContext>;
 
 /** All commands. */
-export const COMMANDS: readonly AnyCommand[] = [
-  callMethod,
-  ...auditCommands,
-  ...authCommands,
-  ...eventCommands,
-  ...iamCommands,
-  ...jobCommands,
-  putVexReferrer,
-  ...libraryCommands,
-  ...mailCommands,
-  ...mirrorCommands,
-  ...ociCommands,
-  ...processCommands,
-  ...registryCommands,
-  ...securityCommands,
-  ...trustCommands,
-];
+export const COMMANDS: readonly AnyCommand[] = [callMethod, ...AREAS.flatMap(({ commands = [] }) => commands)];
 
 /** The commands by name. Throws when two have the same name. */
 export function byName(commands: readonly AnyCommand[]): ReadonlyMap<string, AnyCommand> {

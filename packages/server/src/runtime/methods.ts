@@ -11,49 +11,10 @@ import { create, getOption, isMessage } from "@bufbuild/protobuf";
 import {
   type Access,
   AccessService,
-  AccountAssociationsService,
-  AdvisoriesService,
-  AdvisoryExportsService,
-  ArtifactPoliciesService,
-  ArtifactsService,
-  AuditEntriesService,
-  BlocksService,
-  CapabilitiesService,
   Capability,
-  DeliveriesService,
-  DiffsService,
-  EolTagsService,
-  EventsService,
-  ExternalGroupRoleMappingsService,
-  FindingsService,
-  GroupInvitesService,
-  GroupsService,
-  IdentitiesService,
-  IdentityProvidersService,
-  ImagesService,
-  LibraryFindingsService,
-  OperationsService,
-  PersonalTokensService,
-  PingService,
-  ReposService,
-  SbomsService,
-  ScannersService,
-  ScansService,
-  SearchService,
-  SecurityAdvisoryService,
-  SessionsService,
-  SignaturesService,
-  SignersService,
-  RoleBindingsService,
-  RolesService,
-  StorageService,
-  SubscriptionsService,
   TagsService,
-  TermsService,
   type Transaction,
   transaction,
-  UpstreamsService,
-  VersionsService,
 } from "@moorage/api/messages";
 import type { Call, CallData } from "@moorage/kernel/core/call";
 import { isServerStreaming, isUnary } from "@moorage/kernel/core/method-kinds";
@@ -61,53 +22,9 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { isStored, type Stored } from "@moorage/kernel/core/stored-answer";
 import type { Streamed } from "@moorage/kernel/core/streamed-answer";
 import { after, type Awaitable } from "@moorage/kernel/lib/awaitable";
-import {
-  artifactPoliciesService,
-  artifactsService,
-  ecosystemsWith,
-  blocksService,
-  libraryFindingsService,
-  upstreamsService,
-} from "@moorage/libraries/libraries";
-import { accessOf, personalTokensService, sessionsService } from "@moorage/platform/auth";
-import { deliveriesService, eventsService, subscriptionsService } from "@moorage/platform/events";
-import {
-  accountAssociationsService,
-  auditEntriesService,
-  capabilitiesService,
-  externalGroupRoleMappingsService,
-  groupInvitesService,
-  groupsService,
-  identitiesService,
-  identityProvidersService,
-  roleBindingsService,
-  rolesService,
-  termsService,
-} from "@moorage/platform/iam";
-import {
-  imagesService,
-  keyOfCreateTag,
-  reposService,
-  searchService,
-  storageService,
-  tagsService,
-} from "@moorage/registry/registry";
-import {
-  advisoriesService,
-  advisoryExportsService,
-  diffsService,
-  eolTagsService,
-  findingsService,
-  judgePromotion,
-  sbomsService,
-  scannersService,
-  scansService,
-  securityAdvisoryService,
-  versionsService,
-} from "@moorage/security/security";
-import { signaturesService, signersService } from "@moorage/security/trust";
-import { operationsService } from "../operations/service.ts";
-import { pingService } from "../ping/index.ts";
+import { accessOf } from "@moorage/platform/auth";
+import { keyOfCreateTag } from "@moorage/registry/registry";
+import { AREAS } from "../areas.ts";
 import { accessService } from "./access/service.ts";
 
 interface Ruled {
@@ -158,46 +75,7 @@ export type Method = UnaryMethod | StreamMethod | TranslatedMethod;
  */
 export function methodsOf(context: ServiceContext): Map<string, Method> {
   const table: Map<string, Method> = new Map([
-    ...methods(GroupsService, groupsService(context)),
-    ...methods(IdentitiesService, identitiesService(context)),
-    ...methods(RolesService, rolesService(context)),
-    ...methods(RoleBindingsService, roleBindingsService(context)),
-    ...methods(GroupInvitesService, groupInvitesService(context)),
-    ...methods(IdentityProvidersService, identityProvidersService(context)),
-    ...methods(ExternalGroupRoleMappingsService, externalGroupRoleMappingsService(context)),
-    ...methods(TermsService, termsService(context)),
-    ...methods(AccountAssociationsService, accountAssociationsService(context)),
-    ...methods(SessionsService, sessionsService(context)),
-    ...methods(PersonalTokensService, personalTokensService(context)),
-    ...methods(AuditEntriesService, auditEntriesService(context)),
-    ...methods(CapabilitiesService, capabilitiesService()),
-    ...methods(ReposService, reposService(context)),
-    ...methods(TagsService, tagsService(context, judgePromotion)),
-    ...methods(ImagesService, imagesService(context)),
-    ...methods(SearchService, searchService(context)),
-    ...methods(StorageService, storageService(context)),
-    ...methods(SignersService, signersService(context)),
-    ...methods(SignaturesService, signaturesService()),
-    ...methods(DiffsService, diffsService(context)),
-    ...methods(SbomsService, sbomsService(context)),
-    ...methods(EolTagsService, eolTagsService(context)),
-    ...methods(VersionsService, versionsService()),
-    ...methods(AdvisoriesService, advisoriesService(context)),
-    ...methods(FindingsService, findingsService(context)),
-    ...methods(AdvisoryExportsService, advisoryExportsService(context)),
-    ...methods(SecurityAdvisoryService, securityAdvisoryService(context)),
-    ...methods(ScannersService, scannersService(context)),
-    ...methods(ScansService, scansService(context)),
-    ...methods(ArtifactsService, artifactsService(context, ecosystemsWith(context.ecosystems ?? []))),
-    ...methods(UpstreamsService, upstreamsService(context)),
-    ...methods(ArtifactPoliciesService, artifactPoliciesService(context)),
-    ...methods(BlocksService, blocksService(context)),
-    ...methods(LibraryFindingsService, libraryFindingsService(context)),
-    ...methods(EventsService, eventsService(context)),
-    ...methods(OperationsService, operationsService(context)),
-    ...methods(PingService, pingService()),
-    ...methods(SubscriptionsService, subscriptionsService(context)),
-    ...methods(DeliveriesService, deliveriesService(context)),
+    ...AREAS.flatMap(({ services = [] }) => services).flatMap(({ desc, make }) => methods(desc, make(context))),
     ...methods(
       AccessService,
       accessService(context, () => table),

@@ -14,7 +14,7 @@ import {
 } from "@moorage/api";
 import {
   claimDeliveries,
-  eventCommands,
+  eventsArea,
   expireEvents,
   keepPulls,
   notePulls,
@@ -79,7 +79,7 @@ test(
     };
     assert.deepEqual(
       Object.keys(quiet).sort(),
-      eventCommands.map(({ name }) => name).sort(),
+      (eventsArea.commands ?? []).map(({ name }) => name).sort(),
       "each command of the queue is tried here",
     );
     for (const [name, work] of Object.entries(quiet)) assert.equal(await keeps(work), true, name);

@@ -1,0 +1,6 @@
+import { OperationsService } from "@moorage/api/messages";
+import type { Area } from "@moorage/kernel/core/area";
+import { served } from "@moorage/kernel/core/service";
+import { operationsService } from "./service.ts";
+
+export const operationsArea: Area = { name: "operations", services: [served(OperationsService, operationsService)] };
