@@ -10,7 +10,7 @@ import { mailArea } from "@moorage/platform/mail";
 import { mirroringArea } from "@moorage/registry/mirroring";
 import { ociArea } from "@moorage/registry/oci";
 import { processesArea } from "@moorage/platform/processes";
-import { registryArea } from "@moorage/registry/registry";
+import { QUOTA_CHECKS, registryArea } from "@moorage/registry/registry";
 import { securityArea } from "@moorage/security/security";
 import { STORE_TABLES } from "@moorage/kernel/store";
 import { trustArea } from "@moorage/security/trust";
@@ -32,6 +32,8 @@ export const AREAS: readonly Area[] = [
   securityArea,
   librariesArea,
   mirroringArea,
+  // What quotas count is of several areas: it is checked when the rows of all of these are.
+  { name: "registry", checks: QUOTA_CHECKS },
   { name: "store", tables: STORE_TABLES },
 ];
 

@@ -17,7 +17,7 @@ export { externalGroupRoleMappingsService } from "./external-group-role-mappings
 export { auditEntriesService } from "./audit-entries.ts";
 export { capabilitiesService } from "./capabilities.ts";
 export { groupInvitesService } from "./group-invites.ts";
-export { createGroupNamed, groups } from "./groups.ts";
+export { createGroupNamed, groups, showLimits } from "./groups.ts";
 export { groupsService } from "./groups-service.ts";
 export { holdsAllOf, identitiesService, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
 export { identityProvidersService } from "./identity-providers.ts";

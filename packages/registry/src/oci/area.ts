@@ -1,4 +1,5 @@
 import type { Area } from "@moorage/kernel/core/area";
+import { removeRepoContent } from "../registry/index.ts";
 import { OCI_CHECKS } from "./checks.ts";
 import { OCI_TABLES } from "./tables.ts";
 
@@ -9,6 +10,7 @@ export const ociArea: Area = {
     repo: {
       // The blobs themselves stay until they are collected: other repos may use them.
       async end({ tx }, repo) {
+        await removeRepoContent(tx, repo);
         for (const table of ["manifest_references", "manifests", "repo_blobs", "uploads"] as const)
           await tx.deleteFrom(table).where("repo", "=", repo).execute();
       },

@@ -39,6 +39,7 @@ import {
   SbomsService,
   ScannersService,
   ScansService,
+  QuotasService,
   SearchService,
   SecurityAdvisoryService,
   SessionsService,
@@ -87,6 +88,7 @@ import {
 import {
   imagesService,
   keyOfCreateTag,
+  quotasService,
   reposService,
   searchService,
   storageService,
@@ -176,6 +178,7 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(ImagesService, imagesService(context)),
     ...methods(SearchService, searchService(context)),
     ...methods(StorageService, storageService(context)),
+    ...methods(QuotasService, quotasService(context)),
     ...methods(SignersService, signersService(context)),
     ...methods(SignaturesService, signaturesService()),
     ...methods(DiffsService, diffsService(context)),

@@ -118,7 +118,11 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
   );
   // What is found missing is known to be so from now on, and then no push may refer to it.
   await lookAt(deps, callData, manifest);
-  const { missing, wrongSizes } = await deps.transactor.write(putManifest, callData, {
+  const {
+    missing,
+    wrongSizes,
+    warning = "",
+  } = await deps.transactor.write(putManifest, callData, {
     name,
     digest,
     content,
@@ -146,6 +150,7 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     "docker-content-digest": digest,
     ...(manifest.subject !== "" && { "oci-subject": manifest.subject }),
     ...(byDigest && tags.length > 0 && { "oci-tag": tags }),
+    ...warningHeader(warning),
   });
 }
 
