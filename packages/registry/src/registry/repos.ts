@@ -40,6 +40,7 @@ const plainColumns = columnsOf(LAYOUT, "repos", [
   "active_tags",
   "tag_policy",
   "product",
+  "deprecation",
 ]);
 // The source's password is stored in another table.
 const toRow = (repo: Repo) => ({ ...plainColumns(repo), sync_config: syncConfigText(repo.syncConfig) });

@@ -18,6 +18,8 @@ declare module "@moorage/kernel/store/tables" {
       tag_policy: string | null;
       /** RepoProduct as proto3 JSON; null when there is none. */
       product: string | null;
+      /** RepoDeprecation as proto3 JSON; null when there is none. */
+      deprecation: string | null;
       create_time: number;
       update_time: number;
     };

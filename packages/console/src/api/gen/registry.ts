@@ -277,6 +277,7 @@ export interface Repo {
   updateTime?: string;
   tagPolicy?: TagPolicy;
   product?: RepoProduct;
+  deprecation?: RepoDeprecation;
 }
 export type CatalogTier =
   | "CATALOG_TIER_UNSPECIFIED"
@@ -325,6 +326,12 @@ export type OnUnknown = "ON_UNKNOWN_UNSPECIFIED" | "ON_UNKNOWN_PASS" | "ON_UNKNO
 export interface RepoProduct {
   id: string;
 }
+export interface RepoDeprecation {
+  message: string;
+  replacement: string;
+  endTime?: string;
+  block: boolean;
+}
 export interface ListReposRequest {
   uidp?: UIDPFilterInput;
   name?: string;
@@ -360,6 +367,7 @@ export interface RepoInput {
   updateTime?: string;
   tagPolicy?: TagPolicyInput;
   product?: RepoProductInput;
+  deprecation?: RepoDeprecationInput;
 }
 export interface SyncConfigInput {
   source?: string;
@@ -396,6 +404,12 @@ export interface VulnerabilityGateInput {
 }
 export interface RepoProductInput {
   id?: string;
+}
+export interface RepoDeprecationInput {
+  message?: string;
+  replacement?: string;
+  endTime?: string;
+  block?: boolean;
 }
 export interface UpdateRepoRequest {
   repo?: RepoInput;

@@ -122,7 +122,8 @@ export const findUnrecorded = command(
   },
 );
 
-async function freeUnlinked(tx: Database, digests: readonly string[]): Promise<Freed[]> {
+/** Forgets those of the blobs that no repo links to and no library has. */
+export async function freeUnlinked(tx: Database, digests: readonly string[]): Promise<Freed[]> {
   const freed = await select<Freed>(
     tx,
     `select b.digest, b.generation, b.size from blobs as b where b.digest in (${placeholders(digests)})

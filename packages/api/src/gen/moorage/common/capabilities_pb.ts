@@ -457,7 +457,7 @@ export const Capability = {
   CAP_SIGNERS_LIST: 9027,
 
   /**
-   * Of use on the parent of the group whose quota it is; for an organization on the installation's first one.
+   * Of use on the parent of the group whose quota it is.
    *
    * @generated from enum value: CAP_QUOTAS_UPDATE = 9050;
    */
