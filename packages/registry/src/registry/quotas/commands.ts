@@ -26,7 +26,9 @@ export const countQuotas = command(
   },
 );
 
-/** Notes that the quota of a group refused something, which is emitted if it did not since there last was more space. */
+/**
+ * Notes that the quota of a group refused something, which is emitted if it did not since there last was more space.
+ */
 export const noteQuotaRejection = command(
   "registry.noteQuotaRejection",
   async (call: Call, { quota }: { quota: string }): Promise<void> => {

@@ -8,7 +8,7 @@ const QUOTA_EXCEEDED = "QUOTA_EXCEEDED";
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** Numbers in the unit of the first one: `10 GiB`, `9.8`, `0.5`. What is needed is rounded up, so that it is never 0. */
+/** Numbers in the unit of the first one: `10 GiB`, `9.8`, `0.5`. What is needed is rounded up, so that it is not 0. */
 export function sizesInWords(limit: number, used: number, needed: number): [string, string, string] {
   let [unit, factor] = [0, 1];
   while (limit >= factor * 1024 && unit < UNITS.length - 1) [unit, factor] = [unit + 1, factor * 1024];
