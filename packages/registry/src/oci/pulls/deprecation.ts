@@ -8,7 +8,7 @@ import { type Answerable, isBeforePush, scanOf } from "./gate.ts";
 
 const selectDeprecation = statement<{ deprecation: string | null }>("select deprecation from repos where uid = ?");
 
-/** What a pull of a deprecated repo is answered with. `endsMs`: when it will be rejected, in milliseconds since 1970. */
+/** What a pull of a deprecated repo is answered with. `endsMs`: when it will be rejected, in ms since 1970. */
 export interface Deprecated {
   warning: string;
   endsMs?: number | undefined;
