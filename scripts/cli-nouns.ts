@@ -41,6 +41,7 @@ export const NOUN_TABLE: readonly Noun[] = [
     "PackageVersionMetadata",
   ]),
   noun("storage", "Registry", "what is stored, by group", "StorageService", ["Storage"]),
+  noun("quotas", "Registry", "how much groups may hold, and what is used", "QuotasService", ["Quota"], ["quota"]),
   noun(
     "libraries",
     "Registry",
@@ -194,6 +195,7 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.registry.v2.Tag": "tag",
   "moorage.vulnerabilities.v2.Advisory": "advisory",
   "moorage.registry.v2.Signer": "signer",
+  "moorage.registry.v2.Quota": "quota",
   "moorage.vulnerabilities.v2.Scanner": "scanner",
   "moorage.events.v2.Subscription": "subscription",
   "moorage.libraries.v2.Upstream": "upstream",
@@ -232,7 +234,7 @@ export const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
 };
 
 /** Resources whose `name` is no part of a path: they are made below the parent that is named. */
-export const NAMELESS: readonly string[] = ["moorage.iam.v2.AccountAssociation"];
+export const NAMELESS: readonly string[] = ["moorage.iam.v2.AccountAssociation", "moorage.registry.v2.Quota"];
 
 function noun(
   name: string,

@@ -23,6 +23,7 @@ export * from "./gen/moorage/iam/v2/personal_tokens_pb.ts";
 export * from "./gen/moorage/iam/v2/sessions_pb.ts";
 export * from "./gen/moorage/iam/v2/identity_providers_pb.ts";
 export * from "./gen/moorage/iam/v2/external_group_role_mappings_pb.ts";
+export * from "./gen/moorage/registry/v2/quotas_pb.ts";
 export * from "./gen/moorage/registry/v2/repos_pb.ts";
 export * from "./gen/moorage/registry/v2/tags_pb.ts";
 export * from "./gen/moorage/registry/v2/images_pb.ts";

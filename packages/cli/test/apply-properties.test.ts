@@ -136,6 +136,14 @@ const policyOfLibraries = fc.record({
   deniedLicenses: fc.shuffledSubarray(["GPL-3.0-only", "AGPL-3.0-only", "MIT"]),
 });
 
+const limit = some(fc.bigInt({ min: 100n, max: 2n ** 53n - 1n }).map(String));
+const quotas = fc.record({
+  bytes: limit,
+  repos: limit,
+  tags: limit,
+  libraries: limit,
+  softPercent: fc.integer({ min: 1, max: 100 }),
+});
 const signer = fc.record({
   description: text,
   keys: fc.constant([{ pem: publicKey.export({ format: "pem", type: "spki" }), notAfter: "2099-01-01T00:00:00Z" }]),
@@ -243,6 +251,7 @@ async function random(): Promise<string> {
       ecosystem: draw(fc.constantFrom("ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON")),
       ...draw(policyOfLibraries),
     });
+    await make("/registry/v2/quotas", place, draw(quotas));
     await make("/registry/v2/signers", place, { name: draw(name), ...draw(signer) });
     const repo = await make("/registry/v2/repos", place, {
       name: `a${draw(word)}`,

@@ -1,20 +1,20 @@
 // All areas that declare something: what goes over the whole server loops over this list.
 import { TagsService } from "@moorage/api/messages";
 import { auditArea } from "@moorage/kernel/audit";
-import { authArea } from "@moorage/platform/auth";
 import type { Area } from "@moorage/kernel/core/area";
 import { allBelow } from "@moorage/kernel/core/below";
 import { served } from "@moorage/kernel/core/service";
+import { STORE_TABLES } from "@moorage/kernel/store";
+import { librariesArea } from "@moorage/libraries/libraries";
+import { authArea } from "@moorage/platform/auth";
 import { eventsArea } from "@moorage/platform/events";
 import { iamArea } from "@moorage/platform/iam";
-import { librariesArea } from "@moorage/libraries/libraries";
 import { mailArea } from "@moorage/platform/mail";
+import { processesArea } from "@moorage/platform/processes";
 import { mirroringArea } from "@moorage/registry/mirroring";
 import { ociArea } from "@moorage/registry/oci";
-import { processesArea } from "@moorage/platform/processes";
-import { registryArea, tagsService } from "@moorage/registry/registry";
+import { QUOTA_CHECKS, registryArea, tagsService } from "@moorage/registry/registry";
 import { judgePromotion, securityArea } from "@moorage/security/security";
-import { STORE_TABLES } from "@moorage/kernel/store";
 import { trustArea } from "@moorage/security/trust";
 import { jobsArea } from "./jobs/area.ts";
 import { operationsArea } from "./operations/area.ts";
@@ -46,6 +46,8 @@ export const AREAS: readonly Area[] = [
   jobsArea,
   operationsArea,
   pingArea,
+  // What quotas count is of several areas: it is checked when the rows of all of these are.
+  { name: "registry", checks: QUOTA_CHECKS },
   { name: "store", tables: STORE_TABLES },
 ];
 

@@ -27,6 +27,7 @@ import { PingService } from "../gen/moorage/ping/v2/ping_pb.ts";
 import { DiffsService } from "../gen/moorage/registry/v2/diffs_pb.ts";
 import { EolTagsService, VersionsService } from "../gen/moorage/registry/v2/end_of_life_pb.ts";
 import { ImagesService } from "../gen/moorage/registry/v2/images_pb.ts";
+import { QuotasService } from "../gen/moorage/registry/v2/quotas_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
 import { SearchService } from "../gen/moorage/registry/v2/search_pb.ts";
 import { SbomsService } from "../gen/moorage/registry/v2/images_pb.ts";
@@ -71,6 +72,7 @@ export const SERVICES = {
   roleBindings: RoleBindingsService,
   roles: RolesService,
   sboms: SbomsService,
+  quotas: QuotasService,
   scanners: ScannersService,
   scans: ScansService,
   search: SearchService,

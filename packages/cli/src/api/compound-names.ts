@@ -25,7 +25,8 @@ export function findSpecial(lookup: Lookup, kind: Kind, text: string): Promise<s
     case "invite":
       return findInvite(lookup, text);
     case "association":
-      // An association has the uid of its group.
+    case "quota":
+      // They have the uid of their group.
       return lookup.uidOf("group", text);
     case "upstream":
     case "policy":

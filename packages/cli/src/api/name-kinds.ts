@@ -12,6 +12,7 @@ export type Kind =
   | "subscription"
   | "scanner"
   | "signer"
+  | "quota"
   | "mapping"
   | "invite"
   | "association"
@@ -55,6 +56,8 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   ),
   scanner: place("/vulnerabilities/v2/scanners", "scanners", "name", "scanner", "acme/trivy"),
   signer: place("/registry/v2/signers", "signers", "name", "signer", "acme/release"),
+  // A quota has the uid of its group, and no name of its own.
+  quota: place("/registry/v2/quotas", "quotas", "uid", "quota", "acme/team"),
   mapping: place(
     "/iam/v2/externalGroupRoleMappings",
     "externalGroupRoleMappings",
@@ -74,6 +77,11 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   // Versions are listed by library alone: findVersion looks them up.
   version: place("/libraries/v2/artifacts", "artifactVersions", "version", "version", "acme/team:left-pad@1.3.0"),
 };
+
+/** Whether a resource of the kind has the uid of its group, which has one at most. */
+export function hasUidOfGroup(kind: string): boolean {
+  return kind === "association" || kind === "quota";
+}
 
 /** An ecosystem as commands write it: `javascript` of ECOSYSTEM_JAVASCRIPT. */
 export function ecosystemWord(value: string): string {

@@ -8,6 +8,7 @@ import {
   IdentityProviderSchema,
   IdentitySchema,
   RepoSchema,
+  QuotaSchema,
   RoleBindingSchema,
   RoleSchema,
   ScannerSchema,
@@ -168,6 +169,18 @@ export const KIND_SPECS: readonly KindSpec[] = [
     path: "/registry/v2/signers",
     field: "signers",
     parent: "group",
+  },
+  {
+    ...COMMON,
+    name: "Quota",
+    kind: "quota",
+    message: QuotaSchema,
+    path: "/registry/v2/quotas",
+    field: "quotas",
+    parent: "group",
+    // A group has one at most.
+    key: [],
+    keyOf: () => "",
   },
   {
     ...COMMON,

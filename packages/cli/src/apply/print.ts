@@ -1,6 +1,6 @@
 // `moorage apply --print`: the file for what is in a group, so that applying it changes nothing.
 import { objectIn, textIn } from "../api/json-fields.ts";
-import type { Kind } from "../api/name-kinds.ts";
+import { hasUidOfGroup, type Kind } from "../api/name-kinds.ts";
 import { type Names, namesOf } from "../api/names.ts";
 import { type JsonObject, openRest } from "../api/rest.ts";
 import { EXIT } from "../command/exit-codes.ts";
@@ -39,7 +39,7 @@ export async function printManifest(group: string, flags: ApplyFlags): Promise<n
 async function inside(server: Server, spec: KindSpec, root: string): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
   if (spec.kind === "group") found.push(await server.call("GET", `${spec.path}/${root}`));
-  if (spec.kind === "association")
+  if (hasUidOfGroup(spec.kind))
     for await (const item of server.list(spec.path, spec.field, { query: { "uidp.ids": [root] } })) found.push(item);
   for await (const item of server.list(spec.path, spec.field, { query: { "uidp.descendantsOf": root } }))
     found.push(item);
@@ -56,7 +56,7 @@ function depthOf(item: JsonObject): number {
 async function documentOf(spec: KindSpec, listed: JsonObject, names: Names, server: Server): Promise<JsonObject> {
   const uid = textIn(listed, "uid");
   const item = spec.kind === "repo" ? await server.call("GET", `${spec.path}/${uid}`) : listed;
-  const above = spec.kind === "association" ? uid : uid.slice(0, Math.max(0, uid.lastIndexOf("/")));
+  const above = hasUidOfGroup(spec.kind) ? uid : uid.slice(0, Math.max(0, uid.lastIndexOf("/")));
   const parent = above === "" ? undefined : await names.pathOf(above, spec.parent);
   const fields: JsonObject = {};
   for (const field of spec.message.fields) {

@@ -77,7 +77,7 @@ async function surplusIn(
   return found;
 }
 
-/** Of that kind: an association has the uid of its group. */
+/** Of that kind: an association and a quota have the uid of their group. */
 function isDeclared(
   all: readonly Declared[],
   made: ReadonlyMap<Declared, string>,

@@ -1,5 +1,6 @@
 // What a server has of the resources in a file, asked for once for each place.
 import { textIn } from "../api/json-fields.ts";
+import { hasUidOfGroup } from "../api/name-kinds.ts";
 import type { Json, JsonObject, ListOptions, Query, Verb } from "../api/rest.ts";
 import type { KindSpec } from "./kinds.ts";
 
@@ -37,9 +38,8 @@ export function existingOn(server: Server): Existing {
   return {
     all,
     async find(spec, parent, key, wanted) {
-      // An association has the uid of its group.
-      if (spec.kind === "association")
-        return remember(lists, `association ${parent}`, () => listed(server, spec, { "uidp.ids": [parent] }));
+      if (hasUidOfGroup(spec.kind))
+        return remember(lists, `${spec.kind} ${parent}`, () => listed(server, spec, { "uidp.ids": [parent] }));
       if (spec.key[0] === "name" && wanted <= MOST_BY_NAME)
         return await listed(server, spec, { ...below(parent), name: key });
       const index = remember(indexes, `${spec.name} ${parent}`, async () =>
@@ -51,7 +51,7 @@ export function existingOn(server: Server): Existing {
 }
 
 function whereOf(spec: KindSpec, parent: string): Query {
-  return spec.kind === "association" ? { "uidp.ids": [parent] } : below(parent);
+  return hasUidOfGroup(spec.kind) ? { "uidp.ids": [parent] } : below(parent);
 }
 
 async function listed(server: Server, { path, field, kind }: KindSpec, query: Query): Promise<JsonObject[]> {

@@ -25,6 +25,7 @@ const SOURCES = [
   "subscription",
   "scanner",
   "signer",
+  "quota",
   "mapping",
   "invite",
   "association",

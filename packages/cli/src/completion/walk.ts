@@ -1,6 +1,6 @@
 // Words for a value from a server's lists: paths are completed a level at a time, as those of files are.
 import { versionMark } from "../api/library-names.ts";
-import type { Kind } from "../api/name-kinds.ts";
+import { hasUidOfGroup, type Kind } from "../api/name-kinds.ts";
 import type { Named } from "./cache.ts";
 import { type Candidate, starting } from "./candidates.ts";
 import type { Lists } from "./lists.ts";
@@ -30,7 +30,7 @@ export async function wordsFor(source: Source, text: string, lists: Lists): Prom
     );
   }
   if (source === "library" || source === "version") return librariesOf(source, text, lists);
-  return pathsOf(source === "association" ? "group" : (source as Kind), text, lists);
+  return pathsOf(hasUidOfGroup(source) ? "group" : (source as Kind), text, lists);
 }
 
 /** Groups with a colon after them, then the libraries of one, and of one of these its versions. */

@@ -275,6 +275,18 @@ export const EVENT_TYPES: readonly { readonly type: string; readonly help: strin
     "help": "Content came into a repo."
   },
   {
+    "type": "registry.quota.created.v1",
+    "help": "Sets the one quota of a group."
+  },
+  {
+    "type": "registry.quota.deleted.v1",
+    "help": "Ends the quota of a group: it is limited by those of the groups above it alone."
+  },
+  {
+    "type": "registry.quota.updated.v1",
+    "help": "Changes the fields named in the mask."
+  },
+  {
     "type": "registry.version_moved.v1",
     "help": "A tag that looks like a version, such as 1.2.3, came to point to another digest than it had, also when it was deleted in between."
   },

@@ -63,6 +63,13 @@ export const NOUNS: readonly NounSpec[] = [
     load: () => import("./resources/storage.ts"),
   },
   {
+    name: "quotas",
+    section: "Registry",
+    summary: "how much groups may hold, and what is used",
+    aliases: ["quota"],
+    load: () => import("./resources/quotas.ts"),
+  },
+  {
     name: "libraries",
     section: "Registry",
     summary: "npm, PyPI and Maven packages",

@@ -203,6 +203,18 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     UPDATED,
     text("REPO UID", "repoUid", WIDE),
   ],
+  quotas: [
+    { header: "GROUP", value: (item, pathOf) => pathOf(textAt(item, "uid"), "group") },
+    bytes("BYTES", "bytes"),
+    bytes("USED", "used.bytes"),
+    text("REPOS", "repos", WIDE),
+    text("USED REPOS", "used.repos", WIDE),
+    text("TAGS", "tags", WIDE),
+    text("USED TAGS", "used.tags", WIDE),
+    text("LIBRARIES", "libraries", WIDE),
+    text("USED LIBRARIES", "used.libraries", WIDE),
+    word("STATE", "state", "QUOTA_STATE_"),
+  ],
   storage: [
     { header: "GROUP", value: (item, pathOf) => pathOf(textAt(item, "groupUid"), "group") },
     bytes("BLOBS", "blobBytes"),

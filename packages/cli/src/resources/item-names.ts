@@ -37,6 +37,7 @@ export const NAMES: Readonly<Record<string, NameOf>> = {
   events: (item) => textAt(item, "id"),
   jobs: (item) => textAt(item, "name"),
   feeds: (item) => textAt(item, "name"),
+  quotas: (item, pathOf) => pathOf(textAt(item, "uid"), "group"),
   storage: (item, pathOf) => pathOf(textAt(item, "groupUid"), "group"),
   termsAcceptances: (item) => textAt(item, "docId"),
   findings: (item) => textAt(item, "vulnerability"),

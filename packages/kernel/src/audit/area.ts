@@ -1,6 +1,6 @@
 import type { Area } from "../core/area.ts";
-import { AUDIT_TABLES } from "./tables.ts";
 import { auditCommands } from "./commands.ts";
+import { AUDIT_TABLES } from "./tables.ts";
 
 export const auditArea: Area = {
   name: "audit",

@@ -7,7 +7,9 @@
  * - `mails`: mails to be sent
  * - `matching`: packages and records to be compared, images whose findings may have changed
  * - `mirrors`: repos to be copied
+ * - `quotas`: quotas that are not counted yet
  * - `signatures`: what was signed and is to be verified
  * - `scans`: images that adapters are to scan, tags that moved
  */
-export type Work = "deliveries" | "feeds" | "images" | "mails" | "matching" | "mirrors" | "scans" | "signatures";
+export type Work =
+  "deliveries" | "feeds" | "images" | "mails" | "matching" | "mirrors" | "quotas" | "scans" | "signatures";

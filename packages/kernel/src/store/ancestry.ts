@@ -19,17 +19,24 @@ function ancestorsFor(kind: Kind, uid: string): string[] {
   return kind === "groups" ? [...ancestorsOf(uid), uid] : ancestorsOf(uid);
 }
 
-/** Adds `by` to the counter of each ancestor of `uid`. */
-export async function changeCount(tx: Database, kind: Kind, uid: string, by: number): Promise<void> {
+/**
+ * Adds `by` to the counter of each ancestor of `uid`. Answers whether one of them has a quota, so that nothing more is
+ * asked where there is none.
+ */
+export async function changeCount(tx: Database, kind: Kind, uid: string, by: number): Promise<boolean> {
+  let isLimited = false;
   for (const ancestor of ancestorsFor(kind, uid)) {
-    await tx
+    const counted = await tx
       .insertInto("counters")
       .values({ kind, ancestor, n: by })
       .onConflict((conflict) =>
         conflict.columns(["kind", "ancestor"]).doUpdateSet({ n: sql<number>`counters.n + ${by}` }),
       )
-      .execute();
+      .returning(sql<number>`(select count(*) from quotas as q where q.uid = counters.ancestor)`.as("quotas"))
+      .executeTakeFirst();
+    isLimited ||= Number(counted?.quotas ?? 0) > 0;
   }
+  return isLimited;
 }
 
 /** Adds a resource to the ancestry of its ancestors. */

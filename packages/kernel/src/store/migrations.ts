@@ -764,7 +764,18 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
-    version: 65,
+    version: 67,
+    name: "quotas, and repos that are not to be used any longer",
+    statements: [
+      `create table quotas (uid KEY primary key, parent KEY not null, bytes INT8, repos INT8, tags INT8, libraries INT8, soft_percent INT8 not null, used_bytes INT8 not null, counted_to KEY not null, state INT8 not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create table quota_refs (quota KEY not null, digest KEY not null, size INT8 not null, n INT8 not null, primary key (quota, digest)) WITHOUT_ROWID`,
+      `create index quotas_uncounted on quotas (uid) where counted_to < '9'`,
+      `alter table repos add column deprecation text`,
+      `create index repos_deprecated on repos (uid) where deprecation is not null`,
+    ],
+  },
+  {
+    version: 70,
     name: "leases of jobs as rows",
     statements: [
       `create table job_leases (work KEY primary key, holder KEY not null, hold_until INT8 not null) WITHOUT_ROWID`,

@@ -1,9 +1,3 @@
-import { countedBelow } from "@moorage/kernel/aip/resource";
-import type { Area } from "@moorage/kernel/core/area";
-import { LIBRARY_CHECKS } from "./checks.ts";
-import { ecosystemsWith } from "./ecosystems.ts";
-import { LIBRARY_TABLES } from "./tables.ts";
-import { resealUpstreams } from "./upstreams/credentials.ts";
 import {
   ArtifactsService,
   UpstreamsService,
@@ -11,13 +5,19 @@ import {
   BlocksService,
   LibraryFindingsService,
 } from "@moorage/api/messages";
+import { countedBelow } from "@moorage/kernel/aip/resource";
+import type { Area } from "@moorage/kernel/core/area";
 import { served } from "@moorage/kernel/core/service";
 import { artifactsService } from "./artifacts/service.ts";
-import { upstreamsService } from "./upstreams/service.ts";
-import { artifactPoliciesService } from "./policies/service.ts";
 import { blocksService } from "./blocks/service.ts";
-import { libraryFindingsService } from "./findings/service.ts";
+import { LIBRARY_CHECKS } from "./checks.ts";
 import { libraryCommands } from "./commands.ts";
+import { ecosystemsWith } from "./ecosystems.ts";
+import { libraryFindingsService } from "./findings/service.ts";
+import { artifactPoliciesService } from "./policies/service.ts";
+import { LIBRARY_TABLES } from "./tables.ts";
+import { resealUpstreams } from "./upstreams/credentials.ts";
+import { upstreamsService } from "./upstreams/service.ts";
 
 export const librariesArea: Area = {
   name: "libraries",

@@ -1,14 +1,14 @@
+import { SessionsService, PersonalTokensService } from "@moorage/api/messages";
 import type { Area } from "@moorage/kernel/core/area";
+import { served } from "@moorage/kernel/core/service";
 import { resealAccounts } from "./accounts/reseal.ts";
 import { authBelow } from "./below.ts";
 import { AUTH_CHECKS } from "./checks.ts";
+import { authCommands } from "./commands.ts";
+import { personalTokensService } from "./personal-tokens/service.ts";
+import { sessionsService } from "./sign-in/sessions.ts";
 import { AUTH_TABLES } from "./tables.ts";
 import { resealKeys } from "./tokens/keys.ts";
-import { SessionsService, PersonalTokensService } from "@moorage/api/messages";
-import { served } from "@moorage/kernel/core/service";
-import { sessionsService } from "./sign-in/sessions.ts";
-import { personalTokensService } from "./personal-tokens/service.ts";
-import { authCommands } from "./commands.ts";
 
 export const authArea: Area = {
   name: "auth",

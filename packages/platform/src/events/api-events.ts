@@ -8,6 +8,7 @@ import {
   GroupSchema,
   IdentitySchema,
   PersonalTokenSchema,
+  QuotaSchema,
   ResourceDeletedSchema,
   SessionSchema,
   TagSchema,
@@ -54,6 +55,7 @@ function groupOf(typeName: string, uid: string): string {
   switch (typeName) {
     case GroupSchema.typeName:
     case AccountAssociationSchema.typeName:
+    case QuotaSchema.typeName:
       return uid;
     case TagSchema.typeName:
     case ExternalGroupRoleMappingSchema.typeName:

@@ -1,13 +1,13 @@
+import { EventsService, SubscriptionsService, DeliveriesService } from "@moorage/api/messages";
 import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
-import { resealSubscriptions } from "./subscriptions/secrets.ts";
-import { EVENT_TABLES } from "./tables.ts";
-import { EventsService, SubscriptionsService, DeliveriesService } from "@moorage/api/messages";
 import { served } from "@moorage/kernel/core/service";
-import { eventsService } from "./feed/service.ts";
-import { subscriptionsService } from "./subscriptions/service.ts";
-import { deliveriesService } from "./deliveries/service.ts";
 import { eventCommands } from "./commands.ts";
+import { deliveriesService } from "./deliveries/service.ts";
+import { eventsService } from "./feed/service.ts";
+import { resealSubscriptions } from "./subscriptions/secrets.ts";
+import { subscriptionsService } from "./subscriptions/service.ts";
+import { EVENT_TABLES } from "./tables.ts";
 
 export const eventsArea: Area = {
   name: "events",

@@ -32,8 +32,8 @@ interface Count {
 // many deliveries.
 const MAX_DELIVERIES = 10_000;
 const DELETED = ".deleted.v1";
-/** The subject of this type is its group's uid, and the group is not deleted. */
-const PART_DELETED = "api.iam.account_associations.deleted.v1";
+/** The subject of these types is the uid of a group, and the group is not deleted. */
+const PART_DELETED: readonly string[] = ["api.iam.account_associations.deleted.v1", "registry.quota.deleted.v1"];
 /** The subject of the counter of all events. */
 const ALL = "";
 
@@ -86,7 +86,7 @@ export const sequenceEvents = command(
       if (count > 0 && sent + recipients.length > MAX_DELIVERIES) break;
       const { seq, number } = counter.next(
         event.subject,
-        event.type.endsWith(DELETED) && event.type !== PART_DELETED,
+        event.type.endsWith(DELETED) && !PART_DELETED.includes(event.type),
         nowMs,
       );
       const [organization = ""] = event.parent.split("/", 1);

@@ -1,8 +1,3 @@
-import type { Area } from "@moorage/kernel/core/area";
-import { belowGroup } from "./below-group.ts";
-import { IAM_CHECKS } from "./checks.ts";
-import { resealProviders } from "./identity-providers.ts";
-import { IAM_TABLES } from "./tables.ts";
 import {
   GroupsService,
   IdentitiesService,
@@ -16,19 +11,24 @@ import {
   AuditEntriesService,
   CapabilitiesService,
 } from "@moorage/api/messages";
+import type { Area } from "@moorage/kernel/core/area";
 import { served } from "@moorage/kernel/core/service";
-import { groupsService } from "./groups-service.ts";
-import { identitiesService } from "./identities.ts";
-import { rolesService } from "./roles.ts";
-import { roleBindingsService } from "./role-bindings.ts";
-import { groupInvitesService } from "./group-invites.ts";
-import { identityProvidersService } from "./identity-providers.ts";
-import { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
-import { termsService } from "./terms.ts";
 import { accountAssociationsService } from "./account-associations.ts";
 import { auditEntriesService } from "./audit-entries.ts";
+import { belowGroup } from "./below-group.ts";
 import { capabilitiesService } from "./capabilities.ts";
+import { IAM_CHECKS } from "./checks.ts";
 import { iamCommands } from "./commands.ts";
+import { externalGroupRoleMappingsService } from "./external-group-role-mappings.ts";
+import { groupInvitesService } from "./group-invites.ts";
+import { groupsService } from "./groups-service.ts";
+import { identitiesService } from "./identities.ts";
+import { resealProviders } from "./identity-providers.ts";
+import { identityProvidersService } from "./identity-providers.ts";
+import { roleBindingsService } from "./role-bindings.ts";
+import { rolesService } from "./roles.ts";
+import { IAM_TABLES } from "./tables.ts";
+import { termsService } from "./terms.ts";
 
 export const iamArea: Area = {
   name: "iam",

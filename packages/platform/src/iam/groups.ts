@@ -51,6 +51,12 @@ export async function insertGroup(call: Call, parent: string, group: Group): Pro
   });
 }
 
+/** Has the group show these limits, which others keep: docs/quotas.md. */
+export async function showLimits(call: Call, group: string, limits: Record<string, number>): Promise<void> {
+  const resource_limits = JSON.stringify(limits);
+  await call.tx.updateTable("groups").set({ resource_limits }).where("uid", "=", group).execute();
+}
+
 /** Words that stand after the path of a group in the URLs of libraries. Groups that are called so keep their names. */
 const RESERVED: readonly string[] = ["-", "-rev", "simple", "legacy"];
 

@@ -12,7 +12,7 @@ export {
   someAccountsProvider,
 } from "./accounts-provider.ts";
 export { type InvitePreview, invitePreview } from "./invite-preview.ts";
-export { createGroupNamed, groups } from "./groups.ts";
+export { createGroupNamed, groups, showLimits } from "./groups.ts";
 export { holdsAllOf, requireAdminFor, requireHoldsAllOf } from "./identities.ts";
 export { isPasswordIssuer } from "./registry-passwords.ts";
 export { endOf, relationshipOf } from "./relationship-column.ts";

@@ -1,7 +1,7 @@
 import type { Area } from "@moorage/kernel/core/area";
 import { cancelMails, MAIL_STATE, mailPlace } from "./outbox.ts";
-import { MAIL_TABLES } from "./tables.ts";
 import { mailCommands } from "./queue.ts";
+import { MAIL_TABLES } from "./tables.ts";
 
 export const mailArea: Area = {
   name: "mail",

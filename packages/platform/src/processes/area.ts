@@ -1,6 +1,6 @@
 import type { Area } from "@moorage/kernel/core/area";
-import { PROCESS_TABLES } from "./tables.ts";
 import { processCommands } from "./commands.ts";
+import { PROCESS_TABLES } from "./tables.ts";
 
 export const processesArea: Area = {
   name: "processes",

@@ -1,7 +1,7 @@
 import type { Area } from "@moorage/kernel/core/area";
+import { mirrorCommands } from "./commands.ts";
 import { belowRepo, resealMirrors } from "./rows.ts";
 import { MIRRORING_TABLES } from "./tables.ts";
-import { mirrorCommands } from "./commands.ts";
 
 export const mirroringArea: Area = {
   name: "mirroring",

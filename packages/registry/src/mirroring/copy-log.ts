@@ -2,6 +2,7 @@ import { SyncState } from "@moorage/api/messages";
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import type { ReferrerGaps } from "./referrer-gaps.ts";
 import { type CopyResult, createNameList, type FailedTag, MAX_FAILED, type TagFailure } from "./copy-result.ts";
+import { quotaOfError } from "../registry/index.ts";
 import { UpstreamError } from "./errors.ts";
 
 /** Collects how the tags of a run went. */
@@ -42,7 +43,8 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
   };
   /** Records the error when it concerns this tag alone. Rethrows any other. */
   const record = (tag: string, before: string, error: unknown): void => {
-    if (signal.aborted) throw error;
+    // What meets a quota ends the run: its other tags would, too.
+    if (signal.aborted || quotaOfError(error) !== undefined) throw error;
     if (error instanceof UpstreamError && error.kind !== "limited") {
       fail(tag, error.kind, error.message);
       if (error.kind === "wrong") answered();

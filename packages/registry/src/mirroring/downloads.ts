@@ -8,6 +8,7 @@ import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { waitBefore } from "./request.ts";
 import type { BlobStream } from "./source-blobs.ts";
 import type { Upstream } from "./registry-client.ts";
+import { quotaOfError } from "../registry/index.ts";
 import { asUpstreamError, UpstreamError } from "./errors.ts";
 import { keepCopiedBlob } from "./commands.ts";
 
@@ -78,9 +79,13 @@ async function download(deps: Parameters<typeof createDownloads>[0], wanted: Wan
   const { generation } = await transactor
     .write(keepCopiedBlob, mirrorCall(deps), { ...place, blob: stored })
     .catch(async (error: unknown) => {
-      // After ABORTED nothing was written. After any other error the stored blob may be in use; `cleanUploads` checks
-      // later.
-      if (error instanceof MoorageError && error.code === Code.Aborted) await blobs.remove(digest, stored.generation);
+      // After ABORTED, and when a quota refused it, nothing was written. After any other error the stored blob may be
+      // in use; `cleanUploads` checks later.
+      const isRefused = quotaOfError(error) !== undefined;
+      if (isRefused || (error instanceof MoorageError && error.code === Code.Aborted))
+        await blobs.remove(digest, stored.generation);
+      // Who pulls through a mirror has the content all the same.
+      if (isRefused) await tee?.end();
       throw error;
     });
   await settleCopy(deps, stored, generation);

@@ -6,6 +6,7 @@ import { type MirrorDeps, mirrorCall } from "./context.ts";
 import { copyTags } from "./copy-tags.ts";
 import { type CopyResult, failedResult } from "./copy-result.ts";
 import type { Downloads } from "./downloads.ts";
+import { quotaOfError, quotaWords } from "../registry/index.ts";
 import { createReferrerGaps } from "./referrer-gaps.ts";
 import { UpstreamError } from "./errors.ts";
 import type { createSources } from "./sources.ts";
@@ -103,9 +104,9 @@ function failureOf({ log }: MirrorDeps, error: unknown, signal: AbortSignal): Ru
   if (error instanceof MoorageError && error.code === Code.Aborted) return undefined;
   if (signal.aborted) return failedResult("the run took too long; the next one continues from there");
   if (error instanceof UpstreamError) return failedResult(error.message);
-  log.warn({ err: error }, "a mirror run failed");
+  if (quotaOfError(error) === undefined) log.warn({ err: error }, "a mirror run failed");
   return failedResult(
-    error instanceof MoorageError ? error.message : "an error of this server; its log has the details",
+    error instanceof MoorageError ? quotaWords(error) : "an error of this server; its log has the details",
   );
 }
 

@@ -1,7 +1,8 @@
 import type { Area } from "@moorage/kernel/core/area";
+import { removeRepoContent } from "../registry/index.ts";
 import { OCI_CHECKS } from "./checks.ts";
-import { OCI_TABLES } from "./tables.ts";
 import { ociCommands } from "./commands.ts";
+import { OCI_TABLES } from "./tables.ts";
 
 export const ociArea: Area = {
   name: "oci",
@@ -10,6 +11,7 @@ export const ociArea: Area = {
     repo: {
       // The blobs themselves stay until they are collected: other repos may use them.
       async end({ tx }, repo) {
+        await removeRepoContent(tx, repo);
         for (const table of ["manifest_references", "manifests", "repo_blobs", "uploads"] as const)
           await tx.deleteFrom(table).where("repo", "=", repo).execute();
       },

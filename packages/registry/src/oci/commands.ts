@@ -13,6 +13,7 @@ import { replaceCopy, restoreCopy, suspectCopy } from "./blobs/copies.ts";
 import { findUnrecorded, removeUnlinkedBlobs, removeUnneededBlobs, removeUnneededManifests } from "./gc/commands.ts";
 import { extendGrace, renewUpload } from "./gc/grace-commands.ts";
 import { deleteManifest, putManifest, removeTag } from "./manifests/commands.ts";
+import { unlinkRejected } from "./manifests/rejected-push.ts";
 
 /** All commands of the registry. */
 export const ociCommands = [
@@ -29,6 +30,7 @@ export const ociCommands = [
     removeUnlinkedBlobs,
     removeUnneededBlobs,
     removeUnneededManifests,
+    unlinkRejected,
   ]),
   commitBlob,
   ensureRepository,

@@ -1,6 +1,7 @@
 import { Code, invalidArgument, MoorageError } from "@moorage/kernel/errors";
 import type { ErrorDetails, FieldViolation } from "@moorage/kernel/errors";
 import { FULL, lacksSpace, unexpectedFault } from "@moorage/kernel/lib/storage-fault";
+import { quotaOfError, quotaWords } from "../registry/index.ts";
 
 /**
  * The error codes of the OCI distribution specification v1.1, and two of the Docker registry API, each with its usual
@@ -120,6 +121,9 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
       thrown.details.retryAfterMs ??
       (thrown.code === Code.ResourceExhausted || thrown.code === Code.Unavailable ? 1000 : undefined);
     if (retryAfterMs !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+    // Not 429, after which clients try again: that helps nothing.
+    if (quotaOfError(thrown) !== undefined)
+      return { status: 403, ociCode: "DENIED", error: inQuotaWords(thrown), headers: {}, detail: undefined };
     if (lacksSpace(thrown)) return fullAnswer(thrown, headers);
     if (plain) return { status: plain[0], ociCode: plain[1], error: thrown, headers, detail: undefined };
     if (thrown.code === Code.Unavailable)
@@ -127,6 +131,11 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   }
   const internal = new MoorageError(Code.Internal, "Internal error", { metadata: { requestId }, cause: thrown });
   return { status: 500, ociCode: "UNKNOWN", error: internal, headers: {}, detail: undefined };
+}
+
+/** Clients show the message alone: it is how much there is, is used and is needed. */
+function inQuotaWords(error: MoorageError): MoorageError {
+  return new MoorageError(error.code, quotaWords(error), error.details);
 }
 
 /**

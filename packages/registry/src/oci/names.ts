@@ -20,7 +20,8 @@ export async function repositoryFor(call: Call, name: string, ...capabilities: C
   return requireRepository(call, name, await resolveRepository(call, name), capabilities);
 }
 
-async function requireRepository(
+/** The same for a path that was resolved before. */
+export async function requireRepository(
   call: Call,
   name: string,
   { repo, group }: Resolved,

@@ -1,4 +1,5 @@
 import type { Database } from "@moorage/kernel/store";
+import { removeContent } from "../registry/index.ts";
 
 // What `moorage fsck --repair` changes of blobs and manifests whose content it has read.
 
@@ -19,8 +20,10 @@ export async function forgetBlob(tx: Database, digest: string, generation: strin
     .where("digest", "=", digest)
     .where("generation", "=", generation)
     .executeTakeFirst();
-  if (numDeletedRows > 0n) await tx.deleteFrom("repo_blobs").where("digest", "=", digest).execute();
-  return numDeletedRows > 0n;
+  if (numDeletedRows === 0n) return false;
+  const links = await tx.deleteFrom("repo_blobs").where("digest", "=", digest).returning("repo").execute();
+  for (const { repo } of links) await removeContent(tx, "blob", repo, [digest]);
+  return true;
 }
 
 /** Corrects the size of a manifest, in bytes. */
@@ -45,6 +48,12 @@ export async function forgetManifest(tx: Database, repo: string, digest: string,
       .where("repo", "=", repo)
       .where("digest", "in", references)
       .execute();
-  for (const table of ["manifests", "manifest_references"] as const)
-    await tx.deleteFrom(table).where("repo", "=", repo).where("digest", "=", digest).execute();
+  const gone = await tx
+    .deleteFrom("manifests")
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .returning("digest")
+    .execute();
+  await tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
+  if (gone.length > 0) await removeContent(tx, "manifest", repo, [digest]);
 }

@@ -1,25 +1,27 @@
+import { QuotasService, ReposService, ImagesService, SearchService, StorageService } from "@moorage/api/messages";
 import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
-import { REGISTRY_CHECKS } from "./checks.ts";
-import { REGISTRY_TABLES } from "./tables.ts";
-import { ReposService, ImagesService, SearchService, StorageService } from "@moorage/api/messages";
 import { served } from "@moorage/kernel/core/service";
-import { reposService } from "./repos.ts";
+import { REGISTRY_CHECKS } from "./checks.ts";
+import { registryCommands } from "./commands.ts";
 import { imagesService } from "./images.ts";
+import { endQuota, quotasService } from "./quotas/service.ts";
+import { reposService } from "./repos.ts";
 import { searchService } from "./search/service.ts";
 import { storageService } from "./storage/service.ts";
-import { registryCommands } from "./commands.ts";
+import { REGISTRY_TABLES } from "./tables.ts";
 
 export const registryArea: Area = {
   name: "registry",
   tables: REGISTRY_TABLES,
-  below: { group: { hindrances: countedBelow({ repos: "repos" }) } },
+  below: { group: { hindrances: countedBelow({ repos: "repos" }), end: endQuota } },
   checks: REGISTRY_CHECKS,
   services: [
     served(ReposService, reposService),
     served(ImagesService, imagesService),
     served(SearchService, searchService),
     served(StorageService, storageService),
+    served(QuotasService, quotasService),
   ],
   commands: registryCommands,
 };

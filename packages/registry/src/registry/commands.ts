@@ -3,6 +3,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command, whileFull } from "@moorage/kernel/core/command";
 import type { ExpireInput } from "./retention.ts";
 import { noteGatedPull } from "./gate-events.ts";
+import { quotaCommands } from "./quotas/commands.ts";
 import { deleteTags } from "./tag-moves.ts";
 
 /**
@@ -34,4 +35,4 @@ export const expireTags = command(
 );
 
 /** The commands of registry beside the methods of the API. */
-export const registryCommands = [...whileFull([expireTags]), noteGatedPull] as const;
+export const registryCommands = [...whileFull([expireTags]), noteGatedPull, ...quotaCommands] as const;

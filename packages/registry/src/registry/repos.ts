@@ -22,6 +22,7 @@ import { forgetCounts, type Row } from "@moorage/kernel/store";
 import { checkNames, isNamed, listHas, reposOfAlias } from "./aliases.ts";
 import { policyViolations } from "./policies.ts";
 import { requirePolicyRights } from "./policy-rights.ts";
+import { requireCount } from "./quotas/counts.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
@@ -39,6 +40,7 @@ const plainColumns = columnsOf(LAYOUT, "repos", [
   "active_tags",
   "tag_policy",
   "product",
+  "deprecation",
 ]);
 // The source's password is stored in another table.
 const toRow = (repo: Repo) => ({ ...plainColumns(repo), sync_config: syncConfigText(repo.syncConfig) });
@@ -166,7 +168,9 @@ function emitRepo(call: Call, what: "created" | "updated", row: Row<"repos">): v
 
 async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"repos">> {
   await checkNames(call.tx, parent, repo);
-  return await repos.insert(call, parent, { ...toRow(repo), create_time: call.nowMs, update_time: call.nowMs });
+  const row = await repos.insert(call, parent, { ...toRow(repo), create_time: call.nowMs, update_time: call.nowMs });
+  await requireCount(call, "repos", row.uid);
+  return row;
 }
 
 async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {

@@ -18,6 +18,8 @@ declare module "@moorage/kernel/store/tables" {
       tag_policy: string | null;
       /** RepoProduct as proto3 JSON; null when there is none. */
       product: string | null;
+      /** RepoDeprecation as proto3 JSON; null when there is none. */
+      deprecation: string | null;
       create_time: number;
       update_time: number;
     };
@@ -52,6 +54,27 @@ declare module "@moorage/kernel/store/tables" {
     attachment_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
     /** The same for signatures. */
     signature_checks: { id: string; repo: string; digest: string; backlog: number; create_time: number };
+    /**
+     * The quota of the group with the same uid. The limits: null where there is none. `used_bytes`: the sum of the
+     * sizes in `quota_refs`. `counted_to`: up to where the content of the group is counted, as a position. `state`: a
+     * number of QuotaState.
+     */
+    quotas: {
+      uid: string;
+      parent: string;
+      bytes: number | null;
+      repos: number | null;
+      tags: number | null;
+      libraries: number | null;
+      soft_percent: number;
+      used_bytes: number;
+      counted_to: string;
+      state: number;
+      create_time: number;
+      update_time: number;
+    };
+    /** The content that a quota counts: its size in bytes, and how often what is below its group has it. */
+    quota_refs: { quota: string; digest: string; size: number; n: number };
   }
 }
 
@@ -62,4 +85,6 @@ export const REGISTRY_TABLES = declareTables({
   gate_events: { key: ["repo", "digest", "action"] },
   attachment_checks: { key: ["id"] },
   signature_checks: { key: ["id"] },
+  quotas: { key: ["uid"] },
+  quota_refs: { key: ["quota", "digest"] },
 });

@@ -7,6 +7,7 @@ import { checkAttachmentsOfTag, noteTagAttacher } from "./attachment-checks.ts";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { immutableTag, policyOf, protectedTag } from "./policies.ts";
 import { BY_SYSTEM, type DeleteReason, emitTag, type MoveReason } from "./tag-events.ts";
+import { requireCount } from "./quotas/counts.ts";
 import { emitVersionMoved, isVersionTag } from "./version-moves.ts";
 
 export interface TagMove {
@@ -116,7 +117,7 @@ export async function moveTag(
         update_time: updateTimeMs,
       })
       .execute();
-    await changeCount(call.tx, "tags", uid, 1);
+    if (await changeCount(call.tx, "tags", uid, 1)) await requireCount(call, "tags", uid);
   } else if (changed) {
     await updateTag(call.tx, digest, updateTimeMs, deprecated ? 1 : 0, bundles, uid);
   }

@@ -1,15 +1,3 @@
-import type { Area } from "@moorage/kernel/core/area";
-import { belowGroup } from "./advisories/below.ts";
-import { ADVISORY_TABLES } from "./advisories/tables.ts";
-import { SECURITY_CHECKS } from "./checks.ts";
-import { ATTACHED_TABLES } from "./attached/tables.ts";
-import { noteImage } from "./catalog/note-image.ts";
-import { CATALOG_TABLES } from "./catalog/tables.ts";
-import { FEED_TABLES } from "./feeds/tables.ts";
-import { FINDING_TABLES } from "./findings/tables.ts";
-import { resealScanners } from "./scanners/credentials.ts";
-import { deleteScansOfRepo } from "./scanners/remove.ts";
-import { SCANNER_TABLES } from "./scanners/tables.ts";
 import {
   DiffsService,
   SbomsService,
@@ -22,17 +10,29 @@ import {
   ScannersService,
   ScansService,
 } from "@moorage/api/messages";
+import type { Area } from "@moorage/kernel/core/area";
 import { served } from "@moorage/kernel/core/service";
-import { diffsService } from "./diffs/service.ts";
-import { sbomsService } from "./sbom/service.ts";
-import { eolTagsService, versionsService } from "./end-of-life/service.ts";
+import { belowGroup } from "./advisories/below.ts";
 import { advisoriesService } from "./advisories/service.ts";
-import { findingsService } from "./findings/service.ts";
-import { advisoryExportsService } from "./exports/service.ts";
-import { securityAdvisoryService } from "./reports/service.ts";
-import { scannersService } from "./scanners/service.ts";
-import { scansService } from "./scanners/scans.ts";
+import { ADVISORY_TABLES } from "./advisories/tables.ts";
+import { ATTACHED_TABLES } from "./attached/tables.ts";
+import { noteImage } from "./catalog/note-image.ts";
+import { CATALOG_TABLES } from "./catalog/tables.ts";
+import { SECURITY_CHECKS } from "./checks.ts";
 import { securityCommands } from "./commands.ts";
+import { diffsService } from "./diffs/service.ts";
+import { eolTagsService, versionsService } from "./end-of-life/service.ts";
+import { advisoryExportsService } from "./exports/service.ts";
+import { FEED_TABLES } from "./feeds/tables.ts";
+import { findingsService } from "./findings/service.ts";
+import { FINDING_TABLES } from "./findings/tables.ts";
+import { securityAdvisoryService } from "./reports/service.ts";
+import { sbomsService } from "./sbom/service.ts";
+import { resealScanners } from "./scanners/credentials.ts";
+import { deleteScansOfRepo } from "./scanners/remove.ts";
+import { scansService } from "./scanners/scans.ts";
+import { scannersService } from "./scanners/service.ts";
+import { SCANNER_TABLES } from "./scanners/tables.ts";
 
 export const securityArea: Area = {
   name: "security",

@@ -1,12 +1,12 @@
+import { SignersService, SignaturesService } from "@moorage/api/messages";
 import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
-import { TRUST_CHECKS } from "./checks.ts";
-import { TRUST_TABLES } from "./tables.ts";
-import { SignersService, SignaturesService } from "@moorage/api/messages";
 import { served } from "@moorage/kernel/core/service";
-import { signersService } from "./signers/service.ts";
-import { signaturesService } from "./signatures/service.ts";
+import { TRUST_CHECKS } from "./checks.ts";
 import { trustCommands } from "./commands.ts";
+import { signaturesService } from "./signatures/service.ts";
+import { signersService } from "./signers/service.ts";
+import { TRUST_TABLES } from "./tables.ts";
 
 export const trustArea: Area = {
   name: "trust",

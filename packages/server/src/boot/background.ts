@@ -8,6 +8,7 @@ import type { Presence } from "@moorage/platform/processes";
 import { startDispatcher } from "@moorage/platform/webhooks";
 import type { Mirroring } from "@moorage/registry/mirroring";
 import { startPullPublisher } from "@moorage/registry/oci";
+import { startQuotas } from "@moorage/registry/registry";
 import { feedStates, startCatalogs, startMatching, startScans } from "@moorage/security/security";
 import { startSignatures } from "@moorage/security/trust";
 import type { Logger } from "pino";
@@ -94,6 +95,8 @@ export async function startBackground(
   }
   const signatures = startSignatures({ transactor, wakes, clock, log, config });
   shutdown.at("jobs", () => signatures.stop());
+  const quotas = startQuotas({ transactor, wakes, clock, log, config });
+  shutdown.at("jobs", () => quotas.stop());
   const matching = startMatching({ transactor, wakes, reader, clock, log, config, metrics: observation.matching });
   shutdown.at("jobs", () => matching.stop());
   if (config.scanConcurrency > 0) {

@@ -1,5 +1,6 @@
 import { createSecrets } from "@moorage/kernel/lib/secrets";
 import { databasePath, type Store } from "@moorage/kernel/store";
+import { noteQuotaRejection, quotaOfError } from "@moorage/registry/registry";
 import type { Method } from "./methods.ts";
 import { postgresTransactor } from "./postgres-transactor.ts";
 import { startWriter, type Writer, type WriterEvents } from "./sqlite-transactor.ts";
@@ -26,20 +27,41 @@ export async function openTransactor(
   }: TransactorSettings,
 ): Promise<Writer> {
   if (store.engine === "postgres")
-    return postgresTransactor(store, {
-      methods,
-      admins: data.admins,
-      terms: data.terms,
-      secrets: createSecrets(data.secretKeys),
+    return notesRejections(
+      postgresTransactor(store, {
+        methods,
+        admins: data.admins,
+        terms: data.terms,
+        secrets: createSecrets(data.secretKeys),
+        onWake,
+        organization: data.installation?.organization,
+      }),
+    );
+  return notesRejections(
+    await startWriter({ ...data, path: databasePath(dataDir) }, store.reader, {
+      onFault,
+      onRestart,
+      onSettled,
+      onDamage,
+      onReserve,
       onWake,
-      organization: data.installation?.organization,
-    });
-  return startWriter({ ...data, path: databasePath(dataDir) }, store.reader, {
-    onFault,
-    onRestart,
-    onSettled,
-    onDamage,
-    onReserve,
-    onWake,
-  });
+    }),
+  );
+}
+
+/** A transaction that a quota refuses is rolled back whole: that it did so is noted in one of its own. */
+function notesRejections(writer: Writer): Writer {
+  return {
+    ...writer,
+    async write(command, data, input) {
+      try {
+        return await writer.write(command, data, input);
+      } catch (error) {
+        const quota = quotaOfError(error);
+        if (quota !== undefined && !command.isDryRun(input as never))
+          await writer.write(noteQuotaRejection, data, { quota }).catch(() => undefined);
+        throw error;
+      }
+    },
+  };
 }

@@ -98,6 +98,48 @@ test("a used installation has no findings", async (t) => {
   assert.ok(result.checked.rows > 30);
 });
 
+test("what a quota counts wrongly is found, and counted anew", { timeout: 120_000 }, async (t) => {
+  const broken = await installation(t);
+  const { db, organization, repo } = broken;
+  const team = repo.slice(0, repo.lastIndexOf("/"));
+  const gone = newUid(organization);
+  const limits = { bytes: 1_000_000, repos: null, tags: null, libraries: null, soft_percent: 80 };
+  for (const uid of [organization, team, gone])
+    await db
+      .insertInto("quotas")
+      .values({
+        ...limits,
+        uid,
+        parent: uid.slice(0, Math.max(0, uid.lastIndexOf("/"))),
+        used_bytes: uid === team ? 5 : 0,
+        counted_to: "9",
+        state: 2,
+        create_time: 1,
+        update_time: 1,
+      })
+      .execute();
+  // Content that the group does not have.
+  await db
+    .insertInto("quota_refs")
+    .values({ quota: team, digest: digestOf("never"), size: 5, n: 1 })
+    .execute();
+  await foundAndMended(broken, ["quota-miscounted", "quota-without-group"]);
+  const used = await db.selectFrom("quotas").select(["uid", "used_bytes"]).orderBy("uid").execute();
+  const of = async (prefix: string): Promise<number> => {
+    const blobs = await db
+      .selectFrom("repo_blobs as l")
+      .innerJoin("blobs as b", "b.digest", "l.digest")
+      .select(["b.digest", "b.size"])
+      .where("l.repo", ">=", prefix)
+      .execute();
+    const manifests = await db.selectFrom("manifests").select(["digest", "size"]).where("repo", ">=", prefix).execute();
+    const sizes = new Map([...blobs, ...manifests].map(({ digest, size }) => [digest, Number(size)]));
+    return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  };
+  assert.equal(used.length, 2);
+  assert.equal(used.find(({ uid }) => uid === organization)?.used_bytes, await of(`${organization}/`));
+});
+
 test("rows without an owner are found and removed", { timeout: 120_000 }, async (t) => {
   const broken = await installation(t);
   const { db, repo, organization, identity } = broken;

@@ -27,6 +27,7 @@ import {
   BlocksService,
   ScannersService,
   ScansService,
+  QuotasService,
   SecurityAdvisoryService,
   SignaturesService,
   SignersService,
@@ -80,6 +81,7 @@ export const REST_SERVICES = [
   SecurityAdvisoryService,
   SignaturesService,
   SignersService,
+  QuotasService,
   ...V1_SERVICES,
 ];
 

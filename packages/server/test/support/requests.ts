@@ -31,6 +31,7 @@ import {
   PingService,
   ReposService,
   ReviewState,
+  QuotasService,
   RoleBindingsService,
   RolesService,
   ScannersService,
@@ -525,6 +526,18 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   }));
   add(signers.deleteSigner, async () => ({ uid: await signer() }));
   add(SignaturesService.method.listImageSignatures, () => ({ repoUid: repo, digest }));
+
+  const quotas = QuotasService.method;
+  const quota = async (): Promise<string> =>
+    uidOf(platform.ok("POST", `/registry/v2/quotas/${await newPlace()}`, { bytes: "1000" }));
+  add(quotas.getQuota, async () => ({ uid: await quota() }));
+  add(quotas.listQuotas, () => everywhere);
+  add(quotas.createQuota, async () => ({ parent: await newPlace(), quota: { bytes: 1000n } }));
+  add(quotas.updateQuota, async () => ({
+    quota: { uid: await quota(), softPercent: 70 },
+    updateMask: { paths: ["soft_percent"] },
+  }));
+  add(quotas.deleteQuota, async () => ({ uid: await quota() }));
 
   const scanners = ScannersService.method;
   const scanner = (): Promise<string> => addScanner(platform, group);

@@ -231,6 +231,7 @@ export const METHODS: readonly MethodSpec[] = [
           "signers.delete",
           "signatures.list",
           "signers.list",
+          "quotas.update",
         ],
         prefix: "",
       },

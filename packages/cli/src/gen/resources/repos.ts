@@ -104,6 +104,11 @@ export const METHODS: readonly MethodSpec[] = [
         type: "message",
         help: "The product that the image is.",
       },
+      {
+        name: "deprecation",
+        type: "message",
+        help: "That the image is not to be used any longer.",
+      },
     ],
     items: "repos",
   },
@@ -227,6 +232,11 @@ export const METHODS: readonly MethodSpec[] = [
         name: "product",
         type: "message",
         help: "The product that the image is.",
+      },
+      {
+        name: "deprecation",
+        type: "message",
+        help: "That the image is not to be used any longer.",
       },
     ],
     items: "repos",
@@ -464,6 +474,33 @@ export const METHODS: readonly MethodSpec[] = [
           },
         ],
       },
+      {
+        name: "deprecation",
+        type: "message",
+        help: "That the image is not to be used any longer.",
+        fields: [
+          {
+            name: "message",
+            type: "string",
+            help: "Why, for those who pull it.",
+          },
+          {
+            name: "replacement",
+            type: "string",
+            help: "The path of the image to use instead, as `acme/team/app`.",
+          },
+          {
+            name: "endTime",
+            type: "timestamp",
+            help: "When it ends.",
+          },
+          {
+            name: "block",
+            type: "bool",
+            help: "Whether pulls are rejected from the end on; otherwise they go on with a warning.",
+          },
+        ],
+      },
     ],
     dryRun: true,
     response: [
@@ -547,6 +584,11 @@ export const METHODS: readonly MethodSpec[] = [
         name: "product",
         type: "message",
         help: "The product that the image is.",
+      },
+      {
+        name: "deprecation",
+        type: "message",
+        help: "That the image is not to be used any longer.",
       },
     ],
     items: "repos",
@@ -789,6 +831,33 @@ export const METHODS: readonly MethodSpec[] = [
           },
         ],
       },
+      {
+        name: "deprecation",
+        type: "message",
+        help: "That the image is not to be used any longer.",
+        fields: [
+          {
+            name: "message",
+            type: "string",
+            help: "Why, for those who pull it.",
+          },
+          {
+            name: "replacement",
+            type: "string",
+            help: "The path of the image to use instead, as `acme/team/app`.",
+          },
+          {
+            name: "endTime",
+            type: "timestamp",
+            help: "When it ends.",
+          },
+          {
+            name: "block",
+            type: "bool",
+            help: "Whether pulls are rejected from the end on; otherwise they go on with a warning.",
+          },
+        ],
+      },
     ],
     dryRun: true,
     masked: true,
@@ -873,6 +942,11 @@ export const METHODS: readonly MethodSpec[] = [
         name: "product",
         type: "message",
         help: "The product that the image is.",
+      },
+      {
+        name: "deprecation",
+        type: "message",
+        help: "That the image is not to be used any longer.",
       },
     ],
     items: "repos",

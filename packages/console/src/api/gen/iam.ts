@@ -158,7 +158,8 @@ export type Capability =
   | "CAP_SIGNERS_UPDATE"
   | "CAP_SIGNERS_DELETE"
   | "CAP_SIGNATURES_LIST"
-  | "CAP_SIGNERS_LIST";
+  | "CAP_SIGNERS_LIST"
+  | "CAP_QUOTAS_UPDATE";
 export interface AccessRemedy {
   message: string;
   capabilities: Capability[];

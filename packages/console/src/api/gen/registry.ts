@@ -192,6 +192,74 @@ export interface GetSizeResponse {
   size: string;
   architecture: string;
 }
+export interface GetQuotaRequest {
+  uid?: string;
+}
+export interface Quota {
+  uid: string;
+  bytes?: string;
+  repos?: string;
+  tags?: string;
+  libraries?: string;
+  softPercent: number;
+  used?: QuotaUsage;
+  state: QuotaState;
+  createTime?: string;
+  updateTime?: string;
+}
+export interface QuotaUsage {
+  bytes?: string;
+  repos: string;
+  tags: string;
+  libraries: string;
+}
+export type QuotaState =
+  "QUOTA_STATE_UNSPECIFIED" | "QUOTA_STATE_COUNTING" | "QUOTA_STATE_OK" | "QUOTA_STATE_WARNED" | "QUOTA_STATE_EXCEEDED";
+export interface ListQuotasRequest {
+  uidp?: UIDPFilterInput;
+  pageSize?: number;
+  pageToken?: string;
+  orderBy?: string;
+  skip?: number;
+}
+export interface ListQuotasResponse {
+  quotas: Quota[];
+  nextPageToken: string;
+  totalCount?: string;
+  skipped: number;
+}
+export interface CreateQuotaRequest {
+  parent?: string;
+  quota?: QuotaInput;
+  validateOnly?: boolean;
+}
+export interface QuotaInput {
+  uid?: string;
+  bytes?: string;
+  repos?: string;
+  tags?: string;
+  libraries?: string;
+  softPercent?: number;
+  used?: QuotaUsageInput;
+  state?: QuotaState;
+  createTime?: string;
+  updateTime?: string;
+}
+export interface QuotaUsageInput {
+  bytes?: string;
+  repos?: string;
+  tags?: string;
+  libraries?: string;
+}
+export interface UpdateQuotaRequest {
+  quota?: QuotaInput;
+  updateMask?: string;
+  validateOnly?: boolean;
+}
+export interface DeleteQuotaRequest {
+  uid?: string;
+  validateOnly?: boolean;
+}
 export interface GetRepoRequest {
   uid?: string;
 }
@@ -209,6 +277,7 @@ export interface Repo {
   updateTime?: string;
   tagPolicy?: TagPolicy;
   product?: RepoProduct;
+  deprecation?: RepoDeprecation;
 }
 export type CatalogTier =
   | "CATALOG_TIER_UNSPECIFIED"
@@ -257,6 +326,12 @@ export type OnUnknown = "ON_UNKNOWN_UNSPECIFIED" | "ON_UNKNOWN_PASS" | "ON_UNKNO
 export interface RepoProduct {
   id: string;
 }
+export interface RepoDeprecation {
+  message: string;
+  replacement: string;
+  endTime?: string;
+  block: boolean;
+}
 export interface ListReposRequest {
   uidp?: UIDPFilterInput;
   name?: string;
@@ -292,6 +367,7 @@ export interface RepoInput {
   updateTime?: string;
   tagPolicy?: TagPolicyInput;
   product?: RepoProductInput;
+  deprecation?: RepoDeprecationInput;
 }
 export interface SyncConfigInput {
   source?: string;
@@ -328,6 +404,12 @@ export interface VulnerabilityGateInput {
 }
 export interface RepoProductInput {
   id?: string;
+}
+export interface RepoDeprecationInput {
+  message?: string;
+  replacement?: string;
+  endTime?: string;
+  block?: boolean;
 }
 export interface UpdateRepoRequest {
   repo?: RepoInput;
@@ -825,6 +907,15 @@ export const getArchitectures = method<GetArchitecturesRequest, GetArchitectures
 export const getSize = method<GetSizeRequest, GetSizeResponse>(
   "GET",
   "/registry/v2/repos/{repoUid=**}/digests/{digest}/size",
+  "",
+);
+export const getQuota = method<GetQuotaRequest, Quota>("GET", "/registry/v2/quotas/{uid=**}", "");
+export const listQuotas = method<ListQuotasRequest, ListQuotasResponse>("GET", "/registry/v2/quotas", "");
+export const createQuota = method<CreateQuotaRequest, Quota>("POST", "/registry/v2/quotas/{parent=**}", "quota");
+export const updateQuota = method<UpdateQuotaRequest, Quota>("PATCH", "/registry/v2/quotas/{quota.uid=**}", "quota");
+export const deleteQuota = method<DeleteQuotaRequest, Record<string, never>>(
+  "DELETE",
+  "/registry/v2/quotas/{uid=**}",
   "",
 );
 export const getRepo = method<GetRepoRequest, Repo>("GET", "/registry/v2/repos/{uid=**}", "");

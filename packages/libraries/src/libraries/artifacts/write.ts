@@ -4,6 +4,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { alreadyExists } from "@moorage/kernel/errors";
 import { newUid } from "@moorage/kernel/lib/uid";
 import { recordBlob } from "@moorage/registry/oci";
+import { addContent, removeContent, requireCount } from "@moorage/registry/registry";
 import { addToAncestors, removeFromAncestors, type Row, statement } from "@moorage/kernel/store";
 import { kindOf } from "../ecosystem/ecosystem.ts";
 import type { ArtifactChange } from "../ecosystem/plan.ts";
@@ -71,6 +72,7 @@ export async function takeArtifact(
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows === 0n) throw alreadyExists(ArtifactSchema.typeName, name);
   await addToAncestors(call.tx, kindOf(ecosystem.number), row.uid, name);
+  await requireCount(call, "libraries", row.uid);
   await writeWords(call.tx, row.uid);
   return row;
 }
@@ -143,6 +145,7 @@ export async function addFile(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows === 0n) throw alreadyExists("moorage.libraries.v2.File", name);
+  await addContent(call, { kind: "file", place: artifact.uid, digest, size });
   return await recordBlob(call, { digest, size, generation });
 }
 
@@ -152,7 +155,13 @@ export async function removeVersion(
   artifact: Row<"artifacts">,
   { uid, version, origin }: Row<"artifact_versions">,
 ): Promise<void> {
-  await call.tx.deleteFrom("artifact_files").where("artifact", "=", artifact.uid).where("version", "=", uid).execute();
+  const files = await call.tx
+    .deleteFrom("artifact_files")
+    .where("artifact", "=", artifact.uid)
+    .where("version", "=", uid)
+    .returning("digest")
+    .execute();
+  await noteGone(call, artifact.uid, files);
   await call.tx.deleteFrom("artifact_versions").where("uid", "=", uid).execute();
   if (origin !== ORIGIN.published) return;
   const { parent, ecosystem, normalized: name } = artifact;
@@ -178,11 +187,21 @@ export async function removeArtifact(call: Call, artifact: Row<"artifacts">): Pr
       .values({ parent, ecosystem, name: normalized, version, create_time: call.nowMs })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-  await call.tx.deleteFrom("artifact_files").where("artifact", "=", uid).execute();
+  const files = await call.tx.deleteFrom("artifact_files").where("artifact", "=", uid).returning("digest").execute();
+  await noteGone(call, uid, files);
   await call.tx.deleteFrom("artifact_versions").where("parent", "=", uid).execute();
   await call.tx.deleteFrom("artifacts").where("uid", "=", uid).execute();
   await removeWords(call.tx, uid);
   await removeFromAncestors(call.tx, kindOf(ecosystem), uid, name);
+}
+
+async function noteGone({ tx }: Call, artifact: string, files: readonly { digest: string }[]): Promise<void> {
+  await removeContent(
+    tx,
+    "file",
+    artifact,
+    files.map(({ digest }) => digest),
+  );
 }
 
 const selectSums = statement<{ versions: number; bytes: number }>(

@@ -1,4 +1,5 @@
 import { Code, MoorageError } from "@moorage/kernel/errors";
+import { quotaWords } from "@moorage/registry/registry";
 import { lacksSpace, unexpectedFault } from "@moorage/kernel/lib/storage-fault";
 
 /** What a client of libraries is answered instead of what it asked for. */
@@ -75,5 +76,5 @@ export function libraryAnswer(error: unknown, requestId: string): LibraryAnswer 
     headers["retry-after"] = String(Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)));
   const given = Number(metadata["httpStatus"]);
   const status = lacksSpace(thrown) ? 507 : Number.isInteger(given) ? given : STATUSES[thrown.code];
-  return { status, message: thrown.message, headers, error: thrown };
+  return { status, message: quotaWords(thrown), headers, error: thrown };
 }

@@ -25,6 +25,7 @@ import {
   IdentityProviderSchema,
   IdentitySchema,
   PersonalTokenSchema,
+  QuotaSchema,
   RepoSchema,
   RoleBindingSchema,
   RoleSchema,
@@ -65,6 +66,7 @@ const TABLES: Readonly<Record<string, ResourceTable>> = {
   [AdvisoryEventSchema.typeName]: "advisory_events",
   [ScannerSchema.typeName]: "scanners",
   [SignerSchema.typeName]: "signers",
+  [QuotaSchema.typeName]: "quotas",
   [ScanSchema.typeName]: "scans",
   [SessionSchema.typeName]: "sessions",
   [PersonalTokenSchema.typeName]: "personal_tokens",
@@ -96,17 +98,33 @@ export function authorize(
   if (rule.authenticated || rule.scope === "") return;
   const uid = scopeOf(method, rule.scope, message);
   if (uid === "" && rule.root) {
-    const { capabilities, scopes } = call.caller;
-    // An organization that does not exist yet cannot be in the scopes of a token.
-    const narrowed =
-      scopes !== undefined ||
-      (capabilities !== undefined && !rule.capabilities.every((capability) => capabilities.includes(capability)));
-    if (mayMakeOrganizations && !narrowed) return;
+    if (mayMakeOrganizations && !isNarrowed(call, rule)) return;
     throw permissionDenied("only administrators may create organizations, with a token that is not narrowed");
   }
   if (uid === "") throw invalidArgument({ field: rule.scope.split(".").at(-1) ?? "", description: "is required" });
   if (!isUid(uid)) throw notFound(rule.resource, uid);
+  if (rule.fromAbove) return requireFromAbove(call, rule, uid, mayMakeOrganizations);
   return after(holdsAll(call, rule, uid), (isHeld) => (isHeld ? undefined : requireAll(call, rule, uid)));
+}
+
+/** Whether the token is not for all that is asked for; an organization at the root is in the scopes of none. */
+function isNarrowed({ caller: { capabilities, scopes } }: Call, rule: Access): boolean {
+  return (
+    scopes !== undefined ||
+    (capabilities !== undefined && !rule.capabilities.every((capability) => capabilities.includes(capability)))
+  );
+}
+
+/** Whoever owns a resource may not do this with it: it takes the capabilities above it. */
+async function requireFromAbove(call: Call, rule: Access, uid: string, mayMakeOrganizations: boolean): Promise<void> {
+  const above = parentOf(uid);
+  const isHeld = above === "" ? mayMakeOrganizations && !isNarrowed(call, rule) : await holdsAll(call, rule, above);
+  const isThere = await exists(call, rule.resource, uid);
+  if (isHeld && isThere) return;
+  if (!isThere || !(await holds(call, rule, rule.see, uid))) throw notFound(rule.resource, uid);
+  const missing = rule.capabilities.map((capability) => CapabilitySchema.value[capability]?.name ?? "").join(", ");
+  if (above === "") throw permissionDenied("only administrators may do this with an organization", { missing });
+  throw permissionDenied(`the caller lacks ${missing} on the group above`, { missing });
 }
 
 function holdsAll(call: Call, rule: Access, uid: string, from = 0): Awaitable<boolean> {

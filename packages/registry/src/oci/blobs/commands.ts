@@ -5,9 +5,9 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
 import type { Resolved } from "@moorage/kernel/core/image-path";
 import { Code, MoorageError } from "@moorage/kernel/errors";
-import { type Database, statement } from "@moorage/kernel/store";
+import { type Database, select, statement } from "@moorage/kernel/store";
 import { createGroupNamed } from "@moorage/platform/iam";
-import { createRepoNamed } from "../../registry/index.ts";
+import { addContent, createRepoNamed, quotasAbove, removeContent } from "../../registry/index.ts";
 import { blobUnknown, findBlob } from "../find-blob.ts";
 import { RegistryError, rejected } from "../errors.ts";
 import { denied, pullableRepository, PUSH, resolveForPush, repositoryFor } from "../names.ts";
@@ -30,9 +30,7 @@ const insertBlob = statement<{ digest: string }>(
   "insert into blobs (digest, generation, size, create_time) values (?, ?, ?, ?) on conflict (digest) do nothing returning digest",
 );
 const selectGeneration = statement<{ generation: string }>("select generation from blobs where digest = ?");
-const upsertLink = statement(
-  "insert into repo_blobs (repo, digest, create_time, touch_time) values (?, ?, ?, ?) on conflict (repo, digest) do update set touch_time = excluded.touch_time",
-);
+const touchLink = statement("update repo_blobs set touch_time = ? where repo = ? and digest = ?");
 
 /**
  * Answers the uid of the repo of that name. A missing repo is created, with the subgroups of its path that are missing;
@@ -120,10 +118,7 @@ async function end(tx: Database, { upload, isSigned }: EndingUpload): Promise<bo
  */
 export const commitBlob = pushCommand(
   "oci.commitBlob",
-  async (
-    call: Call,
-    input: StoredBlob & { name: string; ending: EndingUpload | undefined },
-  ): Promise<{ generation: string }> => {
+  async (call: Call, input: StoredBlob & { name: string; ending: EndingUpload | undefined }): Promise<Kept> => {
     const { name, digest, ending } = input;
     const repo =
       ending === undefined
@@ -142,18 +137,21 @@ export const commitBlob = pushCommand(
   },
 );
 
+/** A blob that was linked to a repo. */
+interface Kept {
+  /** The copy to retain: when the same content was stored before, that one. */
+  generation: string;
+  /** What a quota warns of; empty for nothing. */
+  warning: string;
+}
+
 /**
- * Links a stored blob to the repo, without a check of rights. Answers the generation to retain: when the same content
- * was stored before, the generation of that copy.
+ * Links a stored blob to the repo, without a check of rights. Throws FAILED_PRECONDITION (QUOTA_EXCEEDED) when it does
+ * not fit into a quota above the repo.
  */
-export async function keepBlob(
-  call: Call,
-  repo: string,
-  { digest, size, generation }: StoredBlob,
-): Promise<{ generation: string }> {
+export async function keepBlob(call: Call, repo: string, { digest, size, generation }: StoredBlob): Promise<Kept> {
   const recorded = await recordBlob(call, { digest, size, generation });
-  await link(call, repo, digest);
-  return recorded;
+  return { ...recorded, warning: await link(call, repo, { digest, size }) };
 }
 
 /**
@@ -182,14 +180,17 @@ export const mountBlob = pushCommand(
     input: { name: string; from: string; digest: string; settings: PublicSettings },
   ): Promise<{ mounted: boolean }> => {
     const repo = await repositoryFor(call, input.name, ...PUSH);
+    let size: number;
     try {
       const source = await pullableRepository(call, input.settings, input.from, { digest: input.digest });
-      if (!(await findBlob(call, source, input.digest))) return { mounted: false };
+      const found = await findBlob(call, source, input.digest);
+      if (!found) return { mounted: false };
+      size = found.size;
     } catch (error) {
       if (error instanceof RegistryError) return { mounted: false };
       throw error;
     }
-    await link(call, repo, input.digest);
+    await link(call, repo, { digest: input.digest, size });
     emitPush(call, { repository: input.name, repo, digest: input.digest, type: "blob" });
     return { mounted: true };
   },
@@ -217,6 +218,7 @@ export const deleteBlob = command(
       .executeTakeFirst();
     if (needed) return { neededBy: needed.digest };
     await call.tx.deleteFrom("repo_blobs").where("repo", "=", repo).where("digest", "=", digest).execute();
+    await removeContent(call.tx, "blob", repo, [digest]);
     await audit(call, { method: "registry.blob.delete", resource: repo, details: { digest } });
     emitDelete(call, { repository: input.name, repo, digest, type: "blob" });
     const other = await call.tx
@@ -247,8 +249,18 @@ export const forgetEndedUploads = command(
   }),
 );
 
-async function link(call: Call, repo: string, digest: string): Promise<void> {
-  await upsertLink(call.tx, repo, digest, call.nowMs, call.nowMs);
+/** Links a blob to the repo. Answers what a quota warns of; empty for nothing. */
+async function link(call: Call, repo: string, { digest, size }: { digest: string; size: number }): Promise<string> {
+  const { tx, nowMs } = call;
+  const quotas = quotasAbove(repo);
+  const [made] = await select<{ quotas: number }>(
+    tx,
+    `insert into repo_blobs (repo, digest, create_time, touch_time) values (?, ?, ?, ?) on conflict (repo, digest) do nothing returning ${quotas.text} as quotas`,
+    [repo, digest, nowMs, nowMs, ...quotas.parameters],
+  );
+  if (made === undefined) await touchLink(tx, nowMs, repo, digest);
+  if (made === undefined || Number(made.quotas) === 0) return "";
+  return await addContent(call, { kind: "blob", place: repo, digest, size });
 }
 
 async function isOfLibrary(call: Call, digest: string): Promise<boolean> {

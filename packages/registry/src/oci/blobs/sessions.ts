@@ -1,5 +1,6 @@
 import { Code, MoorageError } from "@moorage/kernel/errors";
-import { statement } from "@moorage/kernel/store";
+import { select } from "@moorage/kernel/store";
+import { quotasAbove, type SpaceLeft, spaceLeft } from "../../registry/index.ts";
 import { RegistryError } from "../errors.ts";
 import { renewUpload } from "../gc/grace-commands.ts";
 import { PUSH, repositoryFor } from "../names.ts";
@@ -17,13 +18,14 @@ export interface Session {
   repo: string;
   /** Whether anything is stored of it: a row, and the bytes of chunks. */
   isStored: boolean;
+  /** What is left of the quotas above the repo; undefined where there is none. */
+  left?: SpaceLeft | undefined;
   /** Whether the id alone is enough to go on, so that it must be noted when the upload has ended. */
   isSigned: boolean;
 }
 
-const selectSession = statement<{ update_time: number | null; ended: string | null }>(
-  "select (select update_time from uploads where uid = ? and repo = ? and identity = ?) as update_time, (select uid from ended_uploads where uid = ?) as ended",
-);
+const SESSION =
+  "select (select update_time from uploads where uid = ? and repo = ? and identity = ?) as update_time, (select uid from ended_uploads where uid = ?) as ended";
 // Before ids were signed, each upload had a row.
 const UNSIGNED = /^[0-9a-f]{32}$/;
 
@@ -36,9 +38,9 @@ export function beginSession({ deps, callData }: Exchange, repo: string): Sessio
 
 /**
  * The upload with the id. Throws BLOB_UPLOAD_UNKNOWN unless it belongs to this repo and this identity, has not ended,
- * and received bytes in the last `uploadTtlMs`, or began in them.
+ * and received bytes in the last `uploadTtlMs`, or began in them. `digest`: of the content, where it is known.
  */
-export async function openSession(exchange: Exchange, id: string): Promise<Session> {
+export async function openSession(exchange: Exchange, id: string, digest: string | null): Promise<Session> {
   const { deps, callData, name } = exchange;
   const { nowMs } = callData;
   const { uploadTtlMs } = deps.config;
@@ -48,9 +50,15 @@ export async function openSession(exchange: Exchange, id: string): Promise<Sessi
     const signed = openUpload(deps.pageTokenKey, id, { repo, identity });
     const upload = signed ?? (UNSIGNED.test(id) ? id : undefined);
     if (upload === undefined) return undefined;
-    const [row] = await selectSession(call.tx, upload, repo, identity, upload);
+    const quotas = quotasAbove(repo);
+    const [row] = await select<{ update_time: number | null; ended: string | null; quotas: number }>(
+      call.tx,
+      `${SESSION}, ${quotas.text} as quotas`,
+      [upload, repo, identity, upload, ...quotas.parameters],
+    );
     const { update_time: updateMs = null, ended = null } = row ?? {};
-    const session = { id, upload, repo, isStored: updateMs !== null, isSigned: signed !== undefined };
+    const left = Number(row?.quotas ?? 0) === 0 ? undefined : await spaceLeft(call, repo, digest);
+    const session = { id, upload, repo, left, isStored: updateMs !== null, isSigned: signed !== undefined };
     if (updateMs !== null) return { session, updateMs };
     return ended !== null || signed === undefined || nowMs - beginningOf(upload) > uploadTtlMs
       ? undefined

@@ -6,8 +6,10 @@ import { authorize, tokenCovers } from "../request.ts";
 import type { Exchange } from "../request.ts";
 import { algorithmOf, isDigest, isRepositoryName } from "../digests.ts";
 import { RegistryError } from "../errors.ts";
-import { PUSH, resolveForPush, repositoryFor } from "../names.ts";
+import { PUSH, requireRepository, resolveForPush } from "../names.ts";
+import { lackOfSpace, noteQuotaRejection, quotaOfError, spaceLeft } from "../../registry/index.ts";
 import { parseContentRange, uploadRange } from "./ranges.ts";
+import { warningHeader } from "../answers.ts";
 import { sendEmpty } from "../send.ts";
 import { announcedLength, bodyOf, hasBody } from "../body.ts";
 import { copyOf, isIntact, settleCopy } from "./copies.ts";
@@ -29,12 +31,18 @@ export async function handleUploads(exchange: Exchange): Promise<void> {
   // A repo is created only once the whole blob has arrived and its digest is right. Until then it is checked only that
   // the caller may create it.
   if (digest !== null && (mount === null || from === null)) {
-    await exchange.deps.transactor.read(exchange.callData, (call) => resolveForPush(call, exchange.name));
+    const lack = await exchange.deps.transactor.read(exchange.callData, async (call) => {
+      const { repo, group = "" } = await resolveForPush(call, exchange.name);
+      const left = await spaceLeft(call, repo ?? `${group}/`, digest);
+      return await lackOfSpace(call, left, announcedLength(exchange.req) ?? 1);
+    });
+    if (lack !== undefined) throw await noted(exchange, lack);
     return takeWhole(exchange, digest);
   }
-  const repo = await pushTarget(exchange);
+  const { repo, lack } = await pushTarget(exchange);
   if (mount !== null && from !== null && (await mounted(exchange, mount, from))) return created(exchange, mount);
   if (digest !== null) return takeWhole(exchange, digest);
+  if (lack !== undefined) throw await noted(exchange, lack);
   // A client that hears of it only when it sends the content may not read why.
   await exchange.deps.blobs.requireSpace?.();
   answerProgress(exchange, beginSession(exchange, repo), 202, 0);
@@ -48,15 +56,17 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
   const { req, deps } = exchange;
   const digest = exchange.query.get("digest");
   await authorize(exchange, ["push"]);
-  const session = await openSession(exchange, params.upload);
+  const session = await openSession(exchange, params.upload, digest);
   const { upload, isStored } = session;
   switch (req.method) {
     case "PATCH":
+      await requireSpace(exchange, session);
       await storeSession(exchange, session);
       answerProgress(exchange, session, 202, (await takeChunk(exchange, session)).size);
       return;
     case "PUT":
       requireDigest(digest);
+      await requireSpace(exchange, session);
       if (!isStored) return takeWhole(exchange, digest, session);
       await complete(exchange, digest, session, async () => {
         // A request without a body may still carry a Content-Range that must be checked.
@@ -75,16 +85,43 @@ export async function handleUpload(exchange: Exchange, params: { upload: string 
   }
 }
 
-/** The uid of the repo to push to, which is created when it is missing and the caller may create it. */
-async function pushTarget(exchange: Exchange): Promise<string> {
+/**
+ * The uid of the repo to push to, which is created when it is missing and the caller may create it. `lack`: the error
+ * for content that is new there, when nothing is left of a quota.
+ */
+async function pushTarget(exchange: Exchange): Promise<{ repo: string; lack?: MoorageError | undefined }> {
   const { deps, callData, name } = exchange;
   const found = await deps.transactor.read(callData, async (call) => {
-    if ((await resolveRepository(call, name)).repo === undefined) return undefined;
-    const repo = await repositoryFor(call, name, ...PUSH);
+    const resolved = await resolveRepository(call, name);
+    if (resolved.repo === undefined) return undefined;
+    const repo = await requireRepository(call, name, resolved, PUSH);
     if (deps.terms.length > 0) await requireTerms(call, deps.terms, "push", [repo]);
-    return repo;
+    return { repo, lack: await lackOfSpace(call, await spaceLeft(call, repo, null), 1) };
   });
-  return found ?? (await deps.transactor.write(ensureRepository, callData, { name })).repo;
+  return found ?? (await deps.transactor.write(ensureRepository, callData, { name }));
+}
+
+/**
+ * Throws QUOTA_EXCEEDED when what was stored of the upload and what the request brings is more than is left of a quota.
+ * The upload ends then, so that nothing stays of it.
+ */
+async function requireSpace(exchange: Exchange, session: Session): Promise<void> {
+  const { left, upload, isStored } = session;
+  if (left === undefined) return;
+  const stored = isStored ? await mapUnknownUpload(session, exchange.deps.blobs.uploadSize(upload)) : 0;
+  const { length = 0 } = chunkOf(exchange);
+  const lack = await exchange.deps.transactor.read(exchange.callData, (call) =>
+    lackOfSpace(call, left, Math.max(1, stored + length)),
+  );
+  if (lack === undefined) return;
+  await endSession(exchange, session);
+  throw await noted(exchange, lack);
+}
+
+/** Notes that a quota refused something. Answers the error. */
+async function noted({ deps, callData }: Exchange, error: MoorageError): Promise<MoorageError> {
+  await deps.transactor.write(noteQuotaRejection, callData, { quota: quotaOfError(error) ?? "" });
+  return error;
 }
 
 async function mounted(exchange: Exchange, digest: string, from: string): Promise<boolean> {
@@ -181,19 +218,19 @@ async function complete(
   });
   if (stored === undefined) throw new Error("the upload did not become a blob");
   const ending = session && { upload: session.upload, isSigned: session.isSigned };
-  let generation: string;
+  let kept: { generation: string; warning: string };
   try {
     // The blob of a slow client counts as new when it is complete, not when its first byte arrived.
     const now = { ...callData, nowMs: deps.clock.nowMs() };
-    ({ generation } = await transactor.write(commitBlob, now, { name, ending, ...stored }));
+    kept = await transactor.write(commitBlob, now, { name, ending, ...stored });
   } catch (error) {
     // Only these errors mean that nothing was written. After any other error the copy may be in use, so `cleanUploads`
     // removes it later if it is not.
     if (error instanceof MoorageError && REJECTED.includes(error.code)) await blobs.remove(digest, stored.generation);
     throw error;
   }
-  await settleCopy(deps, stored, generation);
-  created(exchange, digest);
+  await settleCopy(deps, stored, kept.generation);
+  created(exchange, digest, kept.warning);
 }
 
 const REJECTED: Code[] = [
@@ -219,9 +256,9 @@ function progressOf({ name }: Exchange, { id }: Session, size: number): Record<s
   return { location: `/v2/${name}/blobs/uploads/${id}`, range: uploadRange(size), "docker-upload-uuid": id };
 }
 
-function created(exchange: Exchange, digest: string): void {
+function created(exchange: Exchange, digest: string, warning = ""): void {
   const location = `/v2/${exchange.name}/blobs/${digest}`;
-  sendEmpty(exchange, 201, { location, "docker-content-digest": digest });
+  sendEmpty(exchange, 201, { location, "docker-content-digest": digest, ...warningHeader(warning) });
 }
 
 /** Turns NOT_FOUND of the blob store into BLOB_UPLOAD_UNKNOWN. */

@@ -6,7 +6,7 @@ import { requireAlike } from "@moorage/platform/processes";
 import { historyCutOf } from "./repos.ts";
 import { placeholders, type RepoRules, unneededLinks, unneededManifests } from "./reachability.ts";
 import { emitCollection } from "../events.ts";
-import { checkAttachmentsBy } from "../../registry/index.ts";
+import { checkAttachmentsBy, removeContent } from "../../registry/index.ts";
 
 /**
  * Content that no repo links to and no library has any longer, to be removed from the blob store after the commit.
@@ -48,6 +48,7 @@ export const removeUnneededManifests = command(
       const some = removable.slice(at, at + CHUNK);
       await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "in", some).execute();
       await call.tx.deleteFrom("manifests").where("repo", "=", repo).where("digest", "in", some).execute();
+      await removeContent(call.tx, "manifest", repo, some);
     }
     if (removable.length > 0)
       await audit(call, {
@@ -72,6 +73,7 @@ export const removeUnneededBlobs = command(
     const removable = await unneededLinks(call.tx, rules, digests);
     if (removable.length === 0) return { blobs: 0, freed: [] };
     await call.tx.deleteFrom("repo_blobs").where("repo", "=", rules.repo).where("digest", "in", removable).execute();
+    await removeContent(call.tx, "blob", rules.repo, removable);
     await audit(call, {
       method: "registry.gc.blobs",
       resource: rules.repo,
@@ -120,7 +122,8 @@ export const findUnrecorded = command(
   },
 );
 
-async function freeUnlinked(tx: Database, digests: readonly string[]): Promise<Freed[]> {
+/** Forgets those of the blobs that no repo links to and no library has. */
+export async function freeUnlinked(tx: Database, digests: readonly string[]): Promise<Freed[]> {
   const freed = await select<Freed>(
     tx,
     `select b.digest, b.generation, b.size from blobs as b where b.digest in (${placeholders(digests)})

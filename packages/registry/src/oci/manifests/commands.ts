@@ -3,7 +3,9 @@ import { audit } from "@moorage/kernel/audit";
 import type { Call } from "@moorage/kernel/core/call";
 import { command, type Sharing } from "@moorage/kernel/core/command";
 import { isImageConfigType } from "@moorage/kernel/core/media-types";
+import { type RawBuilder, sql } from "kysely";
 import {
+  addContent,
   type Attacher,
   attacherOf,
   checkAttachments,
@@ -12,6 +14,8 @@ import {
   moveTag,
   NO_ATTACHER,
   policyOf,
+  quotasAbove,
+  removeContent,
 } from "../../registry/index.ts";
 import { makeRepository } from "../blobs/commands.ts";
 import { RegistryError } from "../errors.ts";
@@ -44,11 +48,12 @@ export interface Rejected {
 
 /**
  * Stores a manifest and moves its tags, in one transaction, unless it is rejected. A missing repo is created. Throws
- * DENIED without the rights to push, to create the repo, or to create or move one of the tags.
+ * DENIED without the rights to push, to create the repo, or to create or move one of the tags, and FAILED_PRECONDITION
+ * (QUOTA_EXCEEDED) when it does not fit into a quota. `warning`: what a quota warns of; empty for nothing.
  */
 export const putManifest = pushCommand(
   "oci.putManifest",
-  async (call: Call, input: PutManifestInput): Promise<Rejected> => {
+  async (call: Call, input: PutManifestInput): Promise<Rejected & { warning?: string }> => {
     const { digest, manifest, tags } = input;
     const place = await resolveForPush(call, input.name);
     // A repo that does not exist holds none of the references. The check comes first, so that a rejected push does not
@@ -66,7 +71,8 @@ export const putManifest = pushCommand(
     const missing = await requiredOf(call, repo, manifest, held);
     if (missing.length > 0) return { missing, wrongSizes };
     const isAttaching = manifest.subject !== "" || manifest.hasAttestations === true;
-    await insertManifest(call, repo, input, isAttaching ? await attacherOf(call, repo) : NO_ATTACHER);
+    const attacher = isAttaching ? await attacherOf(call, repo) : NO_ATTACHER;
+    const { warning } = await insertManifest(call, repo, input, attacher);
     const pushed = { repository: input.name, repo, digest, type: "manifest" } as const;
     if (tags.length === 0) {
       await audit(call, { method: "registry.manifest.put", resource: repo, details: { digest } });
@@ -77,7 +83,7 @@ export const putManifest = pushCommand(
       const { uid } = await moveTag(call, { repo, name, digest, reason: "push" });
       await audit(call, { method: "registry.manifest.put", resource: uid, details: { name, digest } });
     }
-    return { missing: [], wrongSizes };
+    return { missing: [], wrongSizes, warning };
   },
   { touches: touchedBy },
 );
@@ -105,7 +111,7 @@ export async function storeManifest(
 ): Promise<{ missing: string[]; isNew: boolean }> {
   const missing = await requiredOf(call, repo, stored.manifest, await heldReferences(call, repo, stored.manifest));
   if (missing.length > 0) return { missing, isNew: false };
-  return { missing, isNew: await insertManifest(call, repo, stored, NO_ATTACHER) };
+  return { missing, isNew: (await insertManifest(call, repo, stored, NO_ATTACHER)).isNew };
 }
 
 /**
@@ -126,18 +132,27 @@ export async function removeStoredManifest(call: Call, repo: string, digest: str
     .where("touch_time", "<", nowMs)
     .where("digest", "in", references.select("target").where("digest", "=", digest).where("kind", "=", "blob"))
     .execute();
-  for (const table of ["manifests", "manifest_references"] as const)
-    await tx.deleteFrom(table).where("repo", "=", repo).where("digest", "=", digest).execute();
+  const gone = await tx
+    .deleteFrom("manifests")
+    .where("repo", "=", repo)
+    .where("digest", "=", digest)
+    .returning("digest")
+    .execute();
+  await tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
+  if (gone.length > 0) await removeContent(tx, "manifest", repo, [digest]);
   return true;
 }
 
-/** Answers whether the repo did not hold the manifest before. Its references must have been checked. */
+/**
+ * Answers whether the repo did not hold the manifest before, and what a quota warns of. Its references must have been
+ * checked.
+ */
 async function insertManifest(
   call: Call,
   repo: string,
   { digest, content, manifest, config }: StoredManifest,
   attacher: Attacher,
-): Promise<boolean> {
+): Promise<{ isNew: boolean; warning: string }> {
   const { mediaType, subject, artifactType, annotations, references } = manifest;
   const image = {
     architecture: config?.architecture ?? null,
@@ -159,13 +174,18 @@ async function insertManifest(
     may_advise: attacher.mayAdvise ? 1 : 0,
     ...image,
   };
-  const result = await call.tx
+  const made = await call.tx
     .insertInto("manifests")
     .values(row)
     .onConflict((on) => on.columns(["repo", "digest"]).doNothing())
+    .returning(countOfQuotas(repo).as("quotas"))
     .executeTakeFirst();
   // A repeated push has the same bytes and so the same references.
-  const isNew = (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  const isNew = made !== undefined;
+  const warning =
+    Number(made?.quotas ?? 0) === 0
+      ? ""
+      : await addContent(call, { kind: "manifest", place: repo, digest, size: row.size });
   if (!isNew)
     await call.tx
       .updateTable("manifests")
@@ -184,7 +204,11 @@ async function insertManifest(
     const rows = references.slice(at, at + CHUNK).map(({ digest: target, kind }) => ({ repo, digest, target, kind }));
     await call.tx.insertInto("manifest_references").values(rows).execute();
   }
-  return isNew;
+  return { isNew, warning };
+}
+
+function countOfQuotas(repo: string): RawBuilder<number> {
+  return sql`(select count(*) from quotas where uid in (${sql.join(quotasAbove(repo).parameters)}))`;
 }
 
 /**
@@ -340,6 +364,7 @@ export const deleteManifest = command(
       .where("digest", "=", digest)
       .executeTakeFirst();
     if (numDeletedRows === 0n) throw manifestUnknown(digest);
+    await removeContent(call.tx, "manifest", repo, [digest]);
     await call.tx.deleteFrom("manifest_references").where("repo", "=", repo).where("digest", "=", digest).execute();
     const tags = await call.tx
       .selectFrom("tags")

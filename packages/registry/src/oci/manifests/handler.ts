@@ -12,6 +12,7 @@ import { parseManifest } from "../formats/manifest.ts";
 import { pullableRepository } from "../names.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
 import { answerPull } from "../pulls/cache.ts";
+import { judgeDeprecation } from "../pulls/deprecation.ts";
 import { type Answerable, judgePull } from "../pulls/gate.ts";
 import { requireReach } from "../pulls/reach.ts";
 import { sendEmpty } from "../send.ts";
@@ -20,6 +21,7 @@ import { notPulled } from "../tags/timed-pull.ts";
 import { heldManifest, pulledOf } from "./lookup.ts";
 import { imageConfigOf } from "../formats/image-config.ts";
 import { deleteManifest, putManifest, removeTag } from "./commands.ts";
+import { withoutLeftovers } from "./rejected-push.ts";
 import { neededBy, type TagsAbove } from "./tags-above.ts";
 
 const MAX_TAGS = 100;
@@ -58,14 +60,16 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   const pulled: Answerable | undefined = local ?? (await manifestFromSource(exchange, repo, reference));
   if (pulled === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
+  const deprecated = await judgeDeprecation(exchange, repo, pulled);
   const judged = await judgePull(exchange, { repo, reference }, pulled);
+  const warnings = [deprecated?.warning ?? "", judged?.warning ?? ""].filter((warning) => warning !== "");
   const headers = {
     "docker-content-digest": pulled.digest,
     etag: `"${pulled.digest}"`,
     "cache-control": "private, no-cache",
     "x-content-type-options": "nosniff",
     "content-type": pulled.media_type,
-    ...warningHeader(judged?.warning ?? ""),
+    ...warningHeader(warnings.join("; ")),
   };
   const pull = {
     repository: name,
@@ -75,8 +79,12 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     type: "manifest",
   } as const;
   // An answer of the source registry is not cached, since the source may change at any time; nor is one that depends on
-  // findings or scans, which change without the tables that the cache watches.
-  const isCacheable = local !== undefined && judged === undefined && onlyDigest(exchange) === undefined;
+  // findings or scans, which change without the tables that the cache watches, or one that will be rejected in time.
+  const isCacheable =
+    local !== undefined &&
+    judged === undefined &&
+    deprecated?.endsMs === undefined &&
+    onlyDigest(exchange) === undefined;
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });
 }
 
@@ -118,14 +126,14 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
   );
   // What is found missing is known to be so from now on, and then no push may refer to it.
   await lookAt(deps, callData, manifest);
-  const { missing, wrongSizes } = await deps.transactor.write(putManifest, callData, {
-    name,
-    digest,
-    content,
-    manifest,
-    config,
-    tags,
-  });
+  const blobs = manifest.references.flatMap(({ kind, digest: target }) => (kind === "blob" ? [target] : []));
+  const {
+    missing,
+    wrongSizes,
+    warning = "",
+  } = await withoutLeftovers(exchange, blobs, () =>
+    deps.transactor.write(putManifest, callData, { name, digest, content, manifest, config, tags }),
+  );
   if (wrongSizes.length > 0)
     throw new RegistryError(
       "SIZE_INVALID",
@@ -146,6 +154,7 @@ async function handlePut(exchange: Exchange, reference: string): Promise<void> {
     "docker-content-digest": digest,
     ...(manifest.subject !== "" && { "oci-subject": manifest.subject }),
     ...(byDigest && tags.length > 0 && { "oci-tag": tags }),
+    ...warningHeader(warning),
   });
 }
 

@@ -16,9 +16,13 @@ import { RegistryError } from "../errors.ts";
 import { type Exchange, tokenCovers } from "../request.ts";
 import type { Pulled } from "./pulled-manifest.ts";
 
-/** A manifest that is to be answered. `policy`: the text of the repo's policy; undefined when it was not read. */
-export interface Answerable extends Omit<Pulled, "policy"> {
+/**
+ * A manifest that is to be answered. `policy`, `deprecation`: the texts of those of the repo; undefined when they were
+ * not read.
+ */
+export interface Answerable extends Omit<Pulled, "policy" | "deprecation"> {
   policy?: string | null | undefined;
+  deprecation?: string | null | undefined;
 }
 
 const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?");
@@ -73,7 +77,8 @@ export function scanOf({ act = {} }: Caller): string | undefined {
   return typeof scan === "string" && iss === undefined ? scan : undefined;
 }
 
-async function isBeforePush({ req, caller, name }: Exchange, call: Call, repo: string): Promise<boolean> {
+/** Whether a client asks by HEAD, with a token for pushing, what is there before it pushes something better. */
+export async function isBeforePush({ req, caller, name }: Exchange, call: Call, repo: string): Promise<boolean> {
   return (
     req.method === "HEAD" &&
     tokenCovers(caller, name, ["push"]) &&

@@ -47,6 +47,8 @@ const BODIES: Readonly<Record<string, object>> = {
   "AccountAssociationsService.CreateAccountAssociation": { name: "production", amazon: { account: "123456789012" } },
   "AccountAssociationsService.UpdateAccountAssociation": { amazon: { account: "123456789012" } },
   "AccountAssociationsService.CheckAccountAssociation": { providerType: "ACCOUNT_PROVIDER_TYPE_AMAZON" },
+  "QuotasService.CreateQuota": { bytes: "10737418240", softPercent: 80 },
+  "QuotasService.UpdateQuota": { bytes: "21474836480" },
   "TermsService.AcceptTerms": { documentIds: ["privacy"] },
   "ReposService.CreateRepo": REPO,
   "ReposService.UpdateRepo": { description: "What customers see." },

@@ -1,0 +1,36 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { type Quota, QuotaSchema, type QuotaState, QuotaUsageSchema } from "@moorage/api/messages";
+import { timestamp } from "@moorage/kernel/lib/timestamps";
+import type { Row } from "@moorage/kernel/store";
+import { isCounted, type Used } from "./levels.ts";
+
+const limitOf = (limit: number | null): { value?: bigint } => (limit === null ? {} : { value: BigInt(limit) });
+
+/** A quota without what is used of it: that is no part of its row alone. */
+export function quotaInit(row: Row<"quotas">): MessageInitShape<typeof QuotaSchema> {
+  const { uid, soft_percent, state, create_time, update_time } = row;
+  return {
+    uid,
+    bytes: limitOf(row.bytes).value,
+    repos: limitOf(row.repos).value,
+    tags: limitOf(row.tags).value,
+    libraries: limitOf(row.libraries).value,
+    softPercent: soft_percent,
+    state: state as QuotaState,
+    createTime: timestamp(create_time),
+    updateTime: timestamp(update_time),
+  };
+}
+
+/** A quota with what is used of it. */
+export function quotaMessage(row: Row<"quotas">, { bytes, repos, tags, libraries }: Used): Quota {
+  const used = {
+    ...(isCounted(row) && bytes !== undefined && { bytes: BigInt(bytes) }),
+    repos: BigInt(repos),
+    tags: BigInt(tags),
+    libraries: BigInt(libraries),
+  };
+  const quota = create(QuotaSchema, quotaInit(row));
+  quota.used = create(QuotaUsageSchema, used);
+  return quota;
+}
