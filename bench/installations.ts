@@ -32,6 +32,7 @@ const SOURCES = [
   "./seed-artifacts.ts",
   "../packages/kernel/src/store/migrations.ts",
   "../packages/server/src/installation/bootstrap.ts",
+  "../packages/security/src/security/catalog/readers-version.ts",
 ];
 const SEED_TIMEOUT_MS = 600_000;
 const MAX_GROUPS = 100;

@@ -71,6 +71,11 @@ export interface Report {
 // From this share on, the load generator is the limit of a row, not the server.
 const BUSY_SHARE = 0.95;
 
+/** The share of a core that the server used, by its processor time for one of what the rate counts, or for the time. */
+function shareOf(unit: string, cpuUs: number, rate: number): number {
+  return unit === "ms" ? cpuUs / (rate * 1e3) : (cpuUs * rate) / 1e6;
+}
+
 export function summarize({ title, rows }: Measured): { title: string; lines: Line[] } {
   const bare = rows.map(({ row, samples }): Line & { wanted: typeof row.against } => {
     const good = samples.filter(({ failure }) => failure === undefined);
@@ -86,7 +91,7 @@ export function summarize({ title, rows }: Measured): { title: string; lines: Li
       highest: Math.max(...rates),
       against: [],
       wanted: row.against,
-      ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: (median(cpu) * median(rates)) / 1e6 }),
+      ...(cpu.length > 0 && { cpuUs: median(cpu), serverShare: shareOf(row.unit, median(cpu), median(rates)) }),
       ...(shares.length > 0 && { loadShare: Math.max(...shares) }),
       ...(row.least !== undefined && { least: row.least }),
       ...(row.most !== undefined && { most: row.most }),

@@ -1,5 +1,6 @@
 // Images with what they hold, records of a feed and findings, in SQL for both SQLite and PostgreSQL: what pushes, the
 // reading of images, an import and matching would have written.
+import { READERS_VERSION } from "../packages/security/src/security/catalog/readers-version.ts";
 import type { SeedDialect } from "./seed-sql.ts";
 
 /** Every so many images is one of MANY_PACKAGES packages; the others have FEW_PACKAGES. */
@@ -124,8 +125,9 @@ export function imageStatements(
         'application/vnd.oci.image.config.v1+json', '{}', ${EPOCH_MS} from bench_images as m`,
     `insert into tags (uid, parent, name, digest, deprecated, bundles, create_time, update_time)
       select m.repo || '/' || ${hex(16)}, m.repo, 'v-' || ${pad(`m.i / ${repos}`)}, m.digest, 0, '[]', ${EPOCH_MS}, ${EPOCH_MS} from bench_images as m`,
-    `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time, finish_time)
-      select m.digest, 2, 0, 1, '', '', 0, '', '', '', '[]', ${EPOCH_MS}, ${EPOCH_MS} from bench_images as m`,
+    // As the readers of this program leave them: those of earlier ones would be read again beside what is measured.
+    `insert into image_catalogs (digest, state, backlog, attempts, reason, holder, hold_until, os_id, os_version, os_name, unread, create_time, finish_time, readers)
+      select m.digest, 2, 0, 1, '', '', 0, '', '', '', '[]', ${EPOCH_MS}, ${EPOCH_MS}, ${READERS_VERSION} from bench_images as m`,
     `insert into packages (id, ecosystem, source_name, source_version, purl, name, version, licence, matched)
       select p.id, 'npm', p.name, p.version, 'pkg:npm/' || p.name || '@' || p.version, p.name, p.version, 'MIT', ${EPOCH_MS} from bench_packages as p`,
     `insert into package_keys (key, package, version) select 'npm/' || p.name, p.id, p.version from bench_packages as p`,

@@ -18,6 +18,29 @@ export async function comparedFeeds(tx: Database): Promise<ComparedFeed[]> {
     .execute();
 }
 
+/** The feeds, and their states of key spaces, each read once: for what is said of many images together. */
+export class FeedStates {
+  readonly #tx: Database;
+  #feeds: Promise<ComparedFeed[]> | undefined;
+  readonly #states = new Map<string, SpaceState>();
+
+  constructor(tx: Database) {
+    this.#tx = tx;
+  }
+
+  /** See comparedFeeds. */
+  feeds(): Promise<ComparedFeed[]> {
+    return (this.#feeds ??= comparedFeeds(this.#tx));
+  }
+
+  /** See stateByFeeds. */
+  async stateOf(space: string): Promise<SpaceState> {
+    const state = this.#states.get(space) ?? (await stateByFeeds(this.#tx, space, await this.feeds()));
+    this.#states.set(space, state);
+    return state;
+  }
+}
+
 /** The state of a key space, by those of the feeds that cover it. */
 export async function stateByFeeds(tx: Database, space: string, feeds: readonly ComparedFeed[]): Promise<SpaceState> {
   const covering = feeds.filter((feed) => doesCover(feed, space)).map(({ name }) => name);

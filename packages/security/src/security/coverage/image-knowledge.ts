@@ -6,6 +6,7 @@ import { isFileSystem } from "../catalog/queue.ts";
 import { CATALOG_STATE, LAYERS } from "../catalog/rows.ts";
 import type { Unread } from "../catalog/types.ts";
 import { isAnyUnmatched } from "../images/image-packages.ts";
+import { FeedStates } from "./compared-feeds.ts";
 import { coverageOf, describeUncovered, type PackageCoverage } from "./packages.ts";
 
 /** The bytes of a manifest. */
@@ -39,12 +40,13 @@ const NOTHING: PackageCoverage = { packages: 0, uncovered: [], covered: [], wait
  * What is known of an image of a repo: the one judgment that lists, reports, diffs and gates go by. It is known when
  * its layers were read as a whole, or somebody who may write advisories attached an SBOM to it, a package was found,
  * and all packages were compared with records of feeds that cover them. Undefined for an index, and for what is no
- * image.
+ * image. `feeds`: what the call has read of feeds, for images that are looked at together.
  */
 export async function knowledgeOf(
   tx: Database,
   { repo, digest }: GatedImage,
   manifest: ManifestContent | undefined,
+  feeds: FeedStates = new FeedStates(tx),
 ): Promise<ImageKnowledge | undefined> {
   const known: ImageKnowledge = {
     digest,
@@ -75,7 +77,7 @@ export async function knowledgeOf(
   known.sources = names;
   // Before the coverage, for the same reason: packages get their keys when they are compared.
   const isWaiting = await isAnyUnmatched(tx, digest, names);
-  known.coverage = await coverageOf(tx, digest, names);
+  known.coverage = await coverageOf(tx, digest, names, feeds);
   known.files = catalog === undefined ? [] : (JSON.parse(catalog.unread) as Unread[]);
   known.unreadFiles = countOf(known.files);
   const isVouched = sources.some(({ source, kind, isClaim }) => !isClaim && source !== LAYERS && kind !== "scan");

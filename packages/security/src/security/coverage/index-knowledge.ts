@@ -1,6 +1,7 @@
 import { createTurns } from "@moorage/kernel/lib/turns";
 import type { GatedImage } from "@moorage/registry/registry";
 import type { Database } from "@moorage/kernel/store";
+import { FeedStates } from "./compared-feeds.ts";
 import { manifestsBehind, platformsIn } from "./images.ts";
 import { type ImageKnowledge, knowledgeOf } from "./image-knowledge.ts";
 
@@ -13,11 +14,12 @@ export interface PlatformKnowledge extends ImageKnowledge {
 export async function knowledgeBehind(tx: Database, image: GatedImage): Promise<PlatformKnowledge[]> {
   const { all, isWhole } = await manifestsBehind(tx, image);
   const platforms = platformsIn(all.flatMap(({ manifest }) => manifest ?? []));
+  const feeds = new FeedStates(tx);
   const turn = createTurns();
   const found: PlatformKnowledge[] = [];
   for (const { digest, manifest } of all) {
     await turn();
-    const known = await knowledgeOf(tx, { repo: image.repo, digest }, manifest);
+    const known = await knowledgeOf(tx, { repo: image.repo, digest }, manifest, feeds);
     if (known !== undefined) found.push({ ...known, platform: platforms.get(digest) ?? "" });
   }
   if (!isWhole)

@@ -8,6 +8,7 @@ import { createTurns } from "@moorage/kernel/lib/turns";
 import { type ImageName, nameOf, type TagsOfImage, tagsOfImages } from "../images/images.ts";
 import { platformsOfImages } from "../images/platforms.ts";
 import { imagesByRepo } from "../images/walk.ts";
+import { FeedStates } from "./compared-feeds.ts";
 import { manifestOf } from "./images.ts";
 import { type ImageKnowledge, knowledgeOf } from "./image-knowledge.ts";
 
@@ -43,6 +44,7 @@ export async function listUnknownImages(
     rows,
     nextPageToken: isMore ? sealPosition(call, key, paged, [position.repo, position.digest]) : "",
   });
+  const feeds = new FeedStates(tx);
   const turn = createTurns();
   for await (const { images, last } of imagesByRepo(tx, scope, from)) {
     if (looked >= MAX_LOOKED) return page(true);
@@ -54,7 +56,7 @@ export async function listUnknownImages(
       if (image.repo === from.repo && image.digest === from.digest) continue;
       if (rows.length === size || judged === MAX_JUDGED) return page(true);
       judged += 1;
-      const known = await knowledgeOf(tx, image, await manifestOf(tx, image));
+      const known = await knowledgeOf(tx, image, await manifestOf(tx, image), feeds);
       position = image;
       await turn();
       call.requireCaller();

@@ -1,7 +1,7 @@
 import { type Database, select } from "@moorage/kernel/store";
 import { marks } from "../marks.ts";
 import { doesCover, recordsAbout } from "../feeds/covers.ts";
-import { type ComparedFeed, comparedFeeds, stateByFeeds } from "./compared-feeds.ts";
+import type { ComparedFeed, FeedStates } from "./compared-feeds.ts";
 import { presetFor } from "./presets.ts";
 import type { SpaceState } from "./spaces.ts";
 
@@ -58,7 +58,12 @@ interface EcosystemRow {
  * a feed has records. A package that has no key is compared with nothing: its ecosystem is not known here, or its
  * release.
  */
-export async function coverageOf(tx: Database, digest: string, sources: readonly string[]): Promise<PackageCoverage> {
+export async function coverageOf(
+  tx: Database,
+  digest: string,
+  sources: readonly string[],
+  feedStates: FeedStates,
+): Promise<PackageCoverage> {
   const found: PackageCoverage = { packages: 0, uncovered: [], covered: [], waiting: 0, spaces: [] };
   if (sources.length === 0) return found;
   const rows = await select<EcosystemRow>(
@@ -74,11 +79,9 @@ export async function coverageOf(tx: Database, digest: string, sources: readonly
     tx,
     rows.flatMap(({ sample }) => (sample === null ? [] : [sample])),
   );
-  const feeds = await comparedFeeds(tx);
+  const feeds = await feedStates.feeds();
   const states = new Map<string, SpaceState>();
-  for (const space of new Set([...spaces.values()].flat())) {
-    states.set(space, await stateByFeeds(tx, space, feeds));
-  }
+  for (const space of new Set([...spaces.values()].flat())) states.set(space, await feedStates.stateOf(space));
   const add = (ecosystem: string, packages: number, preset: string, own: readonly string[]): void => {
     if (packages === 0) return;
     const partial = feeds.filter((feed) => own.some((space) => (recordsAbout(feed, space) ?? 0) > 0));

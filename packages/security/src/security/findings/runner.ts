@@ -35,6 +35,8 @@ export interface MatchingDeps {
 }
 
 const COUNT_EVERY_MS = 15_000;
+// While another process imports a feed, of whose commits this one hears nothing.
+const IMPORT_POLL_MS = 250;
 // Between two steps requests go first, also where one thread does both.
 const PAUSE_MS = 2;
 
@@ -46,6 +48,7 @@ const PAUSE_MS = 2;
 export function startMatching({ transactor, reader, clock, log, metrics, wakes, config }: MatchingDeps): {
   stop(): Promise<void>;
 } {
+  const { workPollMs: pollMs } = config;
   const stopping = new AbortController();
   let countedMs = -COUNT_EVERY_MS;
   const count = async (): Promise<void> => {
@@ -65,26 +68,33 @@ export function startMatching({ transactor, reader, clock, log, metrics, wakes, 
     metrics.closed(done.closed);
     return done;
   };
-  const poll = async (): Promise<void> => {
+  const isAnyImport = (): Promise<boolean> => isImporting(reader, clock.nowMs());
+  /** Answers when to look again, if that is soon. */
+  const poll = async (): Promise<number | undefined> => {
     await count();
+    // Asked before all else: what is imported from here on is looked for again, also when the import has ended by then.
+    const wasImporting = await isAnyImport();
     // What comes while all else was compared waits for the next run: beside pushes it would come one by one.
     for (let isDone = false; !isDone && !isStopped() && (await isAnyWaiting(reader));) {
       isDone = true;
       for (const command of [restateFeeds, identifyArchives, matchPackages, matchChanges]) {
-        if (isStopped()) return;
+        if (isStopped()) return undefined;
         if (!(await step(command)).isDone) isDone = false;
       }
       await count();
       await pause();
     }
-    await emit();
+    const isHeldUp = await emit();
+    return wasImporting || isHeldUp ? Math.min(IMPORT_POLL_MS, pollMs) : undefined;
   };
-  // What one change does to an image is emitted together, so when all that is known was compared.
-  const emit = async (): Promise<void> => {
+  // What one change does to an image is emitted together, so when all that is known was compared. Answers whether an
+  // import has to end before the rest.
+  const emit = async (): Promise<boolean> => {
     while (!isStopped()) {
       const { causes, checks } = await isAnyCause(reader);
-      if (!causes && !checks) return;
-      if ((await isImporting(reader, clock.nowMs())) || (await isAnyWaiting(reader))) return;
+      if (!causes && !checks) return false;
+      if (await isAnyImport()) return true;
+      if (await isAnyWaiting(reader)) return false;
       if (causes) await transactor.write(findImages, systemCallNow(clock), undefined);
       else {
         const notices = await lookAtImages(reader, createTurns());
@@ -92,8 +102,8 @@ export function startMatching({ transactor, reader, clock, log, metrics, wakes, 
       }
       await pause();
     }
+    return false;
   };
-  const { workPollMs: pollMs } = config;
   const worker = startWorker({ run: poll, pollMs, stopping, log, what: "matching packages with records" });
   wakes.on("matching", worker.wake);
   return { stop: worker.stop };
