@@ -12,6 +12,7 @@ export type Kind =
   | "subscription"
   | "scanner"
   | "signer"
+  | "signature-policy"
   | "mapping"
   | "invite"
   | "association"
@@ -55,6 +56,13 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   ),
   scanner: place("/vulnerabilities/v2/scanners", "scanners", "name", "scanner", "acme/trivy"),
   signer: place("/registry/v2/signers", "signers", "name", "signer", "acme/release"),
+  "signature-policy": place(
+    "/registry/v2/signaturePolicies",
+    "signaturePolicies",
+    "name",
+    "signature policy",
+    "acme/release",
+  ),
   mapping: place(
     "/iam/v2/externalGroupRoleMappings",
     "externalGroupRoleMappings",

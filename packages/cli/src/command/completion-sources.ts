@@ -25,6 +25,7 @@ const SOURCES = [
   "subscription",
   "scanner",
   "signer",
+  "signature-policy",
   "mapping",
   "invite",
   "association",

@@ -13,7 +13,13 @@ import { moveTag, tagsService } from "../../src/registry/index.ts";
 import { changeCount } from "../../../kernel/src/store/index.ts";
 import { ENGINE } from "../../../server/test/support/database.ts";
 import { anyDigest, type RegistryServer, startRegistry } from "../../../server/test/support/registry-server.ts";
-import { forgetStatements, planOf, type Ran, rowsRead, statementsRun } from "../../../server/test/support/statements.ts";
+import {
+  forgetStatements,
+  planOf,
+  type Ran,
+  rowsRead,
+  statementsRun,
+} from "../../../server/test/support/statements.ts";
 
 // Requests for a repo with many tags, and for a tag with a long history, must take no more work than with few. The
 // measure is not time: on SQLite it is the query plan of each statement that ran, on PostgreSQL the number of rows that
@@ -113,7 +119,7 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
       eventsPrefix: "dev.moorage",
       readBlob: async () => undefined,
     },
-    async () => undefined,
+    { findings: async () => undefined, signatures: async () => [] },
   );
   const list = async (request: Request): Promise<ListTagsResponse> => {
     const answer = await listTags(

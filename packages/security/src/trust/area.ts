@@ -7,11 +7,17 @@ export const trustArea: Area = {
   name: "trust",
   tables: TRUST_TABLES,
   below: {
-    group: { hindrances: countedBelow({ signers: "signers" }) },
+    group: {
+      hindrances: countedBelow({ signers: "signers", signature_policies: "signature policies" }),
+      async end({ tx }, group) {
+        await tx.deleteFrom("signature_policy_changes").where("parent", "=", group).execute();
+      },
+    },
     repo: {
       // What was verified is removed by a job once no repo has it.
       async end({ tx }, repo) {
-        await tx.deleteFrom("signature_sources").where("repo", "=", repo).execute();
+        for (const table of ["signature_sources", "signature_exemptions", "signature_gate_events"] as const)
+          await tx.deleteFrom(table).where("repo", "=", repo).execute();
       },
     },
   },

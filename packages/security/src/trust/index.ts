@@ -1,7 +1,16 @@
 // The services and functions of trust that other features use.
 export { trustArea } from "./area.ts";
 export { trustCommands } from "./commands.ts";
+export { holdingHash, noteSignaturePull, type SignatureNote } from "./gate/events.ts";
+export { judgeSignedMoves } from "./gate/moves.ts";
+export { createSignatureGate, type JudgeSignedPull, type SignatureVerdict } from "./gate/pull.ts";
+export { enforced, isForNow } from "./judging/judge.ts";
+export type { HoldingPolicy } from "./judging/types.ts";
+export { describeHeld } from "./judging/words.ts";
+export { signatureExemptionsService } from "./policies/exemptions.ts";
+export { signaturePoliciesService } from "./policies/service.ts";
+export { hurrySignatures } from "./queue/hurry.ts";
 export { removeUnusedSignatures } from "./queue/remove.ts";
-export { signaturesService } from "./signatures/service.ts";
+export { signaturesService } from "./decisions/service.ts";
 export { signersService } from "./signers/service.ts";
 export { startSignatures } from "./verifying/runner.ts";

@@ -42,6 +42,8 @@ import {
   SearchService,
   SecurityAdvisoryService,
   SessionsService,
+  SignatureExemptionsService,
+  SignaturePoliciesService,
   SignaturesService,
   SignersService,
   RoleBindingsService,
@@ -105,7 +107,13 @@ import {
   securityAdvisoryService,
   versionsService,
 } from "@moorage/security/security";
-import { signaturesService, signersService } from "@moorage/security/trust";
+import {
+  judgeSignedMoves,
+  signatureExemptionsService,
+  signaturePoliciesService,
+  signaturesService,
+  signersService,
+} from "@moorage/security/trust";
 import { operationsService } from "../operations/service.ts";
 import { pingService } from "../ping/index.ts";
 import { accessService } from "./access/service.ts";
@@ -172,12 +180,14 @@ export function methodsOf(context: ServiceContext): Map<string, Method> {
     ...methods(AuditEntriesService, auditEntriesService(context)),
     ...methods(CapabilitiesService, capabilitiesService()),
     ...methods(ReposService, reposService(context)),
-    ...methods(TagsService, tagsService(context, judgePromotion)),
+    ...methods(TagsService, tagsService(context, { findings: judgePromotion, signatures: judgeSignedMoves })),
     ...methods(ImagesService, imagesService(context)),
     ...methods(SearchService, searchService(context)),
     ...methods(StorageService, storageService(context)),
     ...methods(SignersService, signersService(context)),
     ...methods(SignaturesService, signaturesService()),
+    ...methods(SignaturePoliciesService, signaturePoliciesService(context)),
+    ...methods(SignatureExemptionsService, signatureExemptionsService(context)),
     ...methods(DiffsService, diffsService(context)),
     ...methods(SbomsService, sbomsService(context)),
     ...methods(EolTagsService, eolTagsService(context)),

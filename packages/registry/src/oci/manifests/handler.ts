@@ -13,6 +13,7 @@ import { pullableRepository } from "../names.ts";
 import { manifestFromSource } from "../pulls/upstream.ts";
 import { answerPull } from "../pulls/cache.ts";
 import { type Answerable, judgePull } from "../pulls/gate.ts";
+import { judgeSignatures } from "../pulls/signatures.ts";
 import { requireReach } from "../pulls/reach.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
@@ -59,13 +60,14 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
   if (pulled === undefined)
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
   const judged = await judgePull(exchange, { repo, reference }, pulled);
+  const signed = await judgeSignatures(exchange, { repo, reference }, pulled);
   const headers = {
     "docker-content-digest": pulled.digest,
     etag: `"${pulled.digest}"`,
     "cache-control": "private, no-cache",
     "x-content-type-options": "nosniff",
     "content-type": pulled.media_type,
-    ...warningHeader(judged?.warning ?? ""),
+    ...warningHeader([judged?.warning ?? "", signed?.warning ?? ""].filter((text) => text !== "").join(". ")),
   };
   const pull = {
     repository: name,
@@ -75,8 +77,9 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     type: "manifest",
   } as const;
   // An answer of the source registry is not cached, since the source may change at any time; nor is one that depends on
-  // findings or scans, which change without the tables that the cache watches.
-  const isCacheable = local !== undefined && judged === undefined && onlyDigest(exchange) === undefined;
+  // findings, scans or signatures, which change without the tables that the cache watches.
+  const isCacheable =
+    local !== undefined && judged === undefined && signed === undefined && onlyDigest(exchange) === undefined;
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });
 }
 

@@ -16,9 +16,13 @@ import { RegistryError } from "../errors.ts";
 import { type Exchange, tokenCovers } from "../request.ts";
 import type { Pulled } from "./pulled-manifest.ts";
 
-/** A manifest that is to be answered. `policy`: the text of the repo's policy; undefined when it was not read. */
-export interface Answerable extends Omit<Pulled, "policy"> {
+/**
+ * A manifest that is to be answered. `policy`: the text of the repo's policy; undefined when it was not read, as for
+ * `signing`.
+ */
+export interface Answerable extends Omit<Pulled, "policy" | "signing"> {
   policy?: string | null | undefined;
+  signing?: number | null | undefined;
 }
 
 const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?");

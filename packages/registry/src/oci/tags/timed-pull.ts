@@ -7,11 +7,11 @@ import type { Pulled } from "../pulls/pulled-manifest.ts";
 const SECOND_MS = 1_000;
 
 /**
- * Selects the policy of the repo of the manifest `m`. By a range SQLite looks into the index of repos with a policy,
- * which are few; by equality it would read the row of each repo.
+ * Selects the policy of the repo of the manifest `m`, and whether there are policies of signatures. By a range SQLite
+ * looks into the index of repos with a policy, which are few; by equality it would read the row of each repo.
  */
 export const POLICY =
-  "(select r.tag_policy from repos as r where r.uid between m.repo and m.repo and r.tag_policy is not null) as policy";
+  "(select r.tag_policy from repos as r where r.uid between m.repo and m.repo and r.tag_policy is not null) as policy, (select c.value from signature_policy_changes as c where c.parent = '') as signing";
 
 // The primary key leads to the last record before the time, however long the tag's history is.
 const selectAsOf = statement<Pulled | { digest: string; media_type: null; content: null }>(
