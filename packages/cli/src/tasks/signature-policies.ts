@@ -21,7 +21,7 @@ const RULE: Extension = {
 export const SIGNATURE_POLICY_TASKS: Tasks = {
   names: [],
   add() {},
-  extend: { create: RULE, update: RULE, preview: RULE },
+  extend: { create: RULE, update: RULE },
 };
 
 async function ruleOf({ flags, fieldFlags, names }: Extended): Promise<Extra | undefined> {
