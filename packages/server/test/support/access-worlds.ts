@@ -4,8 +4,6 @@ import type { Dice } from "./dice.ts";
 import { BAD, openGatedRepo, putGateRecords } from "./gated-repo.ts";
 import { pushImage } from "./image.ts";
 import { type Json, type Platform, startPlatform } from "./platform.ts";
-import { newKey, newSigner } from "./signing.ts";
-import { signDigests } from "./signed-repo.ts";
 
 /** The documents of the worlds: one that pushes wait for, and one for new repos. */
 const TERMS = [
@@ -96,10 +94,6 @@ async function worldsOf(platform: Platform): Promise<Worlds> {
   const names = ["acme/app", "acme/team/app", "acme/team/inner/app", "acme/other/app", "open/app"];
   for (const name of names) for (const tag of ["v1", "old", "free"]) digests.push(await pushImage(platform, name, tag));
   await putGateRecords(platform);
-  const key = newKey();
-  const signer = await newSigner(platform, acme, "release", [key]);
-  const signedNames = ["acme/app", "acme/team/app", "acme/team/inner/app"];
-  await signDigests(platform, key, signedNames, "old");
   const gated = await openGatedRepo(platform);
   const vulnerable = { name: gated.name, digest: await gated.push("bad", BAD) };
   const repos = ((await platform.ok("GET", "/registry/v2/repos"))["repos"] as Json[]).map(({ uid }) => uid);
@@ -177,18 +171,6 @@ async function worldsOf(platform: Platform): Promise<Worlds> {
             .set({ tag_policy: policyText(dice.pick(POLICIES)) })
             .where("uid", "=", uid)
             .execute();
-        await tx.deleteFrom("signature_policies").execute();
-        const signing = [acme, team, inner, other]
-          .filter(() => dice.chance(0.15))
-          .map((group) => signingPolicy(dice, group, signer));
-        if (signing.length > 0) await tx.insertInto("signature_policies").values(signing).execute();
-        dealt += 1;
-        const change = { parent: acme, value: dealt };
-        await tx
-          .insertInto("signature_policy_changes")
-          .values([change, { ...change, parent: "" }])
-          .onConflict((on) => on.column("parent").doUpdateSet({ value: dealt }))
-          .execute();
         await tx.deleteFrom("terms_acceptances").execute();
         const accepted = groups.flatMap((group) =>
           ["push", "repos"].filter(() => dice.chance(0.5)).map((doc) => ({ group, doc })),
@@ -236,29 +218,6 @@ async function addPerson({
   const row = { uid: person, parent: "", issuer, subject: "ann", provider, relationship_type: 0, ...texts, ...times };
   await transact((tx) => tx.insertInto("identities").values(row).execute());
   return { provider, person };
-}
-
-let dealt = 0;
-
-/** A policy of signatures for pulls, of a group. */
-function signingPolicy(dice: Dice, group: string, signer: string) {
-  return {
-    uid: newUid(group),
-    parent: group,
-    name: "signed",
-    description: "",
-    mode: dice.pick([1, 2, 2]),
-    actions: JSON.stringify([1]),
-    repo_pattern: dice.pick(["", "acme/team/.*"]),
-    tag_pattern: dice.pick(["", "v.*", "old"]),
-    each_platform: 0,
-    rules: JSON.stringify([{ name: "image", signers: [signer], threshold: dice.pick([1, 1, 2]) }]),
-    since: null,
-    hold_tags: 0,
-    document_signers: "[]",
-    create_time: 1,
-    update_time: 1,
-  };
 }
 
 function policyText(policy: object | null): string | null {

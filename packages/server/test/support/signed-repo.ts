@@ -83,36 +83,3 @@ export async function openSignedRepo(
     pullAs,
   };
 }
-
-/** Signs what the tag points to in each of these repos, and waits until that is verified. */
-export async function signDigests(
-  platform: Platform,
-  key: SigningKey,
-  names: readonly string[],
-  tag: string,
-): Promise<void> {
-  const { url, owner } = platform;
-  const token = await platform.token(owner, { audience: new URL(url).host });
-  for (const name of names) {
-    const answer = await platform.call("HEAD", `/v2/${name}/manifests/${tag}`, { token });
-    const digest = String(answer.headers["docker-content-digest"]);
-    await pushCosign({ url, name, token, repo: "" }, digest, [cosignLayer(key, cosignPayload(digest))]);
-    const repo = await repoOf(platform, name);
-    await verifiedSignatures(platform, { repo }, digest);
-  }
-}
-
-async function repoOf(platform: Platform, path: string): Promise<string> {
-  let parent = "";
-  const names = path.split("/");
-  for (const name of names.slice(0, -1)) {
-    const { groups } = (await platform.ok("GET", `/iam/v2/groups?name=${name}`)) as unknown as {
-      groups: { uid: string }[];
-    };
-    parent = groups.find(({ uid }) => uid.slice(0, Math.max(0, uid.lastIndexOf("/"))) === parent)?.uid ?? "";
-  }
-  const { repos } = (await platform.ok("GET", `/registry/v2/repos?name=${names.at(-1)}`)) as unknown as {
-    repos: { uid: string }[];
-  };
-  return repos.find(({ uid }) => uid.slice(0, uid.lastIndexOf("/")) === parent)?.uid ?? "";
-}
