@@ -16,8 +16,8 @@ export interface SignedMove {
 const ACTIONS = { promote: SignatureAction.PROMOTE, copy: SignatureAction.COPY } as const;
 
 /**
- * Has the policies of the repo's groups judge the images that tags are to point to. Answers a violation for each that an
- * enforcing policy keeps back; one in preview emits an event.
+ * Has the policies of the repo's groups judge the images that tags are to point to. Answers a violation for each that
+ * an enforcing policy keeps back; one in preview emits an event.
  */
 export async function judgeSignedMoves(
   call: Call,

@@ -13,7 +13,7 @@ export interface Asked {
   given?: ReadonlyMap<string, ManifestContent>;
 }
 
-/** Reads all that these manifests are judged by, with a number of statements that does not depend on how many they are. */
+/** Reads all that these manifests are judged by, with as many statements for one as for a hundred. */
 export async function readEvidence(
   tx: Database,
   { repo, digests, given }: Asked,

@@ -4,7 +4,7 @@ import { type Database, select } from "@moorage/kernel/store";
 
 const MAX_NAMED = 3;
 
-/** Throws FAILED_PRECONDITION (RESOURCE_IN_USE) when a policy names the signer: it would keep back all that it signed. */
+/** Throws FAILED_PRECONDITION (RESOURCE_IN_USE) when a policy names the signer. */
 export async function requireUnused(tx: Database, signer: string): Promise<void> {
   const group = parentOf(signer);
   // Uids of groups below begin with the group's and a slash; a zero comes after the slash.
