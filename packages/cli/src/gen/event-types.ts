@@ -276,11 +276,11 @@ export const EVENT_TYPES: readonly { readonly type: string; readonly help: strin
   },
   {
     "type": "registry.signature_gate.previewed.v1",
-    "help": "A signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed); of a copy also when it was rejected. One for an image and an action in 24 hours, unless what the policies say changes."
+    "help": "A signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed). One for an image and an action in 24 hours, unless what the policies say changes."
   },
   {
     "type": "registry.signature_gate.rejected.v1",
-    "help": "A signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed); of a copy also when it was rejected. One for an image and an action in 24 hours, unless what the policies say changes."
+    "help": "A signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed). One for an image and an action in 24 hours, unless what the policies say changes."
   },
   {
     "type": "registry.version_moved.v1",

@@ -597,7 +597,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.events.v2.SignIn.email": "The e-mail address, when the provider says that it is verified.",
   "moorage.events.v2.SignIn.identity": "The person's identity.",
   "moorage.events.v2.SignIn.provider": "The identity provider's uid.",
-  "moorage.events.v2.SignatureGateDecision": "SignatureGateDecision: a signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed); of a copy also when it was rejected. One for an image and an action in 24 hours, unless what the policies say changes.",
+  "moorage.events.v2.SignatureGateDecision": "SignatureGateDecision: a signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed). One for an image and an action in 24 hours, unless what the policies say changes.",
   "moorage.events.v2.SignatureGateDecision.action": "pull, promote or copy.",
   "moorage.events.v2.SignatureGateDecision.digest": "The digest of the image or index.",
   "moorage.events.v2.SignatureGateDecision.policies": "The policies that keep it back, at most five of them.",

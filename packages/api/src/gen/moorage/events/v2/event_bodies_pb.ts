@@ -814,9 +814,9 @@ export const GateDecisionSchema: GenMessage<GateDecision> = /*@__PURE__*/
   messageDesc(file_moorage_events_v2_event_bodies, 9);
 
 /**
- * SignatureGateDecision: a signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion
- * or a copy if it were enforced (previewed); of a copy also when it was rejected. One for an image and an action in 24
- * hours, unless what the policies say changes.
+ * SignatureGateDecision: a signature policy rejected the pull of an image (rejected), or would reject a pull, a
+ * promotion or a copy if it were enforced (previewed). One for an image and an action in 24 hours, unless what the
+ * policies say changes.
  *
  * @generated from message moorage.events.v2.SignatureGateDecision
  */
