@@ -130,6 +130,21 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["scanner"],
   ),
   noun("signers", "Security", "who signs the images of a group", "SignersService", ["Signer"], ["signer"]),
+  noun(
+    "signature-policies",
+    "Security",
+    "which signatures images need to be pulled, promoted or copied",
+    "SignaturePoliciesService",
+    ["SignaturePolicy"],
+    ["signature-policy"],
+  ),
+  noun(
+    "signature-exemptions",
+    "Security",
+    "images that pass a signature policy for some time",
+    "SignatureExemptionsService",
+    ["SignatureExemption"],
+  ),
   noun("scans", "Security", "scans of images and their reports", "ScansService", ["Scan"], ["scan"]),
   noun("events", "Events", "what happened: pushes, pulls and changes", "EventsService", ["Event"]),
   noun(
@@ -157,6 +172,7 @@ export const VERBS: Readonly<Record<string, string>> = {
   "SubscriptionsService.RedeliverEvents": "redeliver",
   "ScansService.ScanImage": "start",
   "SignaturesService.ListImageSignatures": "signatures",
+  "SignaturesService.GetSignatureDecision": "signature-decision",
   "SecurityAdvisoryService.ListDocuments": "list",
   "SecurityAdvisoryService.ListResolvedVulnsReports": "list-resolved",
 };
@@ -196,6 +212,7 @@ export const KIND_OF_MESSAGE: Readonly<Record<string, Kind>> = {
   "moorage.vulnerabilities.v2.Advisory": "advisory",
   "moorage.registry.v2.Signer": "signer",
   "moorage.registry.v2.Quota": "quota",
+  "moorage.registry.v2.SignaturePolicy": "signature-policy",
   "moorage.vulnerabilities.v2.Scanner": "scanner",
   "moorage.events.v2.Subscription": "subscription",
   "moorage.libraries.v2.Upstream": "upstream",

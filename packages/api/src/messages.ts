@@ -28,6 +28,7 @@ export * from "./gen/moorage/registry/v2/repos_pb.ts";
 export * from "./gen/moorage/registry/v2/tags_pb.ts";
 export * from "./gen/moorage/registry/v2/images_pb.ts";
 export * from "./gen/moorage/registry/v2/search_pb.ts";
+export * from "./gen/moorage/registry/v2/signature_policies_pb.ts";
 export * from "./gen/moorage/registry/v2/signatures_pb.ts";
 export * from "./gen/moorage/registry/v2/signers_pb.ts";
 export * from "./gen/moorage/registry/v2/storage_pb.ts";

@@ -37,6 +37,7 @@ const TASKS: Readonly<Record<string, () => Promise<Tasks>>> = {
   libraries: async () => (await import("./tasks/libraries.ts")).LIBRARY_TASKS,
   identities: async () => (await import("./tasks/identities.ts")).IDENTITY_TASKS,
   subscriptions: async () => (await import("./tasks/subscriptions.ts")).SUBSCRIPTION_TASKS,
+  "signature-policies": async () => (await import("./tasks/signature-policies.ts")).SIGNATURE_POLICY_TASKS,
   signers: async () => (await import("./tasks/signers.ts")).SIGNER_TASKS,
   "personal-tokens": async () => (await import("./tasks/personal-tokens.ts")).PERSONAL_TOKEN_TASKS,
   events: async () => (await import("./tasks/events.ts")).EVENT_TASKS,

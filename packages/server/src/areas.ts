@@ -15,15 +15,18 @@ import { mirroringArea } from "@moorage/registry/mirroring";
 import { ociArea } from "@moorage/registry/oci";
 import { QUOTA_CHECKS, registryArea, tagsService } from "@moorage/registry/registry";
 import { judgePromotion, securityArea } from "@moorage/security/security";
-import { trustArea } from "@moorage/security/trust";
+import { judgeSignedMoves, trustArea } from "@moorage/security/trust";
 import { jobsArea } from "./jobs/area.ts";
 import { operationsArea } from "./operations/area.ts";
 import { pingArea } from "./ping/index.ts";
 
-/** The registry with tags, whose promotions are judged by gates, which stand above it. */
+/** The registry with tags, whose promotions are judged by what stands above it. */
 const registryWithTags: Area = {
   ...registryArea,
-  services: [...(registryArea.services ?? []), served(TagsService, (context) => tagsService(context, judgePromotion))],
+  services: [
+    ...(registryArea.services ?? []),
+    served(TagsService, (context) => tagsService(context, { findings: judgePromotion, signatures: judgeSignedMoves })),
+  ],
 };
 
 /**

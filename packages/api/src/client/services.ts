@@ -31,6 +31,10 @@ import { QuotasService } from "../gen/moorage/registry/v2/quotas_pb.ts";
 import { ReposService } from "../gen/moorage/registry/v2/repos_pb.ts";
 import { SearchService } from "../gen/moorage/registry/v2/search_pb.ts";
 import { SbomsService } from "../gen/moorage/registry/v2/images_pb.ts";
+import {
+  SignatureExemptionsService,
+  SignaturePoliciesService,
+} from "../gen/moorage/registry/v2/signature_policies_pb.ts";
 import { SignaturesService } from "../gen/moorage/registry/v2/signatures_pb.ts";
 import { SignersService } from "../gen/moorage/registry/v2/signers_pb.ts";
 import { StorageService } from "../gen/moorage/registry/v2/storage_pb.ts";
@@ -76,6 +80,8 @@ export const SERVICES = {
   scanners: ScannersService,
   scans: ScansService,
   search: SearchService,
+  signatureExemptions: SignatureExemptionsService,
+  signaturePolicies: SignaturePoliciesService,
   signatures: SignaturesService,
   signers: SignersService,
   storage: StorageService,

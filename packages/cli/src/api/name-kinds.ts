@@ -13,6 +13,7 @@ export type Kind =
   | "scanner"
   | "signer"
   | "quota"
+  | "signature-policy"
   | "mapping"
   | "invite"
   | "association"
@@ -58,6 +59,13 @@ export const KINDS: Readonly<Record<Kind, KindPlace>> = {
   signer: place("/registry/v2/signers", "signers", "name", "signer", "acme/release"),
   // A quota has the uid of its group, and no name of its own.
   quota: place("/registry/v2/quotas", "quotas", "uid", "quota", "acme/team"),
+  "signature-policy": place(
+    "/registry/v2/signaturePolicies",
+    "signaturePolicies",
+    "name",
+    "signature policy",
+    "acme/release",
+  ),
   mapping: place(
     "/iam/v2/externalGroupRoleMappings",
     "externalGroupRoleMappings",

@@ -12,6 +12,7 @@ import {
   RoleBindingSchema,
   RoleSchema,
   ScannerSchema,
+  SignaturePolicySchema,
   SignerSchema,
   SubscriptionSchema,
   TagSchema,
@@ -181,6 +182,16 @@ export const KIND_SPECS: readonly KindSpec[] = [
     // A group has one at most.
     key: [],
     keyOf: () => "",
+  },
+  {
+    ...COMMON,
+    name: "SignaturePolicy",
+    kind: "signature-policy",
+    message: SignaturePolicySchema,
+    path: "/registry/v2/signaturePolicies",
+    field: "signaturePolicies",
+    parent: "group",
+    references: [{ at: ["rules", "*", "signers", "*"], kinds: ["signer"] }],
   },
   {
     ...COMMON,

@@ -26,6 +26,7 @@ const SOURCES = [
   "scanner",
   "signer",
   "quota",
+  "signature-policy",
   "mapping",
   "invite",
   "association",

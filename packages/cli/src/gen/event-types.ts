@@ -287,6 +287,14 @@ export const EVENT_TYPES: readonly { readonly type: string; readonly help: strin
     "help": "Changes the fields named in the mask."
   },
   {
+    "type": "registry.signature_gate.previewed.v1",
+    "help": "A signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed). One for an image and an action in 24 hours, unless what the policies say changes."
+  },
+  {
+    "type": "registry.signature_gate.rejected.v1",
+    "help": "A signature policy rejected the pull of an image (rejected), or would reject a pull, a promotion or a copy if it were enforced (previewed). One for an image and an action in 24 hours, unless what the policies say changes."
+  },
+  {
     "type": "registry.version_moved.v1",
     "help": "A tag that looks like a version, such as 1.2.3, came to point to another digest than it had, also when it was deleted in between."
   },
@@ -301,6 +309,26 @@ export const EVENT_TYPES: readonly { readonly type: string; readonly help: strin
   {
     "type": "scanner.updated.v1",
     "help": "Changes the fields named in the mask. CheckScanner asks the adapter for its metadata and stores it."
+  },
+  {
+    "type": "signature_exemption.created.v1",
+    "help": "Lets one image, or what one tag points to, pass a policy for at most 90 days."
+  },
+  {
+    "type": "signature_exemption.deleted.v1",
+    "help": "Ends the exemption."
+  },
+  {
+    "type": "signature_policy.created.v1",
+    "help": "Makes a policy for the repos of a group and of all below it."
+  },
+  {
+    "type": "signature_policy.deleted.v1",
+    "help": "Ends the policy, with its exemptions."
+  },
+  {
+    "type": "signature_policy.updated.v1",
+    "help": "Changes the fields named in the mask."
   },
   {
     "type": "signer.created.v1",

@@ -224,6 +224,19 @@ export const NOUNS: readonly NounSpec[] = [
     load: () => import("./resources/signers.ts"),
   },
   {
+    name: "signature-policies",
+    section: "Security",
+    summary: "which signatures images need to be pulled, promoted or copied",
+    aliases: ["signature-policy"],
+    load: () => import("./resources/signature-policies.ts"),
+  },
+  {
+    name: "signature-exemptions",
+    section: "Security",
+    summary: "images that pass a signature policy for some time",
+    load: () => import("./resources/signature-exemptions.ts"),
+  },
+  {
     name: "scans",
     section: "Security",
     summary: "scans of images and their reports",

@@ -5,6 +5,8 @@ import { createLru } from "./lru.ts";
 export interface Pattern {
   /** Whether it matches. False for a text for which `costOf` is over 1.28 million. */
   matches(text: string): boolean;
+  /** Whether the text is one that `matches` does not look at, since that would take too many steps. */
+  isTooLong(text: string): boolean;
   /** The maximum number of steps that matching the text takes: those of the pattern for each character. */
   costOf(text: string): number;
   /** The maximum number of steps it takes for each character of a text. */
@@ -39,6 +41,7 @@ export function compilePattern(pattern: string): Pattern {
   const compiled: Pattern = {
     steps,
     costOf,
+    isTooLong: (text) => costOf(text) > MAX_COST,
     matches: (text) => costOf(text) <= MAX_COST && whole.testExact(text),
   };
   cache.set(pattern, compiled);

@@ -21,13 +21,13 @@ export function pullMetrics(registry: Registry): PullMetrics {
   });
   const gated = new Counter({
     name: "moorage_gated_pulls_total",
-    help: "Pulls of images with findings, or of which it is not known what they hold, by what a gate did and why.",
+    help: "Pulls of images with findings, without signatures, or of which it is not known what they hold, by what a gate or policy did and why.",
     labelNames: ["outcome", "reason"],
     registers,
   });
   beginAtZero(gated, {
     outcome: ["rejected", "previewed", "passed"],
-    reason: ["findings", "waiting", "unknown"],
+    reason: ["findings", "waiting", "unknown", "signatures", "signatures_waiting"],
   });
   let waiting = (): number => 0;
   registry.registerMetric(

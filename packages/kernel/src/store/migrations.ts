@@ -764,6 +764,23 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
+    version: 65,
+    name: "which signatures images need",
+    statements: [
+      `create table signature_policies (uid KEY primary key, parent KEY not null, name KEY not null, description text not null, mode INT8 not null, actions text not null, repo_pattern text not null, tag_pattern text not null, each_platform INT8 not null, rules text not null, since INT8, hold_tags INT8 not null, document_signers text not null, create_time INT8 not null, update_time INT8 not null)`,
+      `create unique index signature_policies_name on signature_policies (parent, name)`,
+      `create table signature_exemptions (uid KEY primary key, parent KEY not null, repo KEY not null, digest KEY not null, tag KEY not null, reason text not null, expire_time INT8 not null, creator KEY not null, create_time INT8 not null)`,
+      `create index signature_exemptions_parent on signature_exemptions (parent, repo, expire_time)`,
+      `create index signature_exemptions_repo on signature_exemptions (repo, digest)`,
+      `create table signature_policy_changes (parent KEY primary key, value INT8 not null) WITHOUT_ROWID`,
+      `create table signature_gate_events (repo KEY not null, digest KEY not null, action KEY not null, mode KEY not null, hash KEY not null, time INT8 not null, primary key (repo, digest, action)) WITHOUT_ROWID`,
+      `create index signature_gate_events_time on signature_gate_events (time)`,
+      // Those that somebody waits for come first.
+      `alter table signature_readings add column urgent INT8 not null default 0`,
+      `create index signature_readings_urgent on signature_readings (create_time, subject, manifest) where state = 1 and urgent = 1`,
+    ],
+  },
+  {
     version: 67,
     name: "quotas, and repos that are not to be used any longer",
     statements: [

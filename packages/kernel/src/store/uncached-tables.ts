@@ -34,6 +34,7 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "signature_sources",
   "signature_entries",
   "signature_verdicts",
+  "signature_gate_events",
   "scans",
   "scan_reports",
   "gate_events",

@@ -49,6 +49,8 @@ const PUSH = [
   Capability.CAP_MANIFEST_UPDATE,
   Capability.CAP_TAG_CREATE,
   Capability.CAP_TAG_UPDATE,
+  // Who signs an image reads it first.
+  Capability.CAP_UNSIGNED_READ,
   ...PUBLISH,
 ];
 const REPOS = CapabilitySchema.values
@@ -69,6 +71,7 @@ export const BUILT_IN_ROLES: readonly { name: string; description: string; capab
     capabilities: [
       ...VIEWER,
       ...REPOS,
+      Capability.CAP_UNSIGNED_READ,
       ...PUBLISH,
       Capability.CAP_LIBRARIES_ARTIFACTS_DELETE,
       ...UPSTREAMS,

@@ -3,8 +3,9 @@ import { audit } from "@moorage/kernel/audit";
 import type { StoredBlob } from "@moorage/kernel/blobs";
 import type { Call } from "@moorage/kernel/core/call";
 import { command } from "@moorage/kernel/core/command";
-import { Code, MoorageError } from "@moorage/kernel/errors";
+import { Code, failedPrecondition, MoorageError } from "@moorage/kernel/errors";
 import { leaseOn } from "@moorage/kernel/work";
+import { judgeSignedMoves } from "@moorage/security/trust";
 import { type LocalMirror, localSourceOf, moveTag } from "../registry/index.ts";
 import {
   allowsSparse,
@@ -205,7 +206,7 @@ export interface FollowedTag extends MirrorPlace {
 /**
  * Moves a tag to the digest it has at the source, unless it no longer points to `before` (empty: it did not exist);
  * then the next run compares again. `gone`: the repo no longer holds the digest. Throws FAILED_PRECONDITION when the
- * repo's policy does not let the tag move.
+ * repo's policy does not let the tag move, or a policy of signatures keeps back what it would point to.
  */
 export const followTag = command(
   "mirroring.followTag",
@@ -226,6 +227,8 @@ export const followTag = command(
       .where("name", "=", tag)
       .executeTakeFirst();
     if ((now?.digest ?? "") !== before) return { gone: false };
+    const violations = await judgeSignedMoves(call, repo, [{ name: tag, digest }], "copy");
+    if (violations.length > 0) throw failedPrecondition(...violations);
     const { uid, moved } = await moveTag(call, { repo, name: tag, digest, reason: "mirror" });
     if (moved)
       await audit(call, {

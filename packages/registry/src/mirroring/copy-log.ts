@@ -29,6 +29,7 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
   const failures: FailedTag[] = [];
   const counts = new Map<TagFailure | "referrers", number>();
   const [failed, stuck, gone, bare] = [createNameList(), createNameList(), createNameList(), createNameList()];
+  const unsigned = createNameList();
   const inARow = { unreachable: 0, refused: 0 };
   const fail: CopyLog["failed"] = (tag, failure, reason) => {
     failed.add(`${tag} (${reason})`);
@@ -50,7 +51,9 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
       if (error.kind === "wrong") answered();
       else if (++inARow[error.kind] >= MAX_IN_A_ROW[error.kind]) throw error;
     } else if (error instanceof MoorageError && error.code === Code.FailedPrecondition) {
+      const isUnsigned = error.details.preconditionViolations?.some(({ type }) => type === "SIGNATURE_POLICY") === true;
       if (before === "") fail(tag, "policy", error.message);
+      else if (isUnsigned) unsigned.add(`${tag} (${error.message})`);
       else stuck.add(tag);
     } else if (error instanceof MoorageError && error.code === Code.InvalidArgument) fail(tag, "policy", error.message);
     else throw error;
@@ -79,6 +82,7 @@ export function createCopyLog(gaps: ReferrerGaps, signal: AbortSignal): CopyLog 
         failed.text("tag", "could not be copied"),
         note,
         stuck.text("tag", "moved at the source and must stay as they are here"),
+        unsigned.text("tag", "moved at the source, and a policy of signatures keeps them as they are here"),
         bare.text("tag", "came without all that refers to them, such as signatures"),
         gone.text("tag", "deleted at the source during the turn"),
       ];

@@ -40,7 +40,8 @@ export async function copyTags(
     tagsSeen = followed.length + unstorable.length;
     for (const { tag, reason } of unstorable) log.failed(tag, "wrong", reason);
     const found = await copyAll(copying, followed, pause);
-    const wanted = companions.filter(({ digest }) => found?.has(digest)).map(({ tag }) => tag);
+    // Also of images whose tags may not follow: a policy of signatures lets them once their signatures are here.
+    const wanted = companions.filter(({ digest }) => copying.digests.has(digest)).map(({ tag }) => tag);
     if (found === undefined || (await copyAll(copying, wanted, pause)) === undefined) return undefined;
     await judgeMissing(copying);
     return log.result({ tagsSeen, ...emptiness(listed), ...(error && { error }) });

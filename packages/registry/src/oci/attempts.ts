@@ -4,6 +4,7 @@ import { type Resolved, resolveRepository } from "@moorage/kernel/core/image-pat
 import type { TermsDocument } from "@moorage/kernel/core/service";
 import { Code, MoorageError } from "@moorage/kernel/errors";
 import { requireTerms } from "@moorage/platform/iam";
+import { describeHeld, enforced, type JudgeSignedPull } from "@moorage/security/trust";
 import {
   describePassed,
   findTag,
@@ -19,6 +20,8 @@ import { neededBy, tagsAbove } from "./manifests/tags-above.ts";
 import { heldManifest, pulledOf } from "./manifests/lookup.ts";
 import { denied, neededToCreate, PULL, pullableRepository, PUSH, repositoryFor, resolveForPush } from "./names.ts";
 import { gateDenied, pullGateOf } from "./pulls/gate.ts";
+import type { Pulled } from "./pulls/pulled-manifest.ts";
+import { signatureDenied } from "./pulls/signatures.ts";
 import type { Action } from "./request.ts";
 import { notPulled } from "./tags/timed-pull.ts";
 import { grantedScopes } from "./token/grants.ts";
@@ -35,10 +38,11 @@ export interface AttemptDeps {
   settings: PublicSettings;
   terms: readonly TermsDocument[];
   judge: JudgePull;
+  judgeSigned: JudgeSignedPull;
 }
 
 /** The parts of the registry's decision. SOURCE: only the source of a mirror knows whether it has the image. */
-type AttemptPart = "RIGHTS" | "EXISTENCE" | "SOURCE" | "POLICY" | "TERMS" | "GATE";
+type AttemptPart = "RIGHTS" | "EXISTENCE" | "SOURCE" | "POLICY" | "TERMS" | "GATE" | "SIGNATURE";
 
 /** The registry's decision: the parts that were looked at, of which the last one failed when there is an error. */
 export interface Attempt {
@@ -46,6 +50,8 @@ export interface Attempt {
   error?: MoorageError;
   /** What is not known of the image although the gate lets it pass, for people. */
   unknown?: string;
+  /** What policies of signatures say of it although the caller is answered, for people. */
+  unsigned?: string;
 }
 
 /**
@@ -60,8 +66,7 @@ export async function attemptAction(call: Call, deps: AttemptDeps, asked: Attemp
     const scope = { name: asked.name, actions: [asked.action] };
     const { granted } = await grantedScopes(call, deps.settings, [scope]);
     if (granted.length === 0) throw denied(call, asked.name, basicNeeds(asked));
-    const unknown = await ATTEMPTS[asked.action](call, deps, asked, enter);
-    return { parts, ...(unknown !== undefined && { unknown }) };
+    return { parts, ...(await ATTEMPTS[asked.action](call, deps, asked, enter)) };
   } catch (error) {
     if (!(error instanceof MoorageError) || error.code === Code.Internal) throw error;
     return { parts, error };
@@ -73,27 +78,22 @@ type Attempting = (
   deps: AttemptDeps,
   asked: AttemptedAction,
   enter: (part: AttemptPart) => void,
-) => Promise<Attempt["unknown"]>;
+) => Promise<Pick<Attempt, "unknown" | "unsigned">>;
 
 const ATTEMPTS: Record<Action, Attempting> = {
-  async pull(call, { settings, judge }, { name, reference }, enter) {
+  async pull(call, { settings, judge, judgeSigned }, { name, reference }, enter) {
     const repo = await pullableRepository(call, settings, name, pulledOf(reference));
-    if (reference === "") return undefined;
+    if (reference === "") return {};
     enter("EXISTENCE");
     const held = await heldManifest(call, repo, reference);
     if (held === undefined && (await pullsThrough(call, repo))) {
       enter("SOURCE");
-      return undefined;
+      return {};
     }
     if (held === undefined) throw notPulled(reference);
-    const gate = pullGateOf(held.policy);
-    if (gate === undefined) return undefined;
-    enter("GATE");
-    const { digest, media_type: mediaType, content } = held;
-    const verdict = await judge(call.tx, { repo, digest, mediaType, content }, gate, call.nowMs);
-    if (verdict === undefined) return undefined;
-    if (verdict.holds && gate.enforces) throw gateDenied(name, digest, verdict);
-    return describePassed({ digest }, verdict) || undefined;
+    const unknown = await attemptGate(call, judge, { repo, name, held }, enter);
+    const unsigned = await attemptSignatures(call, judgeSigned, { repo, name, held }, enter);
+    return { ...(unknown !== "" && { unknown }), ...(unsigned !== "" && { unsigned }) };
   },
   async push(call, { terms }, { name, reference }, enter) {
     const { repo, group = "" } = await resolveForPush(call, name);
@@ -104,10 +104,10 @@ const ATTEMPTS: Record<Action, Attempting> = {
       enter("POLICY");
       await requireMovable(call, { repo: repo ?? "", name: tag, digest: "" }, await findTag(call, repo ?? "", tag));
     }
-    if (!terms.some(({ blocks }) => blocks.includes("push"))) return undefined;
+    if (!terms.some(({ blocks }) => blocks.includes("push"))) return {};
     enter("TERMS");
     await requireTerms(call, terms, "push", [repo ?? group]);
-    return undefined;
+    return {};
   },
   async delete(call, _deps, asked, enter) {
     const { name, reference } = asked;
@@ -119,9 +119,48 @@ const ATTEMPTS: Record<Action, Attempting> = {
     if (above !== undefined) throw new MoorageError(Code.FailedPrecondition, neededBy(above));
     for (const tag of isDigest(reference) ? await tagsOf(call, repo, reference) : [reference])
       requireUnprotected((await findTag(call, repo, tag)).policy, tag);
-    return undefined;
+    return {};
   },
 };
+
+interface Held {
+  repo: string;
+  name: string;
+  held: Pulled;
+}
+
+/** What the vulnerability gate does not know of an image that it lets pass; empty without one. */
+async function attemptGate(
+  call: Call,
+  judge: JudgePull,
+  { repo, name, held: { policy, digest, media_type: mediaType, content } }: Held,
+  enter: (part: AttemptPart) => void,
+): Promise<string> {
+  const gate = pullGateOf(policy);
+  if (gate === undefined) return "";
+  enter("GATE");
+  const verdict = await judge(call.tx, { repo, digest, mediaType, content }, gate, call.nowMs);
+  if (verdict === undefined) return "";
+  if (verdict.holds && gate.enforces) throw gateDenied(name, digest, verdict);
+  return describePassed({ digest }, verdict);
+}
+
+/** What the policies of signatures say of an image that the caller is answered all the same; empty otherwise. */
+async function attemptSignatures(
+  call: Call,
+  judge: JudgeSignedPull,
+  { repo, name, held: { signing, digest, media_type: mediaType, content } }: Held,
+  enter: (part: AttemptPart) => void,
+): Promise<string> {
+  if (signing === null) return "";
+  const verdict = await judge(call, { repo, digest, mediaType, content });
+  if (verdict === undefined) return "";
+  enter("SIGNATURE");
+  const held = enforced(verdict.holding);
+  if (held.length === 0) return "";
+  if (!(await call.may(Capability.CAP_UNSIGNED_READ, repo))) throw signatureDenied(name, digest, held);
+  return describeHeld(digest, held);
+}
 
 /** What the action needs in any case. */
 export function basicNeeds({ action, reference }: Omit<AttemptedAction, "name">): Capability[] {

@@ -25,6 +25,7 @@ export { imageConfigOf } from "./formats/image-config.ts";
 export { allowsSparse, missingReferences, removeStoredManifest, storeManifest } from "./manifests/commands.ts";
 export { parseManifest, type Reference, type StoredManifest } from "./formats/manifest.ts";
 export { createGateRecorder } from "./records/gate-recorder.ts";
+export { createSignatureRecorder } from "./records/signature-recorder.ts";
 export { createPullRecorder } from "./records/recorder.ts";
 export { startPullPublisher } from "./records/publisher.ts";
 export { createPullCache } from "./pulls/cache.ts";

@@ -1,18 +1,19 @@
+import type { Auditor } from "@moorage/kernel/audit";
+import type { BlobStore, ByteSink } from "@moorage/kernel/blobs";
 import type { Config } from "@moorage/kernel/config";
 import type { Addresses } from "@moorage/kernel/core/addresses";
 import { ANONYMOUS, type CallData, type Caller } from "@moorage/kernel/core/call";
 import type { Request, RequestData, Response } from "@moorage/kernel/core/http";
 import { RequestSteps } from "@moorage/kernel/core/request-steps";
 import type { ResponseCache } from "@moorage/kernel/core/response-cache";
-import { withRejectedCaller } from "@moorage/platform/auth";
-import type { Auditor } from "@moorage/kernel/audit";
-import type { Awaitable } from "@moorage/kernel/lib/awaitable";
-import type { Clock } from "@moorage/kernel/lib/clock";
-import type { BlobStore, ByteSink } from "@moorage/kernel/blobs";
-import { Code, type ErrorDetails, MoorageError } from "@moorage/kernel/errors";
 import type { TermsDocument } from "@moorage/kernel/core/service";
 import type { Transactor } from "@moorage/kernel/core/transactor";
+import { Code, type ErrorDetails, MoorageError } from "@moorage/kernel/errors";
+import type { Awaitable } from "@moorage/kernel/lib/awaitable";
+import type { Clock } from "@moorage/kernel/lib/clock";
 import type { Database } from "@moorage/kernel/store";
+import { withRejectedCaller } from "@moorage/platform/auth";
+import type { JudgeSignedPull } from "@moorage/security/trust";
 import { isRepositoryName } from "./digests.ts";
 import { RegistryError } from "./errors.ts";
 import type { StoredManifest } from "./formats/manifest.ts";
@@ -27,6 +28,7 @@ import {
 } from "./credentials.ts";
 import type { JudgePull } from "../registry/index.ts";
 import type { GateRecorder } from "./records/gate-recorder.ts";
+import type { SignatureRecorder } from "./records/signature-recorder.ts";
 import type { PullRecorder } from "./records/recorder.ts";
 import type { PullAnswer } from "./answers.ts";
 
@@ -80,6 +82,10 @@ export interface RegistryDeps {
   isScanUnderWay(tx: Database, uid: string): Promise<boolean>;
   /** Records what gates make of pulls. */
   gateNotes: Pick<GateRecorder, "note">;
+  /** Judges pulls by the policies of signatures. */
+  judgeSigned: JudgeSignedPull;
+  /** Records what these policies make of pulls. */
+  signatureNotes: Pick<SignatureRecorder, "note">;
   /** Records rejected requests. */
   auditor: Pick<Auditor, "note">;
   blobs: BlobStore;

@@ -62,6 +62,20 @@ async function checkSignatures({ tx, nowMs, wake }: Noting, repo: string, digest
   wake("signatures");
 }
 
+/** Has the signatures of these digests of the repo looked at before all others: somebody waits for them. */
+export async function hurrySignatureChecks(
+  { tx }: Pick<Call, "tx">,
+  repo: string,
+  digests: readonly string[],
+): Promise<void> {
+  await tx
+    .updateTable("signature_checks")
+    .set({ backlog: -1 })
+    .where("repo", "=", repo)
+    .where("digest", "in", digests)
+    .execute();
+}
+
 /** Forgets that the signatures of the digest in the repo were to be looked at: they are being looked at. */
 export async function endSignatureChecks({ tx }: Pick<Call, "tx">, repo: string, digest: string): Promise<void> {
   await tx.deleteFrom("signature_checks").where("repo", "=", repo).where("digest", "=", digest).execute();

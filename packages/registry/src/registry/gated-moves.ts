@@ -30,6 +30,23 @@ export interface Passed {
   stale: GateVerdict["stale"];
 }
 
+/**
+ * What the policies of signatures of the repo's groups say of making tags point to these images: a violation for each
+ * that is kept back.
+ */
+type JudgeSignedMoves = (
+  call: Call,
+  repo: string,
+  moves: readonly Pick<PromotedTag, "name" | "digest">[],
+  action: "promote",
+) => Promise<PreconditionViolation[]>;
+
+/** Who judges promotions. */
+export interface MoveJudges {
+  findings: JudgePromotion;
+  signatures: JudgeSignedMoves;
+}
+
 /** An image that a gate is to judge. */
 export interface ToJudge {
   digest: string;
@@ -47,17 +64,18 @@ export function imagesToJudge(moves: readonly PromotedTag[]): ToJudge[] {
 }
 
 /**
- * Has the repo's gate judge the images that tags come to point to. Throws FAILED_PRECONDITION (VULNERABILITY_GATE) with
- * each tag whose image it does not let pass; a gate in preview emits events instead. Answers what is not known of what
- * passes; of an image an event is emitted as well.
+ * Has the repo's gate and the policies of signatures judge the images that tags come to point to. Throws
+ * FAILED_PRECONDITION (VULNERABILITY_GATE, SIGNATURE_POLICY) with each tag whose image is kept back; what is in preview
+ * emits events instead. Answers what the gate does not know of what passes; of an image an event is emitted as well.
  */
 export async function requirePromotable(
   call: Call,
   repo: string,
   moves: readonly PromotedTag[],
-  judge: JudgePromotion,
+  { findings: judge, signatures }: MoveJudges,
 ): Promise<Passed> {
-  const violations: PreconditionViolation[] = [];
+  const moved = moves.filter(({ digest, place }) => place.tag?.digest !== digest);
+  const violations = await signatures(call, repo, moved, "promote");
   const unknown: PassedUnknown[] = [];
   const stale = new Map<string, GateVerdict["stale"][number]>();
   const judged = new Map<string, GateVerdict | undefined>();

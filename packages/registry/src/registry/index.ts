@@ -9,6 +9,7 @@ export {
   checkDocuments,
   endAttachmentChecks,
   endSignatureChecks,
+  hurrySignatureChecks,
   NO_ATTACHER,
 } from "./attachment-checks.ts";
 export { imagePaths } from "./image-paths.ts";

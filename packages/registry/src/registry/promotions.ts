@@ -27,9 +27,8 @@ import { timestamp } from "@moorage/kernel/lib/timestamps";
 import { statement } from "@moorage/kernel/store";
 import { isReservedTag, RESERVED_TAG } from "./timed-tag.ts";
 import { immutableTag } from "./policies.ts";
-import { requirePromotable } from "./gated-moves.ts";
+import { type MoveJudges, requirePromotable } from "./gated-moves.ts";
 import { findTag, fixedDigest, moveTag, type TagMove, type TagPlace } from "./tag-moves.ts";
-import type { JudgePromotion } from "./vulnerability-gate.ts";
 
 /** One of the moves of a request. */
 interface Move {
@@ -55,8 +54,8 @@ const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
  * PERMISSION_DENIED if a tag is new and the caller may not create tags, ABORTED if a tag does not have the expected
  * digest, and FAILED_PRECONDITION with everything else that prevents the moves, the repo's vulnerability gate included.
  */
-export async function promoteTags(call: Call, request: PromoteTagsRequest, judge: JudgePromotion): Promise<Promoted> {
-  return await moveTogether(call, request.repoUid, await promotedMoves(call, request), "promote", judge);
+export async function promoteTags(call: Call, request: PromoteTagsRequest, judges: MoveJudges): Promise<Promoted> {
+  return await moveTogether(call, request.repoUid, await promotedMoves(call, request), "promote", judges);
 }
 
 /** The moves that the request asks for. Throws what promoteTags throws, but for what the tags' policies say. */
@@ -91,8 +90,8 @@ export async function promotedMoves(call: Call, request: PromoteTagsRequest): Pr
 }
 
 /** Makes several tags point to digests that they had before, all or none. Throws like promoteTags. */
-export async function rollbackTags(call: Call, request: RollbackTagsRequest, judge: JudgePromotion): Promise<Promoted> {
-  return await moveTogether(call, request.repoUid, await rolledBackMoves(call, request), "rollback", judge);
+export async function rollbackTags(call: Call, request: RollbackTagsRequest, judges: MoveJudges): Promise<Promoted> {
+  return await moveTogether(call, request.repoUid, await rolledBackMoves(call, request), "rollback", judges);
 }
 
 /** The moves that the request asks for. Throws what rollbackTags throws, but for what the tags' policies say. */
@@ -231,7 +230,7 @@ async function moveTogether(
   repo: string,
   moves: Move[],
   reason: TagMove["reason"],
-  judge: JudgePromotion,
+  judges: MoveJudges,
 ): Promise<Promoted> {
   const held = new Set(
     (
@@ -251,7 +250,7 @@ async function moveTogether(
     if (fixedAt !== undefined && fixedAt !== digest) violations.push(immutableTag(name, fixedAt));
   }
   if (violations.length > 0) throw failedPrecondition(...violations);
-  const { unknown, stale } = await requirePromotable(call, repo, moves, judge);
+  const { unknown, stale } = await requirePromotable(call, repo, moves, judges);
   const tags: Tags = [];
   for (const { name, digest, place } of moves) {
     const { uid, updateTimeMs, deprecated, bundles } = await moveTag(call, { repo, name, digest, reason }, place);

@@ -10,11 +10,10 @@ import { milliseconds, timestamp } from "@moorage/kernel/lib/timestamps";
 import type { Call } from "@moorage/kernel/core/call";
 import { notFound, permissionDenied } from "@moorage/kernel/errors";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
-import { requirePromotable } from "./gated-moves.ts";
+import { type MoveJudges, requirePromotable } from "./gated-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { listTagMoves } from "./tag-move-list.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
-import type { JudgePromotion } from "./vulnerability-gate.ts";
 
 const LAYOUT = layoutOf(TagSchema);
 
@@ -52,8 +51,8 @@ const pointsTo = (image: string): RawBuilder<SqlBool> =>
   sql`(t.digest = ${image} or exists (select 1 from manifest_references as r
     where r.repo = t.parent and r.digest = t.digest and r.kind = 'manifest' and r.target = ${image}))`;
 
-/** `judge`: what findings say about promoting an image. */
-export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromotion): Service<typeof TagsService> {
+/** `judges`: what findings and signatures say about promoting an image. */
+export function tagsService({ pageTokenKey }: ServiceContext, judges: MoveJudges): Service<typeof TagsService> {
   return {
     getTag: (call, { uid }) => getTag(call.tx, uid),
     listTags: (call, request) =>
@@ -81,7 +80,7 @@ export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromot
       validate(TagSchema, given);
       const { name, digest } = given;
       await requireMove(call, parent, digest, place.tag);
-      await requirePromotable(call, parent, [{ name, digest, place }], judge);
+      await requirePromotable(call, parent, [{ name, digest, place }], judges);
       const { uid, updateTimeMs, deprecated } = await moveTag(
         call,
         { repo: parent, name, digest, reason: "api", deprecated: tag.deprecated, bundles: tag.bundles },
@@ -94,8 +93,8 @@ export function tagsService({ pageTokenKey }: ServiceContext, judge: JudgePromot
       await deleteTag(call, { repo: parent, name, reason: "delete" });
       return {};
     },
-    promoteTags: (call, request) => promoteTags(call, request, judge),
-    rollbackTags: (call, request) => rollbackTags(call, request, judge),
+    promoteTags: (call, request) => promoteTags(call, request, judges),
+    rollbackTags: (call, request) => rollbackTags(call, request, judges),
   };
 }
 

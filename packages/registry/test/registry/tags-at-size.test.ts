@@ -119,7 +119,7 @@ async function requestsOf(registry: RegistryServer): Promise<MeasuredRequest[]> 
       eventsPrefix: "dev.moorage",
       readBlob: async () => undefined,
     },
-    async () => undefined,
+    { findings: async () => undefined, signatures: async () => [] },
   );
   const list = async (request: Request): Promise<ListTagsResponse> => {
     const answer = await listTags(

@@ -1,10 +1,17 @@
-import { SignersService, SignaturesService } from "@moorage/api/messages";
+import {
+  SignatureExemptionsService,
+  SignaturePoliciesService,
+  SignaturesService,
+  SignersService,
+} from "@moorage/api/messages";
 import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
 import { served } from "@moorage/kernel/core/service";
 import { TRUST_CHECKS } from "./checks.ts";
 import { trustCommands } from "./commands.ts";
-import { signaturesService } from "./signatures/service.ts";
+import { signaturesService } from "./decisions/service.ts";
+import { signatureExemptionsService } from "./policies/exemptions.ts";
+import { signaturePoliciesService } from "./policies/service.ts";
 import { signersService } from "./signers/service.ts";
 import { TRUST_TABLES } from "./tables.ts";
 
@@ -12,15 +19,26 @@ export const trustArea: Area = {
   name: "trust",
   tables: TRUST_TABLES,
   below: {
-    group: { hindrances: countedBelow({ signers: "signers" }) },
+    group: {
+      hindrances: countedBelow({ signers: "signers", signature_policies: "signature policies" }),
+      async end({ tx }, group) {
+        await tx.deleteFrom("signature_policy_changes").where("parent", "=", group).execute();
+      },
+    },
     repo: {
       // What was verified is removed by a job once no repo has it.
       async end({ tx }, repo) {
-        await tx.deleteFrom("signature_sources").where("repo", "=", repo).execute();
+        for (const table of ["signature_sources", "signature_exemptions", "signature_gate_events"] as const)
+          await tx.deleteFrom(table).where("repo", "=", repo).execute();
       },
     },
   },
   checks: TRUST_CHECKS,
-  services: [served(SignersService, signersService), served(SignaturesService, signaturesService)],
+  services: [
+    served(SignersService, signersService),
+    served(SignaturesService, signaturesService),
+    served(SignaturePoliciesService, signaturePoliciesService),
+    served(SignatureExemptionsService, signatureExemptionsService),
+  ],
   commands: trustCommands,
 };

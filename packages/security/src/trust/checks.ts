@@ -14,7 +14,25 @@ function withoutReading(table: string, key: readonly string[]): RowCheck {
 
 /** The checks of signers and signatures. */
 export const TRUST_CHECKS: readonly RowCheck[] = [
-  withoutParent("signers"),
+  withoutParent("signers", "signature_policies"),
+  {
+    kind: "signature-exemption-without-policy",
+    meaning: "an exemption is from a signature policy that is gone",
+    find: "select x.uid from signature_exemptions as x where not exists (select 1 from signature_policies as p where p.uid = x.parent)",
+    show: ["uid"],
+    repair: removeFaulty("signature_exemptions", ["uid"]),
+  },
+  withoutRepo("signature_exemptions", "repo", ["uid"]),
+  {
+    kind: "signature-policies-not-counted",
+    meaning: "there are signature policies, and pulls do not know of them; after the repair they are judged",
+    find: "select p.parent from (select min(parent) as parent from signature_policies) as p where p.parent is not null and not exists (select 1 from signature_policy_changes as c where c.parent = '')",
+    show: ["parent"],
+    repair: repairBy(
+      "insert into signature_policy_changes (parent, value) select '', 1 where ? <> '' on conflict do nothing",
+      ["parent"],
+    ),
+  },
   withoutRepo("signature_sources", "repo", ["repo", "subject", "manifest", "from_time"]),
   {
     kind: "signature-without-reading",

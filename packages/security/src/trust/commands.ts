@@ -7,6 +7,8 @@ import {
   releaseSignatures,
   renewSignatures,
 } from "./queue/queue.ts";
+import { noteSignaturePull } from "./gate/events.ts";
+import { hurrySignatures } from "./queue/hurry.ts";
 import { noteTrustRoot } from "./roots/note.ts";
 import { removeUnusedReadings } from "./queue/remove.ts";
 
@@ -17,6 +19,8 @@ export const trustCommands = [
   claimSignatures,
   failSignatures,
   finishSignatures,
+  hurrySignatures,
+  noteSignaturePull,
   noteTrustRoot,
   releaseSignatures,
   removeUnusedReadings,

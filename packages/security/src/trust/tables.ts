@@ -1,3 +1,4 @@
+import type { Generated } from "kysely";
 import { declareTables } from "@moorage/kernel/store";
 
 declare module "@moorage/kernel/store/tables" {
@@ -53,6 +54,7 @@ declare module "@moorage/kernel/store/tables" {
      * The verification of a manifest with signatures, as one about the subject, whatever the number of repos in which
      * it is attached: a queue, see work/queue.ts. `first_time`: when it was read first; null before. `signers`: against
      * whom it was verified, a JSON object of [version, since when] by uid. `readers`: the version of the verification.
+     * `urgent`: 1 where somebody waits for it.
      */
     signature_readings: {
       subject: string;
@@ -67,6 +69,7 @@ declare module "@moorage/kernel/store/tables" {
       first_time: number | null;
       signers: string;
       readers: number;
+      urgent: Generated<number>;
     };
     /**
      * A signature in such a manifest; `n`: the number of its layer. `format`, `time_source` and `code` are those of the
@@ -84,6 +87,53 @@ declare module "@moorage/kernel/store/tables" {
       time_source: number;
       code: number;
       reason: string;
+    };
+    /**
+     * Which signatures the images of a group and of all below it need. `actions`: a list of numbers of SignatureAction;
+     * `rules`: a list of SignatureRule as proto3 JSON. `hold_tags` and `document_signers` are not set yet.
+     */
+    signature_policies: {
+      uid: string;
+      parent: string;
+      name: string;
+      description: string;
+      mode: number;
+      actions: string;
+      repo_pattern: string;
+      tag_pattern: string;
+      each_platform: number;
+      rules: string;
+      since: number | null;
+      hold_tags: number;
+      document_signers: string;
+      create_time: number;
+      update_time: number;
+    };
+    /** Images that pass a policy, its `parent`, until then. Exactly one of `digest` and `tag` is not empty. */
+    signature_exemptions: {
+      uid: string;
+      parent: string;
+      repo: string;
+      digest: string;
+      tag: string;
+      reason: string;
+      expire_time: number;
+      creator: string;
+      create_time: number;
+    };
+    /**
+     * A number for each group that grows whenever something changes there by which images are judged: policies, their
+     * exemptions, signers. With an empty `parent`: for all policies of the installation, there since the first one.
+     */
+    signature_policy_changes: { parent: string; value: number };
+    /** What events were emitted last of what policies make of an image: see gate_events. */
+    signature_gate_events: {
+      repo: string;
+      digest: string;
+      action: string;
+      mode: string;
+      hash: string;
+      time: number;
     };
     /**
      * What a signature is worth by a signer who has made it, from when until when: there is none by signers who have
@@ -110,6 +160,10 @@ export const TRUST_TABLES = declareTables({
     weight: "length(description) + length(keys) + coalesce(length(keyless), 0) + coalesce(length(x509), 0)",
   },
   signature_roots: { key: ["name"] },
+  signature_policies: { key: ["uid"], weight: "length(description) + length(rules)" },
+  signature_exemptions: { key: ["uid"], weight: "length(reason)" },
+  signature_policy_changes: { key: ["parent"] },
+  signature_gate_events: { key: ["repo", "digest", "action"] },
   signer_checks: { key: ["signer"] },
   signature_sources: { key: ["repo", "subject", "manifest", "from_time"] },
   signature_readings: { key: ["subject", "manifest"], weight: "length(reason) + length(signers)" },

@@ -1,10 +1,17 @@
-import type { Logger } from "pino";
 import type { Config } from "@moorage/kernel/config";
 import { createAddresses } from "@moorage/kernel/core/addresses";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { type Mirroring, openMirroring } from "@moorage/registry/mirroring";
-import { createGateRecorder, createPullCache, createPullRecorder, type RegistryDeps } from "@moorage/registry/oci";
+import {
+  createGateRecorder,
+  createPullCache,
+  createPullRecorder,
+  createSignatureRecorder,
+  type RegistryDeps,
+} from "@moorage/registry/oci";
 import { createPullGate, isScanUnderWay } from "@moorage/security/security";
+import { createSignatureGate } from "@moorage/security/trust";
+import type { Logger } from "pino";
 import { statusJson } from "../transport/status.ts";
 import type { Api } from "./api.ts";
 import type { Base } from "./base.ts";
@@ -39,6 +46,8 @@ export function openRegistry(
   shutdown.at("pull recorder", () => pullRecorder?.close());
   const gateNotes = createGateRecorder({ writer: transactor, log, gated });
   shutdown.at("pull recorder", () => gateNotes.close());
+  const signatureNotes = createSignatureRecorder({ writer: transactor, log, gated });
+  shutdown.at("pull recorder", () => signatureNotes.close());
   const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
   shutdown.at("mirroring", () => mirroring.close());
   const registry: RegistryDeps = {
@@ -48,6 +57,8 @@ export function openRegistry(
     judgePull: createPullGate(),
     isScanUnderWay,
     gateNotes,
+    judgeSigned: createSignatureGate(),
+    signatureNotes,
     pulls: createPullCache(reader, access.isStillGood, config.gcGraceMs),
     blobs,
     upstream: mirroring.upstream,

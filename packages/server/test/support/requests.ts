@@ -35,6 +35,9 @@ import {
   RoleBindingsService,
   RolesService,
   ScannersService,
+  SignatureAction,
+  SignatureExemptionsService,
+  SignaturePoliciesService,
   SignaturesService,
   SignersService,
   ScansService,
@@ -526,6 +529,42 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   }));
   add(signers.deleteSigner, async () => ({ uid: await signer() }));
   add(SignaturesService.method.listImageSignatures, () => ({ repoUid: repo, digest }));
+  add(SignaturesService.method.getSignatureDecision, () => ({ repoUid: repo, digest }));
+
+  const signing = SignaturePoliciesService.method;
+  const draft = async (): Promise<object> => ({
+    name: name(),
+    on: [SignatureAction.PULL],
+    rules: [{ name: "image", signers: [await signer()] }],
+  });
+  const signingPolicy = async (): Promise<string> =>
+    uidOf(platform.ok("POST", `/registry/v2/signaturePolicies/${group}`, await draft()));
+  add(signing.getSignaturePolicy, async () => ({ uid: await signingPolicy() }));
+  add(signing.listSignaturePolicies, () => everywhere);
+  add(signing.createSignaturePolicy, async () => ({ parent: group, signaturePolicy: await draft() }));
+  add(signing.updateSignaturePolicy, async () => ({
+    signaturePolicy: { uid: await signingPolicy(), description: "asked" },
+    updateMask: { paths: ["description"] },
+  }));
+  add(signing.deleteSignaturePolicy, async () => ({ uid: await signingPolicy() }));
+  add(signing.previewSignaturePolicy, async () => ({ parent: group, signaturePolicy: await draft() }));
+  const exemptions = SignatureExemptionsService.method;
+  const soonMs = (): number => platform.clock.nowMs() + 3_600_000;
+  const exempted = { repo, digest, reason: "asked" };
+  const exemption = async (): Promise<string> =>
+    uidOf(
+      platform.ok("POST", `/registry/v2/signatureExemptions/${await signingPolicy()}`, {
+        ...exempted,
+        expireTime: new Date(soonMs()).toISOString(),
+      }),
+    );
+  add(exemptions.getSignatureExemption, async () => ({ uid: await exemption() }));
+  add(exemptions.listSignatureExemptions, () => everywhere);
+  add(exemptions.createSignatureExemption, async () => ({
+    parent: await signingPolicy(),
+    signatureExemption: { ...exempted, expireTime: { seconds: BigInt(Math.trunc(soonMs() / 1_000)) } },
+  }));
+  add(exemptions.deleteSignatureExemption, async () => ({ uid: await exemption() }));
 
   const quotas = QuotasService.method;
   const quota = async (): Promise<string> =>

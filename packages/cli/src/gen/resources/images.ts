@@ -197,4 +197,60 @@ export const METHODS: readonly MethodSpec[] = [
     ],
     items: "signatures",
   },
+  {
+    method: "moorage.registry.v2.SignaturesService/GetSignatureDecision",
+    verb: "signature-decision",
+    kind: "get",
+    http: "GET",
+    path: "/registry/v2/repos/{repoUid=**}/digests/{digest}/signatureDecision",
+    reads: true,
+    summary: "show what each policy of the repo's groups says of an image or index now, rule by rule",
+    help: "Show what each policy of the repo's groups says of an image or index now, rule by rule: by the same judgment that pulls, promotions and copies ask.",
+    arguments: [
+      {
+        form: "image",
+        name: "image",
+        fields: ["repoUid", "digest"],
+        required: true,
+      },
+    ],
+    flags: [
+      {
+        name: "tag",
+        type: "string",
+        help: "The tag that is to point to it, of a promotion or a copy.",
+      },
+      {
+        name: "action",
+        type: "enum",
+        help: "What would be done.",
+        values: ["PULL", "PROMOTE", "COPY"],
+        prefix: "SIGNATURE_ACTION_",
+      },
+    ],
+    response: [
+      {
+        name: "held",
+        type: "bool",
+        help: "Whether an enforcing policy keeps it back.",
+      },
+      {
+        name: "waiting",
+        type: "bool",
+        help: "Whether that is only until something is verified.",
+      },
+      {
+        name: "message",
+        type: "string",
+        help: "What the rejection would say; empty when it passes.",
+      },
+      {
+        name: "policies",
+        type: "message",
+        repeated: true,
+        help: "What each policy says, the outermost group's first.",
+      },
+    ],
+    items: "signatureDecisions",
+  },
 ];

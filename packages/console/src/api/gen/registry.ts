@@ -572,6 +572,202 @@ export interface SearchResult {
   labelValue: string;
   updateTime?: string;
 }
+export interface GetSignatureExemptionRequest {
+  uid?: string;
+}
+export interface SignatureExemption {
+  uid: string;
+  repo: string;
+  digest: string;
+  tag: string;
+  reason: string;
+  expireTime?: string;
+  creator: string;
+  createTime?: string;
+}
+export interface ListSignatureExemptionsRequest {
+  uidp?: UIDPFilterInput;
+  repo?: string;
+  digest?: string;
+  active?: boolean;
+  pageSize?: number;
+  pageToken?: string;
+  orderBy?: string;
+  skip?: number;
+}
+export interface ListSignatureExemptionsResponse {
+  signatureExemptions: SignatureExemption[];
+  nextPageToken: string;
+  totalCount?: string;
+  skipped: number;
+}
+export interface CreateSignatureExemptionRequest {
+  parent?: string;
+  signatureExemption?: SignatureExemptionInput;
+  validateOnly?: boolean;
+}
+export interface SignatureExemptionInput {
+  uid?: string;
+  repo?: string;
+  digest?: string;
+  tag?: string;
+  reason?: string;
+  expireTime?: string;
+  creator?: string;
+  createTime?: string;
+}
+export interface DeleteSignatureExemptionRequest {
+  uid?: string;
+  validateOnly?: boolean;
+}
+export interface GetSignaturePolicyRequest {
+  uid?: string;
+}
+export interface SignaturePolicy {
+  uid: string;
+  name: string;
+  description: string;
+  mode: GateMode;
+  on: SignatureAction[];
+  repoPattern: string;
+  tagPattern: string;
+  eachPlatform: boolean;
+  rules: SignatureRule[];
+  since?: string;
+  holdTags: boolean;
+  documentSigners: string[];
+  createTime?: string;
+  updateTime?: string;
+}
+export type SignatureAction =
+  "SIGNATURE_ACTION_UNSPECIFIED" | "SIGNATURE_ACTION_PULL" | "SIGNATURE_ACTION_PROMOTE" | "SIGNATURE_ACTION_COPY";
+export interface SignatureRule {
+  name: string;
+  signers: string[];
+  threshold: number;
+  predicateType: string;
+  annotations: Record<string, string>;
+  provenance?: SignatureProvenance;
+  conditions: SignatureCondition[];
+  maxAge?: string;
+  sameName: boolean;
+}
+export interface SignatureProvenance {
+  builderIds: string[];
+  sourceUris: string[];
+  sourceRefs: string[];
+  buildTypes: string[];
+}
+export interface SignatureCondition {
+  pointer: string;
+  values: string[];
+  atLeast?: number;
+  atMost?: number;
+  newerThan?: string;
+}
+export interface ListSignaturePoliciesRequest {
+  uidp?: UIDPFilterInput;
+  name?: string;
+  mode?: GateMode;
+  pageSize?: number;
+  pageToken?: string;
+  orderBy?: string;
+  skip?: number;
+}
+export interface ListSignaturePoliciesResponse {
+  signaturePolicies: SignaturePolicy[];
+  nextPageToken: string;
+  totalCount?: string;
+  skipped: number;
+}
+export interface CreateSignaturePolicyRequest {
+  parent?: string;
+  signaturePolicy?: SignaturePolicyInput;
+  validateOnly?: boolean;
+}
+export interface SignaturePolicyInput {
+  uid?: string;
+  name?: string;
+  description?: string;
+  mode?: GateMode;
+  on?: SignatureAction[];
+  repoPattern?: string;
+  tagPattern?: string;
+  eachPlatform?: boolean;
+  rules?: SignatureRuleInput[];
+  since?: string;
+  holdTags?: boolean;
+  documentSigners?: string[];
+  createTime?: string;
+  updateTime?: string;
+}
+export interface SignatureRuleInput {
+  name?: string;
+  signers?: string[];
+  threshold?: number;
+  predicateType?: string;
+  annotations?: Record<string, string>;
+  provenance?: SignatureProvenanceInput;
+  conditions?: SignatureConditionInput[];
+  maxAge?: string;
+  sameName?: boolean;
+}
+export interface SignatureProvenanceInput {
+  builderIds?: string[];
+  sourceUris?: string[];
+  sourceRefs?: string[];
+  buildTypes?: string[];
+}
+export interface SignatureConditionInput {
+  pointer?: string;
+  values?: string[];
+  atLeast?: number;
+  atMost?: number;
+  newerThan?: string;
+}
+export interface UpdateSignaturePolicyRequest {
+  signaturePolicy?: SignaturePolicyInput;
+  updateMask?: string;
+  validateOnly?: boolean;
+}
+export interface DeleteSignaturePolicyRequest {
+  uid?: string;
+  validateOnly?: boolean;
+}
+export interface PreviewSignaturePolicyRequest {
+  parent?: string;
+  signaturePolicy?: SignaturePolicyInput;
+  pageSize?: number;
+  pageToken?: string;
+}
+export interface PreviewSignaturePolicyResponse {
+  tags: PreviewedTag[];
+  nextPageToken: string;
+  lookedAt: number;
+  passed: SignatureOutcomeCount[];
+}
+export interface PreviewedTag {
+  repo: string;
+  repository: string;
+  tag: string;
+  digest: string;
+  outcome: SignatureOutcome;
+  reason: string;
+}
+export type SignatureOutcome =
+  | "SIGNATURE_OUTCOME_UNSPECIFIED"
+  | "SIGNATURE_OUTCOME_SIGNED"
+  | "SIGNATURE_OUTCOME_UNSIGNED"
+  | "SIGNATURE_OUTCOME_WAITING"
+  | "SIGNATURE_OUTCOME_UNKNOWN"
+  | "SIGNATURE_OUTCOME_EXEMPT"
+  | "SIGNATURE_OUTCOME_HELD_BEFORE"
+  | "SIGNATURE_OUTCOME_NOT_COVERED"
+  | "SIGNATURE_OUTCOME_DOCUMENT";
+export interface SignatureOutcomeCount {
+  outcome: SignatureOutcome;
+  count: number;
+}
 export interface ListImageSignaturesRequest {
   repoUid?: string;
   digest?: string;
@@ -644,6 +840,34 @@ export interface SignatureStateCount {
   state: SignatureState;
   code: SignatureCode;
   count: number;
+}
+export interface GetSignatureDecisionRequest {
+  repoUid?: string;
+  digest?: string;
+  tag?: string;
+  action?: SignatureAction;
+}
+export interface SignatureDecision {
+  held: boolean;
+  waiting: boolean;
+  message: string;
+  policies: SignaturePolicyDecision[];
+}
+export interface SignaturePolicyDecision {
+  policy: string;
+  name: string;
+  mode: GateMode;
+  outcome: SignatureOutcome;
+  reason: string;
+  rules: SignatureRuleDecision[];
+}
+export interface SignatureRuleDecision {
+  name: string;
+  outcome: SignatureOutcome;
+  found: number;
+  threshold: number;
+  reason: string;
+  subject: string;
 }
 export interface GetSignerRequest {
   uid?: string;
@@ -948,9 +1172,64 @@ export const getAttachments = method<GetAttachmentsRequest, GetAttachmentsRespon
   "",
 );
 export const search = method<SearchRequest, SearchResponse>("GET", "/registry/v2/search", "");
+export const getSignatureExemption = method<GetSignatureExemptionRequest, SignatureExemption>(
+  "GET",
+  "/registry/v2/signatureExemptions/{uid=**}",
+  "",
+);
+export const listSignatureExemptions = method<ListSignatureExemptionsRequest, ListSignatureExemptionsResponse>(
+  "GET",
+  "/registry/v2/signatureExemptions",
+  "",
+);
+export const createSignatureExemption = method<CreateSignatureExemptionRequest, SignatureExemption>(
+  "POST",
+  "/registry/v2/signatureExemptions/{parent=**}",
+  "signatureExemption",
+);
+export const deleteSignatureExemption = method<DeleteSignatureExemptionRequest, Record<string, never>>(
+  "DELETE",
+  "/registry/v2/signatureExemptions/{uid=**}",
+  "",
+);
+export const getSignaturePolicy = method<GetSignaturePolicyRequest, SignaturePolicy>(
+  "GET",
+  "/registry/v2/signaturePolicies/{uid=**}",
+  "",
+);
+export const listSignaturePolicies = method<ListSignaturePoliciesRequest, ListSignaturePoliciesResponse>(
+  "GET",
+  "/registry/v2/signaturePolicies",
+  "",
+);
+export const createSignaturePolicy = method<CreateSignaturePolicyRequest, SignaturePolicy>(
+  "POST",
+  "/registry/v2/signaturePolicies/{parent=**}",
+  "signaturePolicy",
+);
+export const updateSignaturePolicy = method<UpdateSignaturePolicyRequest, SignaturePolicy>(
+  "PATCH",
+  "/registry/v2/signaturePolicies/{signaturePolicy.uid=**}",
+  "signaturePolicy",
+);
+export const deleteSignaturePolicy = method<DeleteSignaturePolicyRequest, Record<string, never>>(
+  "DELETE",
+  "/registry/v2/signaturePolicies/{uid=**}",
+  "",
+);
+export const previewSignaturePolicy = method<PreviewSignaturePolicyRequest, PreviewSignaturePolicyResponse>(
+  "POST",
+  "/registry/v2/signaturePolicies/{parent=**}:preview",
+  "*",
+);
 export const listImageSignatures = method<ListImageSignaturesRequest, ListImageSignaturesResponse>(
   "GET",
   "/registry/v2/repos/{repoUid=**}/digests/{digest}/signatures",
+  "",
+);
+export const getSignatureDecision = method<GetSignatureDecisionRequest, SignatureDecision>(
+  "GET",
+  "/registry/v2/repos/{repoUid=**}/digests/{digest}/signatureDecision",
   "",
 );
 export const getSigner = method<GetSignerRequest, Signer>("GET", "/registry/v2/signers/{uid=**}", "");

@@ -14,6 +14,7 @@ import { manifestFromSource } from "../pulls/upstream.ts";
 import { answerPull } from "../pulls/cache.ts";
 import { judgeDeprecation } from "../pulls/deprecation.ts";
 import { type Answerable, judgePull } from "../pulls/gate.ts";
+import { judgeSignatures } from "../pulls/signatures.ts";
 import { requireReach } from "../pulls/reach.ts";
 import { sendEmpty } from "../send.ts";
 import { wholeBodyOf } from "../body.ts";
@@ -62,7 +63,8 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     throw reference.includes(":") && !isDigest(reference) ? digestInvalid() : notPulled(reference);
   const deprecated = await judgeDeprecation(exchange, repo, pulled);
   const judged = await judgePull(exchange, { repo, reference }, pulled);
-  const warnings = [deprecated?.warning ?? "", judged?.warning ?? ""].filter((warning) => warning !== "");
+  const signed = await judgeSignatures(exchange, { repo, reference }, pulled);
+  const warnings = [deprecated, judged, signed].map((each) => each?.warning ?? "").filter((text) => text !== "");
   const headers = {
     "docker-content-digest": pulled.digest,
     etag: `"${pulled.digest}"`,
@@ -79,10 +81,12 @@ async function sendManifest(exchange: Exchange, reference: string): Promise<void
     type: "manifest",
   } as const;
   // An answer of the source registry is not cached, since the source may change at any time; nor is one that depends on
-  // findings or scans, which change without the tables that the cache watches, or one that will be rejected in time.
+  // findings, scans or signatures, which change without the tables that the cache watches, or one that will be rejected
+  // in time.
   const isCacheable =
     local !== undefined &&
     judged === undefined &&
+    signed === undefined &&
     deprecated?.endsMs === undefined &&
     onlyDigest(exchange) === undefined;
   answerPull(exchange, { pull, headers, body: pulled.content, isCacheable });

@@ -18,11 +18,12 @@ import type { Pulled } from "./pulled-manifest.ts";
 
 /**
  * A manifest that is to be answered. `policy`, `deprecation`: the texts of those of the repo; undefined when they were
- * not read.
+ * not read, as for `signing`.
  */
-export interface Answerable extends Omit<Pulled, "policy" | "deprecation"> {
+export interface Answerable extends Omit<Pulled, "policy" | "deprecation" | "signing"> {
   policy?: string | null | undefined;
   deprecation?: string | null | undefined;
+  signing?: number | null | undefined;
 }
 
 const selectPolicy = statement<{ policy: string | null }>("select tag_policy as policy from repos where uid = ?");

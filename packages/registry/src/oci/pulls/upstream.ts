@@ -12,7 +12,7 @@ export async function manifestFromSource(
   { deps, data }: Exchange,
   repo: string,
   reference: string,
-): Promise<Omit<Pulled, "policy" | "deprecation"> | undefined> {
+): Promise<Omit<Pulled, "policy" | "deprecation" | "signing"> | undefined> {
   if (!isDigest(reference) && (!isTag(reference) || isReservedTag(reference))) return undefined;
   data.turn?.end();
   const found = await deps.upstream?.manifest(repo, reference);

@@ -7,11 +7,13 @@ import type { Pulled } from "../pulls/pulled-manifest.ts";
 const SECOND_MS = 1_000;
 
 /**
- * Selects the policy and the deprecation of the repo of the manifest `m`. By a range SQLite looks into the indexes of
- * repos that have one, which are few; by equality it would read the row of each repo.
+ * Selects the policy and the deprecation of the repo of the manifest `m`, and whether there are policies of signatures.
+ * By a range SQLite looks into the indexes of repos that have one, which are few; by equality it would read the row of
+ * each repo.
  */
 export const POLICY = `(select r.tag_policy from repos as r where r.uid between m.repo and m.repo and r.tag_policy is not null) as policy,
-  (select r.deprecation from repos as r where r.uid between m.repo and m.repo and r.deprecation is not null) as deprecation`;
+  (select r.deprecation from repos as r where r.uid between m.repo and m.repo and r.deprecation is not null) as deprecation,
+  (select c.value from signature_policy_changes as c where c.parent = '') as signing`;
 
 // The primary key leads to the last record before the time, however long the tag's history is.
 const selectAsOf = statement<Pulled | { digest: string; media_type: null; content: null }>(

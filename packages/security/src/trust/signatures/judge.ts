@@ -45,7 +45,7 @@ const ORDER: readonly SignatureState[] = [
 ];
 
 /** What is wrong with all of a manifest as of a time; undefined when its signatures are known. */
-export function manifestWorth({ reading }: AttachedManifest, atMs: number): Worth | undefined {
+export function manifestWorth({ reading }: Pick<AttachedManifest, "reading">, atMs: number): Worth | undefined {
   const firstMs = reading?.first_time ?? Infinity;
   if (firstMs <= atMs && reading?.state !== READING_STATE.failed) return undefined;
   if (reading?.state !== READING_STATE.failed) return NOT_READ;
@@ -60,7 +60,7 @@ export function entryWorth(
   atMs: number,
 ): Worth & { by: SignerWorth[] } {
   const wrong = faultOf(entry);
-  const judged = JSON.parse(reading?.signers ?? "{}") as Record<string, [version: string, sinceMs: number]>;
+  const judged = judgedBy(reading);
   const there = signers.filter(({ createMs }) => createMs <= atMs);
   const by = there.map((signer): SignerWorth => {
     const about = { signer: signer.uid, name: signer.name, fingerprint: "" };
@@ -79,8 +79,22 @@ export function entryWorth(
   };
 }
 
+type Fault = Pick<Row<"signature_entries">, "code" | "reason">;
+
+/** What a verdict on a signature is worth that was made by what its signer says now. */
+export function verdictWorth(entry: Fault, row: Row<"signature_verdicts">): Worth {
+  return faultOf(entry) ?? worthOf(row);
+}
+
+/** Against which version of each signer the manifest was verified, and since when. */
+export function judgedBy(
+  reading: Pick<Row<"signature_readings">, "signers"> | undefined,
+): Readonly<Record<string, [version: string, sinceMs: number]>> {
+  return JSON.parse(reading?.signers ?? "{}") as Record<string, [version: string, sinceMs: number]>;
+}
+
 /** What is wrong with a signature whoever made it. */
-function faultOf({ code, reason }: Row<"signature_entries">): Worth | undefined {
+function faultOf({ code, reason }: Fault): Worth | undefined {
   if (code === SignatureCode.UNSPECIFIED) return undefined;
   // Not verified is not the same as wrong.
   const state = code === SignatureCode.UNKNOWN_FORMAT ? SignatureState.UNTRUSTED : SignatureState.INVALID;

@@ -18,22 +18,20 @@ type SignatureInit = Exclude<MessageInitShape<typeof SignatureSchema>, { $typeNa
 type CountInit = Exclude<MessageInitShape<typeof SignatureStateCountSchema>, { $typeName: string }>;
 
 /** What signatures of images are worth: docs/signatures.md. Nothing is verified here. */
-export function signaturesService(): Service<typeof SignaturesService> {
-  return {
-    async listImageSignatures(call, { repoUid, digest, asOf }) {
-      if ((await repos.find(call.tx, repoUid)) === undefined) throw notFound(RepoSchema.typeName, repoUid);
-      const atMs = asOf === undefined ? call.nowMs : milliseconds(asOf);
-      const found = await signaturesOf(call.tx, { repo: repoUid, digest, atMs });
-      const signatures = found.manifests.flatMap((manifest) => signaturesIn(manifest, found, atMs));
-      return {
-        signatures,
-        counts: countsOf(signatures),
-        leftOut: found.leftOut,
-        pending: found.pending,
-      };
-    },
-  };
-}
+export const SIGNATURES: Pick<Service<typeof SignaturesService>, "listImageSignatures"> = {
+  async listImageSignatures(call, { repoUid, digest, asOf }) {
+    if ((await repos.find(call.tx, repoUid)) === undefined) throw notFound(RepoSchema.typeName, repoUid);
+    const atMs = asOf === undefined ? call.nowMs : milliseconds(asOf);
+    const found = await signaturesOf(call.tx, { repo: repoUid, digest, atMs });
+    const signatures = found.manifests.flatMap((manifest) => signaturesIn(manifest, found, atMs));
+    return {
+      signatures,
+      counts: countsOf(signatures),
+      leftOut: found.leftOut,
+      pending: found.pending,
+    };
+  },
+};
 
 function signaturesIn(manifest: AttachedManifest, { signers }: AttachedSignatures, atMs: number): SignatureInit[] {
   const { source, entries } = manifest;

@@ -7,6 +7,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { failedPrecondition } from "@moorage/kernel/errors";
 import { groups } from "@moorage/platform/iam";
+import { requireUnused } from "../policies/in-use.ts";
 import { checkSigner } from "./check.ts";
 import { noteSignerChange } from "./note-change.ts";
 import { signerColumns, signers } from "./resource.ts";
@@ -52,7 +53,9 @@ export function signersService({ pageTokenKey, ...context }: ServiceContext): Se
       return changed;
     },
     async deleteSigner(call, { uid }) {
-      await signers.remove(call, await signers.get(call.tx, uid));
+      const row = await signers.get(call.tx, uid);
+      await requireUnused(call.tx, uid);
+      await signers.remove(call, row);
       // What it said ends with it; what it said before is still answered as of then.
       await noteSignerChange(call, uid);
       return {};

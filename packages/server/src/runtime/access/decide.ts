@@ -17,6 +17,7 @@ export interface Decision {
   error?: MoorageError;
   /** See Attempt. */
   unknown?: string;
+  unsigned?: string;
 }
 
 /**
@@ -59,8 +60,8 @@ export async function decideMethod(
 
 /** What the registry would decide. */
 export async function decideAction(subject: Call, deps: AttemptDeps, { attempted }: ActionQuestion): Promise<Decision> {
-  const { parts, error, unknown } = await attemptAction(subject, deps, attempted);
-  return { reached: parts.map((part) => KINDS[part]), ...(error && { error }), ...(unknown && { unknown }) };
+  const { parts, ...said } = await attemptAction(subject, deps, attempted);
+  return { reached: parts.map((part) => KINDS[part]), ...said };
 }
 
 const KINDS: Record<Attempt["parts"][number], Kind> = {
@@ -70,6 +71,7 @@ const KINDS: Record<Attempt["parts"][number], Kind> = {
   POLICY: Kind.TAG_POLICY,
   TERMS: Kind.TERMS,
   GATE: Kind.GATE,
+  SIGNATURE: Kind.SIGNATURE,
 };
 
 function singleOf({ desc }: KnownMethod) {

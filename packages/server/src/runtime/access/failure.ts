@@ -30,6 +30,8 @@ export function failureOf(question: Question, { reached, error }: Decision, abou
       });
     case Kind.GATE:
       return because(AccessReason.GATE_REJECTS, { message: gateRemedy(error) });
+    case Kind.SIGNATURE:
+      return because(AccessReason.SIGNATURE, { message: signatureRemedy(error) });
     case Kind.TAG_POLICY:
       return error?.code === Code.FailedPrecondition
         ? because(AccessReason.TAG_POLICY, { message: "use another tag, or change the repo's tag policy" })
@@ -66,6 +68,13 @@ function gateRemedy(error: Decision["error"]): string {
   if (metadata["findings"] === "0")
     return "attach an SBOM to the image as somebody who may write advisories, push an image that can be read, or have the gate of the repo's policy let pass what is not known (onUnknown)";
   return "push an image in which these vulnerabilities are fixed, say by an advisory or a VEX document that they do not affect it, or change the gate of the repo's policy";
+}
+
+/** What helps against policies of signatures. */
+function signatureRemedy(error: Decision["error"]): string {
+  if (error?.details.retryAfterMs !== undefined)
+    return "wait some seconds, until the signatures are verified, and ask again";
+  return "have the image signed as the policy asks, exempt it from the policy for some time, or change the policy; who signs it needs unsigned.read";
 }
 
 function hides(question: Question, error: Decision["error"]): boolean {

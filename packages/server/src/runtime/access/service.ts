@@ -4,6 +4,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { basicNeeds, furtherNeeds, isFreeToPull } from "@moorage/registry/oci";
 import { createPullGate } from "@moorage/security/security";
+import { createSignatureGate } from "@moorage/security/trust";
 import { openCall } from "../open-call.ts";
 import { requireMayAsk } from "./may-ask.ts";
 import { givenSteps, type Wanted } from "./bindings.ts";
@@ -20,7 +21,8 @@ export function accessService(
   methods: () => ReadonlyMap<string, KnownMethod>,
 ): Service<typeof AccessService> {
   const { terms = [], publicOrganization = "", freeTierTags = [], baseUrl = "", installation } = context;
-  const deps = { terms, settings: { publicOrganization, freeTierTags }, judge: createPullGate() };
+  const settings = { publicOrganization, freeTierTags };
+  const deps = { terms, settings, judge: createPullGate(), judgeSigned: createSignatureGate() };
   return {
     async explainAccess(asking, request) {
       validate(ExplainAccessRequestSchema, request);

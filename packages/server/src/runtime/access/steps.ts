@@ -11,12 +11,13 @@ const PASSED: Partial<Record<Kind, string>> = {
   [Kind.TAG_POLICY]: "the repo's policy leaves it free",
   [Kind.TERMS]: "the documents that are required are accepted",
   [Kind.GATE]: "the repo's vulnerability gate lets the image pass",
+  [Kind.SIGNATURE]: "the policies of signatures let the image pass",
 };
 
 /** The steps of the decision beside what the identity holds. */
 export function decidedSteps(
   question: Question,
-  { reached, error, unknown }: Decision,
+  { reached, error, unknown, unsigned }: Decision,
   { isFree, isAnonymous }: { isFree: boolean | undefined; isAnonymous: boolean },
 ): Step[] {
   const steps: Step[] = [];
@@ -44,7 +45,11 @@ export function decidedSteps(
     if (sentence === undefined) continue;
     const failed = error !== undefined && at === reached.length - 1;
     const passed =
-      kind === Kind.GATE && unknown !== undefined ? `${sentence}, which it does not know. ${unknown}` : sentence;
+      kind === Kind.GATE && unknown !== undefined
+        ? `${sentence}, which it does not know. ${unknown}`
+        : kind === Kind.SIGNATURE && unsigned !== undefined
+          ? `unsigned.read lets the caller pull what policies of signatures keep back. ${unsigned}`
+          : sentence;
     add(kind, failed ? Outcome.FAILED : Outcome.PASSED, failed ? sentenceOf(error) : passed);
   }
   return steps;

@@ -30,6 +30,7 @@ const ABOUT: Readonly<Record<AccessStepKind, string>> = {
   KIND_TERMS: "Terms",
   KIND_TAG_POLICY: "Policy of tags",
   KIND_GATE: "Vulnerability gate",
+  KIND_SIGNATURE: "Which signatures the image needs",
 };
 const OUTCOMES: Readonly<Record<string, Shown["outcome"]>> = {
   OUTCOME_PASSED: "Passed",

@@ -10,6 +10,10 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_moorage_common_names } from "../../common/names_pb.ts";
 import { file_moorage_common_options } from "../../common/options_pb.ts";
+import type { GateMode } from "./repos_pb.ts";
+import { file_moorage_registry_v2_repos } from "./repos_pb.ts";
+import type { SignatureAction, SignatureOutcome } from "./signature_policies_pb.ts";
+import { file_moorage_registry_v2_signature_policies } from "./signature_policies_pb.ts";
 import type { SignatureTime } from "./signers_pb.ts";
 import { file_moorage_registry_v2_signers } from "./signers_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -18,7 +22,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file moorage/registry/v2/signatures.proto.
  */
 export const file_moorage_registry_v2_signatures: GenFile = /*@__PURE__*/
-  fileDesc("CiRtb29yYWdlL3JlZ2lzdHJ5L3YyL3NpZ25hdHVyZXMucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIisQQKCVNpZ25hdHVyZRIQCghtYW5pZmVzdBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSNAoGZm9ybWF0GAMgASgOMiQubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVGb3JtYXQSFgoOcHJlZGljYXRlX3R5cGUYBCABKAkSLwoLYXR0YWNoX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RldGFjaF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthdHRhY2hlZF9ieRgHIAEoCRIQCghpZGVudGl0eRgIIAEoCRIvCgtzaWduZWRfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoLdGltZV9zb3VyY2UYCiABKA4yIi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZVRpbWUSNwoIdmVyZGljdHMYCyADKAsyJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZVZlcmRpY3QSMwoFc3RhdGUY6AcgASgOMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVTdGF0ZRIxCgRjb2RlGOkHIAEoDjIiLm1vb3JhZ2UucmVnaXN0cnkudjIuU2lnbmF0dXJlQ29kZRIPCgZyZWFzb24Y6gcgASgJEg8KBm51bWJlchjrByABKAUipAIKEFNpZ25hdHVyZVZlcmRpY3QSDgoGc2lnbmVyGAEgASgJEjIKBXN0YXRlGAIgASgOMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVTdGF0ZRIOCgZyZWFzb24YAyABKAkSLQoJZnJvbV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1bnRpbF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgRjb2RlGOgHIAEoDjIiLm1vb3JhZ2UucmVnaXN0cnkudjIuU2lnbmF0dXJlQ29kZRIUCgtzaWduZXJfbmFtZRjpByABKAkSFAoLZmluZ2VycHJpbnQY6gcgASgJIooBChNTaWduYXR1cmVTdGF0ZUNvdW50EjIKBXN0YXRlGAEgASgOMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVTdGF0ZRIwCgRjb2RlGAIgASgOMiIubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVDb2RlEg0KBWNvdW50GAMgASgFItYBChpMaXN0SW1hZ2VTaWduYXR1cmVzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EikKBWFzX29mGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKuAQobTGlzdEltYWdlU2lnbmF0dXJlc1Jlc3BvbnNlEjIKCnNpZ25hdHVyZXMYASADKAsyHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZRI4CgZjb3VudHMYAiADKAsyKC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZVN0YXRlQ291bnQSEAoIbGVmdF9vdXQYAyABKAUSDwoHcGVuZGluZxgEIAEoCCqxAgoOU2lnbmF0dXJlU3RhdGUSHwobU0lHTkFUVVJFX1NUQVRFX1VOU1BFQ0lGSUVEEAASKAoXU0lHTkFUVVJFX1NUQVRFX1RSVVNURUQQARoLkr0YB1RSVVNURUQSLAoZU0lHTkFUVVJFX1NUQVRFX1VOVFJVU1RFRBACGg2SvRgJVU5UUlVTVEVEEigKF1NJR05BVFVSRV9TVEFURV9JTlZBTElEEAMaC5K9GAdJTlZBTElEEigKF1NJR05BVFVSRV9TVEFURV9FWFBJUkVEEAQaC5K9GAdFWFBJUkVEEigKF1NJR05BVFVSRV9TVEFURV9SRVZPS0VEEAUaC5K9GAdSRVZPS0VEEigKF1NJR05BVFVSRV9TVEFURV9XQUlUSU5HEAYaC5K9GAdXQUlUSU5HKucBCg9TaWduYXR1cmVGb3JtYXQSIAocU0lHTkFUVVJFX0ZPUk1BVF9VTlNQRUNJRklFRBAAEjcKH1NJR05BVFVSRV9GT1JNQVRfU0lNUExFX1NJR05JTkcQARoSkr0YDlNJTVBMRV9TSUdOSU5HEicKF1NJR05BVFVSRV9GT1JNQVRfQlVORExFEAIaCpK9GAZCVU5ETEUSIwoVU0lHTkFUVVJFX0ZPUk1BVF9EU1NFEAMaCJK9GAREU1NFEisKGVNJR05BVFVSRV9GT1JNQVRfTk9UQVRJT04QBBoMkr0YCE5PVEFUSU9OKvUECg1TaWduYXR1cmVDb2RlEh4KGlNJR05BVFVSRV9DT0RFX1VOU1BFQ0lGSUVEEAASKQoXU0lHTkFUVVJFX0NPREVfTk9UX1JFQUQQARoMkr0YCE5PVF9SRUFEEi0KGVNJR05BVFVSRV9DT0RFX1VOUkVBREFCTEUQAhoOkr0YClVOUkVBREFCTEUSNQodU0lHTkFUVVJFX0NPREVfVU5LTk9XTl9GT1JNQVQQAxoSkr0YDlVOS05PV05fRk9STUFUEisKGFNJR05BVFVSRV9DT0RFX05PX1NJR05FUhAEGg2SvRgJTk9fU0lHTkVSEjEKG1NJR05BVFVSRV9DT0RFX09USEVSX1NJR05FUhAFGhCSvRgMT1RIRVJfU0lHTkVSEi8KGlNJR05BVFVSRV9DT0RFX09USEVSX0lNQUdFEAYaD5K9GAtPVEhFUl9JTUFHRRIzChxTSUdOQVRVUkVfQ09ERV9PVEhFUl9QQVlMT0FEEAcaEZK9GA1PVEhFUl9QQVlMT0FEEicKFlNJR05BVFVSRV9DT0RFX0VYUElSRUQQCBoLkr0YB0VYUElSRUQSJwoWU0lHTkFUVVJFX0NPREVfUkVWT0tFRBAJGguSvRgHUkVWT0tFRBItChlTSUdOQVRVUkVfQ09ERV9OT1RfTE9HR0VEEAoaDpK9GApOT1RfTE9HR0VEEjMKHFNJR05BVFVSRV9DT0RFX05PX1RSVVNUX1JPT1QQCxoRkr0YDU5PX1RSVVNUX1JPT1QSNwoeU0lHTkFUVVJFX0NPREVfQkFEX0NFUlRJRklDQVRFEAwaE5K9GA9CQURfQ0VSVElGSUNBVEUyiQIKEVNpZ25hdHVyZXNTZXJ2aWNlEvMBChNMaXN0SW1hZ2VTaWduYXR1cmVzEi8ubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0SW1hZ2VTaWduYXR1cmVzUmVxdWVzdBowLm1vb3JhZ2UucmVnaXN0cnkudjIuTGlzdEltYWdlU2lnbmF0dXJlc1Jlc3BvbnNlInmiuxgtGgTFDMFGIghyZXBvX3VpZCoYbW9vcmFnZS5yZWdpc3RyeS52Mi5SZXBvMMUMqLsYAYLT5JMCPhI8L3JlZ2lzdHJ5L3YyL3JlcG9zL3tyZXBvX3VpZD0qKn0vZGlnZXN0cy97ZGlnZXN0fS9zaWduYXR1cmVzYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_registry_v2_signers]);
+  fileDesc("CiRtb29yYWdlL3JlZ2lzdHJ5L3YyL3NpZ25hdHVyZXMucHJvdG8SE21vb3JhZ2UucmVnaXN0cnkudjIisQQKCVNpZ25hdHVyZRIQCghtYW5pZmVzdBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSNAoGZm9ybWF0GAMgASgOMiQubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVGb3JtYXQSFgoOcHJlZGljYXRlX3R5cGUYBCABKAkSLwoLYXR0YWNoX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RldGFjaF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthdHRhY2hlZF9ieRgHIAEoCRIQCghpZGVudGl0eRgIIAEoCRIvCgtzaWduZWRfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoLdGltZV9zb3VyY2UYCiABKA4yIi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZVRpbWUSNwoIdmVyZGljdHMYCyADKAsyJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZVZlcmRpY3QSMwoFc3RhdGUY6AcgASgOMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVTdGF0ZRIxCgRjb2RlGOkHIAEoDjIiLm1vb3JhZ2UucmVnaXN0cnkudjIuU2lnbmF0dXJlQ29kZRIPCgZyZWFzb24Y6gcgASgJEg8KBm51bWJlchjrByABKAUipAIKEFNpZ25hdHVyZVZlcmRpY3QSDgoGc2lnbmVyGAEgASgJEjIKBXN0YXRlGAIgASgOMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVTdGF0ZRIOCgZyZWFzb24YAyABKAkSLQoJZnJvbV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1bnRpbF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgRjb2RlGOgHIAEoDjIiLm1vb3JhZ2UucmVnaXN0cnkudjIuU2lnbmF0dXJlQ29kZRIUCgtzaWduZXJfbmFtZRjpByABKAkSFAoLZmluZ2VycHJpbnQY6gcgASgJIooBChNTaWduYXR1cmVTdGF0ZUNvdW50EjIKBXN0YXRlGAEgASgOMiMubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVTdGF0ZRIwCgRjb2RlGAIgASgOMiIubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVDb2RlEg0KBWNvdW50GAMgASgFItYBChpMaXN0SW1hZ2VTaWduYXR1cmVzUmVxdWVzdBIVCghyZXBvX3VpZBgBIAEoCUID4EECEnYKBmRpZ2VzdBgCIAEoCUJm4EEC8rsYXwooc2hhMjU2OlthLWYwLTldezY0fXxzaGE1MTI6W2EtZjAtOV17MTI4fRozbXVzdCBiZSBhIGRpZ2VzdCwgYXMgc2hhMjU2Ojw2NCBoZXhhZGVjaW1hbCBkaWdpdHM+EikKBWFzX29mGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKuAQobTGlzdEltYWdlU2lnbmF0dXJlc1Jlc3BvbnNlEjIKCnNpZ25hdHVyZXMYASADKAsyHi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZRI4CgZjb3VudHMYAiADKAsyKC5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZVN0YXRlQ291bnQSEAoIbGVmdF9vdXQYAyABKAUSDwoHcGVuZGluZxgEIAEoCCL4AQobR2V0U2lnbmF0dXJlRGVjaXNpb25SZXF1ZXN0EhUKCHJlcG9fdWlkGAEgASgJQgPgQQISdgoGZGlnZXN0GAIgASgJQmbgQQLyuxhfCihzaGEyNTY6W2EtZjAtOV17NjR9fHNoYTUxMjpbYS1mMC05XXsxMjh9GjNtdXN0IGJlIGEgZGlnZXN0LCBhcyBzaGEyNTY6PDY0IGhleGFkZWNpbWFsIGRpZ2l0cz4SFAoDdGFnGAMgASgJQgfyuxgDEIABEjQKBmFjdGlvbhgEIAEoDjIkLm1vb3JhZ2UucmVnaXN0cnkudjIuU2lnbmF0dXJlQWN0aW9uIoMBChFTaWduYXR1cmVEZWNpc2lvbhIMCgRoZWxkGAEgASgIEg8KB3dhaXRpbmcYAiABKAgSDwoHbWVzc2FnZRgDIAEoCRI+Cghwb2xpY2llcxgEIAMoCzIsLm1vb3JhZ2UucmVnaXN0cnkudjIuU2lnbmF0dXJlUG9saWN5RGVjaXNpb24i5wEKF1NpZ25hdHVyZVBvbGljeURlY2lzaW9uEg4KBnBvbGljeRgBIAEoCRIMCgRuYW1lGAIgASgJEisKBG1vZGUYAyABKA4yHS5tb29yYWdlLnJlZ2lzdHJ5LnYyLkdhdGVNb2RlEjYKB291dGNvbWUYBCABKA4yJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZU91dGNvbWUSDgoGcmVhc29uGAUgASgJEjkKBXJ1bGVzGAYgAygLMioubW9vcmFnZS5yZWdpc3RyeS52Mi5TaWduYXR1cmVSdWxlRGVjaXNpb24ioAEKFVNpZ25hdHVyZVJ1bGVEZWNpc2lvbhIMCgRuYW1lGAEgASgJEjYKB291dGNvbWUYAiABKA4yJS5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZU91dGNvbWUSDQoFZm91bmQYAyABKAUSEQoJdGhyZXNob2xkGAQgASgFEg4KBnJlYXNvbhgFIAEoCRIPCgdzdWJqZWN0GAYgASgJKrECCg5TaWduYXR1cmVTdGF0ZRIfChtTSUdOQVRVUkVfU1RBVEVfVU5TUEVDSUZJRUQQABIoChdTSUdOQVRVUkVfU1RBVEVfVFJVU1RFRBABGguSvRgHVFJVU1RFRBIsChlTSUdOQVRVUkVfU1RBVEVfVU5UUlVTVEVEEAIaDZK9GAlVTlRSVVNURUQSKAoXU0lHTkFUVVJFX1NUQVRFX0lOVkFMSUQQAxoLkr0YB0lOVkFMSUQSKAoXU0lHTkFUVVJFX1NUQVRFX0VYUElSRUQQBBoLkr0YB0VYUElSRUQSKAoXU0lHTkFUVVJFX1NUQVRFX1JFVk9LRUQQBRoLkr0YB1JFVk9LRUQSKAoXU0lHTkFUVVJFX1NUQVRFX1dBSVRJTkcQBhoLkr0YB1dBSVRJTkcq5wEKD1NpZ25hdHVyZUZvcm1hdBIgChxTSUdOQVRVUkVfRk9STUFUX1VOU1BFQ0lGSUVEEAASNwofU0lHTkFUVVJFX0ZPUk1BVF9TSU1QTEVfU0lHTklORxABGhKSvRgOU0lNUExFX1NJR05JTkcSJwoXU0lHTkFUVVJFX0ZPUk1BVF9CVU5ETEUQAhoKkr0YBkJVTkRMRRIjChVTSUdOQVRVUkVfRk9STUFUX0RTU0UQAxoIkr0YBERTU0USKwoZU0lHTkFUVVJFX0ZPUk1BVF9OT1RBVElPThAEGgySvRgITk9UQVRJT04q9QQKDVNpZ25hdHVyZUNvZGUSHgoaU0lHTkFUVVJFX0NPREVfVU5TUEVDSUZJRUQQABIpChdTSUdOQVRVUkVfQ09ERV9OT1RfUkVBRBABGgySvRgITk9UX1JFQUQSLQoZU0lHTkFUVVJFX0NPREVfVU5SRUFEQUJMRRACGg6SvRgKVU5SRUFEQUJMRRI1Ch1TSUdOQVRVUkVfQ09ERV9VTktOT1dOX0ZPUk1BVBADGhKSvRgOVU5LTk9XTl9GT1JNQVQSKwoYU0lHTkFUVVJFX0NPREVfTk9fU0lHTkVSEAQaDZK9GAlOT19TSUdORVISMQobU0lHTkFUVVJFX0NPREVfT1RIRVJfU0lHTkVSEAUaEJK9GAxPVEhFUl9TSUdORVISLwoaU0lHTkFUVVJFX0NPREVfT1RIRVJfSU1BR0UQBhoPkr0YC09USEVSX0lNQUdFEjMKHFNJR05BVFVSRV9DT0RFX09USEVSX1BBWUxPQUQQBxoRkr0YDU9USEVSX1BBWUxPQUQSJwoWU0lHTkFUVVJFX0NPREVfRVhQSVJFRBAIGguSvRgHRVhQSVJFRBInChZTSUdOQVRVUkVfQ09ERV9SRVZPS0VEEAkaC5K9GAdSRVZPS0VEEi0KGVNJR05BVFVSRV9DT0RFX05PVF9MT0dHRUQQChoOkr0YCk5PVF9MT0dHRUQSMwocU0lHTkFUVVJFX0NPREVfTk9fVFJVU1RfUk9PVBALGhGSvRgNTk9fVFJVU1RfUk9PVBI3Ch5TSUdOQVRVUkVfQ09ERV9CQURfQ0VSVElGSUNBVEUQDBoTkr0YD0JBRF9DRVJUSUZJQ0FURTL/AwoRU2lnbmF0dXJlc1NlcnZpY2US8wEKE0xpc3RJbWFnZVNpZ25hdHVyZXMSLy5tb29yYWdlLnJlZ2lzdHJ5LnYyLkxpc3RJbWFnZVNpZ25hdHVyZXNSZXF1ZXN0GjAubW9vcmFnZS5yZWdpc3RyeS52Mi5MaXN0SW1hZ2VTaWduYXR1cmVzUmVzcG9uc2UieaK7GC0aBMUMwUYiCHJlcG9fdWlkKhhtb29yYWdlLnJlZ2lzdHJ5LnYyLlJlcG8wxQyouxgBgtPkkwI+EjwvcmVnaXN0cnkvdjIvcmVwb3Mve3JlcG9fdWlkPSoqfS9kaWdlc3RzL3tkaWdlc3R9L3NpZ25hdHVyZXMS8wEKFEdldFNpZ25hdHVyZURlY2lzaW9uEjAubW9vcmFnZS5yZWdpc3RyeS52Mi5HZXRTaWduYXR1cmVEZWNpc2lvblJlcXVlc3QaJi5tb29yYWdlLnJlZ2lzdHJ5LnYyLlNpZ25hdHVyZURlY2lzaW9uIoABorsYLRoExQzBRiIIcmVwb191aWQqGG1vb3JhZ2UucmVnaXN0cnkudjIuUmVwbzDFDKi7GAGC0+STAkUSQy9yZWdpc3RyeS92Mi9yZXBvcy97cmVwb191aWQ9Kip9L2RpZ2VzdHMve2RpZ2VzdH0vc2lnbmF0dXJlRGVjaXNpb25iBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_moorage_common_names, file_moorage_common_options, file_moorage_registry_v2_repos, file_moorage_registry_v2_signature_policies, file_moorage_registry_v2_signers]);
 
 /**
  * Signature is a signature, or a signed attestation, that is attached to an image.
@@ -322,6 +326,202 @@ export const ListImageSignaturesResponseSchema: GenMessage<ListImageSignaturesRe
   messageDesc(file_moorage_registry_v2_signatures, 4);
 
 /**
+ * GetSignatureDecisionRequest names an image, and what would be done with it.
+ *
+ * @generated from message moorage.registry.v2.GetSignatureDecisionRequest
+ */
+export type GetSignatureDecisionRequest = Message<"moorage.registry.v2.GetSignatureDecisionRequest"> & {
+  /**
+   * The repo.
+   *
+   * @generated from field: string repo_uid = 1;
+   */
+  repoUid: string;
+
+  /**
+   * The image or index.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * The tag that is to point to it, of a promotion or a copy.
+   *
+   * @generated from field: string tag = 3;
+   */
+  tag: string;
+
+  /**
+   * What would be done. Absent: it would be pulled.
+   *
+   * @generated from field: moorage.registry.v2.SignatureAction action = 4;
+   */
+  action: SignatureAction;
+};
+
+/**
+ * Describes the message moorage.registry.v2.GetSignatureDecisionRequest.
+ * Use `create(GetSignatureDecisionRequestSchema)` to create a new message.
+ */
+export const GetSignatureDecisionRequestSchema: GenMessage<GetSignatureDecisionRequest> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_signatures, 5);
+
+/**
+ * SignatureDecision is what the policies say of an image.
+ *
+ * @generated from message moorage.registry.v2.SignatureDecision
+ */
+export type SignatureDecision = Message<"moorage.registry.v2.SignatureDecision"> & {
+  /**
+   * Whether an enforcing policy keeps it back.
+   *
+   * @generated from field: bool held = 1;
+   */
+  held: boolean;
+
+  /**
+   * Whether that is only until something is verified.
+   *
+   * @generated from field: bool waiting = 2;
+   */
+  waiting: boolean;
+
+  /**
+   * What the rejection would say; empty when it passes.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * What each policy says, the outermost group's first.
+   *
+   * @generated from field: repeated moorage.registry.v2.SignaturePolicyDecision policies = 4;
+   */
+  policies: SignaturePolicyDecision[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.SignatureDecision.
+ * Use `create(SignatureDecisionSchema)` to create a new message.
+ */
+export const SignatureDecisionSchema: GenMessage<SignatureDecision> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_signatures, 6);
+
+/**
+ * SignaturePolicyDecision is what one policy says of an image.
+ *
+ * @generated from message moorage.registry.v2.SignaturePolicyDecision
+ */
+export type SignaturePolicyDecision = Message<"moorage.registry.v2.SignaturePolicyDecision"> & {
+  /**
+   * The policy.
+   *
+   * @generated from field: string policy = 1;
+   */
+  policy: string;
+
+  /**
+   * What it is called.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Whether it rejects.
+   *
+   * @generated from field: moorage.registry.v2.GateMode mode = 3;
+   */
+  mode: GateMode;
+
+  /**
+   * What it says.
+   *
+   * @generated from field: moorage.registry.v2.SignatureOutcome outcome = 4;
+   */
+  outcome: SignatureOutcome;
+
+  /**
+   * Why, in words; empty for what is signed.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+
+  /**
+   * Its rules, where it is about the image.
+   *
+   * @generated from field: repeated moorage.registry.v2.SignatureRuleDecision rules = 6;
+   */
+  rules: SignatureRuleDecision[];
+};
+
+/**
+ * Describes the message moorage.registry.v2.SignaturePolicyDecision.
+ * Use `create(SignaturePolicyDecisionSchema)` to create a new message.
+ */
+export const SignaturePolicyDecisionSchema: GenMessage<SignaturePolicyDecision> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_signatures, 7);
+
+/**
+ * SignatureRuleDecision is what one rule of a policy says of an image.
+ *
+ * @generated from message moorage.registry.v2.SignatureRuleDecision
+ */
+export type SignatureRuleDecision = Message<"moorage.registry.v2.SignatureRuleDecision"> & {
+  /**
+   * The rule.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * SIGNED, UNSIGNED, WAITING or UNKNOWN.
+   *
+   * @generated from field: moorage.registry.v2.SignatureOutcome outcome = 2;
+   */
+  outcome: SignatureOutcome;
+
+  /**
+   * How many different keys or identities have signed what the rule asks for.
+   *
+   * @generated from field: int32 found = 3;
+   */
+  found: number;
+
+  /**
+   * How many it asks for.
+   *
+   * @generated from field: int32 threshold = 4;
+   */
+  threshold: number;
+
+  /**
+   * Why it is not signed, in words.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+
+  /**
+   * The manifest whose signatures count: the image, or the index that vouches for it.
+   *
+   * @generated from field: string subject = 6;
+   */
+  subject: string;
+};
+
+/**
+ * Describes the message moorage.registry.v2.SignatureRuleDecision.
+ * Use `create(SignatureRuleDecisionSchema)` to create a new message.
+ */
+export const SignatureRuleDecisionSchema: GenMessage<SignatureRuleDecision> = /*@__PURE__*/
+  messageDesc(file_moorage_registry_v2_signatures, 8);
+
+/**
  * SignatureState is what a signature is worth.
  *
  * @generated from enum moorage.registry.v2.SignatureState
@@ -574,6 +774,17 @@ export const SignaturesService: GenService<{
     methodKind: "unary";
     input: typeof ListImageSignaturesRequestSchema;
     output: typeof ListImageSignaturesResponseSchema;
+  },
+  /**
+   * GetSignatureDecision answers what each policy of the repo's groups says of an image or index now, rule by rule: by
+   * the same judgment that pulls, promotions and copies ask.
+   *
+   * @generated from rpc moorage.registry.v2.SignaturesService.GetSignatureDecision
+   */
+  getSignatureDecision: {
+    methodKind: "unary";
+    input: typeof GetSignatureDecisionRequestSchema;
+    output: typeof SignatureDecisionSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_moorage_registry_v2_signatures, 0);

@@ -1,0 +1,92 @@
+import { SignatureAction } from "@moorage/api/messages";
+import type { Call } from "@moorage/kernel/core/call";
+import { createLru } from "@moorage/kernel/lib/lru";
+import type { ManifestContent } from "../judging/documents.ts";
+import { readEvidence } from "../judging/evidence.ts";
+import { policiesOf } from "../judging/in-force.ts";
+import { holdingPolicies, judge } from "../judging/judge.ts";
+import type { Evidence, HoldingPolicy } from "../judging/types.ts";
+import { stateOf } from "./state.ts";
+
+/** What policies make of a pull. */
+export interface SignatureVerdict {
+  /** The policies that keep the image back, and those that would if they were enforced. */
+  holding: readonly HoldingPolicy[];
+  /** The manifests whose signatures wait to be looked at or verified. */
+  waiting: readonly string[];
+}
+
+/** An image whose manifest is to be answered. */
+interface PulledImage extends ManifestContent {
+  repo: string;
+  digest: string;
+}
+
+/**
+ * Judges pulls. Undefined where no policy of the repo's groups is for pulls. Costs one statement, unless something has
+ * changed that the image is judged by.
+ */
+export type JudgeSignedPull = (
+  call: Pick<Call, "tx" | "nowMs">,
+  image: PulledImage,
+) => Promise<SignatureVerdict | undefined>;
+
+interface Known {
+  verdict: SignatureVerdict | undefined;
+  state: string;
+  readMs: number;
+  untilMs: number;
+}
+
+const MAX_KNOWN = 10_000;
+/** The most manifests that a verdict names as waiting. */
+const MAX_WAITING = 50;
+// What a state does not see, such as a clock that is set back, counts after this time.
+const MAX_AGE_MS = 60_000;
+
+/** The gate of a process: what it has judged is kept in memory, and asked for again when it may have changed. */
+export function createSignatureGate(): JudgeSignedPull {
+  const memory = createLru<string, Known>(MAX_KNOWN);
+  return async ({ tx, nowMs }, image) => {
+    // Read first: what changes meanwhile is seen the next time.
+    const { hasPolicies, text } = await stateOf(tx, image);
+    if (!hasPolicies) return undefined;
+    const key = `${image.repo} ${image.digest}`;
+    const known = memory.get(key);
+    if (known !== undefined && known.state === text && isCurrent(known, nowMs)) return known.verdict;
+    const { verdict, untilMs } = await judgeNow({ tx, nowMs }, image);
+    if (text !== undefined) memory.set(key, { verdict, untilMs, state: text, readMs: nowMs });
+    return verdict;
+  };
+}
+
+function isCurrent({ readMs, untilMs }: Known, nowMs: number): boolean {
+  // Calls under way at one time are not answered in the order of their times, and a clock may be set back.
+  return Math.abs(nowMs - readMs) < MAX_AGE_MS && nowMs < untilMs;
+}
+
+async function judgeNow(
+  { tx, nowMs }: Pick<Call, "tx" | "nowMs">,
+  { repo, digest, mediaType, content }: PulledImage,
+): Promise<{ verdict: SignatureVerdict | undefined; untilMs: number }> {
+  const inForce = await policiesOf(tx, repo, nowMs);
+  const forPulls = inForce.policies.some(
+    ({ actions, problem }) => actions.has(SignatureAction.PULL) || problem !== undefined,
+  );
+  if (!forPulls) return { verdict: undefined, untilMs: Infinity };
+  const given = new Map([[digest, { mediaType, content }]]);
+  const evidence = (await readEvidence(tx, { repo, digests: [digest], given }, inForce, nowMs)).get(digest);
+  if (evidence === undefined) throw new Error(`nothing was read of ${digest}`);
+  const judgment = judge(inForce.policies, evidence, { action: SignatureAction.PULL, nowMs });
+  return {
+    verdict: { holding: holdingPolicies(judgment), waiting: waitingIn(evidence) },
+    untilMs: judgment.untilMs,
+  };
+}
+
+function waitingIn({ own, indexes, images }: Evidence): string[] {
+  return [own, ...indexes, ...images]
+    .filter(({ waits, waitsFor }) => waits || waitsFor.size > 0)
+    .map(({ digest }) => digest)
+    .slice(0, MAX_WAITING);
+}

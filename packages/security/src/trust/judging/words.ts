@@ -1,0 +1,31 @@
+import { type SignatureOutcome, SignatureOutcomeSchema } from "@moorage/api/messages";
+import type { HoldingPolicy } from "./types.ts";
+
+/** The most policies that an error or an event names. */
+export const MAX_POLICIES = 5;
+
+/** Says to people why the image is kept back, and what they can do. `held`: the policies that keep it back. */
+export function describeHeld(digest: string, held: readonly HoldingPolicy[]): string {
+  const named = held.slice(0, MAX_POLICIES).map((each) => describePolicy(digest, each));
+  const more = held.length > named.length ? [`${held.length - named.length} more policies keep it back`] : [];
+  return [...named, ...more].join(". ");
+}
+
+function describePolicy(digest: string, { name, group, reason, outcome, isDamaged }: HoldingPolicy): string {
+  const asked = `policy ${name}${group === "" ? "" : ` (${group})`}`;
+  if (isDamaged) return `${asked} lets nothing pass: ${reason}`;
+  const known = {
+    WAITING: `It is not known yet whether ${digest} is signed as ${asked} asks: ${reason}. Ask again in some seconds`,
+    UNKNOWN: `It is not known whether ${digest} is signed as ${asked} asks: ${reason}. Have it signed anew`,
+  };
+  const word = outcomeWord(outcome);
+  return word === "WAITING" || word === "UNKNOWN"
+    ? known[word]
+    : `${digest} is not signed as ${asked} asks: ${reason}. Have it signed, or exempt it from the policy`;
+}
+
+/** The outcome as events and settings have it, such as `UNSIGNED`. */
+export function outcomeWord(outcome: SignatureOutcome): string {
+  const name = SignatureOutcomeSchema.value[outcome]?.name ?? "";
+  return name.replace("SIGNATURE_OUTCOME_", "");
+}

@@ -1,0 +1,99 @@
+import {
+  GateMode,
+  SignatureAction,
+  type SignaturePolicy,
+  SignaturePolicySchema,
+  type SignatureRule,
+} from "@moorage/api/messages";
+import { validate } from "@moorage/kernel/aip/validate";
+import { type FieldViolation, invalidArgument } from "@moorage/kernel/errors";
+import { compilePattern, PatternError } from "@moorage/kernel/lib/patterns";
+import { ancestorsOf, parentOf } from "@moorage/kernel/lib/uid";
+import type { Database } from "@moorage/kernel/store";
+
+/** The most steps for each character that the patterns of a policy may take together. */
+const MAX_STEPS = 2_000;
+const MAX_THRESHOLD = 20;
+const NOT_SUPPORTED = "is not supported by this version of the server";
+
+/**
+ * Throws INVALID_ARGUMENT for a policy by which this server would not judge as it says, with all that is wrong: nothing
+ * is accepted and then ignored. Sets the mode where it is absent.
+ */
+export async function checkPolicy(tx: Database, group: string, policy: SignaturePolicy): Promise<void> {
+  if (policy.mode === GateMode.UNSPECIFIED) policy.mode = GateMode.PREVIEW;
+  validate(SignaturePolicySchema, policy);
+  const violations = [...ownViolations(policy), ...policy.rules.flatMap(ruleViolations), ...nameViolations(policy)];
+  violations.push(...(await signerViolations(tx, group, policy)));
+  if (violations.length > 0) throw invalidArgument(...violations);
+}
+
+function ownViolations({ on, holdTags, documentSigners, repoPattern, tagPattern }: SignaturePolicy): FieldViolation[] {
+  const found: FieldViolation[] = [];
+  for (const [at, action] of on.entries())
+    if (action === SignatureAction.UNSPECIFIED)
+      found.push({ field: `on[${at}]`, description: "must be PULL, PROMOTE or COPY" });
+  if (holdTags) found.push({ field: "holdTags", description: NOT_SUPPORTED });
+  if (documentSigners.length > 0) found.push({ field: "documentSigners", description: NOT_SUPPORTED });
+  let steps = 0;
+  for (const [field, text] of Object.entries({ repoPattern, tagPattern })) {
+    if (text === "") continue;
+    try {
+      steps += compilePattern(text).steps;
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      found.push({ field, description: error.message });
+    }
+  }
+  if (steps > MAX_STEPS)
+    found.push({ field: "tagPattern", description: `and repoPattern take ${steps} steps, more than ${MAX_STEPS}` });
+  return found;
+}
+
+function ruleViolations(rule: SignatureRule, at: number): FieldViolation[] {
+  const { annotations, provenance, conditions, sameName, threshold, maxAge } = rule;
+  const unsupported = {
+    annotations: Object.keys(annotations).length > 0,
+    provenance: provenance !== undefined,
+    conditions: conditions.length > 0,
+    sameName,
+  };
+  const found: FieldViolation[] = Object.entries(unsupported)
+    .filter(([, isSet]) => isSet)
+    .map(([field]) => ({ field: `rules[${at}].${field}`, description: NOT_SUPPORTED }));
+  if (threshold < 0 || threshold > MAX_THRESHOLD)
+    found.push({ field: `rules[${at}].threshold`, description: `must be 0 to ${MAX_THRESHOLD}` });
+  if (maxAge !== undefined && (maxAge.seconds <= 0n || maxAge.nanos < 0))
+    found.push({ field: `rules[${at}].maxAge`, description: "must be at least a second" });
+  return found;
+}
+
+function nameViolations({ rules }: SignaturePolicy): FieldViolation[] {
+  const names = rules.map(({ name }) => name);
+  return names.flatMap((name, at) =>
+    names.indexOf(name) === at
+      ? []
+      : [{ field: `rules[${at}].name`, description: `is that of rules[${names.indexOf(name)}]` }],
+  );
+}
+
+/** Signers must be of the group or of those above: one of elsewhere verifies nothing here. */
+async function signerViolations(tx: Database, group: string, { rules }: SignaturePolicy): Promise<FieldViolation[]> {
+  const named = [...new Set(rules.flatMap(({ signers }) => signers))];
+  if (named.length === 0) return [];
+  const rows = await tx.selectFrom("signers").select("uid").where("uid", "in", named).execute();
+  const there = new Set(rows.map(({ uid }) => uid));
+  const groups = [...ancestorsOf(group), group];
+  return rules.flatMap(({ signers }, at) =>
+    signers.flatMap((uid, n) =>
+      there.has(uid) && groups.includes(parentOf(uid))
+        ? []
+        : [
+            {
+              field: `rules[${at}].signers[${n}]`,
+              description: "is not a signer of the policy's group or of one above",
+            },
+          ],
+    ),
+  );
+}

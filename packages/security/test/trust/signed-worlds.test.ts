@@ -1,0 +1,122 @@
+// Random worlds of policies: what pulls, explanations and decisions say of an image never differs.
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { after, before, test } from "node:test";
+import { pushIndex } from "../../../server/test/support/catalog/push.ts";
+import { type Dice, diceOf } from "../../../server/test/support/dice.ts";
+import { sized } from "../../../server/test/support/extent.ts";
+import { type Json, type Platform, startPlatform } from "../../../server/test/support/platform.ts";
+import { newPolicy, openSignedRepo, type SignedRepo } from "../../../server/test/support/signed-repo.ts";
+import { newKey, newSigner } from "../../../server/test/support/signing.ts";
+
+// `npm test` asks the same every time; the long run draws a seed.
+const SEED = Number(process.env["MOORAGE_TEST_SEED"] ?? sized(17, randomInt(2 ** 31)));
+const COUNT = Number(process.env["MOORAGE_TEST_WORLDS"] ?? sized(25, 500));
+
+let platform: Platform;
+let inner = "";
+const keys = [newKey(), newKey()];
+const signers: string[] = [];
+const repos: SignedRepo[] = [];
+const digests = new Map<SignedRepo, string[]>();
+
+before(async () => {
+  platform = await startPlatform();
+  for (const [at, key] of keys.entries())
+    signers.push(await newSigner(platform, platform.organization, `signer ${at}`, [key]));
+  const outer = await openSignedRepo(platform);
+  inner = (await platform.group(outer.group, { name: "inner" })).uid;
+  repos.push(outer, await openSignedRepo(platform, inner, outer.name.replace(/app$/, "inner")));
+  const [first, second] = keys;
+  for (const repo of repos) {
+    const [plain, signed, twice] = [await repo.push("plain"), await repo.push("v1"), await repo.push("v2")];
+    if (first !== undefined) await repo.sign(signed, first);
+    if (first !== undefined && second !== undefined) await repo.sign(twice, first, second);
+    const linux = (architecture: string) => ({ os: "linux", architecture });
+    const mixed = await pushIndex(repo, "mixed", [
+      [plain, linux("amd64")],
+      [signed, linux("arm64")],
+    ]);
+    const whole = await pushIndex(repo, "v3", [
+      [signed, linux("amd64")],
+      [twice, linux("arm64")],
+    ]);
+    digests.set(repo, [plain, signed, twice, mixed, whole]);
+  }
+});
+after(() => platform?.close());
+
+async function deal(dice: Dice): Promise<void> {
+  const { signaturePolicies: old } = (await platform.ok("GET", "/registry/v2/signaturePolicies")) as unknown as {
+    signaturePolicies: { uid: string }[];
+  };
+  for (const { uid } of old) await platform.ok("DELETE", `/registry/v2/signaturePolicies/${uid}`);
+  for (const group of [platform.organization, repos[0]?.group ?? "", inner]) {
+    if (dice.chance(0.5)) continue;
+    const policy = await newPolicy(platform, group, {
+      mode: dice.pick(["GATE_MODE_PREVIEW", "GATE_MODE_ENFORCE", "GATE_MODE_ENFORCE"]),
+      on: dice.pick([["PULL"], ["PROMOTE"], ["PULL", "PROMOTE"]]),
+      tagPattern: dice.pick(["", "", "v.*", "plain", "v3"]),
+      repoPattern: dice.pick(["", "", ".*/inner/.*"]),
+      eachPlatform: dice.chance(0.2),
+      rules: [
+        { signers: dice.pick([signers, signers.slice(0, 1), signers.slice(1)]), threshold: dice.pick([1, 1, 2]) },
+      ],
+      ...(dice.chance(0.3) && { since: new Date(platform.clock.nowMs() + 3_600_000).toISOString() }),
+    });
+    const repo = dice.pick(repos);
+    if (!dice.chance(0.3) || (group === inner && repo === repos[0])) continue;
+    const of = dice.chance(0.5)
+      ? { tag: dice.pick(["plain", "v1", "mixed"]) }
+      : { digest: dice.pick(digests.get(repo) ?? []) };
+    const expireTime = new Date(platform.clock.nowMs() + 3_600_000).toISOString();
+    await platform.ok("POST", `/registry/v2/signatureExemptions/${policy}`, {
+      ...of,
+      repo: repo.repo,
+      reason: "dealt",
+      expireTime,
+    });
+  }
+}
+
+test("pulls, explanations and decisions never differ", async (t) => {
+  t.diagnostic(`MOORAGE_TEST_SEED=${SEED}, MOORAGE_TEST_WORLDS=${COUNT}`);
+  const actors = [
+    { identity: await platform.identity(platform.organization, "viewer"), readsUnsigned: false },
+    { identity: await platform.identity(platform.organization, "registry.push"), readsUnsigned: true },
+  ];
+  const seen = new Map<string, number>();
+  for (let at = 0; at < COUNT; at += 1) {
+    const dice = diceOf(SEED, at);
+    await deal(dice);
+    for (const repo of repos)
+      for (const digest of digests.get(repo) ?? []) {
+        const path = `/registry/v2/repos/${repo.repo}/digests/${digest}/signatureDecision`;
+        const { held, policies } = (await platform.ok("GET", path)) as unknown as {
+          held: boolean;
+          policies: { mode: string; outcome: string }[];
+        };
+        const words = `seed ${SEED}, world ${at}, ${repo.name}@${digest}: ${JSON.stringify(policies)}`;
+        for (const { outcome } of policies) seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+        assert.equal(
+          held,
+          policies.some(
+            ({ mode, outcome }) => mode === "GATE_MODE_ENFORCE" && /UNSIGNED|WAITING|UNKNOWN/.test(outcome),
+          ),
+          words,
+        );
+        const { identity, readsUnsigned } = dice.pick(actors);
+        const isAnswered = (await repo.pullAs(identity, digest)).status === 200;
+        assert.equal(isAnswered, readsUnsigned || !held, words);
+        const question = { identity, action: "REGISTRY_ACTION_PULL", resource: `${repo.name}@${digest}` };
+        const said: Json = await platform.ok("POST", "/iam/v2/access:explain", question);
+        assert.equal(said["allowed"], isAnswered, `${words} ${JSON.stringify(said)}`);
+        if (!isAnswered) assert.equal(said["reason"], "ACCESS_REASON_SIGNATURE", words);
+      }
+  }
+  for (const outcome of ["SIGNED", "UNSIGNED", "EXEMPT", "NOT_COVERED", "HELD_BEFORE"])
+    assert.ok(
+      (seen.get(`SIGNATURE_OUTCOME_${outcome}`) ?? 0) > 0,
+      `no image was ${outcome}: ${JSON.stringify([...seen])}`,
+    );
+});
