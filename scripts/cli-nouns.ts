@@ -41,6 +41,8 @@ export const NOUN_TABLE: readonly Noun[] = [
     "PackageVersionMetadata",
   ]),
   noun("storage", "Registry", "what is stored, by group", "StorageService", ["Storage"]),
+  noun("pulls", "Registry", "how often images are pulled, and when they were last", "PullsService", ["Pulls"]),
+  noun("usage", "Registry", "what groups take up and transfer, and what runs", "UsageService", ["Usage"]),
   noun(
     "libraries",
     "Registry",
@@ -117,6 +119,7 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["advisory"],
   ),
   noun("findings", "Security", "vulnerabilities found in images", "FindingsService", ["Finding"]),
+  noun("exposures", "Security", "who pulled images with a vulnerability", "ExposuresService", ["Exposure"]),
   noun("vulnerabilities", "Security", "public advisories, records and reports", "SecurityAdvisoryService", [
     "Vulnerability",
   ]),

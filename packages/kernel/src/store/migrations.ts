@@ -763,6 +763,34 @@ export const MIGRATIONS: Migration[] = [
       `create index mails_time on mails (create_time)`,
     ],
   },
+  {
+    version: 68,
+    name: "statistics of pulls",
+    statements: [
+      `create table pull_days (day INT8 not null, repo KEY not null, tag KEY not null, digest KEY not null, identity KEY not null, count INT8 not null, bytes INT8 not null, first_time INT8 not null, last_time INT8 not null, primary key (repo, day, digest, tag, identity)) WITHOUT_ROWID`,
+      `create index pull_days_day on pull_days (day, repo)`,
+      `create index pull_days_digest on pull_days (digest, repo, day)`,
+      `create table last_pulls (repo KEY not null, digest KEY not null, time INT8 not null, identity KEY not null, primary key (repo, digest)) WITHOUT_ROWID`,
+      `create index last_pulls_time on last_pulls (time)`,
+      `create table running_images (repo KEY not null, digest KEY not null, source KEY not null, identity KEY not null, time INT8 not null, primary key (repo, digest, source)) WITHOUT_ROWID`,
+      `create index running_images_time on running_images (time)`,
+      // Since when pulls are counted, in one row; the processes that count; and days of which pulls are missing.
+      `create table pull_coverage (id INT8 primary key, since INT8 not null)`,
+      `create table pull_counters (id KEY primary key, time INT8 not null, until_time INT8 not null)`,
+      `create table pull_gaps (day INT8 primary key, pulls INT8 not null)`,
+      `alter table tags add column last_pull_time INT8`,
+      `alter table identities add column uncounted INT8 not null default 0`,
+    ],
+  },
+  {
+    version: 69,
+    name: "usage of groups by day, and labels of their cost",
+    statements: [
+      `create table usage_days (grp KEY not null, day INT8 not null, bytes INT8 not null, at_least INT8 not null, time INT8 not null, primary key (grp, day)) WITHOUT_ROWID`,
+      `create index usage_days_day on usage_days (day, grp)`,
+      `alter table groups add column cost_labels text not null default '{}'`,
+    ],
+  },
 ];
 
 /** The schema version of this program. */

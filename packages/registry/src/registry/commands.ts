@@ -3,6 +3,8 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command, whileFull } from "@moorage/kernel/core/command";
 import type { ExpireInput } from "./retention.ts";
 import { noteGatedPull } from "./gate-events.ts";
+import { pullCommands } from "./pulls/commands.ts";
+import { writeUsage } from "./usage/measure.ts";
 import { deleteTags } from "./tag-moves.ts";
 
 /**
@@ -34,4 +36,4 @@ export const expireTags = command(
 );
 
 /** The commands of registry beside the methods of the API. */
-export const registryCommands = [...whileFull([expireTags]), noteGatedPull] as const;
+export const registryCommands = [...whileFull([expireTags]), noteGatedPull, ...pullCommands, writeUsage] as const;

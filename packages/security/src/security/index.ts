@@ -15,6 +15,7 @@ export { type FindingsAsked, findingsOfImage, type ImageFinding } from "./findin
 export { staleMessage } from "./coverage/messages.ts";
 export { libraryCoverage, spaceOfLibraries } from "./libraries/coverage.ts";
 export { stateOfImages } from "./coverage/index-knowledge.ts";
+export { exposuresService } from "./exposures/service.ts";
 export { findingsService } from "./findings/service.ts";
 export { removeUnusedNotices } from "./findings/remove-notices.ts";
 export { startMatching } from "./findings/runner.ts";

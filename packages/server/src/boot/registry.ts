@@ -4,6 +4,7 @@ import { createAddresses } from "@moorage/kernel/core/addresses";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { type Mirroring, openMirroring } from "@moorage/registry/mirroring";
 import { createGateRecorder, createPullCache, createPullRecorder, type RegistryDeps } from "@moorage/registry/oci";
+import { createPullCounter } from "@moorage/registry/registry";
 import { createPullGate, isScanUnderWay } from "@moorage/security/security";
 import { statusJson } from "../transport/status.ts";
 import type { Api } from "./api.ts";
@@ -24,6 +25,9 @@ export interface RegistryOptions {
   pulled(): void;
 }
 
+/** The sums of pulls are written so many times as rarely as background work is looked for: every 5 s by default. */
+const COUNTED_EVERY_POLLS = 5;
+
 export function openRegistry(
   config: Config,
   { observation, store: { reader }, secrets }: Base,
@@ -37,6 +41,12 @@ export function openRegistry(
     ? createPullRecorder({ writer: transactor, clock, log, kept: pulled, dropped })
     : undefined;
   shutdown.at("pull recorder", () => pullRecorder?.close());
+  const everyMs = COUNTED_EVERY_POLLS * config.workPollMs;
+  const pullCounter =
+    config.pullsRetentionMs > 0
+      ? createPullCounter({ writer: transactor, clock, log, lost: observation.pulls.uncounted, everyMs })
+      : undefined;
+  shutdown.at("pull recorder", () => pullCounter?.close());
   const gateNotes = createGateRecorder({ writer: transactor, log, gated });
   shutdown.at("pull recorder", () => gateNotes.close());
   const mirroring = openMirroring({ transactor, blobs, secrets, clock, config, log, metrics: observation.mirror });
@@ -45,6 +55,7 @@ export function openRegistry(
     transactor,
     auditor,
     pullRecorder,
+    pullCounter,
     judgePull: createPullGate(),
     isScanUnderWay,
     gateNotes,

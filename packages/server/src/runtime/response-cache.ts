@@ -5,7 +5,11 @@ import {
   ArtifactsService,
   DiffsService,
   EolTagsService,
+  ExposuresService,
   FindingsService,
+  PullsService,
+  UsageService,
+  ReposService,
   ScansService,
   SecurityAdvisoryService,
   SessionsService,
@@ -14,7 +18,11 @@ import {
   transaction,
 } from "@moorage/api/messages";
 import { isV1 } from "@moorage/kernel/core/api-version";
-import { createResponseCache, type ResponseCache, type ResponseCacheOptions } from "@moorage/kernel/core/response-cache";
+import {
+  createResponseCache,
+  type ResponseCache,
+  type ResponseCacheOptions,
+} from "@moorage/kernel/core/response-cache";
 import type { Database } from "@moorage/kernel/store";
 
 /** An answer of a method, ready to be sent. `etag` is its entity tag, in protocols that have one. */
@@ -30,13 +38,17 @@ const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   BlocksService,
   DiffsService,
   EolTagsService,
+  ExposuresService,
   FindingsService,
+  PullsService,
   ScansService,
   SessionsService,
   SignaturesService,
+  UsageService,
 ]);
 const OTHER_METHODS: ReadonlySet<DescMethod> = new Set<DescMethod>([
   ArtifactsService.method.listArtifactImages,
+  ReposService.method.previewTagRetention,
   SecurityAdvisoryService.method.listResolvedVulnsReports,
 ]);
 const ENTRY_BYTES = 500;

@@ -226,6 +226,8 @@ const CAPABILITIES: Record<string, number> = {
   CAP_SIGNERS_DELETE: 9018,
   CAP_SIGNATURES_LIST: 9025,
   CAP_SIGNERS_LIST: 9027,
+  CAP_USAGE_LIST: 9051,
+  CAP_USAGE_REPORT: 9052,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

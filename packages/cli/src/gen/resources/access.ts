@@ -231,6 +231,8 @@ export const METHODS: readonly MethodSpec[] = [
           "signers.delete",
           "signatures.list",
           "signers.list",
+          "usage.list",
+          "usage.report",
         ],
         prefix: "",
       },

@@ -385,6 +385,16 @@ export const METHODS: readonly MethodSpec[] = [
                 type: "duration",
                 help: "Those that were moved within this time are kept.",
               },
+              {
+                name: "keepPulledFor",
+                type: "duration",
+                help: "Those that were pulled within this time are kept, at least a day.",
+              },
+              {
+                name: "keepLastPulled",
+                type: "int32",
+                help: "So many of them, those that were pulled last, are kept.",
+              },
             ],
           },
           {
@@ -710,6 +720,16 @@ export const METHODS: readonly MethodSpec[] = [
                 type: "duration",
                 help: "Those that were moved within this time are kept.",
               },
+              {
+                name: "keepPulledFor",
+                type: "duration",
+                help: "Those that were pulled within this time are kept, at least a day.",
+              },
+              {
+                name: "keepLastPulled",
+                type: "int32",
+                help: "So many of them, those that were pulled last, are kept.",
+              },
             ],
           },
           {
@@ -895,7 +915,13 @@ export const METHODS: readonly MethodSpec[] = [
         required: true,
       },
     ],
-    flags: [],
+    flags: [
+      {
+        name: "unlessPulledWithin",
+        type: "duration",
+        help: "Only if nothing in it was pulled within this time: otherwise FAILED_PRECONDITION, STILL_PULLED, which says by whom to callers that may list events.",
+      },
+    ],
     dryRun: true,
     response: [],
     aliases: ["rm"],
@@ -1035,6 +1061,16 @@ export const METHODS: readonly MethodSpec[] = [
                 name: "keepFor",
                 type: "duration",
                 help: "Those that were moved within this time are kept.",
+              },
+              {
+                name: "keepPulledFor",
+                type: "duration",
+                help: "Those that were pulled within this time are kept, at least a day.",
+              },
+              {
+                name: "keepLastPulled",
+                type: "int32",
+                help: "So many of them, those that were pulled last, are kept.",
               },
             ],
           },

@@ -158,7 +158,9 @@ export type Capability =
   | "CAP_SIGNERS_UPDATE"
   | "CAP_SIGNERS_DELETE"
   | "CAP_SIGNATURES_LIST"
-  | "CAP_SIGNERS_LIST";
+  | "CAP_SIGNERS_LIST"
+  | "CAP_USAGE_LIST"
+  | "CAP_USAGE_REPORT";
 export interface AccessRemedy {
   message: string;
   capabilities: Capability[];
@@ -513,6 +515,7 @@ export interface Group {
   updateTime?: string;
   kind: OrgKind;
   status: OrgStatus;
+  costLabels: Record<string, string>;
 }
 export type OrgKind =
   | "ORG_KIND_UNSPECIFIED"
@@ -552,6 +555,7 @@ export interface GroupInput {
   updateTime?: string;
   kind?: OrgKind;
   status?: OrgStatus;
+  costLabels?: Record<string, string>;
 }
 export interface UpdateGroupRequest {
   group?: GroupInput;
@@ -581,6 +585,7 @@ export interface Identity {
   servicePrincipal?: ServicePrincipal;
   identityProvider: string;
   groupsLeftOut: string;
+  uncounted: boolean;
 }
 export interface ClaimMatch {
   issuer?: string;
@@ -659,6 +664,7 @@ export interface IdentityInput {
   servicePrincipal?: ServicePrincipal;
   identityProvider?: string;
   groupsLeftOut?: string;
+  uncounted?: boolean;
 }
 export interface ClaimMatchInput {
   issuer?: string;
