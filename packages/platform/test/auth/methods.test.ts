@@ -50,8 +50,9 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   if (method.name === "CreatePersonalToken") return "PERMISSION_DENIED";
   // Those of the owner, who is in no organization, nobody else sees; a token that was narrowed elsewhere neither.
   if (method.parent.typeName === PersonalTokensService.typeName) return isListOf(method) ? "empty" : "NOT_FOUND";
-  // It names images by their paths: those that a caller may not report are unknown to it.
-  if (method.name === "ReportUsage") return "PERMISSION_DENIED";
+  // It names images by their paths: those that a caller may not report are unknown, where it may report others.
+  if (method.name === "ReportUsage")
+    return who === "elsewhere" || who === "narrowedElsewhere" ? "ok" : "PERMISSION_DENIED";
   // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
   // This one names its images, as a method does that is about one resource.
