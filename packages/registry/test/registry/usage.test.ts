@@ -94,6 +94,11 @@ test("usage has bytes, growth and traffic by period; what is not known is absent
       (await platform.call("GET", `/registry/v2/usage?${bad}`, { token: await platform.token() })).status,
       400,
     );
+  for (const costLabels of [{ "": "x" }, { [`k${"e".repeat(63)}y`]: "x" }, { key: "v".repeat(257) }]) {
+    const body = { costLabels };
+    const answer = await platform.call("PATCH", `/iam/v2/groups/${team}`, { token: await platform.token(), body });
+    assert.equal(answer.status, 400, answer.text);
+  }
   const stranger = await platform.token(await platform.identity(organization));
   const empty = await platform.call("GET", "/registry/v2/usage", { token: stranger });
   assert.deepEqual([empty.status, empty.body["usage"]], [200, []]);

@@ -1258,7 +1258,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.iam.v2.GetRoleRequest": "GetRoleRequest names a role.",
   "moorage.iam.v2.GetRoleRequest.uid": "The role.",
   "moorage.iam.v2.Group": "Group holds repos, identities, roles and further groups.",
-  "moorage.iam.v2.Group.cost_labels": "By what its usage is accounted for, such as `cost-center`: `4711`. Shown with its usage.",
+  "moorage.iam.v2.Group.cost_labels": "By what its usage is accounted for, such as `cost-center`: `4711`. Keys have 1 to 63 characters, values at most 256. Shown with its usage.",
   "moorage.iam.v2.Group.create_time": "When it was made.",
   "moorage.iam.v2.Group.description": "What the group is for.",
   "moorage.iam.v2.Group.kind": "What sort of organization it is. That of a subgroup is its organization's, whatever the request says.",

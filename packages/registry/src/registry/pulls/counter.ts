@@ -49,6 +49,8 @@ const MAX_COUNTS = 10_000;
 const MAX_LAST = 100_000;
 /** The longest time in which a process that counts says nothing; see pull_counters. */
 const HEARTBEAT_MS = 60_000;
+/** How often it is logged that nothing can be written. */
+const LOG_EVERY_MS = 60_000;
 
 /**
  * Creates a counter. What cannot be written stays in memory until it can. When that is full, what is counted already is
@@ -64,6 +66,7 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
   let lostLast = false;
   let flushing: Promise<void> | undefined;
   let writtenMs = -Infinity;
+  let loggedMs = -Infinity;
 
   const count = (key: string, pulls: CountedPulls): void => {
     const known = counts.get(key);
@@ -120,7 +123,10 @@ export function createPullCounter(deps: PullCounterDeps): PullCounter {
         writtenMs = clock.agreedMs();
       } catch (error) {
         restore();
-        log.error({ err: error }, "writing the statistics of pulls failed; it is attempted again");
+        if (clock.agreedMs() - loggedMs >= LOG_EVERY_MS) {
+          loggedMs = clock.agreedMs();
+          log.error({ err: error }, "writing the statistics of pulls failed; it is attempted again");
+        }
         return false;
       }
     } while (!isEmpty());

@@ -89,7 +89,8 @@ export type Group = Message<"moorage.iam.v2.Group"> & {
   status: OrgStatus;
 
   /**
-   * By what its usage is accounted for, such as `cost-center`: `4711`. Shown with its usage.
+   * By what its usage is accounted for, such as `cost-center`: `4711`. Keys have 1 to 63 characters, values
+   * at most 256. Shown with its usage.
    *
    * @generated from field: map<string, string> cost_labels = 1010;
    */
