@@ -22,7 +22,7 @@ import { forgetCounts, type Row } from "@moorage/kernel/store";
 import { checkNames, isNamed, listHas, reposOfAlias } from "./aliases.ts";
 import { policyViolations } from "./policies.ts";
 import { requirePolicyRights } from "./policy-rights.ts";
-import { requireNotPulled } from "./pulls/still-pulled.ts";
+import { requireNotPulled } from "./pulls/delete-guard.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";

@@ -13,7 +13,7 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { requirePromotable } from "./gated-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { listTagMoves } from "./tag-move-list.ts";
-import { requireNotPulled } from "./pulls/still-pulled.ts";
+import { requireNotPulled } from "./pulls/delete-guard.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 import type { JudgePromotion } from "./vulnerability-gate.ts";
 

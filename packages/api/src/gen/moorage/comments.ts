@@ -3292,7 +3292,7 @@ export const COMMENTS: Readonly<Record<string, string>> = {
   "moorage.registry.v2.UsageReference.digest": "The digest of its manifest or index.",
   "moorage.registry.v2.UsageReference.image": "The path of the image, as `acme/team/app`, without registry and tag.",
   "moorage.registry.v2.UsageReference.time": "When it was seen to run. Absent, and in the future: now.",
-  "moorage.registry.v2.UsageService": "UsageService says what groups take up and transfer, and is told by clusters what runs in them.",
+  "moorage.registry.v2.UsageService": "UsageService says what groups take up and transfer, and takes reports of what runs in clusters.",
   "moorage.registry.v2.UsageService.ListUsage": "ListUsage answers the bytes and the traffic of groups by day or month: of the named group and of each group directly below it; without one, or where the caller may list only parts of it, of the outermost groups that it may list. Each row is of the group with all below it. What is not known is absent, and never 0.",
   "moorage.registry.v2.UsageService.ReportUsage": "ReportUsage notes which images run somewhere. An image that runs need not be pulled: for 7 days after the time of the report it counts as pulled, for the retention of tags and for deletes. Takes the capability to report usage, where the image is.",
   "moorage.registry.v2.ValueChange": "ValueChange is an entry that differs.",

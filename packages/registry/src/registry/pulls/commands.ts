@@ -3,7 +3,7 @@ import type { Call } from "@moorage/kernel/core/call";
 import { command, type CommandOptions } from "@moorage/kernel/core/command";
 import { processOfOtherSchema } from "@moorage/platform/processes";
 import { type Database, statement } from "@moorage/kernel/store";
-import type { CountedPart, CountedPulls, LastPull } from "./counted.ts";
+import type { CountedPart, CountedPulls, LastPull } from "./parts.ts";
 import { dayOf, startOf } from "./days.ts";
 
 // The rows are sums, which any order of writes gives. What a crash of the database takes back, its next start counts

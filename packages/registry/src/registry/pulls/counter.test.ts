@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { clockOf } from "@moorage/kernel/lib/clock";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import { eventually } from "../../../../server/test/support/eventually.ts";
-import type { CountedPart } from "./counted.ts";
+import type { CountedPart } from "./parts.ts";
 import { type AnsweredPull, createPullCounter } from "./counter.ts";
 
 const PULL: AnsweredPull = {

@@ -3,7 +3,7 @@ import { systemCallNow } from "@moorage/kernel/core/system-call";
 import type { CommandWriter } from "@moorage/kernel/core/transactor";
 import type { Clock } from "@moorage/kernel/lib/clock";
 import { endPullCounter, writePulls } from "./commands.ts";
-import { type CountedPart, type CountedPulls, type LastPull, MAX_PART } from "./counted.ts";
+import { type CountedPart, type CountedPulls, type LastPull, MAX_PART } from "./parts.ts";
 import { dayOf } from "./days.ts";
 
 /** A pull that was answered. */

@@ -350,7 +350,7 @@ export const UsagePeriodSchema: GenEnum<UsagePeriod> = /*@__PURE__*/
   enumDesc(file_moorage_registry_v2_usage, 0);
 
 /**
- * UsageService says what groups take up and transfer, and is told by clusters what runs in them.
+ * UsageService says what groups take up and transfer, and takes reports of what runs in clusters.
  *
  * @generated from service moorage.registry.v2.UsageService
  */
@@ -369,7 +369,8 @@ export const UsageService: GenService<{
   },
   /**
    * ReportUsage notes which images run somewhere. An image that runs need not be pulled: for 7 days after the time of
-   * the report it counts as pulled, for the retention of tags and for deletes. Takes the capability to report usage, where the image is.
+   * the report it counts as pulled, for the retention of tags and for deletes. Takes the capability to report usage,
+   * where the image is.
    *
    * @generated from rpc moorage.registry.v2.UsageService.ReportUsage
    */

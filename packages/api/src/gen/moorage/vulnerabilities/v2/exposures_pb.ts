@@ -223,8 +223,8 @@ export const ExposuresService: GenService<{
   /**
    * ListExposures answers who pulled images in which a vulnerability is open, since it was known to be: a row for each
    * image and each identity that pulled it, in the order of digests and repos. Images that no tag points to any longer
-   * are in it while they are here. Who pulled an image before the vulnerability was known, or before pulls were counted,
-   * and runs it since, is not in it: the coverage says since when there are statistics.
+   * are in it while they are here. Who pulled an image before the vulnerability was known, or before pulls were
+   * counted, and runs it since, is not in it: the coverage says since when there are statistics.
    *
    * @generated from rpc moorage.vulnerabilities.v2.ExposuresService.ListExposures
    */
