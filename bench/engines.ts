@@ -25,6 +25,7 @@ import { librariesSection } from "./rows-libraries.ts";
 import { libraryUpstreamSection } from "./rows-library-upstreams.ts";
 import { pullEventSection } from "./rows-pull-events.ts";
 import { pushesReadSection, pushSection } from "./rows-push.ts";
+import { pullStatisticsSection } from "./rows-pull-statistics.ts";
 import { pullSection } from "./rows-pulls.ts";
 import { readSection } from "./rows-reads.ts";
 import { registrySection, tagsSection } from "./rows-registry.ts";
@@ -91,6 +92,7 @@ export async function runSqlite(part: Part): Promise<void> {
     {
       logged: await copy("logged"),
       silent: await copy("silent"),
+      uncounted: await copy("uncounted"),
       unread: await copy("unread"),
       images: () =>
         sqliteInstallation(part.launcher, part.cacheFolder, join(part.scratch, "images"), imagesOf(part.sizes)),
@@ -113,6 +115,7 @@ export async function runPostgres(part: Part): Promise<void> {
     const copy = async (name: string): Promise<Installation | undefined> =>
       smallest && postgresInstallation(part.launcher, postgres, join(part.scratch, name), smallest, name);
     const [silent, unread] = [await copy("silent"), await copy("unread")];
+    const uncounted = await copy("uncounted");
     const images = (): Promise<Installation> =>
       postgresInstallation(part.launcher, postgres, join(part.scratch, "images"), imagesOf(part.sizes), "images");
     const libraries = (): Promise<Installation> =>
@@ -123,7 +126,13 @@ export async function runPostgres(part: Part): Promise<void> {
         librariesOf(part.sizes),
         "libraries",
       );
-    await runEngine(part, "PostgreSQL", installations, { silent, unread, images, libraries }, postgres.cpuUs);
+    await runEngine(
+      part,
+      "PostgreSQL",
+      installations,
+      { silent, uncounted, unread, images, libraries },
+      postgres.cpuUs,
+    );
   } finally {
     await postgres.close();
   }
@@ -148,6 +157,7 @@ function librariesOf({ artifacts }: Sizes): Amounts {
 interface Others {
   logged?: Installation | undefined;
   silent?: Installation | undefined;
+  uncounted?: Installation | undefined;
   unread?: Installation | undefined;
   images(): Promise<Installation>;
   libraries(): Promise<Installation>;
@@ -157,7 +167,7 @@ async function runEngine(
   part: Part,
   engine: Engine,
   installations: Installation[],
-  { logged, silent, unread, images, libraries }: Others,
+  { logged, silent, uncounted, unread, images, libraries }: Others,
   helpersCpuUs: () => number | undefined,
 ): Promise<void> {
   const servers: Bench["servers"] = [];
@@ -183,6 +193,7 @@ async function runEngine(
         ),
       );
     const withoutEvents = await without("MOORAGE_EVENTS_PULLS", silent);
+    const withoutStatistics = await without("MOORAGE_PULLS_RETENTION", uncounted);
     const withoutReading = await without("MOORAGE_CATALOG_IMAGES", unread);
     const bench: Bench = {
       ...part,
@@ -191,6 +202,7 @@ async function runEngine(
       largest,
       ...(withLog && { logged: withLog }),
       ...(withoutEvents && { silent: withoutEvents }),
+      ...(withoutStatistics && { uncounted: withoutStatistics }),
       ...(withoutReading && { unread: withoutReading }),
     };
     const findings = imagesServer(bench, images, helpersCpuUs, (close) => closers.push(close));
@@ -204,6 +216,7 @@ async function runEngine(
       () => registrySection(bench),
       () => pushSection(bench),
       async () => pushesReadSection(bench),
+      () => pullStatisticsSection(bench),
       async () => catalogSection(bench),
       async () => findingsSection(bench, findings),
       ...(["npm", "pypi"] as const).flatMap((client) => [

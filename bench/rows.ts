@@ -93,6 +93,8 @@ export interface Bench {
   logged?: Moorage;
   /** A server on another copy of it that emits no events for pulls. */
   silent?: Moorage;
+  /** A server that does not count pulls. */
+  uncounted?: Moorage;
   /** And one that does not read what images hold. */
   unread?: Moorage;
 }

@@ -42,6 +42,8 @@ export const NOUN_TABLE: readonly Noun[] = [
   ]),
   noun("storage", "Registry", "what is stored, by group", "StorageService", ["Storage"]),
   noun("quotas", "Registry", "how much groups may hold, and what is used", "QuotasService", ["Quota"], ["quota"]),
+  noun("pulls", "Registry", "how often images are pulled, and when they were last", "PullsService", ["Pulls"]),
+  noun("usage", "Registry", "what groups take up and transfer, and what runs", "UsageService", ["Usage"]),
   noun(
     "libraries",
     "Registry",
@@ -118,6 +120,7 @@ export const NOUN_TABLE: readonly Noun[] = [
     ["advisory"],
   ),
   noun("findings", "Security", "vulnerabilities found in images", "FindingsService", ["Finding"]),
+  noun("exposures", "Security", "who pulled images with a vulnerability", "ExposuresService", ["Exposure"]),
   noun("vulnerabilities", "Security", "public advisories, records and reports", "SecurityAdvisoryService", [
     "Vulnerability",
   ]),

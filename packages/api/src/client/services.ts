@@ -37,10 +37,13 @@ import {
 } from "../gen/moorage/registry/v2/signature_policies_pb.ts";
 import { SignaturesService } from "../gen/moorage/registry/v2/signatures_pb.ts";
 import { SignersService } from "../gen/moorage/registry/v2/signers_pb.ts";
+import { PullsService } from "../gen/moorage/registry/v2/pulls_pb.ts";
 import { StorageService } from "../gen/moorage/registry/v2/storage_pb.ts";
+import { UsageService } from "../gen/moorage/registry/v2/usage_pb.ts";
 import { TagsService } from "../gen/moorage/registry/v2/tags_pb.ts";
 import { AdvisoriesService } from "../gen/moorage/vulnerabilities/v2/advisories_pb.ts";
 import { AdvisoryExportsService } from "../gen/moorage/vulnerabilities/v2/advisory_exports_pb.ts";
+import { ExposuresService } from "../gen/moorage/vulnerabilities/v2/exposures_pb.ts";
 import { FindingsService } from "../gen/moorage/vulnerabilities/v2/findings_pb.ts";
 import { ScannersService } from "../gen/moorage/vulnerabilities/v2/scanners_pb.ts";
 import { ScansService } from "../gen/moorage/vulnerabilities/v2/scans_pb.ts";
@@ -59,6 +62,7 @@ export const SERVICES = {
   eolTags: EolTagsService,
   events: EventsService,
   externalGroupRoleMappings: ExternalGroupRoleMappingsService,
+  exposures: ExposuresService,
   findings: FindingsService,
   groupInvites: GroupInvitesService,
   groups: GroupsService,
@@ -72,6 +76,7 @@ export const SERVICES = {
   personalTokens: PersonalTokensService,
   operations: OperationsService,
   ping: PingService,
+  pulls: PullsService,
   repos: ReposService,
   roleBindings: RoleBindingsService,
   roles: RolesService,
@@ -90,5 +95,6 @@ export const SERVICES = {
   tags: TagsService,
   terms: TermsService,
   upstreams: UpstreamsService,
+  usage: UsageService,
   versions: VersionsService,
 } as const;

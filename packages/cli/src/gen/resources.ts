@@ -70,6 +70,18 @@ export const NOUNS: readonly NounSpec[] = [
     load: () => import("./resources/quotas.ts"),
   },
   {
+    name: "pulls",
+    section: "Registry",
+    summary: "how often images are pulled, and when they were last",
+    load: () => import("./resources/pulls.ts"),
+  },
+  {
+    name: "usage",
+    section: "Registry",
+    summary: "what groups take up and transfer, and what runs",
+    load: () => import("./resources/usage.ts"),
+  },
+  {
     name: "libraries",
     section: "Registry",
     summary: "npm, PyPI and Maven packages",
@@ -202,6 +214,12 @@ export const NOUNS: readonly NounSpec[] = [
     section: "Security",
     summary: "vulnerabilities found in images",
     load: () => import("./resources/findings.ts"),
+  },
+  {
+    name: "exposures",
+    section: "Security",
+    summary: "who pulled images with a vulnerability",
+    load: () => import("./resources/exposures.ts"),
   },
   {
     name: "vulnerabilities",

@@ -385,6 +385,13 @@ export const TABLE = {
     "400d",
     "How long entries of the audit log, and of what policies of libraries block, are kept; at most 3650d.",
   ),
+  /** Zero when pulls are not counted. */
+  pullsRetentionMs: setting(
+    orZero(duration({ min: "2d", maxMs: 3650 * DAY_MS })),
+    "MOORAGE_PULLS_RETENTION",
+    "400d",
+    "How long the statistics of pulls and of what groups take up are kept, by day; from 2d to 3650d. 0 counts no pulls, and forgets since when they were counted.",
+  ),
   eventsPrefix: setting(domain, "MOORAGE_EVENTS_PREFIX", "dev.moorage", "Prefix of the types of events."),
   /**
    * The minimum is longer than the attempts to deliver an event take by default, so that the event exists until the

@@ -5,6 +5,8 @@ import { beginAtZero } from "./zeros.ts";
 export interface PullMetrics {
   /** Counts pulls for which no event was emitted. */
   dropped(count: number): void;
+  /** Counts pulls that no statistics have. */
+  uncounted(count: number): void;
   /** Counts a pull of which a vulnerability gate had something to say. Outcomes and reasons: from bounded sets. */
   gated(outcome: string, reason: string): void;
   /** Sets where to read how many pulls wait for their turn. */
@@ -17,6 +19,11 @@ export function pullMetrics(registry: Registry): PullMetrics {
   const dropped = new Counter({
     name: "moorage_events_dropped_total",
     help: "Pulls without an event: too many in a short time, or the database did not accept them.",
+    registers,
+  });
+  const uncounted = new Counter({
+    name: "moorage_pulls_uncounted_total",
+    help: "Pulls that the statistics lack: too many different ones in a short time, or the database did not accept them.",
     registers,
   });
   const gated = new Counter({
@@ -42,6 +49,7 @@ export function pullMetrics(registry: Registry): PullMetrics {
   );
   return {
     dropped: (count) => dropped.inc(count),
+    uncounted: (count) => uncounted.inc(count),
     gated: (outcome, reason) => gated.inc({ outcome, reason }),
     watch: (read) => (waiting = read),
   };

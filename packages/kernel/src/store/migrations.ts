@@ -781,7 +781,7 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
-    version: 67,
+    version: 66,
     name: "quotas, and repos that are not to be used any longer",
     statements: [
       `create table quotas (uid KEY primary key, parent KEY not null, bytes INT8, repos INT8, tags INT8, libraries INT8, soft_percent INT8 not null, used_bytes INT8 not null, counted_to KEY not null, state INT8 not null, create_time INT8 not null, update_time INT8 not null)`,
@@ -792,7 +792,35 @@ export const MIGRATIONS: Migration[] = [
     ],
   },
   {
-    version: 70,
+    version: 67,
+    name: "statistics of pulls",
+    statements: [
+      `create table pull_days (day INT8 not null, repo KEY not null, tag KEY not null, digest KEY not null, identity KEY not null, count INT8 not null, bytes INT8 not null, first_time INT8 not null, last_time INT8 not null, primary key (repo, day, digest, tag, identity)) WITHOUT_ROWID`,
+      `create index pull_days_day on pull_days (day, repo)`,
+      `create index pull_days_digest on pull_days (digest, repo, day)`,
+      `create table last_pulls (repo KEY not null, digest KEY not null, time INT8 not null, identity KEY not null, primary key (repo, digest)) WITHOUT_ROWID`,
+      `create index last_pulls_time on last_pulls (time)`,
+      `create table running_images (repo KEY not null, digest KEY not null, source KEY not null, identity KEY not null, time INT8 not null, primary key (repo, digest, source)) WITHOUT_ROWID`,
+      `create index running_images_time on running_images (time)`,
+      // Since when pulls are counted, in one row; the processes that count; and days of which pulls are missing.
+      `create table pull_coverage (id INT8 primary key, since INT8 not null)`,
+      `create table pull_counters (id KEY primary key, time INT8 not null, until_time INT8 not null)`,
+      `create table pull_gaps (day INT8 primary key, pulls INT8 not null)`,
+      `alter table tags add column last_pull_time INT8`,
+      `alter table identities add column uncounted INT8 not null default 0`,
+    ],
+  },
+  {
+    version: 68,
+    name: "usage of groups by day, and labels of their cost",
+    statements: [
+      `create table usage_days (grp KEY not null, day INT8 not null, bytes INT8 not null, at_least INT8 not null, time INT8 not null, primary key (grp, day)) WITHOUT_ROWID`,
+      `create index usage_days_day on usage_days (day, grp)`,
+      `alter table groups add column cost_labels text not null default '{}'`,
+    ],
+  },
+  {
+    version: 69,
     name: "leases of jobs as rows",
     statements: [
       `create table job_leases (work KEY primary key, holder KEY not null, hold_until INT8 not null) WITHOUT_ROWID`,

@@ -128,6 +128,7 @@ test("a statement is uncached only if it is understood", () => {
     "update or ignore event_numbers set number = 2; delete from events",
     "update manifests set touch_time = ? where repo = ? and digest in (?) returning digest",
     "update repo_blobs set touch_time = ? where repo = ? and digest in (?, ?) returning digest",
+    "update tags set last_pull_time = ? where parent = ? and name = ?",
   ])
     assert.equal(changesOnlyUncachedTables(text), true, text);
   for (const text of [
@@ -150,6 +151,7 @@ test("a statement is uncached only if it is understood", () => {
     "update manifests set touch_time = ?, subject = ? where repo = ?",
     "update manifests set subject = ? where repo = ?",
     "update tags set touch_time = ? where parent = ?",
+    "update tags set last_pull_time = ?, name = ? where parent = ?",
     "update manifests set touch_time = ? where repo = ?; delete from manifests",
   ])
     assert.equal(changesOnlyUncachedTables(text), false, text);
@@ -172,18 +174,19 @@ test("no trigger or foreign key changes a table beside that of the statement", (
 // The other half of the rule: cached responses depend on no uncached table. The services of `events` and the handlers
 // of uploads are not cached, and neither `admin`, `processes`, the probe of PostgreSQL nor garbage collection serves
 // requests.
-test("only event services, handlers of uploads, catalogs of images and findings read uncached tables", () => {
+test("only event services, handlers of uploads, catalogs of images, findings and statistics of pulls read uncached tables", () => {
   // Every area of every package of the server, by its path below src.
   const packages = join(import.meta.dirname, "../../..");
   const sources = globSync("{kernel,platform,registry,security,libraries,server}/src/**/*.ts", { cwd: packages });
   const below = (file: string): string => file.replace(/^\w+[\\/]src[\\/]/, "");
   // Of these only finished catalogs become answers that are cached. An import asks which of its records have
-  // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers with
-  // findings, reports, what was resolved, differences, ends of life, VEX, scans and images with a library are not
-  // cached, nor are those of repos with a gate. What is weighed before it is read is not part of an answer. Clients of
+  // findings. A push puts its image into the queue, and what may be attached to one or has changed of it. Answers
+  // with findings, exposures, statistics of pulls, reports, what was resolved, differences, ends of life, VEX, scans
+  // and images with a library are not cached, nor are those of repos with a gate, statistics of pulls, and what
+  // retention by pulls would delete. What is weighed before it is read is not part of an answer. Clients of
   // libraries get what upstreams say by protocols of their own. The checks of areas are those of `moorage fsck`.
   const catalogs =
-    /^(?:(?:libraries|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:attachment-checks|gate-events|repos)\.ts$|trust[\\/])/;
+    /^(?:(?:libraries|registry|security)[\\/]checks\.ts$|libraries[\\/](?:blocks|upstreams)[\\/]|security[\\/](?:(?:attached|catalog|causes|coverage|diffs|end-of-life|exports|exposures|findings|gate|images|packages|reading|reports|resolved|sbom|scanners)[\\/]|libraries[\\/](?:held-versions|images|since)\.ts$|feeds[\\/]rows\.ts$)|oci[\\/]manifests[\\/]commands\.ts$|registry[\\/](?:(?:pulls|usage)[\\/]|(?:attachment-checks|gate-events|repos)\.ts$)|trust[\\/])/;
   const uploads = /^oci[\\/](?:blobs[\\/](?:sessions|stale-uploads|commands)|gc[\\/](?:repos|grace-commands))\.ts$/;
   const tables = UNCACHED_TABLES.join("|");
   const named = new RegExp(

@@ -4,9 +4,9 @@ import type { Tables } from "./tables.ts";
  * Tables that change constantly while events are delivered or images pushed, and that are read only by the event
  * services and by the handlers of uploads, whose responses are not cached; the processes that serve, which are not
  * answered; those of what images hold, of which only finished catalogs are answered, which never change; findings,
- * scans and signatures, whose answers are not cached; events of gates, which are not answered; and what upstreams of
- * libraries say, for clients whose answers are not cached. A commit that changes only these invalidates no cached
- * response: see `Embedded.version`.
+ * scans, signatures and statistics of pulls, whose answers are not cached; events of gates, which are not answered;
+ * and what upstreams of libraries say, for clients whose answers are not cached. A commit that changes only these
+ * invalidates no cached response: see `Embedded.version`.
  */
 export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "processes",
@@ -41,6 +41,13 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
   "upstream_documents",
   "upstream_fetches",
   "artifact_blocks",
+  "pull_days",
+  "last_pulls",
+  "running_images",
+  "pull_coverage",
+  "pull_counters",
+  "pull_gaps",
+  "usage_days",
 ];
 
 // When content was last seen by somebody who may push. No answer depends on it, and none is cached for longer than it
@@ -48,7 +55,11 @@ export const UNCACHED_TABLES: readonly (keyof Tables)[] = [
 const TOUCH_TIMES = "touch times";
 const TOUCHES = /^update (?:manifests|repo_blobs) set touch_time = \? where /;
 
-const uncached: ReadonlySet<string> = new Set<string>([...UNCACHED_TABLES, TOUCH_TIMES]);
+// When tags were last pulled, which is exact to a minute: no answer of the API is cached for longer.
+const PULL_TIMES = "pull times";
+const PULLS = /^update (?:tags) set last_pull_time = \? where /;
+
+const uncached: ReadonlySet<string> = new Set<string>([...UNCACHED_TABLES, TOUCH_TIMES, PULL_TIMES]);
 
 // Statements that change no rows, whatever follows.
 const CHANGES_NOTHING = /^(?:$|select\b|pragma\b|explain\b|begin\b|commit\b|rollback\b|savepoint\b|release\b)/i;
@@ -65,7 +76,9 @@ export function changedTables(text: string): ReadonlySet<string> | undefined {
     if (CHANGES_NOTHING.test(statement)) continue;
     const tables = TOUCHES.test(statement)
       ? [TOUCH_TIMES]
-      : [...statement.matchAll(CHANGED)].map(([, , table = ""]) => table);
+      : PULLS.test(statement)
+        ? [PULL_TIMES]
+        : [...statement.matchAll(CHANGED)].map(([, , table = ""]) => table);
     if (!CHANGES_ROWS.test(statement) || tables.length === 0) return undefined;
     for (const table of tables) changed.add(table);
   }

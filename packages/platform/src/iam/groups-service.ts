@@ -6,7 +6,7 @@ import { countedBelow, storedGet } from "@moorage/kernel/aip/resource";
 import { validate } from "@moorage/kernel/aip/validate";
 import { newUid } from "@moorage/kernel/lib/uid";
 import type { Call } from "@moorage/kernel/core/call";
-import { failedPrecondition, type PreconditionViolation } from "@moorage/kernel/errors";
+import { failedPrecondition, invalidArgument, type PreconditionViolation } from "@moorage/kernel/errors";
 import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import type { Row } from "@moorage/kernel/store";
 import { emitBinding } from "./binding-answers.ts";
@@ -14,6 +14,8 @@ import { GROUP_LAYOUT, groups, insertGroup, requireUsable } from "./groups.ts";
 import { removeLastWayIn } from "./last-way-in.ts";
 import { keepFreedName, requireNameFree } from "./organization-names.ts";
 
+const MAX_LABEL_KEY = 63;
+const MAX_LABEL_VALUE = 256;
 const getGroup = storedGet("groups", GROUP_LAYOUT);
 const LIST = storedListOf(
   {
@@ -33,6 +35,7 @@ export function groupsService(context: ServiceContext): Service<typeof GroupsSer
       listStored(call, pageTokenKey, LIST, request, { filters: ({ name }) => columnIsIfSet("name", name) }),
     async createGroup(call, { parent, group = create(GroupSchema) }) {
       validate(GroupSchema, group);
+      requireLabels(group.costLabels);
       if (parent !== "") await groups.get(call.tx, parent);
       else await requireNameFree(call, group.name);
       const made = await insertGroup(call, parent, group);
@@ -42,6 +45,7 @@ export function groupsService(context: ServiceContext): Service<typeof GroupsSer
     updateGroup: (call, { group = create(GroupSchema), updateMask }) =>
       groups.patch(call, group.uid, group, updateMask, async (before, after) => {
         if (before.name !== after.name) await rename(call, before, after.name);
+        requireLabels(after.costLabels);
         if (before.parent !== "") after.kind = before.kind as OrgKind;
         else if (before.kind !== after.kind) await setKindBelow(call, before.uid, after.kind);
       }),
@@ -57,6 +61,21 @@ export function groupsService(context: ServiceContext): Service<typeof GroupsSer
       return {};
     },
   };
+}
+
+/** Throws INVALID_ARGUMENT for labels that are too long: they stand in each row of usage. */
+function requireLabels(labels: Readonly<Record<string, string>>): void {
+  const violations = Object.entries(labels).flatMap(([key, value]) =>
+    key === "" || key.length > MAX_LABEL_KEY || value.length > MAX_LABEL_VALUE
+      ? [
+          {
+            field: "costLabels",
+            description: `have keys of 1 to ${MAX_LABEL_KEY} characters, values of at most ${MAX_LABEL_VALUE}`,
+          },
+        ]
+      : [],
+  );
+  if (violations.length > 0) throw invalidArgument(...violations.slice(0, 1));
 }
 
 async function rename(call: Call, { uid, parent, name: from }: Row<"groups">, to: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Row } from "@moorage/kernel/store";
 
 /** How groups are stored. */
 export const GROUP_LAYOUT = layoutOf(GroupSchema);
-const toRow = columnsOf(GROUP_LAYOUT, "groups", ["name", "description", "kind", "verified"]);
+const toRow = columnsOf(GROUP_LAYOUT, "groups", ["name", "description", "kind", "verified", "cost_labels"]);
 
 export const groups = resource({
   message: GroupSchema,

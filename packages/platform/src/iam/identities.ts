@@ -33,7 +33,7 @@ import { capabilitiesOf, capabilityName } from "./roles.ts";
 const LAYOUT = layoutOf(IdentitySchema, {
   without: ["claim_match", "static_keys", "aws_identity", "service_principal", "identity_provider"],
 });
-const namesOf = columnsOf(LAYOUT, "identities", ["name", "description", "company"]);
+const namesOf = columnsOf(LAYOUT, "identities", ["name", "description", "company", "uncounted"]);
 const toRow = (identity: Identity) => ({ ...namesOf(identity), ...relationshipColumns(identity.relationship) });
 
 export const identities = resource({

@@ -72,6 +72,7 @@ export async function signInPerson(call: Call, person: SignIn): Promise<SignedIn
     description: "",
     company: "",
     provider: provider.uid,
+    uncounted: 0,
     creator: "",
     groups_left_out: "",
     last_seen_time: call.nowMs,

@@ -12,6 +12,7 @@ declare module "@moorage/kernel/store/tables" {
       kind: number;
       status: number;
       resource_limits: string;
+      cost_labels: Generated<string>;
       create_time: number;
       update_time: number;
     };
@@ -41,6 +42,8 @@ declare module "@moorage/kernel/store/tables" {
       creator: Generated<string>;
       /** What of the person's groups the last sign-in left out, in words; empty for nothing. */
       groups_left_out: Generated<string>;
+      /** 1 when its pulls are left out of the statistics of pulls. */
+      uncounted: Generated<number>;
       last_seen_time: number | null;
       create_time: number;
       update_time: number;

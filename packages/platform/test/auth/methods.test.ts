@@ -50,6 +50,9 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   if (method.name === "CreatePersonalToken") return "PERMISSION_DENIED";
   // Those of the owner, who is in no organization, nobody else sees; a token that was narrowed elsewhere neither.
   if (method.parent.typeName === PersonalTokensService.typeName) return isListOf(method) ? "empty" : "NOT_FOUND";
+  // It names images by their paths: those that a caller may not report are unknown, where it may report others.
+  if (method.name === "ReportUsage")
+    return who === "elsewhere" || who === "narrowedElsewhere" ? "ok" : "PERMISSION_DENIED";
   // A caller with the code is accepted, unless its rights cannot reach the group or its token is narrowed.
   if (method.name === "AcceptGroupInvite") return who === "stranger" || who === "viewer" ? "ok" : "PERMISSION_DENIED";
   // This one names its images, as a method does that is about one resource.
@@ -58,6 +61,8 @@ function expected(method: DescMethod, who: Who, { viewerCapabilities }: Callers)
   if (STRANGERS.includes(who)) return isList ? "empty" : "NOT_FOUND";
   // It takes the right to publish in the version's ecosystem as well.
   if (method.name === "UpdateArtifactVersion") return "PERMISSION_DENIED";
+  // It names who pulled, and is never answered in part.
+  if (method.name === "ListExposures") return "PERMISSION_DENIED";
   const held = rule.capabilities.every((capability) =>
     viewerCapabilities.includes(CapabilitySchema.value[capability]?.name ?? ""),
   );
@@ -89,10 +94,10 @@ test("every service of the SDK is served by gRPC, and every method declares the 
         method.name,
       );
     // A request to sync or fetch now, to redeliver, or for a scan changes no resource. Versions of libraries have
-    // events of their own, whoever changes them.
+    // events of their own, whoever changes them, and a report that images run changes none.
     const emitsEvent =
       getOption(method, transactionOption) === api.Transaction.WRITE &&
-      !/^(?:Sync|Refresh|Redeliver|ScanImage|(?:Delete|Update)Artifact(?!Polic))/.test(method.name);
+      !/^(?:Sync|Refresh|Redeliver|ReportUsage|ScanImage|(?:Delete|Update)Artifact(?!Polic))/.test(method.name);
     assert.equal(hasOption(method, api.event), emitsEvent, method.name);
   }
 });

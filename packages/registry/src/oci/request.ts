@@ -26,7 +26,7 @@ import {
   isBasic,
   organizationsOf,
 } from "./credentials.ts";
-import type { JudgePull } from "../registry/index.ts";
+import type { JudgePull, PullCounter } from "../registry/index.ts";
 import type { GateRecorder } from "./records/gate-recorder.ts";
 import type { SignatureRecorder } from "./records/signature-recorder.ts";
 import type { PullRecorder } from "./records/recorder.ts";
@@ -76,6 +76,8 @@ export interface RegistryDeps {
   pulls: ResponseCache<PullAnswer>;
   /** Records pulls. Without it pulls have no events. */
   pullRecorder?: Pick<PullRecorder, "note"> | undefined;
+  /** Counts pulls. Without it there are no statistics of them. */
+  pullCounter?: Pick<PullCounter, "note"> | undefined;
   /** Judges pulls from repos with a vulnerability gate. */
   judgePull: JudgePull;
   /** Whether the scan with the uid is under way at present. */

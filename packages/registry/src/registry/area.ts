@@ -1,15 +1,25 @@
-import { QuotasService, ReposService, ImagesService, SearchService, StorageService } from "@moorage/api/messages";
+import {
+  ImagesService,
+  PullsService,
+  QuotasService,
+  ReposService,
+  SearchService,
+  StorageService,
+  UsageService,
+} from "@moorage/api/messages";
 import { countedBelow } from "@moorage/kernel/aip/resource";
 import type { Area } from "@moorage/kernel/core/area";
 import { served } from "@moorage/kernel/core/service";
 import { REGISTRY_CHECKS } from "./checks.ts";
 import { registryCommands } from "./commands.ts";
 import { imagesService } from "./images.ts";
+import { pullsService } from "./pulls/service.ts";
 import { endQuota, quotasService } from "./quotas/service.ts";
 import { reposService } from "./repos.ts";
 import { searchService } from "./search/service.ts";
 import { storageService } from "./storage/service.ts";
 import { REGISTRY_TABLES } from "./tables.ts";
+import { usageService } from "./usage/service.ts";
 
 export const registryArea: Area = {
   name: "registry",
@@ -22,6 +32,8 @@ export const registryArea: Area = {
     served(SearchService, searchService),
     served(StorageService, storageService),
     served(QuotasService, quotasService),
+    served(PullsService, pullsService),
+    served(UsageService, usageService),
   ],
   commands: registryCommands,
 };

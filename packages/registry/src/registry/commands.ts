@@ -4,6 +4,8 @@ import { command, whileFull } from "@moorage/kernel/core/command";
 import type { ExpireInput } from "./retention.ts";
 import { noteGatedPull } from "./gate-events.ts";
 import { quotaCommands } from "./quotas/commands.ts";
+import { pullCommands } from "./pulls/commands.ts";
+import { writeUsage } from "./usage/measure.ts";
 import { deleteTags } from "./tag-moves.ts";
 
 /**
@@ -35,4 +37,10 @@ export const expireTags = command(
 );
 
 /** The commands of registry beside the methods of the API. */
-export const registryCommands = [...whileFull([expireTags]), noteGatedPull, ...quotaCommands] as const;
+export const registryCommands = [
+  ...whileFull([expireTags]),
+  noteGatedPull,
+  ...quotaCommands,
+  ...pullCommands,
+  writeUsage,
+] as const;

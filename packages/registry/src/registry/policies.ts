@@ -28,6 +28,10 @@ interface RetentionRule {
   keepLast: number;
   /** Matching tags moved within this time, in milliseconds, are kept; 0 keeps none by age. */
   keepForMs: number;
+  /** Matching tags used within this time, in milliseconds, are kept; 0 keeps none by their pulls. */
+  keepPulledForMs: number;
+  /** How many of the matching tags are kept, the most recently used ones; 0 keeps none by their pulls. */
+  keepLastPulled: number;
 }
 
 const NOTHING: Policy = {
@@ -41,6 +45,8 @@ const NOTHING: Policy = {
 const MAX_KNOWN = 1000;
 const known = createLru<string, Policy>(MAX_KNOWN);
 
+const DAY_MS = 24 * 3_600_000;
+const MAX_LAST_PULLED = 10_000;
 const MAX_DURATION_S = 100 * 366 * 24 * 3600;
 /**
  * The limit for the patterns that are matched with one tag, in steps per character: with the longest tag they take at
@@ -65,11 +71,13 @@ export function compilePolicy(policy: TagPolicy): Policy {
     isImmutable: anyOf(immutableTags),
     isProtected: anyOf(protectedTags),
     protects: protectedTags.length > 0,
-    rules: retention.map(({ tagPattern, keepLast, keepFor }) => {
+    rules: retention.map(({ tagPattern, keepLast, keepFor, keepPulledFor, keepLastPulled }) => {
       return {
         matches: tagPattern === "" ? () => true : anyOf([tagPattern]),
         keepLast,
         keepForMs: durationMs(keepFor) ?? 0,
+        keepPulledForMs: durationMs(keepPulledFor) ?? 0,
+        keepLastPulled,
       };
     }),
     historyRetentionMs: durationMs(historyRetention) ?? Infinity,
@@ -108,11 +116,19 @@ export function policyViolations(policy: TagPolicy, path: string): FieldViolatio
   };
   policy.immutableTags.forEach((text, at) => addPattern(`immutableTags[${at}]`, text));
   policy.protectedTags.forEach((text, at) => addPattern(`protectedTags[${at}]`, text));
-  for (const [at, { tagPattern, keepLast, keepFor }] of policy.retention.entries()) {
+  for (const [at, rule] of policy.retention.entries()) {
+    const { tagPattern, keepLast, keepFor, keepPulledFor, keepLastPulled } = rule;
     if (tagPattern !== "") addPattern(`retention[${at}].tagPattern`, tagPattern);
     if (keepLast < 0) add(`retention[${at}].keepLast`, "must not be negative");
-    if (keepLast === 0 && keepFor === undefined) add(`retention[${at}]`, "must say keepLast or keepFor, or both");
+    if (keepLastPulled < 0 || keepLastPulled > MAX_LAST_PULLED)
+      add(`retention[${at}].keepLastPulled`, `must be between 0 and ${MAX_LAST_PULLED}`);
+    if (keepLast === 0 && keepFor === undefined && keepPulledFor === undefined && keepLastPulled === 0)
+      add(`retention[${at}]`, "must say keepLast, keepFor, keepPulledFor or keepLastPulled, or several of them");
     addDuration(`retention[${at}].keepFor`, keepFor);
+    addDuration(`retention[${at}].keepPulledFor`, keepPulledFor);
+    // A server that ends without a farewell may lose the pulls of some seconds.
+    if ((durationMs(keepPulledFor) ?? DAY_MS) < DAY_MS)
+      add(`retention[${at}].keepPulledFor`, "must be at least 86400s, a day");
   }
   addDuration("historyRetention", policy.historyRetention);
   if (policy.vulnerabilities !== undefined)

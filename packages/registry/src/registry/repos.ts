@@ -23,6 +23,7 @@ import { checkNames, isNamed, listHas, reposOfAlias } from "./aliases.ts";
 import { policyViolations } from "./policies.ts";
 import { requirePolicyRights } from "./policy-rights.ts";
 import { requireCount } from "./quotas/counts.ts";
+import { requireNotPulled } from "./pulls/delete-guard.ts";
 import { previewRetention } from "./retention-preview.ts";
 import { readSync, requestSync, syncConfigText, updateMirror } from "./syncs.ts";
 import { requireNoneProtected } from "./tag-moves.ts";
@@ -109,8 +110,9 @@ export function reposService({
         await checkNames(call.tx, before.parent, after, before);
         await updateMirror(call, secrets, before.uid, before.sync_config, after.syncConfig, rules);
       }),
-    async deleteRepo(call, { uid }) {
+    async deleteRepo(call, { uid, unlessPulledWithin }) {
       const row = await repos.get(call.tx, uid);
+      await requireNotPulled(call, { repo: uid }, unlessPulledWithin);
       await requireNoneProtected(call, row);
       await removeRepo(call, row);
       return {};
@@ -176,7 +178,7 @@ async function insertRepo(call: Call, parent: string, repo: Repo): Promise<Row<"
 async function removeRepo(call: Call, row: Row<"repos">): Promise<void> {
   for (const { end } of call.below.repo) await end(call, row.uid);
   const tagCount = await removeTags(call, row.uid);
-  for (const table of ["attachment_checks", "signature_checks", "gate_events"] as const)
+  for (const table of ["attachment_checks", "signature_checks", "gate_events", "last_pulls", "running_images"] as const)
     await call.tx.deleteFrom(table).where("repo", "=", row.uid).execute();
   await forgetCounts(call.tx, row.uid);
   await repos.remove(call, row);

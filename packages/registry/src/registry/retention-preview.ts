@@ -13,6 +13,7 @@ import { timestamp } from "@moorage/kernel/lib/timestamps";
 import type { Call } from "@moorage/kernel/core/call";
 import { invalidArgument } from "@moorage/kernel/errors";
 import { compilePolicy, policyOf, policyViolations } from "./policies.ts";
+import { coverageMessage, pullCoverage } from "./pulls/coverage.ts";
 import { type Expiring, expiringTags, planRetention } from "./retention.ts";
 
 const MAX_PAGE_SIZE = 200;
@@ -45,8 +46,8 @@ export async function previewRetention(
     call.nowMs,
   );
   let page: Expiring[] = [];
-  let total = 0;
-  for await (const found of expiringTags(call.tx, uid, plan)) {
+  let [total, unknown] = [0, 0];
+  for await (const found of expiringTags(call.tx, uid, plan, call.nowMs, () => void (unknown += 1))) {
     total += found.length;
     page = firstByName([...page, ...found.filter(({ tag }) => tag.name > after)], size + 1);
   }
@@ -54,6 +55,8 @@ export async function previewRetention(
   return {
     expiringTags: page.slice(0, size).map(toMessage),
     totalCount: BigInt(total),
+    pullsUnknownCount: BigInt(unknown),
+    ...(plan.readsUses && { coverage: coverageMessage(await pullCoverage(call.tx)) }),
     nextPageToken: last === undefined ? "" : sealPosition(call, key, paged, [last.tag.name]),
   };
 }

@@ -2,6 +2,8 @@ import type { Call } from "@moorage/kernel/core/call";
 import { createTurns } from "@moorage/kernel/lib/turns";
 import { type Database, statement } from "@moorage/kernel/store";
 import { type Policy, policyOf } from "./policies.ts";
+import { coversSince, pullCoverage } from "./pulls/coverage.ts";
+import { lastUses } from "./pulls/last-uses.ts";
 
 /** The columns of a tag that retention uses. */
 interface RetainedTag {
@@ -9,6 +11,7 @@ interface RetainedTag {
   name: string;
   digest: string;
   update_time: number;
+  last_pull_time: number | null;
 }
 /** A tag to delete, and the index of the rule that expires it. */
 export interface Expiring {
@@ -20,8 +23,13 @@ export interface Expiring {
  * recent, so it is kept.
  */
 export interface RetentionPlan {
-  /** The index of the rule that expires the tag. Undefined when the tag is kept. */
-  expiredBy(tag: RetainedTag): number | undefined;
+  /** Whether any rule asks when tags were used last. */
+  readsUses: boolean;
+  /**
+   * The index of the rule that expires the tag, which was last used at `usedMs`. `unknown`: it does not, only because
+   * not all pulls are known that it asks for. Undefined when the tag is kept.
+   */
+  expiredBy(tag: RetainedTag, usedMs: number): { rule: number; unknown: boolean } | undefined;
   /** Tags that moved after this time are kept, in milliseconds since 1970; -Infinity means that all are. */
   lastMs: number;
 }
@@ -42,7 +50,7 @@ export interface ExpireInput {
 const SLICE = 250;
 // Tags deleted in one transaction: few, because other writers wait for it.
 const BATCH = 100;
-const TAG = "select uid, name, digest, update_time from tags where parent = ?";
+const TAG = "select uid, name, digest, update_time, last_pull_time from tags where parent = ?";
 const selectNewest = statement<RetainedTag>(
   `${TAG} and (update_time, uid) < (?, ?) order by update_time desc, uid desc limit ${SLICE}`,
 );
@@ -57,6 +65,9 @@ const selectOldest = statement<RetainedTag>(
  */
 export async function planRetention(db: Database, repo: string, policy: Policy, nowMs: number): Promise<RetentionPlan> {
   const { rules, isProtected } = policy;
+  const readsUses = rules.some(({ keepPulledForMs, keepLastPulled }) => keepPulledForMs > 0 || keepLastPulled > 0);
+  // Before what is pulled: what is covered now is in what is read then.
+  const coverage = readsUses ? await pullCoverage(db) : undefined;
   const ruleOf = (name: string, among = rules): number =>
     isProtected(name) ? -1 : among.findIndex((rule) => rule.matches(name));
   const missing = rules.map(({ keepLast }) => keepLast);
@@ -77,39 +88,97 @@ export async function planRetention(db: Database, repo: string, policy: Policy, 
     }
     last = slice.length < SLICE ? undefined : slice.at(-1);
   }
-  const lastMs = rules.map(({ keepLast, keepForMs }, at) => {
+  const lastUsedMs = await lastUsedOf(db, repo, policy, nowMs, ruleOf);
+  const lastMs = rules.map(({ keepLast, keepForMs, keepPulledForMs, keepLastPulled }, at) => {
     return Math.min(
       keepLast > 0 ? (lastKept[at]?.update_time ?? -Infinity) : Infinity,
       keepForMs > 0 ? nowMs - keepForMs : Infinity,
+      // A tag was used when it was moved, at the latest.
+      keepPulledForMs > 0 ? nowMs - keepPulledForMs : Infinity,
+      keepLastPulled > 0 ? (lastUsedMs[at] ?? -Infinity) : Infinity,
     );
   });
   return {
+    readsUses,
     lastMs: Math.floor(Math.max(-Infinity, ...lastMs)),
-    expiredBy(tag) {
+    expiredBy(tag, usedMs) {
       const at = ruleOf(tag.name);
       const rule = rules[at];
       if (rule === undefined) return undefined;
-      const keptByNumber = rule.keepLast > 0 && !isOlder(tag, lastKept[at]);
-      const keptByAge = rule.keepForMs > 0 && tag.update_time >= nowMs - rule.keepForMs;
-      return keptByNumber || keptByAge ? undefined : at;
+      if (rule.keepLast > 0 && !isOlder(tag, lastKept[at])) return undefined;
+      if (rule.keepForMs > 0 && tag.update_time >= nowMs - rule.keepForMs) return undefined;
+      const pulledSinceMs = [
+        ...(rule.keepPulledForMs > 0 ? [nowMs - rule.keepPulledForMs] : []),
+        ...(rule.keepLastPulled > 0 ? [lastUsedMs[at] ?? -Infinity] : []),
+      ];
+      if (pulledSinceMs.some((sinceMs) => usedMs >= sinceMs)) return undefined;
+      // Of pulls that are not known the tag may be one that is kept.
+      const unknown = coverage !== undefined && pulledSinceMs.some((sinceMs) => !coversSince(coverage, sinceMs));
+      return { rule: at, unknown };
     },
   };
 }
 
 /**
- * The expired tags, in the order of their last move, oldest first, one slice at a time. It reads as planRetention does,
- * and only tags that are old enough.
+ * When the last tag was used that each rule with `keepLastPulled` keeps for that, in milliseconds since 1970; undefined
+ * where it keeps all. It reads all tags, a slice at a time.
  */
-export async function* expiringTags(db: Database, repo: string, plan: RetentionPlan): AsyncGenerator<Expiring[]> {
+async function lastUsedOf(
+  db: Database,
+  repo: string,
+  { rules }: Policy,
+  nowMs: number,
+  ruleOf: (name: string) => number,
+): Promise<(number | undefined)[]> {
+  const used: number[][] = rules.map(() => []);
+  const turn = createTurns();
+  let last: Pick<RetainedTag, "uid" | "update_time"> | undefined = rules.some((rule) => rule.keepLastPulled > 0)
+    ? { uid: "", update_time: Number.MAX_SAFE_INTEGER }
+    : undefined;
+  while (last !== undefined) {
+    const slice: RetainedTag[] = await selectNewest(db, repo, last.update_time, last.uid);
+    const useOf = await lastUses(db, repo, slice, nowMs);
+    for (const tag of slice) {
+      const at = ruleOf(tag.name);
+      const wanted = rules[at]?.keepLastPulled ?? 0;
+      await turn();
+      if (wanted > 0) keepLatest(used[at] ?? [], useOf(tag), wanted);
+    }
+    last = slice.length < SLICE ? undefined : slice.at(-1);
+  }
+  return rules.map(({ keepLastPulled }, at) => used[at]?.[keepLastPulled - 1]);
+}
+
+/** Adds a time to a list of the latest ones, the latest first, of at most so many. */
+function keepLatest(times: number[], timeMs: number, max: number): void {
+  if (times.length === max && (times.at(-1) ?? 0) >= timeMs) return;
+  const at = times.findIndex((each) => each < timeMs);
+  times.splice(at < 0 ? times.length : at, 0, timeMs);
+  if (times.length > max) times.pop();
+}
+
+/**
+ * The expired tags, in the order of their last move, oldest first, one slice at a time. It reads as planRetention does,
+ * and only tags that are old enough. `unknown` is called for each that is kept only because not all pulls are known.
+ */
+export async function* expiringTags(
+  db: Database,
+  repo: string,
+  plan: RetentionPlan,
+  nowMs: number,
+  unknown: () => void = () => {},
+): AsyncGenerator<Expiring[]> {
   const turn = createTurns();
   let last: Pick<RetainedTag, "uid" | "update_time"> | undefined =
     plan.lastMs === -Infinity ? undefined : { uid: "", update_time: Number.MIN_SAFE_INTEGER };
   while (last !== undefined) {
     const slice: RetainedTag[] = await selectOldest(db, repo, last.update_time, last.uid, plan.lastMs);
     const expiring: Expiring[] = [];
+    const useOf = plan.readsUses ? await lastUses(db, repo, slice, nowMs) : undefined;
     for (const tag of slice) {
-      const rule = plan.expiredBy(tag);
-      if (rule !== undefined) expiring.push({ tag, rule });
+      const expired = plan.expiredBy(tag, useOf?.(tag) ?? 0);
+      if (expired?.unknown === true) unknown();
+      else if (expired !== undefined) expiring.push({ tag, rule: expired.rule });
       await turn();
     }
     yield expiring;
@@ -129,7 +198,7 @@ export async function expireRepoTags({ read, expire }: RetentionAccess, repo: st
     if (text === null || policy.rules.length === 0) return 0;
     const plan = await planRetention(call.tx, repo, policy, call.nowMs);
     let expired = 0;
-    for await (const found of expiringTags(call.tx, repo, plan)) {
+    for await (const found of expiringTags(call.tx, repo, plan, call.nowMs)) {
       for (let at = 0; at < found.length; at += BATCH) {
         const tags = found
           .slice(at, at + BATCH)

@@ -32,6 +32,8 @@ declare module "@moorage/kernel/store/tables" {
       bundles: string;
       create_time: number;
       update_time: number;
+      /** Exact to a minute; null when no pull is known. */
+      last_pull_time: Generated<number | null>;
       /** Of tags by which cosign attaches: who made it point to its digest. See manifests.pushed_by. */
       moved_by: Generated<string>;
       may_advise: Generated<number>;
@@ -75,6 +77,37 @@ declare module "@moorage/kernel/store/tables" {
     };
     /** The content that a quota counts: its size in bytes, and how often what is below its group has it. */
     quota_refs: { quota: string; digest: string; size: number; n: number };
+    /**
+     * Pulls of a day of UTC, counted from 1970. `tag`: empty for pulls by digest; `digest`: empty for layers and
+     * configurations, which have bytes and count as no pull; `identity`: empty without a log-in. Of repos that are
+     * gone, too.
+     */
+    pull_days: {
+      day: number;
+      repo: string;
+      tag: string;
+      digest: string;
+      identity: string;
+      count: number;
+      bytes: number;
+      first_time: number;
+      last_time: number;
+    };
+    /** When a manifest was last pulled or asked for, and by whom. */
+    last_pulls: { repo: string; digest: string; time: number; identity: string };
+    /** Which images run at a source, by the word of an identity. `time`: when that was seen last. */
+    running_images: { repo: string; digest: string; source: string; identity: string; time: number };
+    /** Since when pulls are counted. At most one row. */
+    pull_coverage: { id: number; since: number };
+    /**
+     * The processes that count pulls. `time`: when one last wrote what it had counted; `until_time`: the agreed time
+     * from which on it counts as crashed.
+     */
+    pull_counters: { id: string; time: number; until_time: number };
+    /** Days of which pulls are missing. `pulls`: how many are known to be. */
+    pull_gaps: { day: number; pulls: number };
+    /** What a group with all below it takes up. `at_least`: 1 when there is more than was counted. */
+    usage_days: { grp: string; day: number; bytes: number; at_least: number; time: number };
   }
 }
 
@@ -87,4 +120,12 @@ export const REGISTRY_TABLES = declareTables({
   signature_checks: { key: ["id"] },
   quotas: { key: ["uid"] },
   quota_refs: { key: ["quota", "digest"] },
+  pull_days: { key: ["repo", "day", "digest", "tag", "identity"] },
+  last_pulls: { key: ["repo", "digest"] },
+  running_images: { key: ["repo", "digest", "source"] },
+  // Of the time between an export and its import nothing is known: counting begins again there.
+  pull_coverage: { key: ["id"], isLive: true },
+  pull_counters: { key: ["id"], isLive: true },
+  pull_gaps: { key: ["day"] },
+  usage_days: { key: ["grp", "day"] },
 });

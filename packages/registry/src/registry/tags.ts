@@ -13,6 +13,7 @@ import type { Service, ServiceContext } from "@moorage/kernel/core/service";
 import { type MoveJudges, requirePromotable } from "./gated-moves.ts";
 import { promoteTags, rollbackTags } from "./promotions.ts";
 import { listTagMoves } from "./tag-move-list.ts";
+import { requireNotPulled } from "./pulls/delete-guard.ts";
 import { deleteTag, findTag, moveTag, type TagBefore } from "./tag-moves.ts";
 
 const LAYOUT = layoutOf(TagSchema);
@@ -88,8 +89,9 @@ export function tagsService({ pageTokenKey }: ServiceContext, judges: MoveJudges
       );
       return { uid, name, digest, updateTime: timestamp(updateTimeMs), deprecated, bundles: tag.bundles };
     },
-    async deleteTag(call, { uid }) {
-      const { parent, name } = await tags.get(call.tx, uid);
+    async deleteTag(call, { uid, unlessPulledWithin }) {
+      const { parent, name, digest } = await tags.get(call.tx, uid);
+      await requireNotPulled(call, { repo: parent, tag: { name, digest } }, unlessPulledWithin);
       await deleteTag(call, { repo: parent, name, reason: "delete" });
       return {};
     },

@@ -338,13 +338,13 @@ test("retention with slow patterns lets other work through between two tags, not
   let counting = setImmediate(countTurns);
   t.after(() => clearImmediate(counting));
   const matchedIn = new Set<number>();
-  const expiredBy: typeof plan.expiredBy = (tag) => {
+  const expiredBy: typeof plan.expiredBy = (tag, usedMs) => {
     matchedIn.add(turn);
-    return plan.expiredBy(tag);
+    return plan.expiredBy(tag, usedMs);
   };
   let count = 0;
   let slices = 0;
-  for await (const found of expiringTags(db, uid, { ...plan, expiredBy })) {
+  for await (const found of expiringTags(db, uid, { ...plan, expiredBy }, NOW_MS)) {
     count += found.length;
     slices += 1;
   }

@@ -1,4 +1,5 @@
 import {
+  ExposuresService,
   DiffsService,
   SbomsService,
   EolTagsService,
@@ -23,6 +24,7 @@ import { securityCommands } from "./commands.ts";
 import { diffsService } from "./diffs/service.ts";
 import { eolTagsService, versionsService } from "./end-of-life/service.ts";
 import { advisoryExportsService } from "./exports/service.ts";
+import { exposuresService } from "./exposures/service.ts";
 import { FEED_TABLES } from "./feeds/tables.ts";
 import { findingsService } from "./findings/service.ts";
 import { FINDING_TABLES } from "./findings/tables.ts";
@@ -64,6 +66,7 @@ export const securityArea: Area = {
     served(VersionsService, versionsService),
     served(AdvisoriesService, advisoriesService),
     served(FindingsService, findingsService),
+    served(ExposuresService, exposuresService),
     served(AdvisoryExportsService, advisoryExportsService),
     served(SecurityAdvisoryService, securityAdvisoryService),
     served(ScannersService, scannersService),

@@ -9,6 +9,7 @@ import {
   createSignatureRecorder,
   type RegistryDeps,
 } from "@moorage/registry/oci";
+import { createPullCounter } from "@moorage/registry/registry";
 import { createPullGate, isScanUnderWay } from "@moorage/security/security";
 import { createSignatureGate } from "@moorage/security/trust";
 import type { Logger } from "pino";
@@ -31,6 +32,9 @@ export interface RegistryOptions {
   pulled(): void;
 }
 
+/** The sums of pulls are written so many times as rarely as background work is looked for: every 5 s by default. */
+const COUNTED_EVERY_POLLS = 5;
+
 export function openRegistry(
   config: Config,
   { observation, store: { reader }, secrets }: Base,
@@ -44,6 +48,12 @@ export function openRegistry(
     ? createPullRecorder({ writer: transactor, clock, log, kept: pulled, dropped })
     : undefined;
   shutdown.at("pull recorder", () => pullRecorder?.close());
+  const everyMs = COUNTED_EVERY_POLLS * config.workPollMs;
+  const pullCounter =
+    config.pullsRetentionMs > 0
+      ? createPullCounter({ writer: transactor, clock, log, lost: observation.pulls.uncounted, everyMs })
+      : undefined;
+  shutdown.at("pull recorder", () => pullCounter?.close());
   const gateNotes = createGateRecorder({ writer: transactor, log, gated });
   shutdown.at("pull recorder", () => gateNotes.close());
   const signatureNotes = createSignatureRecorder({ writer: transactor, log, gated });
@@ -54,6 +64,7 @@ export function openRegistry(
     transactor,
     auditor,
     pullRecorder,
+    pullCounter,
     judgePull: createPullGate(),
     isScanUnderWay,
     gateNotes,

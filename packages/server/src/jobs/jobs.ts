@@ -10,6 +10,7 @@ import { eventRetention } from "@moorage/platform/events";
 import { removeOldMails } from "@moorage/platform/mail";
 import { describeProcess, processOfOtherSchema } from "@moorage/platform/processes";
 import { cleanUploads, type Collected, collectGarbage } from "@moorage/registry/oci";
+import { endPullCoverage, measureUsage, statisticsRetention } from "@moorage/registry/registry";
 import {
   dueFeeds,
   removedFeeds,
@@ -37,6 +38,7 @@ export interface JobsDeps extends Omit<PeriodicJobDeps, "holder"> {
     | "gcGraceMs"
     | "auditRetentionMs"
     | "eventsRetentionMs"
+    | "pullsRetentionMs"
     | "allowPrivateNetwork"
     | "dnsServers"
     | "vexReferrers"
@@ -61,6 +63,7 @@ const VEX_EVERY_MS = 2_000;
  */
 export async function startJobs(deps: JobsDeps): Promise<{ stop(): Promise<void> }> {
   await rotateOldKeys(deps);
+  if (deps.config.pullsRetentionMs === 0) await deps.transactor.write(endPullCoverage, systemCallNow(deps.clock), {});
   const holder = randomUUID();
   const running = jobsOf(deps).map((job) => periodicJob(job, { ...deps, holder }));
   return { stop: async () => void (await Promise.all(running.map((job) => job.stop()))) };
@@ -134,6 +137,20 @@ function jobsOf(deps: JobsDeps): Job[] {
       done: "old events removed",
       run: (signal) => eventRetention({ writer: transactor, clock, retentionMs: config.eventsRetentionMs }, signal),
     },
+    ...(config.pullsRetentionMs === 0
+      ? []
+      : [
+          {
+            name: "statistics",
+            everyMs: HOUR_MS,
+            done: "groups measured, and old statistics of pulls removed",
+            async run(signal: AbortSignal) {
+              const { groups } = await measureUsage({ writer: transactor, reader, clock }, signal);
+              const retentionMs = config.pullsRetentionMs;
+              return { groups, ...(await statisticsRetention({ writer: transactor, clock, retentionMs }, signal)) };
+            },
+          },
+        ]),
     {
       name: "feeds",
       everyMs: Math.max(FEEDS_EVERY_MS, config.workPollMs),

@@ -5,7 +5,11 @@ import {
   ArtifactsService,
   DiffsService,
   EolTagsService,
+  ExposuresService,
   FindingsService,
+  PullsService,
+  UsageService,
+  ReposService,
   ScansService,
   SecurityAdvisoryService,
   SessionsService,
@@ -34,13 +38,17 @@ const OTHERS: ReadonlySet<DescService> = new Set<DescService>([
   BlocksService,
   DiffsService,
   EolTagsService,
+  ExposuresService,
   FindingsService,
+  PullsService,
   ScansService,
   SessionsService,
   SignaturesService,
+  UsageService,
 ]);
 const OTHER_METHODS: ReadonlySet<DescMethod> = new Set<DescMethod>([
   ArtifactsService.method.listArtifactImages,
+  ReposService.method.previewTagRetention,
   SecurityAdvisoryService.method.listResolvedVulnsReports,
 ]);
 const ENTRY_BYTES = 500;

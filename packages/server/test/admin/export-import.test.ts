@@ -461,7 +461,15 @@ test("every table is exported, or left out on purpose", async (t) => {
     .all() as { name: string }[];
   assert.deepEqual(
     EXPORTED_TABLES.map(({ name }) => name as string)
-      .concat("uploads", "ended_uploads", "subscription_leases", "upstream_fetches", "processes")
+      .concat(
+        "uploads",
+        "ended_uploads",
+        "subscription_leases",
+        "upstream_fetches",
+        "processes",
+        "pull_counters",
+        "pull_coverage",
+      )
       .sort(),
     tables.map(({ name }) => name),
   );

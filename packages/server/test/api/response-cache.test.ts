@@ -105,7 +105,8 @@ test("answers about events and what waits to be read are never cached, those of 
     for (const method of methods) assert.equal(isCacheable(method), false, method.name);
   }
   for (const { methods } of [ReposService, TagsService]) {
-    for (const method of methods)
+    // What retention would delete depends on pulls.
+    for (const method of methods.filter(({ name }) => name !== "PreviewTagRetention"))
       assert.equal(isCacheable(method), getOption(method, transaction) === Transaction.READ, method.name);
     assert.ok(methods.some(isCacheable));
   }

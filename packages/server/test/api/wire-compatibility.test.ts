@@ -234,6 +234,8 @@ const CAPABILITIES: Record<string, number> = {
   CAP_UNSIGNED_READ: 9026,
   CAP_SIGNERS_LIST: 9027,
   CAP_QUOTAS_UPDATE: 9050,
+  CAP_USAGE_LIST: 9051,
+  CAP_USAGE_REPORT: 9052,
 };
 
 function fourFrom(prefix: string, first: number): Record<string, number> {

@@ -13,10 +13,14 @@ const OTHERS: ReadonlySet<string> = new Set([
   "matching",
   "processes",
   "pull_notes",
+  "pull_counters",
+  "pull_coverage",
+  "pull_days",
+  "last_pulls",
   "schema_version",
   "sqlite_sequence",
 ]);
-const OTHER_COLUMNS: ReadonlySet<string> = new Set(["last_seen_time", "last_use_time"]);
+const OTHER_COLUMNS: ReadonlySet<string> = new Set(["last_seen_time", "last_use_time", "last_pull_time"]);
 const EVENT_TABLES = ["event_outbox", "events"];
 
 /** All rows of all tables as lines of text, by table, but for what a server without any call writes as well. */

@@ -43,6 +43,9 @@ import {
   ScansService,
   SearchService,
   StorageService,
+  PullsService,
+  UsageService,
+  ExposuresService,
   SecurityAdvisoryService,
   SecurityTokenService,
   SessionsService,
@@ -336,6 +339,10 @@ export function requestsOf(platform: Platform, { group, repo, digest }: Place): 
   add(ImagesService.method.getSize, () => ({ repoUid: repo, digest }));
   add(SearchService.method.search, () => ({ query: "app", uidp: { descendantsOf: group } }));
   add(StorageService.method.listStorage, () => everywhere);
+  add(PullsService.method.listPulls, () => everywhere);
+  add(UsageService.method.listUsage, () => everywhere);
+  add(UsageService.method.reportUsage, () => ({ source: "cluster", references: [{ image: "acme/app", digest }] }));
+  add(ExposuresService.method.listExposures, () => ({ ...everywhere, vulnerability: "CVE-2021-44228" }));
 
   const artifacts = ArtifactsService.method;
   const artifact = async (): Promise<string> => (await addArtifact(platform, group, { name: name() })).uid;

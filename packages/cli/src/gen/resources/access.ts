@@ -240,6 +240,8 @@ export const METHODS: readonly MethodSpec[] = [
           "unsigned.read",
           "signers.list",
           "quotas.update",
+          "usage.list",
+          "usage.report",
         ],
         prefix: "",
       },

@@ -395,6 +395,16 @@ export const METHODS: readonly MethodSpec[] = [
                 type: "duration",
                 help: "Those that were moved within this time are kept.",
               },
+              {
+                name: "keepPulledFor",
+                type: "duration",
+                help: "Those that were pulled within this time are kept, at least a day.",
+              },
+              {
+                name: "keepLastPulled",
+                type: "int32",
+                help: "So many of them, those that were pulled last, are kept.",
+              },
             ],
           },
           {
@@ -752,6 +762,16 @@ export const METHODS: readonly MethodSpec[] = [
                 type: "duration",
                 help: "Those that were moved within this time are kept.",
               },
+              {
+                name: "keepPulledFor",
+                type: "duration",
+                help: "Those that were pulled within this time are kept, at least a day.",
+              },
+              {
+                name: "keepLastPulled",
+                type: "int32",
+                help: "So many of them, those that were pulled last, are kept.",
+              },
             ],
           },
           {
@@ -969,7 +989,13 @@ export const METHODS: readonly MethodSpec[] = [
         required: true,
       },
     ],
-    flags: [],
+    flags: [
+      {
+        name: "unlessPulledWithin",
+        type: "duration",
+        help: "Only if nothing in it was pulled within this time: otherwise FAILED_PRECONDITION, STILL_PULLED, which says by whom to callers that may list events.",
+      },
+    ],
     dryRun: true,
     response: [],
     aliases: ["rm"],
@@ -1109,6 +1135,16 @@ export const METHODS: readonly MethodSpec[] = [
                 name: "keepFor",
                 type: "duration",
                 help: "Those that were moved within this time are kept.",
+              },
+              {
+                name: "keepPulledFor",
+                type: "duration",
+                help: "Those that were pulled within this time are kept, at least a day.",
+              },
+              {
+                name: "keepLastPulled",
+                type: "int32",
+                help: "So many of them, those that were pulled last, are kept.",
               },
             ],
           },

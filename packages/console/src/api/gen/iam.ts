@@ -168,7 +168,9 @@ export type Capability =
   | "CAP_SIGNATURES_LIST"
   | "CAP_UNSIGNED_READ"
   | "CAP_SIGNERS_LIST"
-  | "CAP_QUOTAS_UPDATE";
+  | "CAP_QUOTAS_UPDATE"
+  | "CAP_USAGE_LIST"
+  | "CAP_USAGE_REPORT";
 export interface AccessRemedy {
   message: string;
   capabilities: Capability[];
@@ -523,6 +525,7 @@ export interface Group {
   updateTime?: string;
   kind: OrgKind;
   status: OrgStatus;
+  costLabels: Record<string, string>;
 }
 export type OrgKind =
   | "ORG_KIND_UNSPECIFIED"
@@ -562,6 +565,7 @@ export interface GroupInput {
   updateTime?: string;
   kind?: OrgKind;
   status?: OrgStatus;
+  costLabels?: Record<string, string>;
 }
 export interface UpdateGroupRequest {
   group?: GroupInput;
@@ -591,6 +595,7 @@ export interface Identity {
   servicePrincipal?: ServicePrincipal;
   identityProvider: string;
   groupsLeftOut: string;
+  uncounted: boolean;
 }
 export interface ClaimMatch {
   issuer?: string;
@@ -669,6 +674,7 @@ export interface IdentityInput {
   servicePrincipal?: ServicePrincipal;
   identityProvider?: string;
   groupsLeftOut?: string;
+  uncounted?: boolean;
 }
 export interface ClaimMatchInput {
   issuer?: string;

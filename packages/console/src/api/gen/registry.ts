@@ -192,6 +192,50 @@ export interface GetSizeResponse {
   size: string;
   architecture: string;
 }
+export interface ListPullsRequest {
+  uidp?: UIDPFilterInput;
+  repoUid?: string;
+  tag?: string;
+  digest?: string;
+  identity?: string;
+  startTime?: string;
+  endTime?: string;
+  groupBy?: PullGrouping[];
+  format?: UsageFormat;
+  pageSize?: number;
+  pageToken?: string;
+}
+export type PullGrouping =
+  | "PULL_GROUPING_UNSPECIFIED"
+  | "PULL_GROUPING_DAY"
+  | "PULL_GROUPING_REPO"
+  | "PULL_GROUPING_TAG"
+  | "PULL_GROUPING_DIGEST"
+  | "PULL_GROUPING_IDENTITY";
+export type UsageFormat = "USAGE_FORMAT_UNSPECIFIED" | "USAGE_FORMAT_CSV";
+export interface ListPullsResponse {
+  pulls: PullCount[];
+  nextPageToken: string;
+  coverage?: PullCoverage;
+  csv: string;
+}
+export interface PullCount {
+  day: string;
+  repoUid: string;
+  name: string;
+  tag: string;
+  digest: string;
+  identity: string;
+  count: string;
+  bytes: string;
+  firstTime?: string;
+  lastTime?: string;
+}
+export interface PullCoverage {
+  since?: string;
+  lossyDays: string[];
+  lossyDayCount: number;
+}
 export interface GetQuotaRequest {
   uid?: string;
 }
@@ -310,6 +354,8 @@ export interface TagRetentionRule {
   tagPattern: string;
   keepLast: number;
   keepFor?: string;
+  keepPulledFor?: string;
+  keepLastPulled: number;
 }
 export interface VulnerabilityGate {
   severity: FindingSeverity;
@@ -392,6 +438,8 @@ export interface TagRetentionRuleInput {
   tagPattern?: string;
   keepLast?: number;
   keepFor?: string;
+  keepPulledFor?: string;
+  keepLastPulled?: number;
 }
 export interface VulnerabilityGateInput {
   severity?: FindingSeverity;
@@ -419,6 +467,7 @@ export interface UpdateRepoRequest {
 export interface DeleteRepoRequest {
   uid?: string;
   validateOnly?: boolean;
+  unlessPulledWithin?: string;
 }
 export interface GetRepoReadmeRequest {
   uid?: string;
@@ -446,6 +495,8 @@ export interface PreviewTagRetentionResponse {
   expiringTags: ExpiringTag[];
   nextPageToken: string;
   totalCount?: string;
+  pullsUnknownCount: string;
+  coverage?: PullCoverage;
 }
 export interface ExpiringTag {
   name: string;
@@ -1014,6 +1065,7 @@ export interface Tag {
   updateTime?: string;
   deprecated: boolean;
   bundles: string[];
+  lastPullTime?: string;
 }
 export interface ListTagsRequest {
   uidp?: UIDPFilterInput;
@@ -1066,10 +1118,12 @@ export interface TagInput {
   updateTime?: string;
   deprecated?: boolean;
   bundles?: string[];
+  lastPullTime?: string;
 }
 export interface DeleteTagRequest {
   uid?: string;
   validateOnly?: boolean;
+  unlessPulledWithin?: string;
 }
 export interface PromoteTagsRequest {
   repoUid?: string;
@@ -1108,6 +1162,47 @@ export interface RollbackTagsResponse {
   tags: Tag[];
   unknownImages: UnknownImage[];
 }
+export interface ListUsageRequest {
+  uidp?: UIDPFilterInput;
+  startTime?: string;
+  endTime?: string;
+  period?: UsagePeriod;
+  format?: UsageFormat;
+  pageSize?: number;
+  pageToken?: string;
+}
+export type UsagePeriod = "USAGE_PERIOD_UNSPECIFIED" | "USAGE_PERIOD_DAY" | "USAGE_PERIOD_MONTH";
+export interface ListUsageResponse {
+  usage: GroupUsage[];
+  nextPageToken: string;
+  coverage?: PullCoverage;
+  csv: string;
+}
+export interface GroupUsage {
+  groupUid: string;
+  name: string;
+  period: string;
+  bytes?: string;
+  bytesAtLeast: boolean;
+  growth?: string;
+  pulls?: string;
+  trafficBytes?: string;
+  incomplete: boolean;
+  costLabels: Record<string, string>;
+}
+export interface ReportUsageRequest {
+  source?: string;
+  references?: UsageReferenceInput[];
+}
+export interface UsageReferenceInput {
+  image?: string;
+  digest?: string;
+  time?: string;
+}
+export interface ReportUsageResponse {
+  recorded: number;
+  unknown: number[];
+}
 export interface GetPackageVersionMetadataRequest {
   package?: string;
 }
@@ -1133,6 +1228,7 @@ export const getSize = method<GetSizeRequest, GetSizeResponse>(
   "/registry/v2/repos/{repoUid=**}/digests/{digest}/size",
   "",
 );
+export const listPulls = method<ListPullsRequest, ListPullsResponse>("GET", "/registry/v2/pulls", "");
 export const getQuota = method<GetQuotaRequest, Quota>("GET", "/registry/v2/quotas/{uid=**}", "");
 export const listQuotas = method<ListQuotasRequest, ListQuotasResponse>("GET", "/registry/v2/quotas", "");
 export const createQuota = method<CreateQuotaRequest, Quota>("POST", "/registry/v2/quotas/{parent=**}", "quota");
@@ -1265,6 +1361,8 @@ export const rollbackTags = method<RollbackTagsRequest, RollbackTagsResponse>(
   "/registry/v2/tags/{repoUid=**}:rollback",
   "*",
 );
+export const listUsage = method<ListUsageRequest, ListUsageResponse>("GET", "/registry/v2/usage", "");
+export const reportUsage = method<ReportUsageRequest, ReportUsageResponse>("POST", "/registry/v2/usage:report", "*");
 export const getPackageVersionMetadata = method<GetPackageVersionMetadataRequest, PackageVersionMetadata>(
   "GET",
   "/registry/v2/versions/{package=**}",

@@ -306,6 +306,51 @@ export interface GetImageVexDocumentRequest {
   repoUid?: string;
   reference?: string;
 }
+export interface ListExposuresRequest {
+  uidp?: UIDPFilterInput;
+  vulnerability?: string;
+  since?: string;
+  pageSize?: number;
+  pageToken?: string;
+}
+export interface ListExposuresResponse {
+  exposures: Exposure[];
+  nextPageToken: string;
+  coverage?: PullCoverage;
+  unknownSummary?: UnknownSummary;
+  state: KnowledgeState;
+}
+export interface Exposure {
+  identity: string;
+  repoUid: string;
+  image: string;
+  digest: string;
+  firstPullTime?: string;
+  lastPullTime?: string;
+  pulls: string;
+  openTime?: string;
+  package: string;
+  version: string;
+  fix: string;
+}
+export interface PullCoverage {
+  since?: string;
+  lossyDays: string[];
+  lossyDayCount: number;
+}
+export interface UnknownSummary {
+  notRead: number;
+  noData: number;
+  atLeast: boolean;
+  uncovered: UncoveredImages[];
+}
+export interface UncoveredImages {
+  ecosystem: string;
+  images: number;
+  preset: string;
+}
+export type KnowledgeState =
+  "KNOWLEDGE_STATE_UNSPECIFIED" | "KNOWLEDGE_STATE_NOT_READ" | "KNOWLEDGE_STATE_NO_DATA" | "KNOWLEDGE_STATE_READ";
 export interface ListFindingsRequest {
   uidp?: UIDPFilterInput;
   repo?: string;
@@ -438,8 +483,6 @@ export interface UnknownFindings {
   uncovered: UncoveredPackages[];
   unreadFiles: number;
 }
-export type KnowledgeState =
-  "KNOWLEDGE_STATE_UNSPECIFIED" | "KNOWLEDGE_STATE_NOT_READ" | "KNOWLEDGE_STATE_NO_DATA" | "KNOWLEDGE_STATE_READ";
 export interface UncoveredPackages {
   ecosystem: string;
   packages: number;
@@ -450,17 +493,6 @@ export interface StaleFeed {
   feed: string;
   successTime?: string;
   interval?: string;
-}
-export interface UnknownSummary {
-  notRead: number;
-  noData: number;
-  atLeast: boolean;
-  uncovered: UncoveredImages[];
-}
-export interface UncoveredImages {
-  ecosystem: string;
-  images: number;
-  preset: string;
 }
 export interface ListUnknownImagesRequest {
   uidp?: UIDPFilterInput;
@@ -755,6 +787,11 @@ export const getOsvRecords = method<GetOsvRecordsRequest, OsvRecords>(
 export const getImageVexDocument = method<GetImageVexDocumentRequest, VexDocument>(
   "GET",
   "/vulnerabilities/v2/repos/{repoUid=**}/vex",
+  "",
+);
+export const listExposures = method<ListExposuresRequest, ListExposuresResponse>(
+  "GET",
+  "/vulnerabilities/v2/exposures",
   "",
 );
 export const listFindings = method<ListFindingsRequest, ListFindingsResponse>(

@@ -37,7 +37,7 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
   await authorize(exchange, ["pull"], { checksDigest: true });
   let repo = "";
   const pull = (): Pull => ({ repository: exchange.name, repo, tag: "", digest, type: "blob" });
-  const onAnswered = (): void => recordPull(exchange, pull(), exchange.caller);
+  const onAnswered = (bytes: number): void => recordPull(exchange, pull(), exchange.caller, bytes);
   const blob = await deps.transactor.read(exchange.callData, async (call) => {
     repo = await pullableRepository(call, deps.config, exchange.name, { digest });
     await requireReach(exchange, call, repo, digest);
@@ -51,7 +51,7 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
     // What is known to be damaged may be right the next time it is read: then it is served, and otherwise cut short.
     const mayBeRight = isHeld && req.method === "GET" && blob.suspect_time !== null && attempt === 1;
     if (found === "missing" && !mayBeRight) throw blobUnknown(digest);
-    if (found === "answered") return onAnswered();
+    if (found === "answered") return onAnswered(Number(res.getHeader("content-length") ?? 0));
     // Another request has just copied it, so it is now served from the local blob store.
     if (found === "copied") {
       if (attempt === MAX_ATTEMPTS) throw blobUnknown(digest);
@@ -68,14 +68,14 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
   if (matchesEtag(req.headers["if-none-match"], etag)) {
     // The same headers as when the answer is cached.
     sendEmpty(exchange, 304, { "x-content-type-options": "nosniff" });
-    return onAnswered();
+    return onAnswered(0);
   }
   const redirect =
     req.method === "GET" && blob.suspect_time === null ? await redirectUrl(exchange, digest, generation) : undefined;
   if (redirect !== undefined) {
     // A client repeats its Range header at the new address, so ranges need no handling here.
     sendEmpty(exchange, 307, { location: redirect, "cache-control": "no-store" });
-    return onAnswered();
+    return onAnswered(size);
   }
   const ifRange = req.headers["if-range"];
   const asked = req.method === "GET" && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
@@ -95,7 +95,7 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
   if (req.method === "HEAD" || size === 0) {
     begin();
     res.end();
-    return onAnswered();
+    return onAnswered(0);
   }
   try {
     if (size <= SMALL_BLOB_BYTES && range === "whole") {
@@ -118,7 +118,7 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
       begin();
       if (data.observed !== undefined) data.observed.sentBytes += part.end - part.start + 1;
       res.end(content.subarray(part.start, part.end + 1));
-      return onAnswered();
+      return onAnswered(part.end - part.start + 1);
     }
     const sink = responseSink(exchange);
     const take = async (chunk: Buffer): Promise<void> => {
@@ -132,7 +132,7 @@ async function sendBlob(exchange: Exchange, digest: string, attempt = 1): Promis
     // A part cannot be verified by the digest of the whole.
     else await deps.blobs.read(digest, generation, part, take);
     res.end();
-    onAnswered();
+    onAnswered(part.end - part.start + 1);
   } catch (error) {
     // The blob was deleted between the look-up and the opening of the file, or its content is lost.
     if (!(error instanceof MoorageError) || (error.code !== Code.NotFound && error.code !== Code.DataLoss)) throw error;

@@ -21,7 +21,7 @@ export async function countExpiring(
   if (policy.rules.length === 0) return 0;
   return await transactor.read(data, async ({ tx, nowMs }) => {
     let tags = 0;
-    for await (const found of expiringTags(tx, uid, await planRetention(tx, uid, policy, nowMs))) {
+    for await (const found of expiringTags(tx, uid, await planRetention(tx, uid, policy, nowMs), nowMs)) {
       signal.throwIfAborted();
       tags += found.length;
     }

@@ -7,9 +7,10 @@ import {
   type ResponseCacheOptions,
 } from "@moorage/kernel/core/response-cache";
 import type { Database } from "@moorage/kernel/store";
-import type { Exchange } from "../request.ts";
+import { type Exchange, tokenCovers } from "../request.ts";
 import { isBasic } from "../credentials.ts";
 import type { Pull } from "../records/batch.ts";
+import { scanOf } from "./gate.ts";
 import { send, sendEmpty } from "../send.ts";
 import type { PullAnswer } from "../answers.ts";
 
@@ -77,13 +78,28 @@ function textOf(body: Uint8Array): string {
 }
 
 function answer(exchange: Exchange, { pull, headers, body }: PullAnswer, caller: Caller): void {
-  recordPull(exchange, pull, caller);
-  if (!matchesEtag(exchange.req.headers["if-none-match"], headers.etag)) return send(exchange, 200, headers, body);
+  const isUnchanged = matchesEtag(exchange.req.headers["if-none-match"], headers.etag);
+  recordPull(exchange, pull, caller, isUnchanged ? 0 : body.length);
+  if (!isUnchanged) return send(exchange, 200, headers, body);
   const { "content-type": _, ...rest } = headers;
   sendEmpty(exchange, 304, rest);
 }
 
-/** Records a pull: the content was answered whole or in part, or the client was answered with 304 or a redirect. */
-export function recordPull({ req, callData, deps }: Exchange, pull: Pull, caller: Caller): void {
-  deps.pullRecorder?.note(callData, caller, pull, req.method === "HEAD" ? "HEAD" : "GET");
+/**
+ * Records a pull: the content was answered whole or in part, or the client was answered with 304 or a redirect.
+ * `bytes`: how many the client gets of the content.
+ */
+export function recordPull(exchange: Exchange, pull: Pull, caller: Caller, bytes: number): void {
+  const { req, callData, deps } = exchange;
+  const method = req.method === "HEAD" ? "HEAD" : "GET";
+  deps.pullRecorder?.note(callData, caller, pull, method);
+  if (deps.pullCounter === undefined || !isUse(exchange, caller)) return;
+  const { repo, tag, digest, type } = pull;
+  deps.pullCounter.note({ repo, tag, digest, type, method, identity: caller.identity, bytes, nowMs: callData.nowMs });
+}
+
+/** Whether the pull says that the content is used: not what a scan reads, and what a push asks for beforehand. */
+function isUse({ req, name }: Exchange, caller: Caller): boolean {
+  if (scanOf(caller) !== undefined) return false;
+  return req.method !== "HEAD" || caller.repositories === undefined || !tokenCovers(caller, name, ["push"]);
 }

@@ -1,0 +1,33 @@
+import { systemCallNow } from "@moorage/kernel/core/system-call";
+import type { CommandWriter } from "@moorage/kernel/core/transactor";
+import type { Clock } from "@moorage/kernel/lib/clock";
+import { EXPIRING_STATISTICS, type ExpiringStatistics, expireStatistics } from "./commands.ts";
+
+interface StatisticsRetentionDeps {
+  writer: CommandWriter;
+  clock: Clock;
+  /** How long statistics are kept, in milliseconds. */
+  retentionMs: number;
+}
+
+/**
+ * Removes statistics of pulls and of usage that are older than the retention, in several transactions. Returns how many
+ * rows of which kind. `signal` stops it between two transactions.
+ */
+export async function statisticsRetention(
+  { writer, clock, retentionMs }: StatisticsRetentionDeps,
+  signal: AbortSignal,
+): Promise<Record<ExpiringStatistics, number>> {
+  const removed = { pulls: 0, last: 0, running: 0, gaps: 0, usage: 0 };
+  for (const what of EXPIRING_STATISTICS) {
+    let more = true;
+    while (more) {
+      signal.throwIfAborted();
+      const beforeMs = clock.nowMs() - retentionMs;
+      const step = await writer.write(expireStatistics, systemCallNow(clock), { what, beforeMs });
+      removed[what] += step.removed;
+      ({ more } = step);
+    }
+  }
+  return removed;
+}
