@@ -58,6 +58,7 @@ const security: NavPlace = {
       details: ["/vulnerability"],
     },
     { to: "/advisories", label: "Advisories", words: "vex openvex csaf", details: ["/advisory"] },
+    { to: "/scanners", label: "Scanners", words: "trivy adapter scans external" },
   ],
 };
 
