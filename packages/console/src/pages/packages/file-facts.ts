@@ -100,7 +100,10 @@ export function pythonFacts({ version }: VersionPlace, { files = [] }: SimplePro
   };
 }
 
-/** Whether a wheel or a source distribution is of a version, by its name. Source: PyPA, "binary distribution format". */
+/**
+ * Whether a wheel or a source distribution is of a version, by its name.
+ * Source: PyPA, "binary distribution format".
+ */
 function isOfVersion(filename: string, version: string): boolean {
   const wheel = filename.endsWith(".whl") ? filename.split("-")[1] : undefined;
   return wheel === undefined ? filename.includes(`-${version}.`) : wheel === version;

@@ -22,7 +22,9 @@ export interface InstallLines {
   prompt: string;
 }
 
-/** The lines for the clients of the package's ecosystem, the usual one first. Names that a shell could read are quoted. */
+/**
+ * The lines for the clients of the package's ecosystem, the usual one first. Names that a shell could read are quoted.
+ */
 export function installLines(place: PackagePlace): InstallLines[] {
   switch (place.ecosystem) {
     case "ECOSYSTEM_JAVASCRIPT":

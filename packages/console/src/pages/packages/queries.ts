@@ -24,7 +24,7 @@ export interface PackagesSearch {
 }
 
 /** The ecosystem that people call by the word; undefined for none. */
-export function ecosystemOf(word: string | undefined): Ecosystem | undefined {
+function ecosystemOf(word: string | undefined): Ecosystem | undefined {
   return ECOSYSTEMS.find(([, each]) => each === word)?.[0];
 }
 
