@@ -1,7 +1,7 @@
 import { Search } from "lucide-react";
 import { useEffect, useRef } from "react";
 import styles from "./search-box.module.css";
-import { useTyped } from "./use-typed.ts";
+import { useTyped } from "./use-entry.ts";
 
 export interface SearchBoxProps {
   label: string;

@@ -1,6 +1,6 @@
 import { useId } from "react";
 import styles from "./filter-chip.module.css";
-import { useTyped } from "./use-typed.ts";
+import { useTyped } from "./use-entry.ts";
 
 export interface TextChipProps {
   /** What is filtered by, such as "Method". */

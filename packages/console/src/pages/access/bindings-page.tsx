@@ -1,4 +1,5 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { Button } from "../../ui/button.tsx";
 import { FilterChip } from "../../ui/filter-chip.tsx";
 import { useChoices } from "./parts/data.ts";
 import { ResourcePage } from "./parts/resource-page.tsx";
@@ -27,10 +28,11 @@ export function BindingsPage() {
       list={list}
       group={search.group ?? ""}
       order={search.order}
+      actions={<Button onClick={() => void navigate({ to: "/access/invites" })}>Invite people</Button>}
       filters={
         <>
           <FilterChip
-            label="Identity"
+            label="Person or machine"
             value={search.identity}
             options={identities.map(({ value, label }) => [value, label])}
             onValue={filter("identity")}

@@ -43,7 +43,7 @@ export function FeedPage() {
     >
       {groups.length === 0 ? (
         <Empty title="You see no group yet">
-          Events belong to groups. Ask somebody who owns one to bind a role to you.
+          Events belong to groups. Ask somebody who owns one to give you a role.
         </Empty>
       ) : (
         <>

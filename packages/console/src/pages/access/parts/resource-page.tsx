@@ -45,7 +45,7 @@ export function ResourcePage<Row extends RowData>({
   actions,
   children,
 }: ResourcePageProps<Row>) {
-  const { title, noun, intro, columns, uidOf, create, empty } = spec;
+  const { title, noun, intro, columns, isTall = false, uidOf, create, empty } = spec;
   const [isMaking, setIsMaking] = useState(false);
   const navigate = useNavigate();
   const search = useSearch({ strict: false });
@@ -84,6 +84,7 @@ export function ResourcePage<Row extends RowData>({
           rowWord={noun}
           {...list}
           idOf={uidOf}
+          isTall={isTall}
           order={order}
           onOrder={(next) => set({ order: next })}
           columns={[

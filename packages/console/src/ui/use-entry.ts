@@ -10,8 +10,8 @@ export interface Typed {
 }
 
 /**
- * A text that holds when the typing pauses. `value` is what holds; fewer letters than `minLetters` count as none. Spaces
- * around the text are left out.
+ * A text that holds when the typing pauses. `value` is what holds; fewer letters than `minLetters` count as none.
+ * Spaces around the text are left out.
  */
 export function useTyped(value: string, minLetters: number, onText: (text: string) => void): Typed {
   const [text, setText] = useState(value);
